@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The worker program. The library launches it: descriptor 3 is then the way to the application.
+// The worker program. The library launches it with descriptor 3 connected to the application.
 #include <unistd.h>
 #include <cstdio>
 #include <string_view>
@@ -12,20 +12,20 @@
 namespace {
 
 constexpr const char* help = R"(troupe-worker [--describe FILE | --describe-driver]
-The process in which a device's work is done. The Troupe library starts it, and talks to it through descriptor 3.
+The process that does a device's work. The Troupe library starts it, and talks to it through descriptor 3.
 
-  --describe FILE   load the engine FILE (<library>.<backend>.so) and say what it is, a line for each thing:
+  --describe FILE   load the engine FILE (<library>.<backend>.so) and describe it, one item a line:
                     library, backend, version, request (many), note (many), end
                     or why it does not serve: unloadable, no_device, or refused by the engine itself, and end
-  --describe-driver say what the NVIDIA driver is, and which GPUs it shows: library, version, device (many), end
-                    or why there are none: unloadable, refused, and end
+  --describe-driver describe the NVIDIA driver and the GPUs that it shows: library, version, device (many), end
+                    or why it shows none: unloadable, refused, and end
 
   troupe-worker --describe engines/blas.host.so
 
 Exit code: 0 it serves, 1 it does not, 2 usage error. troupe doctor shows all engines at once.
 )";
 
-// Vendor libraries print what they like: nothing of that gets between our lines.
+// Vendor libraries may print to standard output, which must not mix with the description's lines.
 template <class F>
 int describe(F&& what) {
   (void)troupe::die_with_parent(::getppid());
@@ -35,7 +35,7 @@ int describe(F&& what) {
 }
 
 int serve() {
-  // What kernels and engines print appears line by line, also in a file or a pipe: a worker ends without flushing.
+  // A worker ends without flushing, so lines that kernels and engines print must reach a file or pipe one by one.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {

@@ -111,7 +111,7 @@ TEST_P(sealing, comes_after_earlier_writers_and_fails_with_them) {
   gpu.tell(spoil{.target = y, .n = 10, .text = "spoilt"});
   auto good = seal(gpu, x), bad = seal(gpu, y);
   EXPECT_FALSE(x.sealed());
-  EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"at this moment"}));
+  EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"is being sealed"}));
   EXPECT_FALSE(good.ready());
   b.lift();
   EXPECT_OK(good.get());

@@ -18,7 +18,7 @@
 namespace troupe {
 namespace {
 
-// Keeps clear of 0, 1 and 2, which a program may have closed: a child gets its own there.
+// Avoids 0, 1 and 2, which a program may have closed: a child gets its standard descriptors there.
 result<file_descriptor> above_standard(file_descriptor fd) {
   if (fd.get() > STDERR_FILENO) return fd;
   file_descriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -62,7 +62,7 @@ result<control_socket> control_socket::adopt(file_descriptor fd) {
   const std::string what = cat("descriptor ", fd.get());
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
     return error(reaction::caller_bug, "channel",
-                 what + " is no control socket: this program is meant to be started by Troupe, not by hand");
+                 what + " is no control socket: Troupe starts this program, not a user");
   if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) return channel_error("fcntl(FD_CLOEXEC) of " + what, errno);
   return control_socket(std::move(fd));
 }
@@ -70,10 +70,10 @@ result<control_socket> control_socket::adopt(file_descriptor fd) {
 result<void> control_socket::send(std::span<const std::byte> data, std::span<const int> fds, std::int64_t deadline_ns) {
   if (data.empty())
     return error(reaction::caller_bug, "channel",
-                 "control message has 0 bytes: expected at least 1, or it would look like the end");
+                 "control message has 0 bytes; expected at least 1, since 0 means the end");
   if (fds.size() > most_fds)
     return error(reaction::caller_bug, "channel",
-                 cat("control message carries ", fds.size(), " descriptors: expected at most ", most_fds));
+                 cat("control message carries ", fds.size(), " descriptors; expected at most ", most_fds));
   iovec io{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
   msghdr header{};
   header.msg_iov = &io;
@@ -96,8 +96,7 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
     if (errno == ETOOMANYREFS)
       return error::from_errno(
           reaction::retry_later, "channel",
-          "sendmsg on the control socket, with so many descriptors on their way that nobody has received (ulimit -n)",
-          errno);
+          "sendmsg on the control socket: too many descriptors are in flight and not received (ulimit -n)", errno);
     if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
     const auto room = TROUPE_TRY(wait_for_room(deadline_ns));
     if (!room)
@@ -127,21 +126,21 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
       if (!ready) return received{.outcome = outcome::timed_out};
       continue;
     }
-    // The other side went away without reading all; what it had said before comes after this.
+    // The other side closed without reading everything. Its own earlier messages follow this error.
     if (got < 0 && errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (got < 0 && errno == ECONNRESET) return received{.outcome = outcome::closed};
     if (got < 0) return channel_error("recvmsg on the control socket", errno);
-    auto fds = take_fds(header);  // from here on every way out closes them; an empty message may carry some, too
+    auto fds = take_fds(header);  // closed by every return below; an empty message may also carry some
     if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
       return error(reaction::fatal, "channel",
-                   cat("control message is larger than the ", into.size(), " bytes expected"));
+                   cat("control message is larger than ", into.size(), " bytes, the most expected"));
     if (header.msg_flags & MSG_CTRUNC)
       return error(reaction::retry_later, "channel",
-                   "descriptors of a control message were lost: is the limit of open files (ulimit -n) reached?");
+                   "descriptors of a control message were lost: the limit of open files (ulimit -n) may be reached");
     if (fds.size() > max_fds)
       return error(reaction::fatal, "channel",
-                   cat("control message carries ", fds.size(), " descriptors: expected at most ", max_fds));
+                   cat("control message carries ", fds.size(), " descriptors; expected at most ", max_fds));
     return received{.outcome = outcome::message, .bytes = static_cast<std::size_t>(got), .fds = std::move(fds)};
   }
 }

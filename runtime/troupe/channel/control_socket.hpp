@@ -14,8 +14,9 @@ namespace troupe {
 
 struct control_pair;
 
-/// One end of a connection for the rare messages that carry file descriptors: whole messages, in order, between two
-/// processes. One thread sends and one receives at a time. Never raises SIGPIPE; every descriptor is close-on-exec.
+/// One end of a connection between two processes for rare messages, which may carry file descriptors. Messages stay
+/// whole and in order. One thread may send and one receive at a time. Never raises SIGPIPE; every descriptor is
+/// close-on-exec.
 class control_socket {
  public:
   enum class outcome : std::uint8_t { message, timed_out, closed };
@@ -28,23 +29,23 @@ class control_socket {
 
   control_socket() noexcept = default;
   static result<control_pair> make_pair();
-  /// Takes an end that came from elsewhere, such as descriptor 3 in a child; refused when it is no such socket.
+  /// Takes an end that another process made, such as descriptor 3 in a child. Fails if it is no such socket.
   static result<control_socket> adopt(file_descriptor fd);
 
-  /// Sends one message of at least one byte; the descriptors stay the caller's. Waits for room until the deadline.
-  /// `context_lost` when the other end is gone, `retry_later` when the deadline has passed, or when as many descriptors
-  /// of this user are on their way in sockets as it may have open.
+  /// Sends one message of at least one byte. The descriptors stay the caller's. Waits for room until the deadline.
+  /// Fails with `context_lost` if the other end is closed, and with `retry_later` if the deadline has passed, or if as
+  /// many descriptors of this user are in flight in sockets as it may have open.
   result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
                     std::int64_t deadline_ns = no_deadline);
-  /// Waits until `send` may find room, or the other end is gone. False when the deadline has passed. It does not wait
-  /// for descriptors on their way to be received: of that the kernel tells nobody.
+  /// Waits until `send` may find room, or the other end is closed. Returns false if the deadline has passed. Does not
+  /// wait for descriptors in flight to be received, which the kernel does not report.
   result<bool> wait_for_room(std::int64_t deadline_ns) const;
-  /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and
-  /// the descriptors that came with it are closed. `retry_later` when this process has too few left for those that
-  /// came: the message is gone, later ones come.
+  /// Receives one message. Fails if it is larger than `into` or carries more than `max_fds` descriptors, and closes
+  /// these. Fails with `retry_later` if this process has too few descriptors left: that message is lost, later ones are
+  /// not.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
-  /// A thread that waits at either end sees it closed. Any thread.
+  /// Closes the connection for threads that wait at either end. Any thread.
   void shut_down() noexcept;
 
   int fd() const noexcept { return fd_.get(); }

@@ -63,7 +63,7 @@ TEST_F(control_sockets, descriptors_of_an_empty_message_do_not_stay_open) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_F(control_sockets, descriptors_travel_along_and_are_close_on_exec) {
+TEST_F(control_sockets, descriptors_arrive_with_their_message_and_are_close_on_exec) {
   const int both[] = {null.get(), ends.ours.fd()};
   ASSERT_TRUE(ends.ours.send(bytes_of("two"), both));
   const auto got = ends.theirs.receive(into, 2).value();
@@ -74,13 +74,13 @@ TEST_F(control_sockets, descriptors_travel_along_and_are_close_on_exec) {
   }
 }
 
-TEST_F(control_sockets, as_many_descriptors_as_the_kernel_allows_but_no_more) {
+TEST_F(control_sockets, carry_as_many_descriptors_as_the_kernel_allows_and_no_more) {
   std::vector<int> many(control_socket::most_fds, null.get());
   ASSERT_TRUE(ends.ours.send(bytes_of("many"), many));
   EXPECT_EQ(ends.theirs.receive(into, many.size()).value().fds.size(), many.size());
   many.push_back(null.get());
   EXPECT_EQ(ends.ours.send(bytes_of("more"), many).error().text(),
-            "control message carries 254 descriptors: expected at most 253");
+            "control message carries 254 descriptors; expected at most 253");
 }
 
 TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descriptors_are_closed) {
@@ -89,7 +89,7 @@ TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descr
   const int before = open_descriptors();
   const auto got = ends.theirs.receive(into, 1);
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().text(), "control message is larger than the 64 bytes expected");
+  EXPECT_EQ(got.error().text(), "control message is larger than 64 bytes, the most expected");
   EXPECT_EQ(open_descriptors(), before);
 }
 
@@ -101,12 +101,12 @@ TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) 
     const auto got = ends.theirs.receive(into, expected);
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().text(),
-              "control message carries 3 descriptors: expected at most " + std::to_string(expected));
+              "control message carries 3 descriptors; expected at most " + std::to_string(expected));
     EXPECT_EQ(open_descriptors(), before);
   }
 }
 
-TEST_F(control_sockets, the_end_is_told_once_all_messages_are_read) {
+TEST_F(control_sockets, report_a_closed_end_once_all_messages_are_read) {
   ASSERT_TRUE(ends.ours.send(bytes_of("last")));
   ends.ours = {};
   EXPECT_EQ(ends.theirs.receive(into).value().outcome, outcome::message);
@@ -116,13 +116,13 @@ TEST_F(control_sockets, the_end_is_told_once_all_messages_are_read) {
   EXPECT_EQ(sent.error().reaction(), reaction::context_lost);
 }
 
-TEST_F(control_sockets, an_end_that_left_messages_unread_is_closed_all_the_same) {
+TEST_F(control_sockets, report_an_end_as_closed_though_it_left_messages_unread) {
   ASSERT_TRUE(ends.ours.send(bytes_of("never read")));
   ends.theirs = {};
   EXPECT_EQ(ends.ours.receive(into).value().outcome, outcome::closed);
 }
 
-TEST_F(control_sockets, what_was_said_before_an_end_that_left_messages_unread_is_heard) {
+TEST_F(control_sockets, deliver_messages_that_were_sent_before_the_end_though_others_stay_unread) {
   ASSERT_TRUE(ends.theirs.send(bytes_of("never read")));
   ASSERT_TRUE(ends.ours.send(bytes_of("last words")));
   ends.ours = {};
@@ -138,7 +138,7 @@ TEST_F(control_sockets, waiting_ends_at_the_deadline) {
   EXPECT_GE(now_ns(), until);
 }
 
-TEST_F(control_sockets, sending_to_one_who_does_not_receive_ends_at_the_deadline) {
+TEST_F(control_sockets, sending_without_a_receiver_fails_at_the_deadline) {
   const std::string large(60'000, 'x');
   for (int i = 0; i < 10'000; ++i) {
     const auto sent = ends.ours.send(bytes_of(large), {}, now_ns() + 1'000'000);
@@ -146,7 +146,7 @@ TEST_F(control_sockets, sending_to_one_who_does_not_receive_ends_at_the_deadline
     EXPECT_EQ(sent.error().reaction(), reaction::retry_later);
     return;
   }
-  FAIL() << "600 MB went into a socket nobody reads";
+  FAIL() << "600 MB went into a socket that is not read";
 }
 
 TEST_F(control_sockets, an_empty_message_is_refused) {
@@ -166,7 +166,7 @@ TEST_F(control_sockets, both_ends_are_close_on_exec_and_clear_of_standard_descri
     EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC);
     EXPECT_GT(fd, 2);
   }
-  // Even where the program has closed its standard input.
+  // Also if the program has closed its standard input.
   file_descriptor saved(::fcntl(0, F_DUPFD_CLOEXEC, 10));
   ::close(0);
   const control_pair other = control_socket::make_pair().value();

@@ -32,20 +32,20 @@ std::string describe(std::size_t bytes, std::uintptr_t address) {
 
 int protection(map_access access) { return access == map_access::read_only ? PROT_READ : PROT_READ | PROT_WRITE; }
 
-// mmap that, given an address, maps exactly there or not at all.
+// Calls mmap. Given an address, maps exactly there or fails.
 result<std::byte*> map_memory(std::size_t bytes, std::uintptr_t address, int prot, int flags, int fd) {
   if (address != 0) flags |= MAP_FIXED_NOREPLACE;
   void* got = ::mmap(reinterpret_cast<void*>(address), bytes, prot, flags, fd, 0);
   if (got == MAP_FAILED && errno == EEXIST)
     return error(reaction::retry_later, "channel",
-                 "mapping " + describe(bytes, address) + ": something is there already; choose another address");
+                 "mapping " + describe(bytes, address) + ": the addresses are in use; choose another address");
   if (got == MAP_FAILED) return channel_error("mapping " + describe(bytes, address), errno);
   return static_cast<std::byte*>(got);
 }
 
 void advise(std::byte* data, std::size_t bytes) {
   if (bytes >= worth_huge_pages)
-    (void)::madvise(data, bytes, MADV_HUGEPAGE);  // only a wish: many kernels have it off for shared memory
+    (void)::madvise(data, bytes, MADV_HUGEPAGE);  // a hint: many kernels disable it for shared memory
 }
 
 }  // namespace
@@ -66,9 +66,10 @@ result<mapping> mapping::map(const memory_file& file, map_access access, std::ui
 
 result<void> mapping::show(const memory_file& file) {
   if (file.size() != size())
-    return error(reaction::caller_bug, "channel",
-                 cat("showing a file of ", file.size(), " bytes where ", size(), " are mapped; expected as many"));
-  // Others read there meanwhile.
+    return error(
+        reaction::caller_bug, "channel",
+        cat("showing a file: its size is ", file.size(), " bytes; expected ", size(), ", the size of the mapping"));
+  // Other threads read there meanwhile.
   void* const got = unwatched_mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd());
   if (got == MAP_FAILED) return channel_error("mapping " + describe(size(), address()), errno);
   return {};
@@ -94,7 +95,7 @@ result<void> address_reservation::protect(std::uintptr_t address, std::size_t by
 
 namespace {
 
-// With MAP_FIXED, what was there is replaced in one step.
+// MAP_FIXED replaces an existing mapping in one step.
 bool map_zeros(std::byte* at) {
   return ::mmap(at, page_bytes(), PROT_READ, free_range_flags | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
@@ -119,7 +120,7 @@ void address_reservation::hide_zeros(std::uintptr_t address) const noexcept {
 }
 
 void address_reservation::remove(mapping placed, bool zeros) const noexcept {
-  if (!zeros || placed.size() == 0) return;  // it sees to that itself
+  if (!zeros || placed.size() == 0) return;  // the destructor of `placed` unmaps it
   const mapped_range range = placed.range_.release();
   const std::size_t kept = map_zeros(range.data) ? page_bytes() : 0;
   const std::size_t whole = round_up(range.size, page_bytes());

@@ -17,7 +17,7 @@ enum class map_access : std::uint8_t { read_only, read_write };
 struct mapped_range {
   std::byte* data = nullptr;
   std::size_t size = 0;
-  bool reserved = false;  ///< lies in an address_reservation, which gets the addresses back
+  bool reserved = false;  ///< true if it lies in an address_reservation, which takes the addresses back
   friend bool operator==(const mapped_range&, const mapped_range&) = default;
 };
 
@@ -27,15 +27,15 @@ struct mapped_range_traits {
   static void close(const mapped_range& range) noexcept;
 };
 
-/// A memory file seen in the address space of this process, all of it. Large ones ask for huge pages.
+/// A whole memory file, mapped in this process. Large ones request huge pages.
 class mapping {
  public:
   mapping() noexcept = default;
-  /// Maps where the kernel likes or, given an address (of whole pages), exactly there; refused when something is there
-  /// already.
+  /// Maps the file where the kernel chooses or, given an address (of a page), exactly there. Fails if something is
+  /// mapped there already.
   static result<mapping> map(const memory_file& file, map_access access, std::uintptr_t address = 0);
 
-  /// From now on shows another file, of the same size, at the same place; in one step for threads that look there.
+  /// Maps another file of the same size at the same place. Threads that read there see either file, and no gap.
   result<void> show(const memory_file& file);
 
   std::byte* data() const noexcept { return range_.get().data; }
@@ -51,23 +51,24 @@ class mapping {
   unique_handle<mapped_range_traits> range_;
 };
 
-/// A range of addresses kept free for mappings, so that two processes can map the same file at the same address.
-/// Costs no memory; touching a part without a mapping faults. Outlives the mappings placed in it.
+/// A range of addresses kept free for mappings, so that two processes can map the same file at the same address. Costs
+/// no memory. An access to a part without a mapping faults. Must outlive the mappings placed in it.
 class address_reservation {
  public:
   address_reservation() noexcept = default;
-  /// Where the kernel likes or, given a base (of whole pages), exactly there; refused when something is there already.
+  /// Reserves addresses where the kernel chooses or, given a base (of a page), exactly there. Fails if something is
+  /// mapped there already.
   static result<address_reservation> reserve(std::size_t bytes, std::uintptr_t base = 0);
-  /// Maps a file inside the reservation. Not where another mapping lives: it would be replaced.
+  /// Maps a file inside the reservation. Must not overlap another mapping, which would be replaced.
   result<mapping> place(const memory_file& file, map_access access, std::uintptr_t address) const;
-  /// Shows zeros in the page at this address, for reading only; they take no memory. Not where a mapping lives.
+  /// Makes the page at this address read as zeros, without memory. Must not overlap a mapping.
   result<void> show_zeros(std::uintptr_t address) const;
-  /// The page at this address, which showed zeros, faults again.
+  /// Makes the page at this address, which read as zeros, fault again.
   void hide_zeros(std::uintptr_t address) const noexcept;
-  /// Ends a mapping that was placed here. `zeros`: its first page shows zeros from now on, in one step for threads that
-  /// reads there, instead of faulting.
+  /// Unmaps a mapping that was placed here. If `zeros`, its first page reads as zeros afterwards, and does not fault
+  /// meanwhile.
   void remove(mapping placed, bool zeros) const noexcept;
-  /// What is mapped there, in whole pages, is for reading only from now on, or for writing as well.
+  /// Makes whole mapped pages read-only, or writable again.
   result<void> protect(std::uintptr_t address, std::size_t bytes, map_access access) const;
 
   std::uintptr_t base() const noexcept { return reinterpret_cast<std::uintptr_t>(range_.get().data); }

@@ -37,7 +37,7 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes, int
   const std::string what = cat("memory file '", name, "' of ", bytes, " bytes");
   if (bytes == 0 || bytes > PTRDIFF_MAX - page)
     return error(reaction::caller_bug, "channel",
-                 what + ": expected at least 1 byte and less than half the address space");
+                 what + "; expected at least 1 byte and less than half the address space");
   const std::size_t size = round_up(bytes, page);
   file_descriptor fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return channel_error("memfd_create for " + what, errno);
@@ -55,7 +55,7 @@ result<memory_file> memory_file::open(file_descriptor fd, std::size_t at_least) 
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0 || size < at_least)
     return error(reaction::fatal, "channel",
-                 cat("received memory file has ", size, " bytes: expected at least ", at_least));
+                 cat("received memory file has ", size, " bytes; expected at least ", at_least));
   return memory_file(std::move(fd), size);
 }
 

@@ -17,7 +17,7 @@ memory_file make(std::size_t bytes) { return memory_file::create("test", bytes).
 
 file_descriptor duplicate(const memory_file& file) { return file_descriptor(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0)); }
 
-/// Addresses that nothing uses, as far as anyone can know.
+/// Returns addresses that are probably unused.
 std::uintptr_t free_addresses(std::size_t bytes) { return address_reservation::reserve(bytes).value().base(); }
 
 TEST(memory_file, is_whole_pages_of_zeros_and_close_on_exec) {
@@ -28,7 +28,7 @@ TEST(memory_file, is_whole_pages_of_zeros_and_close_on_exec) {
   for (std::byte b : memory.bytes()) ASSERT_EQ(b, std::byte{0});
 }
 
-TEST(memory_file, nobody_can_change_its_size_or_its_seals) {
+TEST(memory_file, its_size_and_its_seals_cannot_be_changed) {
   const memory_file file = make(4096);
   EXPECT_EQ(::ftruncate(file.fd(), 0), -1);
   EXPECT_EQ(errno, EPERM);
@@ -37,10 +37,10 @@ TEST(memory_file, nobody_can_change_its_size_or_its_seals) {
   EXPECT_EQ(::fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE), -1);
 }
 
-TEST(memory_file, of_no_bytes_or_absurdly_many_is_refused) {
+TEST(memory_file, of_no_bytes_or_too_many_is_refused) {
   EXPECT_EQ(memory_file::create("test", 0).error().reaction(), reaction::caller_bug);
   EXPECT_EQ(memory_file::create("test", SIZE_MAX).error().text(),
-            "memory file 'test' of 18446744073709551615 bytes: expected at least 1 byte and less than half the address "
+            "memory file 'test' of 18446744073709551615 bytes; expected at least 1 byte and less than half the address "
             "space");
 }
 
@@ -48,7 +48,7 @@ TEST(memory_file, a_received_descriptor_must_be_sealed_and_large_enough) {
   const memory_file file = make(4096);
   EXPECT_EQ(memory_file::open(duplicate(file)).value().size(), 4096u);
   EXPECT_EQ(memory_file::open(duplicate(file), 4097).error().text(),
-            "received memory file has 4096 bytes: expected at least 4097");
+            "received memory file has 4096 bytes; expected at least 4097");
   file_descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   EXPECT_FALSE(memory_file::open(std::move(loose)));
   EXPECT_EQ(memory_file::open(file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC))).error().text(),
@@ -65,7 +65,7 @@ TEST(mapping, all_mappings_of_a_file_show_the_same_memory) {
   EXPECT_STREQ(reinterpret_cast<const char*>(two.data()), "seen by both");
 }
 
-TEST(mapping, lands_exactly_where_asked_or_nowhere) {
+TEST(mapping, is_at_the_requested_address_or_fails) {
   const memory_file file = make(8192);
   const std::uintptr_t address = free_addresses(8192);
   const mapping there = mapping::map(file, map_access::read_write, address).value();
@@ -73,7 +73,7 @@ TEST(mapping, lands_exactly_where_asked_or_nowhere) {
   there.data()[5000] = std::byte{42};
   const auto again = mapping::map(file, map_access::read_write, address + 4096);
   ASSERT_FALSE(again);
-  EXPECT_NE(again.error().text().find("something is there already"), std::string::npos) << again.error().text();
+  EXPECT_NE(again.error().text().find("the addresses are in use"), std::string::npos) << again.error().text();
   EXPECT_EQ(there.data()[5000], std::byte{42});
 }
 
@@ -92,7 +92,7 @@ TEST(mapping, moves_like_a_handle_and_unmaps_once) {
 TEST(mapping, read_only_memory_cannot_be_written) {
   const memory_file file = make(4096);
   const mapping memory = mapping::map(file, map_access::read_only).value();
-  // The kernel writes on our behalf and reports the fault instead of raising it.
+  // The kernel writes for this process, and reports the fault instead of raising a signal.
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "x", 1), 1);
@@ -102,7 +102,7 @@ TEST(mapping, read_only_memory_cannot_be_written) {
   ::close(ends[1]);
 }
 
-TEST(address_reservation, holds_its_addresses_while_mappings_come_and_go) {
+TEST(address_reservation, keeps_its_addresses_when_mappings_are_removed) {
   constexpr std::size_t page = 4096;
   const std::uintptr_t base = free_addresses(16 * page);
   const address_reservation range = address_reservation::reserve(16 * page, base).value();
@@ -115,7 +115,7 @@ TEST(address_reservation, holds_its_addresses_while_mappings_come_and_go) {
     inside.data()[0] = std::byte{7};
   }
   EXPECT_FALSE(mapping::map(file, map_access::read_write, base + 4 * page))
-      << "the hole must have gone back to the reservation";
+      << "the reservation must have taken the addresses back";
   const mapping again = range.place(file, map_access::read_only, base + 6 * page).value();
   EXPECT_EQ(again.data()[0], std::byte{7});
 }

@@ -8,32 +8,32 @@
 
 namespace troupe {
 
-/// A place where one thread sleeps and any thread, of this or another process, wakes it with at most one system call.
+/// A place where one thread sleeps, and any thread of this or another process wakes it with at most one system call.
 ///
-///   sleeper: prepare(); look for work once more; none: park(); some: cancel()
+///   sleeper: prepare(); look for work once more; if there is none, park(), else cancel()
 ///   waker:   make work visible with a seq_cst store; wake_if_sleeping()
 ///
 /// No wake is lost, and no system call is made for a sleeper that is awake. Proof: the four operations S1 `word = 1`,
-/// S2 "look for work" (seq_cst load), W1 "make work visible" (seq_cst store) and W2 "read word" are all in the one
-/// total order of seq_cst operations, S1 before S2 and W1 before W2. Either S1 is before W2: the waker sees 1 and
-/// wakes. Or W2 is before S1, so W1 is before S2: the sleeper sees the work and does not sleep. A wake between S1 and
-/// the system call changes the word, and the kernel refuses to sleep on a word that is not 1.
+/// S2 "look for work" (seq_cst load), W1 "make work visible" (seq_cst store) and W2 "read word" are all in the single
+/// total order of seq_cst operations, S1 before S2 and W1 before W2. Either S1 is before W2: then the waker sees 1 and
+/// wakes. Or W2 is before S1, so W1 is before S2: then the sleeper sees the work and does not sleep. A wake between S1
+/// and the system call changes the word, and the kernel refuses to sleep on a word that is not 1.
 class parking_ref {
  public:
   explicit parking_ref(std::atomic<std::uint32_t>& word) noexcept : word_(&word) {}
 
-  /// Announces sleep. What the sleeper reads next to look for work must be seq_cst loads.
+  /// Announces sleep. The loads with which the sleeper then looks for work must be seq_cst.
   void prepare() noexcept { word_->store(1, std::memory_order_seq_cst); }
-  /// Takes the announcement back.
+  /// Withdraws the announcement.
   void cancel() noexcept { word_->store(0, std::memory_order_relaxed); }
-  /// Sleeps until woken or until the deadline (monotonic clock). May return without cause. False when the deadline has
-  /// passed.
+  /// Sleeps until woken or until the deadline (monotonic clock). May return spuriously. Returns false if the deadline
+  /// has passed.
   bool park(std::int64_t deadline_ns = no_deadline) noexcept {
     const bool in_time = futex_wait(*word_, 1, futex_scope::shared, deadline_ns);
     cancel();
     return in_time;
   }
-  /// Wakes the sleeper, if there is one. Of many wakers only one makes the system call. True when this one did.
+  /// Wakes the sleeper, if there is one. Of many wakers only one makes the system call. Returns true if this one did.
   bool wake_if_sleeping() noexcept {
     if (word_->load(std::memory_order_seq_cst) == 0) [[likely]]
       return false;
@@ -41,7 +41,7 @@ class parking_ref {
     wake();
     return true;
   }
-  /// Wakes the sleeper whatever the word says: somebody else may have written to it.
+  /// Wakes the sleeper whatever the word says, since another process may have overwritten it.
   void wake() noexcept { futex_wake(*word_, futex_scope::shared, 1); }
 
  private:

@@ -25,7 +25,7 @@ extern char** environ;
 namespace troupe {
 namespace {
 
-constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which not every C library names
+constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
 
 // The arguments of posix_spawn, with one error code for all steps.
 class spawn_plan {
@@ -89,9 +89,9 @@ error launch_error(const std::string& path, int code) {
   if (code == ENOENT && ::access(path.c_str(), F_OK) != 0) {
     text += ": there is no such file";
   } else if (code == ENOENT) {
-    text += ": the file is there, but the loader or interpreter it asks for is not; was it built for another system?";
+    text += ": the file exists, but not the loader or interpreter that it names; was it built for another system?";
   } else if (code == EACCES) {
-    text += ": it is not an executable file this user may run (chmod +x, or a file system mounted noexec)";
+    text += ": it is not an executable file that this user may run (chmod +x, or a file system mounted noexec)";
   } else if (code == ENOEXEC) {
     text += ": it is not a program for this machine";
   } else {
@@ -136,7 +136,7 @@ std::string exit_status::text() const {
     case ending::unknown:
       break;
   }
-  return "ended; how is unknown, because something else in this program collected its status";
+  return "ended; how is unknown, because other code in this program collected its status";
 }
 
 void child_traits::close(int pidfd) noexcept {
@@ -151,7 +151,7 @@ result<process> process::launch(const launch_options& options) {
   if (options.control_fd >= 0 && options.control_fd <= STDERR_FILENO)
     return error(reaction::caller_bug, "channel",
                  cat("control_fd is ", options.control_fd,
-                     ": expected a descriptor above 2, as control_socket::make_pair gives"));
+                     "; expected a descriptor above 2, as control_socket::make_pair returns"));
   std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
   for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -169,7 +169,7 @@ result<process> process::launch(const launch_options& options) {
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {
     const int code = errno;
-    // ESRCH: it has ended, and a program that ignores SIGCHLD has had it reaped; the number may be another's by now.
+    // ESRCH: the child has ended, and was reaped if this program ignores SIGCHLD; another process may have its number.
     if (code != ESRCH) ::kill(pid, SIGKILL);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -201,9 +201,9 @@ result<exit_status> process::wait(std::int64_t deadline_ns) {
 
 result<void> die_with_parent(int expected_parent_pid) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return channel_error("prctl(PR_SET_PDEATHSIG)", errno);
-  // The parent may have died before the line above; then this process has another parent by now.
+  // If the parent died before the line above, this process has another parent.
   if (::getppid() != expected_parent_pid)
-    return error(reaction::context_lost, "channel", cat("the parent, process ", expected_parent_pid, ", is gone"));
+    return error(reaction::context_lost, "channel", cat("the parent, process ", expected_parent_pid, ", has ended"));
   return {};
 }
 

@@ -18,7 +18,7 @@ struct exit_status {
     running,
     exited,     ///< `value` is the exit code
     signalled,  ///< `value` is the signal
-    unknown,    ///< it ended, but someone else in this program collected its status
+    unknown,    ///< it has ended, but other code in this program collected its status
   };
   ending how = ending::running;
   int value = 0;
@@ -36,44 +36,45 @@ struct child_traits {
   static void close(int pidfd) noexcept;
 };
 
-/// This process's environment, each "NAME=value". A thread that changes it meanwhile is undefined behaviour, as with
-/// getenv.
+/// Returns this process's environment, each variable as "NAME=value". As with getenv, no other thread may change it
+/// meanwhile.
 std::vector<std::string> current_environment();
 
-/// Held by current_environment(), and by what lends the process another environment for a while, so that nobody
-/// takes the borrowed one for the process's own.
+/// Held by current_environment(), and by code that gives the process another environment for a while, so that no thread
+/// takes that for the process's own.
 std::mutex& environment_lock();
 
 struct launch_options {
   std::string path;                    ///< the program; never looked up in PATH
   std::vector<std::string> args = {};  ///< after the program's name
   int control_fd = -1;                 ///< becomes descriptor 3 of the child; stays the caller's
-  std::vector<std::string> environment = current_environment();  ///< all of the child's
-  int stderr_fd = -1;  ///< becomes descriptor 2 of the child; -1: this process's own
-  int stdout_fd = -1;  ///< becomes descriptor 1 of the child; -1: this process's own
+  std::vector<std::string> environment = current_environment();  ///< the child's whole environment
+  int stderr_fd = -1;  ///< becomes descriptor 2 of the child; -1: this process's
+  int stdout_fd = -1;  ///< becomes descriptor 1 of the child; -1: this process's
 };
 
-/// A child process. Destruction kills and reaps it: never an orphan, never a zombie. One thread at a time.
+/// A child process. Destruction kills and reaps it, so it never becomes an orphan or a zombie. For one thread at a
+/// time.
 class process {
  public:
-  /// The descriptor a launched program finds its control socket at.
+  /// The descriptor at which a launched program finds its control socket.
   static constexpr int control_descriptor = 3;
 
-  /// Starts a program with nothing of ours but standard output, standard error and the control socket: input is
-  /// /dev/null, signals are at their defaults and unblocked, and it leads a process group of its own, so that Ctrl-C
-  /// reaches only the application, which decides in what order things stop.
+  /// Starts a program, which inherits only standard output, standard error and the control socket. Its input is
+  /// /dev/null, and signals are unblocked and have their default actions. It leads its own process group, so that
+  /// Ctrl-C reaches only the application, which decides in which order processes stop.
   ///
-  /// Launch from a thread that outlives the child where the child calls `die_with_parent`.
+  /// If the child calls `die_with_parent`, the calling thread must outlive the child.
   static result<process> launch(const launch_options& options);
 
   int pid() const noexcept { return pid_; }
-  /// Becomes readable when the child has ended: for a poll set.
+  /// Returns a descriptor for poll, which becomes readable when the child has ended.
   int pidfd() const noexcept { return child_.get(); }
 
-  /// Sends a signal; no error when the child has ended already.
+  /// Sends a signal. Succeeds if the child has ended already.
   result<void> kill(int signal);
-  /// Waits for the end, at most until the deadline; collects the status and remembers it. `running` when it has not
-  /// ended.
+  /// Waits for the end, at most until the deadline. Collects the status and remembers it. Returns `running` if the
+  /// child has not ended.
   result<exit_status> wait(std::int64_t deadline_ns = no_deadline);
 
  private:
@@ -84,8 +85,8 @@ class process {
   exit_status status_;
 };
 
-/// For the child: asks the kernel to kill it (SIGKILL) when its parent is gone, and fails with `context_lost` when that
-/// has happened already. Linux ties this to the parent's *thread* that launched: the child dies when that thread ends,
+/// For the child: asks the kernel to kill it (SIGKILL) when its parent ends. Fails with `context_lost` if the parent
+/// has ended already. Linux ties this to the *thread* that launched the child: the child dies when that thread ends,
 /// even if its process lives on.
 result<void> die_with_parent(int expected_parent_pid);
 

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 const std::string child_path = TROUPE_CHANNEL_TEST_CHILD;
 
-// A child in one of its roles (testing/child.cpp) and our end of the socket to it.
+// A child in one of its roles (testing/child.cpp), and this end of the socket to it.
 class launched {
  public:
   explicit launched(std::vector<std::string> args, std::vector<std::string> environment = current_environment())
@@ -82,7 +82,7 @@ TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
   EXPECT_EQ(l.hear(), "SigBlk: 0\nSigIgn: 0\nleads its group\ngiven\n");
 }
 
-TEST(process, an_environment_of_its_own_replaces_what_is_there) {
+TEST(process, a_given_environment_replaces_the_inherited_one) {
   ::setenv("TROUPE_TEST_VARIABLE", "inherited", 1);
   EXPECT_NE(launched({"describe_self"}).hear().find("\ninherited\n"), std::string::npos);
   EXPECT_NE(launched({"describe_self"}, {"TROUPE_TEST_VARIABLE=replaced"}).hear().find("\nreplaced\n"),
@@ -90,7 +90,7 @@ TEST(process, an_environment_of_its_own_replaces_what_is_there) {
   ::unsetenv("TROUPE_TEST_VARIABLE");
 }
 
-TEST(process, standard_error_can_be_caught) {
+TEST(process, standard_error_can_be_captured) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   file_descriptor out(ends[0]), in(ends[1]);
@@ -104,7 +104,7 @@ TEST(process, standard_error_can_be_caught) {
   EXPECT_EQ(end_of(child), "exited with code 0");
 }
 
-TEST(process, both_outputs_may_go_into_pipes_of_their_own) {
+TEST(process, both_outputs_may_go_to_separate_pipes) {
   int out_ends[2], error_ends[2];
   ASSERT_EQ(::pipe2(out_ends, O_CLOEXEC), 0);
   ASSERT_EQ(::pipe2(error_ends, O_CLOEXEC), 0);
@@ -133,7 +133,7 @@ TEST(process, memory_sent_to_a_child_is_the_same_memory) {
   EXPECT_STREQ(reinterpret_cast<const char*>(memory.data()), "written by the child");
 }
 
-TEST(process, a_child_cannot_cut_off_the_memory_it_was_sent) {
+TEST(process, a_child_cannot_truncate_memory_that_it_was_sent) {
   launched l({"try_to_resize"});
   const memory_file file = memory_file::create("shared", 4096).value();
   const mapping memory = mapping::map(file, map_access::read_write).value();
@@ -142,7 +142,7 @@ TEST(process, a_child_cannot_cut_off_the_memory_it_was_sent) {
   EXPECT_EQ(memory.data()[4095], std::byte{0});
 }
 
-TEST(process, records_cross_to_a_child_that_sleeps_in_between) {
+TEST(process, records_reach_a_child_that_sleeps_between_them) {
   launched l({"read_ring"});
   const memory_file file = memory_file::create("ring", ring_region::bytes_for(1024)).value();
   const mapping memory = mapping::map(file, map_access::read_write).value();
@@ -168,7 +168,7 @@ TEST(process, records_cross_to_a_child_that_sleeps_in_between) {
   EXPECT_EQ(l.hear(), std::to_string(sum));
 }
 
-TEST(process, exit_codes_and_signals_are_told_by_name) {
+TEST(process, exit_codes_and_signals_are_reported_by_name) {
   EXPECT_EQ(end_of(launched({"exit", "0"}).child), "exited with code 0");
   EXPECT_EQ(end_of(launched({"exit", "77"}).child), "exited with code 77");
   EXPECT_EQ(end_of(launched({"segfault"}).child), "killed by signal 11 (SIGSEGV)");
@@ -176,14 +176,14 @@ TEST(process, exit_codes_and_signals_are_told_by_name) {
   EXPECT_EQ(exit_status{}.text(), "still running");
 }
 
-TEST(process, a_running_child_can_be_waited_for_in_vain_then_killed_and_reaped) {
+TEST(process, waiting_for_a_running_child_times_out_and_killing_it_reaps_it) {
   launched l({"hang"});
   ASSERT_EQ(l.hear(), "here");
   EXPECT_EQ(l.child.wait(now_ns() + 1'000'000).value().text(), "still running");
   ASSERT_TRUE(l.child.kill(SIGTERM));
   EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)");
   EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)") << "the status is remembered";
-  EXPECT_TRUE(l.child.kill(SIGTERM)) << "killing the dead is no error";
+  EXPECT_TRUE(l.child.kill(SIGTERM)) << "killing an ended child is no error";
   EXPECT_EQ(::waitpid(l.child.pid(), nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
@@ -213,7 +213,7 @@ TEST(process, the_death_of_a_child_closes_its_socket) {
   EXPECT_EQ(l.control().receive(into, 0, now_ns() + 30 * second).value().outcome, control_socket::outcome::closed);
 }
 
-TEST(process, a_status_that_someone_else_collected_is_told_as_unknown) {
+TEST(process, a_status_that_other_code_collected_is_unknown) {
   launched l({"exit", "3"});
   ASSERT_EQ(::waitpid(l.child.pid(), nullptr, 0), l.child.pid());
   EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);
@@ -225,17 +225,17 @@ TEST(process, a_child_dies_with_its_parent) {
   ASSERT_EQ(middle.hear(&fds), "tied");
   ASSERT_EQ(fds.size(), 1u);
   pollfd grandchild{.fd = fds[0].get(), .events = POLLIN, .revents = 0};
-  EXPECT_EQ(::poll(&grandchild, 1, 0), 0) << "alive while its parent is";
+  EXPECT_EQ(::poll(&grandchild, 1, 0), 0) << "must live while its parent does";
   ASSERT_TRUE(middle.child.kill(SIGKILL));
   EXPECT_EQ(::poll(&grandchild, 1, 30'000), 1) << "must not outlive its parent";
 }
 
-TEST(process, a_child_whose_parent_is_gone_already_is_told_so) {
+TEST(process, a_child_fails_if_its_parent_has_ended_already) {
   launched l({"tied_to", "1"});  // its parent is not process 1
   EXPECT_EQ(end_of(l.child), "exited with code 9");
 }
 
-TEST(process, a_missing_program_is_named_with_the_place_it_was_looked_for) {
+TEST(process, the_path_of_a_missing_program_is_reported) {
   const auto missing = process::launch({.path = "/nowhere/troupe-worker"});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot start '/nowhere/troupe-worker': there is no such file");
@@ -247,7 +247,7 @@ TEST(process, a_missing_program_is_named_with_the_place_it_was_looked_for) {
       << relative.error().text();
 }
 
-TEST(process, a_file_that_is_no_program_is_told_apart_from_a_missing_one) {
+TEST(process, a_file_that_is_no_program_is_distinguished_from_a_missing_one) {
   char path[] = "/tmp/troupe_channel_testXXXXXX";
   file_descriptor file(::mkstemp(path));
   EXPECT_NE(process::launch({.path = path}).error().text().find("not an executable file"), std::string::npos);

@@ -4,13 +4,14 @@
 // Positions count granules since the ring was made; they never wrap. Offset in the ring = position modulo granules.
 //
 // head (writer)  next position to claim            freed (writer) <= tail <= head <= freed + granules
-// tail (reader)  next position to read             a record at position p is there when its stamp is p + 1, its ticket
+// tail (reader)  next position to read             a record at position p is published when its stamp is p + 1, its
+//                                                  ticket
 //
-// Why a stamp cannot be mistaken: the reader only looks at the first word of the granule at its tail, and that word is
-// 0 or p + 1. Memory starts zeroed. While a record covers a granule as its second or later one, the first word holds
-// bytes of the user, which may well equal some later p + 1. So before the reader gives granules back, it clears the
-// first word of every one of them; the writer acquires the tail released after that, hence finds them cleared and
-// leaves the word 0 until the next record that starts there is complete.
+// Why no other word is mistaken for a stamp: the reader reads only the first word of the granule at its tail, and that
+// word is 0 or p + 1. Memory starts zeroed. While a granule is the second or a later one of a record, its first word
+// holds bytes of the user, which may equal some later p + 1. So the reader clears the first word of every granule
+// before it frees them. The writer acquires the tail that is released after that, so it finds these words cleared, and
+// leaves each 0 until the next record that starts there is complete.
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/ring.hpp>
@@ -32,7 +33,7 @@ struct ring_header {
 namespace {
 
 constexpr std::uint64_t ring_magic = 0x31676e6972507254;   // "TrPring1"
-constexpr std::uint32_t padding = std::uint32_t{1} << 31;  // in `kind`: no record, only space to step over
+constexpr std::uint32_t padding = std::uint32_t{1} << 31;  // in `kind`: no record, only space to skip
 constexpr std::size_t granule = ring_region::granule;
 
 struct record_header {
@@ -49,7 +50,7 @@ constexpr std::uint64_t granules_for(std::size_t payload) noexcept {
   return (sizeof(record_header) + payload + granule - 1) / granule;
 }
 
-// seq_cst, not release: the look at the sleeping flag that follows must not move before it (see parking_ref, step W1).
+// seq_cst, not release: the load of the sleeping flag that follows must not move before it (see parking_ref, step W1).
 void stamp(record_header& record, std::uint64_t position) noexcept {
   std::atomic_ref(record.stamp).store(position + 1, std::memory_order_seq_cst);
 }
@@ -58,7 +59,7 @@ void stamp(record_header& record, std::uint64_t position) noexcept {
 
 std::size_t ring_region::bytes_for(std::size_t capacity) noexcept { return sizeof(ring_header) + capacity; }
 
-// At most half the capacity: a record that does not fit before the end also takes what is left there, less than itself.
+// At most half the capacity: a record that does not fit before the end also takes the rest there, less than its size.
 std::size_t ring_region::largest_record() const noexcept { return capacity() / 2 - sizeof(record_header); }
 
 ring_region::ring_region(ring_header* header, std::uint64_t granules) noexcept
@@ -127,7 +128,7 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
     start = need <= before_the_end ? head : head + before_the_end;
     end = start + need;
     const std::uint64_t freed = freed_.load(std::memory_order_acquire);
-    if (freed > head) {  // others have claimed and the reader has read since `head` was loaded
+    if (freed > head) {  // other threads have claimed, and the reader has read, since `head` was loaded
       head = head_.load(std::memory_order_acquire);
       continue;
     }
@@ -138,8 +139,8 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
       head = head_.load(std::memory_order_acquire);
       continue;
     }
-    // Release, so that a thread that sees this head also sees a `freed_` that justified it: head <= freed_ + granules
-    // for all.
+    // Release, so that a thread that sees this head also sees a `freed_` that justified it: every thread sees
+    // head <= freed_ + granules.
     if (head_.compare_exchange_weak(head, end, std::memory_order_acq_rel, std::memory_order_acquire)) break;
     fresh = false;
   }
@@ -157,11 +158,10 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
           .bytes = bytes};
 }
 
-// Reads the shared tail once and accepts it only where an honest reader could be: it never moves back, and never passes
-// the head. `seen` is loaded first with acquire: a thread that stored it had read that tail before, so an honest tail
-// read now is not smaller. The head is loaded last: the honest tail only passed positions claimed before. With head <=
-// seen
-// + granules, true by construction, the tail also is at least head - granules.
+// Reads the shared tail once, and accepts it only where an honest reader could be: it never moves back and never passes
+// the head. `seen` is loaded first, with acquire: the thread that stored it had read that tail before, so an honest
+// tail read now is not smaller. The head is loaded last: an honest tail has passed only positions claimed before. Since
+// head <= seen + granules by construction, the tail is also at least head - granules.
 bool ring_writer::refresh_freed() noexcept {
   std::uint64_t seen = freed_.load(std::memory_order_acquire);
   const std::uint64_t tail = region_.header_->tail.load(std::memory_order_acquire);
@@ -193,7 +193,7 @@ ring_reader::ring_reader(const ring_region& region) noexcept
 
 ring_record ring_reader::peek() noexcept {
   peeked_ = 0;
-  // At most one lap of padding in one call: a producer that only ever pads cannot keep us here.
+  // Skips at most one lap of padding in a call, so that a producer that only pads cannot hold the reader here.
   for (std::uint64_t stepped = 0; stepped < region_.granules_ && !violated_;) {
     std::byte* start = region_.at(position_);
     record_header& header = header_at(start);

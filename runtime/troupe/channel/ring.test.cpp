@@ -101,7 +101,7 @@ TEST(ring, a_skipped_claim_is_never_seen) {
   EXPECT_EQ(ring.reader.peek().status, read_status::none);
 }
 
-TEST(ring, a_full_ring_says_so_and_takes_records_again_once_read) {
+TEST(ring, a_full_ring_refuses_claims_until_records_are_read) {
   local_ring ring(256);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(ring.writer, "x"));
   EXPECT_EQ(ring.writer.claim(1).status, claim_status::full);
@@ -110,7 +110,7 @@ TEST(ring, a_full_ring_says_so_and_takes_records_again_once_read) {
   EXPECT_EQ(ring.writer.claim(1).status, claim_status::full);
 }
 
-TEST(ring, the_largest_record_fits_an_empty_ring_wherever_it_stands) {
+TEST(ring, the_largest_record_fits_an_empty_ring_wherever_its_tail_is) {
   for (std::size_t offset = 0; offset < 16; ++offset) {
     local_ring ring(1024, 1 + offset);
     const std::string text(ring.region.largest_record(), 'z');
@@ -130,13 +130,13 @@ TEST(ring, records_that_would_cross_the_end_start_over_at_the_beginning) {
   }
 }
 
-// Granule 1 of a record holds, as the user's own bytes, the very stamp that position 5 will have one lap later.
+// Granule 1 of a record holds, as bytes of the user, the stamp that position 5 will have one lap later.
 TEST(ring, user_bytes_that_look_like_a_later_stamp_are_not_taken_for_one) {
   local_ring ring(256);
   const ring_claim decoy = ring.writer.claim(112);
   ring.memory.put_word(decoy.data + 48, 5 + 1);
   ring.writer.publish(decoy);
-  ring.reader.pop();  // nothing shown yet: nothing freed
+  ring.reader.pop();  // nothing peeked yet, so nothing is freed
   ASSERT_EQ(ring.reader.peek().ticket, 1u);
   ring.reader.pop();
   put(ring.writer, std::string(112, 'b'));  // positions 2 and 3
@@ -148,7 +148,7 @@ TEST(ring, user_bytes_that_look_like_a_later_stamp_are_not_taken_for_one) {
   EXPECT_EQ(ring.reader.peek().status, read_status::none);
 }
 
-TEST(ring, tickets_go_on_beyond_32_bits) {
+TEST(ring, tickets_grow_beyond_32_bits) {
   const std::uint64_t high = (std::uint64_t{1} << 32) - 1;
   local_ring ring(256, high);
   std::uint64_t last = 0;
@@ -177,7 +177,7 @@ TEST(ring, read_copies_out_and_frees_but_leaves_a_record_that_does_not_fit) {
   EXPECT_EQ(ring.reader.read(large).status, read_status::none);
 }
 
-TEST(ring, a_tail_that_cannot_be_right_is_a_violation_for_the_writer) {
+TEST(ring, an_impossible_tail_is_a_violation_for_the_writer) {
   for (const std::uint64_t lie : {std::uint64_t{0}, std::uint64_t{99}, std::uint64_t{106}, ~std::uint64_t{0}}) {
     local_ring ring(256, 101);
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(put(ring.writer, "x"));
@@ -186,7 +186,7 @@ TEST(ring, a_tail_that_cannot_be_right_is_a_violation_for_the_writer) {
   }
 }
 
-TEST(ring, bytes_that_cannot_be_a_record_are_a_violation_for_the_reader_and_stay_one) {
+TEST(ring, bytes_that_cannot_be_a_record_are_a_final_violation_for_the_reader) {
   struct forged {
     std::uint64_t stamp;
     std::uint32_t size;
@@ -245,7 +245,7 @@ TEST(ring, parking_ends_at_the_deadline) {
   EXPECT_FALSE(ring.writer.wake_if_sleeping());
 }
 
-TEST(ring, only_the_first_of_many_wakers_makes_the_call) {
+TEST(ring, only_the_first_of_many_wakers_makes_the_system_call) {
   local_ring ring(1024);
   ASSERT_TRUE(ring.reader.prepare_park());
   put(ring.writer, "x");
@@ -255,7 +255,7 @@ TEST(ring, only_the_first_of_many_wakers_makes_the_call) {
   EXPECT_EQ(take(ring.reader), "x");
 }
 
-TEST(ring, others_can_wake_the_reader_for_work_that_is_not_a_record) {
+TEST(ring, other_threads_can_wake_the_reader_for_work_that_is_not_a_record) {
   local_ring ring(1024);
   std::atomic<bool> work{false};
   std::thread other([&] {

@@ -16,7 +16,7 @@ namespace {
 
 struct modelled_record {
   enum class state { claimed, published, skipped } state = state::claimed;
-  std::uint64_t first = 0;  // granule, counted from the beginning of time
+  std::uint64_t first = 0;  // granule, counted since the ring was made
   std::uint64_t count = 0;
   std::uint32_t kind = 0;
   std::string payload;
@@ -27,7 +27,7 @@ class naive_ring {
  public:
   naive_ring(std::size_t granules, std::uint64_t next) : taken_(granules, false), next_(next) {}
 
-  // Where a record of so many bytes goes; false when it finds no room.
+  // Places a record of this size; returns false if it does not fit.
   bool claim(std::size_t bytes, modelled_record& record) {
     std::uint64_t count = 1;
     while (count * 64 < bytes + 16) ++count;
@@ -43,7 +43,7 @@ class naive_ring {
     return true;
   }
 
-  // Drops what a reader steps over, and says what it must see next.
+  // Drops what a reader skips, and returns what it must see next.
   const modelled_record* next() {
     while (!records.empty() && records.front().state == modelled_record::state::skipped) drop();
     return records.empty() || records.front().state == modelled_record::state::claimed ? nullptr : &records.front();
@@ -82,7 +82,7 @@ class compared {
           break;
       }
     }
-    EXPECT_GT(consumed_, static_cast<std::size_t>(steps) / 20) << "the schedule hardly moved anything";
+    EXPECT_GT(consumed_, static_cast<std::size_t>(steps) / 20) << "the schedule moved almost nothing";
     EXPECT_GT(refused_, 0u) << "the ring was never full";
   }
 
@@ -99,7 +99,7 @@ class compared {
         << "step " << step_ << ", " << bytes << " bytes";
     if (!room) return void(++refused_);
     ASSERT_EQ(record.claim.ticket, record.first + 1) << "step " << step_;
-    // Bytes that look like stamps soon to come, which is what could confuse the reader.
+    // Bytes that equal stamps of the near future, which could confuse the reader.
     record.payload.resize(bytes);
     for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
       const std::uint64_t decoy = record.first + below(3 * ring_.region.capacity() / 64);
@@ -115,7 +115,7 @@ class compared {
     for (modelled_record& r : model_.records)
       if (r.state == modelled_record::state::claimed) open.push_back(&r);
     if (open.empty()) return;
-    // Mostly the oldest, or the reader would hardly ever see anything.
+    // Mostly the oldest, or the reader would rarely see a record.
     modelled_record& r = *(below(3) == 0 ? open[below(open.size())] : open.front());
     if (below(5) == 0) {
       ring_.writer.skip(r.claim);
@@ -149,7 +149,7 @@ class compared {
   std::size_t refused_ = 0;
 };
 
-TEST(ring_model, the_ring_does_what_a_list_of_records_and_marked_granules_do) {
+TEST(ring_model, the_ring_behaves_like_a_list_of_records_with_marked_granules) {
   const std::uint64_t seed = testing::seed_or(20261121);
   for (const std::size_t capacity : {256, 512, 1024, 4096})
     for (const std::uint64_t first_ticket :

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t producers = 6;
 constexpr std::uint64_t records_each = 20'000;
 
-// What a record of the stress looks like: who, the how-manieth, and bytes that follow from both.
+// A record of the stress test: its producer, its number, and bytes derived from both.
 struct lead {
   std::uint64_t producer;
   std::uint64_t index;
@@ -37,7 +37,7 @@ void produce(ring_writer& writer, std::uint64_t producer, const std::atomic<bool
     }
     ASSERT_GT(claim.ticket, last_ticket) << "tickets of one thread grow";
     last_ticket = claim.ticket;
-    if (i % 50 == producer) {  // some change their mind
+    if (i % 50 == producer) {  // some claims are skipped
       writer.skip(claim);
       writer.wake_if_sleeping();
       ++i;
@@ -51,7 +51,7 @@ void produce(ring_writer& writer, std::uint64_t producer, const std::atomic<bool
   }
 }
 
-// Reads all records of all producers, parking whenever there is none; each must be whole and in its producer's order.
+// Reads all records of all producers, and parks when there is none. Each must be whole and in its producer's order.
 void consume_all(ring_reader& reader, bool in_place) {
   std::uint64_t expected = 0;
   for (std::uint64_t p = 0; p < producers; ++p)
@@ -86,7 +86,7 @@ void consume_all(ring_reader& reader, bool in_place) {
 
 class ring_threads : public ::testing::TestWithParam<std::tuple<std::size_t, bool>> {};
 
-TEST_P(ring_threads, many_producers_lose_nothing_and_the_sleeping_reader_is_always_woken) {
+TEST_P(ring_threads, many_producers_lose_nothing_and_always_wake_the_sleeping_reader) {
   const auto [capacity, in_place] = GetParam();
   testing::local_ring ring(capacity);
   std::atomic<bool> gave_up{false};
@@ -120,7 +120,7 @@ TEST(ring_wakes, a_reader_that_sleeps_between_records_misses_none) {
   };
   std::thread echo([&] {
     for (int i = 0; i < rounds; ++i) {
-      ASSERT_TRUE(await(there.reader)) << "lost on the way there, round " << i;
+      ASSERT_TRUE(await(there.reader)) << "lost on the way to the other reader, round " << i;
       post(back.writer);
     }
   });

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An entry is ticket * 2^20 + slot, at its ticket modulo the number of slots. The reader waits for its next ticket to
-// appear there and never writes. Nobody overwrites what has not been read: unread tickets are consecutive, and each
-// holds a slot, so there are at most as many of them as there are entries.
+// appear there and never writes. No unread entry is overwritten: unread tickets are consecutive and each holds a slot,
+// so at most as many exist as entries.
 #include <troupe/channel/slot_queue.hpp>
 
 namespace troupe {
@@ -29,13 +29,13 @@ slot_queue_region::slot_queue_region(std::span<std::byte> memory, std::uint32_t 
       slots_(slots),
       record_bytes_(record_bytes) {}
 
-// seq_cst, not release: the look at the sleeping flag that follows must not move before it (see parking_ref, step W1).
+// seq_cst, not release: the load of the sleeping flag that follows must not move before it (see parking_ref, step W1).
 void slot_queue_writer::publish(std::uint64_t ticket, std::uint32_t slot) noexcept {
   region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_seq_cst);
 }
 
 bool slot_queue_writer::all_published(std::uint64_t ticket) const noexcept {
-  // A later ticket in the same place: its own has been read, so it was there.
+  // A later ticket in the same place proves that the earlier one was published and read.
   const std::uint64_t oldest = ticket < region_.slots_ ? 1 : ticket - region_.slots_ + 1;
   for (std::uint64_t t = oldest; t <= ticket; ++t)
     if (region_.entry(t).load(std::memory_order_seq_cst) >> slot_bits < t) return false;

@@ -11,10 +11,10 @@
 
 namespace troupe {
 
-/// The shared memory of a mailbox: a record of fixed size for each of its slots, and the order in which slots were
-/// sent. Only the sending side writes it, so readers may have it mapped read-only, and what was sent is still
-/// there when a reader has died: the next one gets a list of what is kept for it, and goes on from there. A record
-/// belongs to its slot until the sender uses the slot again.
+/// The shared memory of a mailbox: a record of fixed size for each slot, and the order in which slots were sent. Only
+/// the senders write it, so readers may map it read-only, and sent records outlive a reader that dies: the next reader
+/// first reads a list of what is kept for it, and goes on from there. A record stays valid until the sender uses its
+/// slot again.
 class slot_queue_region {
  public:
   static constexpr std::uint32_t most_slots = 1 << 20;
@@ -38,7 +38,7 @@ class slot_queue_region {
   std::size_t record_bytes_;
 };
 
-/// The senders' end: any number of threads. Lock-free, never full: who has a slot has a place.
+/// The senders' end, for any number of threads. Lock-free and never full: a sender that has a slot has a place.
 class slot_queue_writer {
  public:
   /// `parking` is where the reader sleeps. Tickets grow from `first_ticket`, without gaps.
@@ -46,19 +46,20 @@ class slot_queue_writer {
       : region_(region), parking_(parking), newest_(first_ticket - 1) {}
   slot_queue_writer(const slot_queue_writer&) = delete;
 
-  /// The slot's record, to be filled before `publish`.
+  /// Returns the slot's record, to be filled before `publish`.
   std::span<std::byte> record(std::uint32_t slot) const noexcept { return region_.record(slot); }
-  /// The next place in the order. The reader waits behind it until it is published.
+  /// Claims the next place in the order. The reader does not pass it until it is published.
   std::uint64_t claim() noexcept { return newest_.fetch_add(1, std::memory_order_acq_rel) + 1; }
   void publish(std::uint64_t ticket, std::uint32_t slot) noexcept;
-  /// After one `publish`, or many: wakes the reader if it sleeps.
+  /// Wakes the reader if it sleeps, after one `publish` or several.
   bool wake_if_sleeping() noexcept { return parking_.wake_if_sleeping(); }
 
-  /// Tickets of claims so far are not greater, those of later ones are.
+  /// Returns the newest ticket claimed so far.
   std::uint64_t newest_ticket() const noexcept { return newest_.load(std::memory_order_acquire); }
-  /// Has everything up to this ticket been published? Soon it will be: senders do nothing else after a claim.
+  /// Returns true if everything up to this ticket is published. That soon becomes true: senders publish right after a
+  /// claim.
   bool all_published(std::uint64_t ticket) const noexcept;
-  /// While there is no reader: the `i`-th that the next one will get, before what comes after its first ticket.
+  /// While there is no reader: sets the `i`-th slot that the next reader reads before it goes on with its first ticket.
   void keep(std::uint32_t i, std::uint64_t ticket, std::uint32_t slot) noexcept;
 
  private:
@@ -67,42 +68,42 @@ class slot_queue_writer {
   alignas(64) std::atomic<std::uint64_t> newest_;
 };
 
-/// What was sent next.
+/// One slot that was sent.
 struct sent_slot {
   std::uint64_t ticket = 0;
   std::uint32_t slot = 0;  ///< below the number of slots
   std::span<const std::byte> record;
 };
 
-/// The reader's end, for one thread. It trusts the sender not to send a slot again before it is done with it.
+/// The reader's end, for one thread. It trusts senders not to send a slot again while the reader uses it.
 class slot_queue_reader {
  public:
   slot_queue_reader(const slot_queue_region& region, parking_ref parking, std::uint64_t first_ticket = 1) noexcept
       : region_(region), parking_(parking), next_(first_ticket) {}
   slot_queue_reader(const slot_queue_reader&) = delete;
 
-  /// Before anything else, when there was another reader before: the first `kept` come from the list, then those from
-  /// `next_ticket` on.
+  /// Goes on where an earlier reader stopped: first with `kept` slots from the list, then with `next_ticket`. Must come
+  /// before anything else.
   void take_over(std::uint32_t kept, std::uint64_t next_ticket) noexcept {
     kept_ = kept;
     next_ = next_ticket;
   }
-  /// The next one in order, until `pop`.
+  /// Returns the next slot in order, the same one until `pop`.
   std::optional<sent_slot> peek() const noexcept;
-  /// One that comes `distance` after it, if it has been sent already and nothing is kept.
+  /// Returns the slot `distance` places behind it, if that has been sent and nothing is kept.
   std::optional<sent_slot> peek_beyond(std::uint32_t distance) const noexcept;
   bool empty() const noexcept { return arrived(std::memory_order_acquire) == 0; }
   void pop() noexcept { taken_ < kept_ ? ++taken_ : ++next_; }
 
-  /// Announces sleep; false when something has arrived meanwhile and nothing is announced. After true: look at whatever
-  /// else `parking()` is woken for (with seq_cst loads), then `park` or `cancel_park`.
+  /// Announces sleep. Returns false, and announces nothing, if something has arrived. After true the caller checks,
+  /// with seq_cst loads, everything else that `parking()` is woken for, and then calls `park` or `cancel_park`.
   [[nodiscard]] bool prepare_park() noexcept;
   void park() noexcept { parking_.park(); }
   void cancel_park() noexcept { parking_.cancel(); }
   parking_ref parking() const noexcept { return parking_; }
 
  private:
-  std::uint64_t arrived(std::memory_order order) const noexcept;  // the entry; 0: it has not
+  std::uint64_t arrived(std::memory_order order) const noexcept;  // the next entry; 0: not published
   sent_slot sent_as(std::uint64_t entry) const noexcept;
 
   const slot_queue_region region_;

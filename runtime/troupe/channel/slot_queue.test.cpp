@@ -42,7 +42,7 @@ class slot_queues : public testing::Test {
   }
 };
 
-TEST_F(slot_queues, give_what_was_sent_in_order_for_as_many_laps_as_it_takes) {
+TEST_F(slot_queues, deliver_slots_in_the_order_of_sending_over_many_laps) {
   EXPECT_FALSE(reader_.peek());
   for (std::uint32_t i = 0; i < 1000; ++i) {
     send(i * 5 % slots, i);
@@ -56,13 +56,13 @@ TEST_F(slot_queues, give_what_was_sent_in_order_for_as_many_laps_as_it_takes) {
   }
 }
 
-TEST_F(slot_queues, hold_as_many_as_there_are_slots) {
+TEST_F(slot_queues, hold_an_entry_for_every_slot) {
   for (std::uint32_t i = 0; i < slots; ++i) send(slots - 1 - i, i);
   for (std::uint32_t i = 0; i < slots; ++i, reader_.pop()) EXPECT_EQ(content(reader_.peek().value()), i);
   EXPECT_FALSE(reader_.peek());
 }
 
-TEST_F(slot_queues, show_nothing_before_what_was_claimed_earlier_is_published) {
+TEST_F(slot_queues, deliver_nothing_before_all_earlier_claims_are_published) {
   const std::uint64_t first = writer_.claim(), second = writer_.claim();
   EXPECT_EQ(writer_.newest_ticket(), second);
   writer_.publish(second, 2);
@@ -71,7 +71,7 @@ TEST_F(slot_queues, show_nothing_before_what_was_claimed_earlier_is_published) {
   EXPECT_EQ(reader_.peek().value().slot, 1u);
 }
 
-TEST_F(slot_queues, let_the_reader_look_beyond_the_next_one_at_what_was_sent) {
+TEST_F(slot_queues, let_the_reader_peek_beyond_the_next_slot) {
   EXPECT_FALSE(reader_.peek_beyond(1));
   for (std::uint32_t lap = 0; lap < 3; ++lap) {
     for (std::uint32_t i = 0; i < 5; ++i) send(i, 10 * lap + i);
@@ -86,7 +86,7 @@ TEST_F(slot_queues, let_the_reader_look_beyond_the_next_one_at_what_was_sent) {
   }
 }
 
-TEST_F(slot_queues, let_nobody_look_beyond_what_is_kept) {
+TEST_F(slot_queues, show_nothing_beyond_kept_slots) {
   writer_.keep(0, 3, 2);
   for (std::uint32_t i = 0; i < 5; ++i) send(i, i);
   slot_queue_reader next(region_, parking_ref(sleeps_));
@@ -96,7 +96,7 @@ TEST_F(slot_queues, let_nobody_look_beyond_what_is_kept) {
   EXPECT_EQ(next.peek_beyond(1).value().ticket, 5u);
 }
 
-TEST_F(slot_queues, let_another_reader_go_on_where_one_has_stopped) {
+TEST_F(slot_queues, let_a_new_reader_continue_where_the_last_one_stopped) {
   for (std::uint32_t i = 0; i < 5; ++i) send(i, i);
   for (int i = 0; i < 3; ++i) reader_.pop();
   slot_queue_reader next(region_, parking_ref(sleeps_), 4);
@@ -104,7 +104,7 @@ TEST_F(slot_queues, let_another_reader_go_on_where_one_has_stopped) {
   EXPECT_EQ(content(next.peek().value()), 3u);
 }
 
-TEST_F(slot_queues, wake_a_reader_that_sleeps_and_nobody_else) {
+TEST_F(slot_queues, wake_the_reader_only_if_it_sleeps) {
   EXPECT_FALSE(writer_.wake_if_sleeping());
   ASSERT_TRUE(reader_.prepare_park());
   send(0, 7);
@@ -114,8 +114,8 @@ TEST_F(slot_queues, wake_a_reader_that_sleeps_and_nobody_else) {
   EXPECT_EQ(sleeps_.load(), 0u);
 }
 
-// Slots go round between senders and the reader, as a ledger's do.
-TEST_F(slot_queues, lose_and_double_nothing_when_many_threads_send) {
+// Slots circulate between senders and the reader, as those of a ledger do.
+TEST_F(slot_queues, lose_and_duplicate_nothing_when_many_threads_send) {
   constexpr std::uint32_t each = 20'000, threads = 3;
   std::mutex lock;
   std::vector<std::uint32_t> free;

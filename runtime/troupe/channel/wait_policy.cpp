@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-// What comes so soon after a thread has spun in vain and gone to sleep has probably waited for its core.
+// An event that arrives so soon after a thread has spun in vain and gone to sleep was probably waiting for its core.
 constexpr std::int64_t soon(std::int64_t spun_ns) noexcept {
   return std::clamp<std::int64_t>(spun_ns / 4, 50'000, 200'000);
 }
@@ -41,8 +41,8 @@ spin_experience::spin_experience(wait_policy policy, int cores, work_by who, clo
   budget_ns_.store(most_ns_, std::memory_order_relaxed);
 }
 
-// Threads that learn at the same time may overwrite what another has learned, which costs nothing but time. Nothing is
-// written that is so already: others read it.
+// Threads that learn at the same time may overwrite each other's result, which costs only time. A value is written only
+// if it changes, because other threads read it.
 void spin_experience::paid() noexcept {
   const std::int64_t budget = budget_ns();
   if (budget != most_ns_) budget_ns_.store(std::min(2 * budget, most_ns_), std::memory_order_relaxed);

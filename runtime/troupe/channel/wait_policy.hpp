@@ -10,31 +10,31 @@
 
 namespace troupe {
 
-/// How to wait for the other side: answers sooner, or less processor time.
+/// How a thread waits for the other side: for early answers, or for little processor time.
 enum class wait_policy : std::uint8_t {
-  latency,    ///< spin long (0.5 ms; for what a GPU does 20 ms) before sleeping, unless spinning delays the other side
+  latency,    ///< spin long (0.5 ms; 20 ms for work of a GPU) before sleeping, unless spinning delays the other side
   balanced,   ///< spin briefly (at most 20 µs), less while spinning does not pay
   efficient,  ///< never spin
 };
 
 std::string_view to_string(wait_policy policy) noexcept;
 
-/// Who does what is waited for: others on these processors, which spinning takes away from them, or a GPU.
+/// Who does the work that a thread waits for: threads on these processors, which spinning takes from them, or a GPU.
 enum class work_by : std::uint8_t { processors, gpu };
 
-/// What the threads that wait for the same other side have learned about spinning. Any thread.
+/// What the threads that wait for the same other side have learned about spinning. Thread-safe.
 class spin_experience {
  public:
   using clock = std::int64_t (*)() noexcept;
   explicit spin_experience(wait_policy policy, int cores = usable_cores(), work_by who = work_by::processors,
                            clock now = &now_ns) noexcept;
 
-  /// Nanoseconds the next wait may spin; 0: it looks once.
+  /// Returns the nanoseconds that the next wait may spin; 0: it checks once.
   std::int64_t budget_ns() const noexcept { return budget_ns_.load(std::memory_order_relaxed); }
 
  private:
   friend class adaptive_wait;
-  static constexpr std::int64_t least_pause = 1, most_pause = 64;  // of a spin that delayed the other side: its lengths
+  static constexpr std::int64_t least_pause = 1, most_pause = 64;  // in lengths of the spin that delayed the other side
 
   void paid() noexcept;
   void wasted() noexcept;
@@ -45,17 +45,18 @@ class spin_experience {
   std::atomic<std::int64_t> budget_ns_{0}, next_pause_{least_pause}, pauses_until_{0};
 };
 
-/// The spinning part of a wait: call `spin`, and sleep when it gives up. One per waiting thread.
-/// Never spins where the process has one core, because there only the sleep lets the other side run. Where there are
-/// more, both sides may still share one, and then each spin keeps the other side from what it is waited for. A caller
-/// that can tell so says it by `in_vain`. Where nobody can, it is seen by what comes as soon as this thread sleeps
-/// after a spin: then nobody spins for a time, which grows from as long as the spin to 64 times that until a spin pays.
+/// The spinning part of a wait: the thread calls `spin`, and sleeps if that gives up. One for each waiting thread.
+///
+/// Never spins if the process has one core, because then only the sleep lets the other side run. With more cores, both
+/// sides may still share one, and then each spin delays the other side. A caller that knows this says so by `in_vain`.
+/// Otherwise the class infers it from an event that arrives as soon as the thread sleeps after a spin: then no thread
+/// spins for a while, at first for the length of the spin, later for up to 64 times that, until a spin pays.
 class adaptive_wait {
  public:
   explicit adaptive_wait(spin_experience& of) noexcept : known_(of) {}
   adaptive_wait(const adaptive_wait&) = delete;
 
-  /// Calls `ready` until it is true or the budget is spent, or until spinning is in vain. True when `ready` was.
+  /// Calls `ready` until it returns true, the budget is spent, or `in_vain` returns true. Returns true if `ready` did.
   template <class Ready, class InVain>
   bool spin(Ready&& ready, InVain&& in_vain) {
     spun_ns_ = 0;
@@ -82,7 +83,7 @@ class adaptive_wait {
     return spin(std::forward<Ready>(ready), [] { return false; });
   }
 
-  /// Calls `sleep`, which sleeps until `spin` would be true, and learns from how long that took.
+  /// Calls `sleep`, which sleeps until `ready` would return true, and learns from its duration.
   template <class Sleep>
   void sleep_after_spin(Sleep&& sleep) {
     if (spun_ns_ == 0) return sleep();
@@ -90,14 +91,14 @@ class adaptive_wait {
     sleep();
     slept(known_.now_() - asleep);
   }
-  /// The same for a sleep that is over.
+  /// Learns from a sleep that is over.
   void slept(std::int64_t ns) noexcept;
 
  private:
   static constexpr int looks_between_clock_reads = 16;
 
   spin_experience& known_;
-  std::int64_t spun_ns_ = 0;  // in vain, the last time
+  std::int64_t spun_ns_ = 0;  // the last spin, if it was in vain
 };
 
 }  // namespace troupe

@@ -11,14 +11,14 @@ namespace {
 
 constexpr auto never = [] { return false; };
 
-// How often it looked, in vain.
+// Returns how often it checked in vain.
 int looks(adaptive_wait& wait) {
   int n = 0;
   EXPECT_FALSE(wait.spin([&] { return ++n, false; }));
   return n;
 }
 
-TEST(adaptive_wait, one_core_never_spins) {
+TEST(adaptive_wait, never_spins_on_one_core) {
   for (const wait_policy policy : {wait_policy::latency, wait_policy::balanced, wait_policy::efficient}) {
     spin_experience known(policy, 1);
     adaptive_wait wait(known);
@@ -27,7 +27,7 @@ TEST(adaptive_wait, one_core_never_spins) {
   }
 }
 
-TEST(adaptive_wait, efficient_looks_once_however_many_cores_there_are) {
+TEST(adaptive_wait, efficient_checks_once_on_any_number_of_cores) {
   spin_experience known(wait_policy::efficient, 64);
   adaptive_wait wait(known);
   EXPECT_EQ(known.budget_ns(), 0);
@@ -35,7 +35,7 @@ TEST(adaptive_wait, efficient_looks_once_however_many_cores_there_are) {
   EXPECT_EQ(looks(wait), 1);
 }
 
-TEST(adaptive_wait, spinning_ends_with_the_event_or_with_the_budget) {
+TEST(adaptive_wait, stops_spinning_at_the_event_or_when_the_budget_is_spent) {
   spin_experience known(wait_policy::latency, 2);
   adaptive_wait wait(known);
   int n = 0;
@@ -53,7 +53,7 @@ TEST(adaptive_wait, balanced_spins_less_while_it_does_not_pay_and_more_once_it_d
   for (int i = 0; i < 10; ++i) (void)wait.spin(never);
   const std::int64_t least = known.budget_ns();
   EXPECT_LT(least, full / 8);
-  EXPECT_GT(least, 0) << "or it would never find out that spinning pays again";
+  EXPECT_GT(least, 0) << "otherwise it would never learn that spinning pays again";
   for (int i = 0; i < 10; ++i) {
     int n = 0;
     (void)wait.spin([&] { return ++n == 3; });
@@ -69,7 +69,7 @@ TEST(adaptive_wait, latency_keeps_its_budget) {
   EXPECT_EQ(known.budget_ns(), full);
 }
 
-// A clock that moves when it is read.
+// A clock that advances when it is read.
 std::int64_t time_ns = 0;
 std::int64_t next_time() noexcept { return time_ns += 100; }
 
@@ -88,7 +88,7 @@ class paused_spin : public testing::TestWithParam<wait_policy> {
 INSTANTIATE_TEST_SUITE_P(with, paused_spin, testing::Values(wait_policy::latency, wait_policy::balanced),
                          [](const auto& policy) { return std::string(to_string(policy.param)); });
 
-TEST_P(paused_spin, begins_when_the_other_side_ran_only_when_this_one_slept_and_grows) {
+TEST_P(paused_spin, starts_if_the_other_side_ran_only_while_this_thread_slept_and_grows) {
   std::int64_t longest = 0;
   for (int i = 0; i < 6; ++i) {
     const std::int64_t budget = known.budget_ns(), paused = spin_in_vain();
@@ -96,9 +96,9 @@ TEST_P(paused_spin, begins_when_the_other_side_ran_only_when_this_one_slept_and_
     longest = std::max(longest, paused / budget);
     wait.slept(1'000);
     adaptive_wait another(known);
-    EXPECT_EQ(looks(another), 1) << "all who wait for the same know it";
+    EXPECT_EQ(looks(another), 1) << "threads that wait for the same other side share what they learn";
   }
-  EXPECT_GE(longest, 60) << "or it costs too much where the other side never runs meanwhile";
+  EXPECT_GE(longest, 60) << "otherwise it costs too much if the other side never runs during a spin";
 }
 
 TEST_P(paused_spin, is_short_again_once_a_spin_has_paid) {
@@ -114,7 +114,7 @@ TEST_P(paused_spin, is_short_again_once_a_spin_has_paid) {
   EXPECT_LE(spin_in_vain(), 2 * known.budget_ns() + 1'000);
 }
 
-TEST_P(paused_spin, is_not_begun_by_a_long_sleep_or_one_without_a_spin) {
+TEST_P(paused_spin, does_not_start_after_a_long_sleep_or_a_sleep_without_a_spin) {
   (void)spin_in_vain();
   wait.slept(10'000'000);
   EXPECT_EQ(spin_in_vain(), 0);
@@ -123,14 +123,14 @@ TEST_P(paused_spin, is_not_begun_by_a_long_sleep_or_one_without_a_spin) {
   EXPECT_EQ(spin_in_vain(), 0);
 }
 
-TEST_P(paused_spin, is_not_needed_by_who_knows_that_it_is_in_vain) {
+TEST_P(paused_spin, does_not_start_if_the_caller_knows_that_spinning_is_in_vain) {
   int n = 0;
   EXPECT_FALSE(wait.spin([&] { return ++n, false; }, [] { return true; }));
   EXPECT_EQ(n, 1);
-  EXPECT_FALSE(wait.spin([&] { return ++n, false; }, [&] { return n > 5; })) << "or finds out";
+  EXPECT_FALSE(wait.spin([&] { return ++n, false; }, [&] { return n > 5; })) << "or learns it while it spins";
   EXPECT_LT(n, 30);
   wait.slept(1'000);
-  EXPECT_EQ(spin_in_vain(), 0) << "it says nothing about the next time";
+  EXPECT_EQ(spin_in_vain(), 0) << "that does not affect the next spin";
 }
 
 TEST(adaptive_wait, sleeps_are_timed_only_after_a_spin) {

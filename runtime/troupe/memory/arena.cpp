@@ -15,14 +15,14 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t size_limit = std::uint64_t{1} << 48;  // what a node's word has room for
-// How many ranges of each class find_tight looks at: a constant, so that its time is one too.
+constexpr std::uint64_t size_limit = std::uint64_t{1} << 48;  // the limit of a node's word
+// How many ranges of each class find_tight tries: a constant, so that it takes constant time.
 constexpr unsigned tight_looks = 16;
 constexpr std::align_val_t slab_align{64};
 
 [[noreturn]] void misused(const char* what, const void* where) noexcept { die("troupe::arena: %s (%p)", what, where); }
 
-// Where `bytes` would lie in [begin, begin + size): as high as they can. 0 when they do not fit; no range begins there.
+// Returns the highest place of `bytes` in [begin, begin + size); 0, where no range begins, if they do not fit.
 std::uint64_t place(std::uint64_t begin, std::uint64_t size, std::uint64_t bytes, std::uint64_t alignment) noexcept {
   if (size < bytes) return 0;
   const std::uint64_t at = (begin + (size - bytes)) & ~(alignment - 1);
@@ -61,14 +61,14 @@ arena::~arena() {
   }
 }
 
-// Sizes below 2 * second_count granules have a class each; above, a class spans 1/second_count of its power of two.
+// Each size below 2 * second_count granules has its own class; above, a class spans 1/second_count of a power of two.
 unsigned arena::class_of(std::uint64_t granules) noexcept {
   if (granules < second_count) return static_cast<unsigned>(granules);
   const unsigned scale = 63u - static_cast<unsigned>(std::countl_zero(granules)) - second_bits;
   return (scale << second_bits) + static_cast<unsigned>(granules >> scale);
 }
 
-// The first class that is not empty, `from` or above; no_class when there is none.
+// Returns the first class from `from` on that is not empty, or no_class.
 unsigned arena::next_class(unsigned from) const noexcept {
   if (from >= no_class) return no_class;
   unsigned first = from >> second_bits;
@@ -82,7 +82,7 @@ unsigned arena::next_class(unsigned from) const noexcept {
   return (first << second_bits) + static_cast<unsigned>(std::countr_zero(second));
 }
 
-// The first range of the first class in which every range is large enough, wherever it begins.
+// Returns the first range of the first class in which every range is large enough, wherever it begins.
 std::uint32_t arena::find_fast(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   std::uint64_t granules;
   if (__builtin_add_overflow(bytes, alignment - granule_, &granules)) return 0;
@@ -95,8 +95,8 @@ std::uint32_t arena::find_fast(std::uint64_t bytes, std::uint64_t alignment) con
   return c == no_class ? 0 : heads_[c];
 }
 
-// Looks at the first ranges of every class that may hold one that fits. A new segment is first in its class, so it is
-// seen.
+// Tries the first ranges of every class that may hold one that fits. A new segment is the first of its class, so it is
+// tried.
 std::uint32_t arena::find_tight(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   for (unsigned c = next_class(class_of(bytes >> shift_)); c != no_class; c = next_class(c + 1)) {
     std::uint32_t number = heads_[c];
@@ -270,12 +270,12 @@ arena_statistics arena::statistics() const noexcept {
 // Nodes
 // ------------------------------------------------------------------------------------------------------------------
 
-// A node of another arena, or one that is not in use, has no number that leads back to it.
+// A node of another arena, or a node that is not in use, does not hold its own number.
 bool arena::live(const node* n) const noexcept {
   return n->in() == node::state::used && n->previous_ >> slab_bits < slabs_.size() && &at(n->previous_) == n;
 }
 
-// A node that is in no list. 0 when the host has no memory.
+// Returns a node that is in no list; 0 if the host has no memory.
 std::uint32_t arena::take_node() noexcept {
   if (spare_ != 0) return std::exchange(spare_, at(spare_).next_);
   if (fresh_ == fresh_end_ && !add_slab()) [[unlikely]]

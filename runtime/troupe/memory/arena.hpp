@@ -10,36 +10,35 @@
 
 namespace troupe {
 
-/// What an arena holds at one moment.
+/// The state of an arena at one moment.
 struct arena_statistics {
   std::uint64_t segments = 0;
   std::uint64_t reserved_bytes = 0;    ///< in all segments
   std::uint64_t used_bytes = 0;        ///< in allocated ranges, rounded up to the granule
   std::uint64_t high_water_bytes = 0;  ///< the most that `used_bytes` has ever been
-  std::uint64_t live_ranges = 0;       ///< allocated and not yet freed
+  std::uint64_t live_ranges = 0;       ///< allocated and not freed
   std::uint64_t free_ranges = 0;       ///< no two of them are neighbours
   std::uint64_t largest_free_bytes = 0;
 
   std::uint64_t free_bytes() const noexcept { return reserved_bytes - used_bytes; }
-  /// 0: all free memory is one range. Near 1: it lies in many small ones.
+  /// Returns 0 if all free memory is one range; near 1 if it is many small ones.
   double fragmentation() const noexcept {
     return free_bytes() == 0 ? 0.0 : 1.0 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes());
   }
 };
 
-/// Hands out ranges of addresses from segments it is given. It never touches the memory behind the addresses, which may
-/// be another device's or not mapped at all: everything it knows lies in nodes of its own.
+/// Allocates ranges of addresses from given segments. Never touches the memory behind the addresses, which may belong
+/// to another device or not be mapped: all bookkeeping is in separate nodes.
 ///
-/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real; 2004): `allocate` and `free` take constant time and free
-/// neighbours become one range at once. Free ranges are kept by size class, 32 classes per power of two, and a request
-/// takes the first range of the first class whose ranges all fit. So fragmentation is bounded this way:
-/// - inside a range: less than one granule is lost to rounding;
-/// - between ranges: `allocate` says no only when every free range is smaller than 33/32 of the request (for an
-/// alignment
-///   above the granule: of request + alignment - granule). What is left over of a range stays free and is found again.
-///   No allocator that cannot move ranges can promise for every sequence that reserved / used stays below about
+/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real; 2004): `allocate` and `free` take constant time, and free
+/// neighbours are merged at once. Free ranges are kept by size class, 32 classes per power of two, and an allocation
+/// takes the first range of the first class whose ranges all fit. That bounds fragmentation:
+/// - inside a range: rounding loses less than one granule;
+/// - between ranges: `allocate` fails only if every free range is smaller than 33/32 of the request (for an alignment
+///   above the granule: of request + alignment - granule). The rest of a range stays free and is found again. No
+///   allocator that cannot move ranges can guarantee for every sequence that reserved / used stays below about
 ///   log2(largest / smallest request) / 2 (Robson, 1974). With 10^5 live ranges of 256 B to 1 MiB, freed in random
-///   order, it is below 1.15; the tests hold it there.
+///   order, it is below 1.15, which the tests check.
 ///
 /// Not thread-safe: the owner locks.
 class arena {
@@ -47,20 +46,19 @@ class arena {
   using segment_id = std::uint16_t;
 
   enum class misuse : std::uint8_t {
-    by_build,  ///< abort where assertions are on, report where NDEBUG is defined
-    abort,     ///< say what was wrong on stderr and abort
-    report,    ///< leave everything as it is and return what was wrong
+    by_build,  ///< report if NDEBUG is defined, otherwise abort
+    abort,     ///< print the misuse to stderr and abort
+    report,    ///< change nothing and return the misuse
   };
 
   struct options {
     std::uint64_t granule = 256;    ///< of addresses and sizes: a power of two, at least 16
-    std::size_t payload_bytes = 0;  ///< room that goes with each node for the owner's own data, at most 65536
+    std::size_t payload_bytes = 0;  ///< room with each node for data of the owner, at most 65536
     std::size_t payload_align = 1;  ///< a power of two, at most 64
     misuse on_misuse = misuse::by_build;
   };
 
-  /// A range. The node's address in host memory is stable and is what `free` takes; nodes come from slabs and are used
-  /// again.
+  /// A range. `free` takes its node, whose address in host memory is stable. Nodes are allocated from slabs and reused.
   class node {
    public:
     std::uint64_t address() const noexcept { return address_; }
@@ -77,58 +75,57 @@ class arena {
     void set(state s) noexcept { word_ = (word_ & ~std::uint64_t{15}) | static_cast<std::uint64_t>(s); }
 
     // 32 bytes, so that 10^5 nodes stay in the cache; links are numbers of nodes. Node 0 is no range: it ends lists,
-    // and stands at both ends of every segment, in use for ever.
+    // and stands, permanently in use, at both ends of every segment.
     std::uint64_t address_;
     std::uint64_t word_;    // bytes (a multiple of 16, below 2^48), segment, state
     std::uint32_t before_;  // neighbours by address within the segment
     std::uint32_t after_;
-    std::uint32_t previous_;  // free: in its size class. Used: the node's own number
-    std::uint32_t next_;      // free: in its size class. Spare: the next spare one
+    std::uint32_t previous_;  // if free, in its size class; if used, the node's own number
+    std::uint32_t next_;      // if free, in its size class; if spare, the next spare node
   };
 
   enum class freed : std::uint8_t {
     yes,
-    not_live,  ///< freed before
+    not_live,  ///< freed already
     foreign,   ///< null, or of another arena
   };
 
-  /// The options are constants of the program: others than documented abort.
+  /// Aborts if an option is not as documented: options are constants of the program.
   explicit arena(const options& o);
   arena() : arena(options{}) {}
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
-  /// Forgets ranges that are still live.
+  /// Ignores ranges that are still live.
   ~arena();
 
-  /// Adds memory. Address and size are multiples of the granule and not 0, the size is below 2^48, the end below 2^64;
-  /// no two segments overlap. A request that a new segment can hold is served, however tight the fit.
+  /// Adds memory. Address and size must be multiples of the granule and not 0, the size below 2^48, the end below 2^64.
+  /// Segments must not overlap. An allocation that a new segment can hold succeeds, however tight the fit.
   result<void> add_segment(segment_id id, std::uint64_t address, std::uint64_t bytes);
-  /// Takes a segment back. False, and nothing changes, while a range of it is live or when there is none of that id.
+  /// Removes a segment. Returns false, and changes nothing, if a range of it is live or no segment has this id.
   bool remove_segment(segment_id id) noexcept;
-  /// The segments that `remove_segment` would take now.
+  /// Returns the segments that `remove_segment` would remove.
   std::vector<segment_id> idle_segments() const;
 
-  /// A range of `bytes`, rounded up to the granule, at a multiple of `alignment`. Null when nothing fits (add a segment
-  /// and ask again), for 0 bytes, for sizes that do not fit 64 bits, for an alignment that is no power of two, and when
-  /// the host has no memory for nodes. An alignment below the granule counts as the granule.
+  /// Allocates `bytes`, rounded up to the granule, at a multiple of `alignment`; an alignment below the granule counts
+  /// as the granule. Returns null if no range fits (add a segment and retry), for 0 bytes, for a size that does not fit
+  /// 64 bits, for an alignment that is not a power of two, and if the host has no memory for nodes.
   [[nodiscard]] node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
-  /// Frees a range. A node that is not live is refused; once it has been handed out again, nobody can tell.
+  /// Frees a range. Detects a node that is not live, unless it has been reused.
   freed free(node* n) noexcept;
 
   std::uint64_t reserved_bytes() const noexcept { return counters_.reserved_bytes; }
   std::uint64_t used_bytes() const noexcept { return counters_.used_bytes; }
   std::uint64_t live_ranges() const noexcept { return counters_.live_ranges; }
-  /// Looks through one size class for the largest free range; everything else is kept up to date.
+  /// Returns the current figures. Searches one size class, for the largest free range.
   arena_statistics statistics() const noexcept;
   double fragmentation() const noexcept { return statistics().fragmentation(); }
 
-  /// The owner's data that goes with a node: zero bytes at first, and never touched by the arena afterwards, so what
-  /// the owner leaves there is there when the node is handed out again. Stable like the node. For live nodes, with
-  /// `payload_bytes` above 0.
+  /// Returns the owner's data with a live node, if `payload_bytes` is not 0. The data are zero at first. The arena
+  /// never changes them later, so they survive until the node is reused. Their address is stable.
   void* payload(const node* n) const noexcept {
     return slabs_[n->previous_ >> slab_bits].payloads + (n->previous_ & (slab_nodes - 1)) * payload_stride_;
   }
-  /// The node that goes with a payload.
+  /// Returns the node of a payload.
   static node* node_of(void* payload) noexcept { return static_cast<node**>(payload)[-1]; }
 
  private:
@@ -141,11 +138,11 @@ class arena {
 
   struct slab {
     node* nodes;
-    std::byte* payloads;  // one every payload_stride_ bytes, each behind the address of its node
+    std::byte* payloads;  // one every payload_stride_ bytes, each behind a pointer to its node
   };
   struct segment {
     segment_id id;
-    std::uint32_t first;  // of its nodes; the same one as long as the segment is here
+    std::uint32_t first;  // its first node, the same one as long as the segment exists
     std::uint64_t address, bytes;
   };
 

@@ -18,7 +18,7 @@ arena::options reporting() { return {.on_misuse = arena::misuse::report}; }
 
 void give_back(arena& a, arena::node* n) { ASSERT_EQ(a.free(n), arena::freed::yes); }
 
-TEST(arena, serves_aligned_ranges_inside_its_segment) {
+TEST(arena, allocates_aligned_ranges_inside_its_segment) {
   arena a;
   ASSERT_TRUE(a.add_segment(7, base, 1 * MiB));
   arena::node* n = a.allocate(1);
@@ -36,14 +36,14 @@ TEST(arena, serves_aligned_ranges_inside_its_segment) {
   EXPECT_EQ(a.live_ranges(), 2u);
 }
 
-TEST(arena, without_segments_has_nothing_to_give) {
+TEST(arena, allocates_nothing_without_segments) {
   arena a;
   EXPECT_EQ(a.allocate(1), nullptr);
   EXPECT_EQ(a.statistics().largest_free_bytes, 0u);
   EXPECT_EQ(a.fragmentation(), 0.0);
 }
 
-TEST(arena, refuses_zero_bytes_overflowing_sizes_and_odd_alignments) {
+TEST(arena, refuses_zero_bytes_overflowing_sizes_and_alignments_that_are_no_power_of_two) {
   arena a;
   ASSERT_TRUE(a.add_segment(0, base, 64 * MiB));
   EXPECT_EQ(a.allocate(0), nullptr);
@@ -60,7 +60,7 @@ TEST(arena, refuses_zero_bytes_overflowing_sizes_and_odd_alignments) {
 
 TEST(arena, honours_every_alignment_up_to_two_mebibytes) {
   arena a;
-  ASSERT_TRUE(a.add_segment(0, base + 256, 64 * MiB));  // itself aligned to the granule only
+  ASSERT_TRUE(a.add_segment(0, base + 256, 64 * MiB));  // aligned only to the granule
   std::vector<arena::node*> live;
   for (std::uint64_t alignment = 1; alignment <= 2 * MiB; alignment *= 2) {
     live.push_back(a.allocate(700, alignment));
@@ -72,7 +72,7 @@ TEST(arena, honours_every_alignment_up_to_two_mebibytes) {
   EXPECT_EQ(a.statistics().free_ranges, 1u);
 }
 
-TEST(arena, serves_a_request_that_fills_a_segment_exactly) {
+TEST(arena, allocates_a_range_that_fills_a_segment_exactly) {
   arena a;
   const std::uint64_t odd = 3 * MiB + 5 * 256;  // not at the border of a size class
   ASSERT_TRUE(a.add_segment(0, base, odd));
@@ -87,7 +87,7 @@ TEST(arena, serves_a_request_that_fills_a_segment_exactly) {
   EXPECT_EQ(a.used_bytes(), a.reserved_bytes());
 }
 
-TEST(arena, a_new_segment_serves_the_request_it_was_added_for_among_many_that_nearly_fit) {
+TEST(arena, finds_a_new_segment_among_many_ranges_that_nearly_fit) {
   arena a;
   const std::uint64_t wanted = 1 * MiB + 31 * 256;
   for (std::uint64_t i = 0; i < 100; ++i)  // the same size class, all a little too small
@@ -99,7 +99,7 @@ TEST(arena, a_new_segment_serves_the_request_it_was_added_for_among_many_that_ne
   EXPECT_EQ(n->segment(), 100);
 }
 
-TEST(arena, looks_past_ranges_of_the_right_class_that_are_a_little_too_small) {
+TEST(arena, skips_ranges_of_the_right_class_that_are_a_little_too_small) {
   arena a;
   const std::uint64_t wanted = 1 * MiB + 31 * 256;
   for (std::uint64_t i = 0; i < 10; ++i)
@@ -109,7 +109,7 @@ TEST(arena, looks_past_ranges_of_the_right_class_that_are_a_little_too_small) {
   EXPECT_EQ(n->segment(), 0);
 }
 
-TEST(arena, gives_out_every_granule_and_then_says_no) {
+TEST(arena, allocates_every_granule_before_it_fails) {
   arena a;
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
   std::vector<arena::node*> live;
@@ -133,7 +133,7 @@ TEST(arena, gives_out_every_granule_and_then_says_no) {
   EXPECT_TRUE(a.allocate(1 * MiB));
 }
 
-TEST(arena, joins_neighbours_in_whatever_order_they_are_freed) {
+TEST(arena, merges_neighbours_in_any_order_of_freeing) {
   for (std::vector<int> order : {std::vector{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
     arena a;
     ASSERT_TRUE(a.add_segment(0, base, 3 * 256));
@@ -144,7 +144,7 @@ TEST(arena, joins_neighbours_in_whatever_order_they_are_freed) {
   }
 }
 
-TEST(arena, never_joins_two_segments_even_if_they_touch) {
+TEST(arena, never_merges_ranges_of_two_adjacent_segments) {
   arena a;
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
   ASSERT_TRUE(a.add_segment(1, base + 1 * MiB, 1 * MiB));
@@ -158,7 +158,7 @@ TEST(arena, never_joins_two_segments_even_if_they_touch) {
   EXPECT_EQ(a.reserved_bytes(), 1 * MiB);
 }
 
-TEST(arena, refuses_segments_that_cannot_be) {
+TEST(arena, refuses_invalid_segments) {
   arena a;
   ASSERT_TRUE(a.add_segment(1, base, 1 * MiB));
   const auto text = [&](arena::segment_id id, std::uint64_t address, std::uint64_t bytes) {
@@ -183,7 +183,7 @@ TEST(arena, refuses_segments_that_cannot_be) {
   ASSERT_TRUE(a.allocate((std::uint64_t{1} << 48) - 256));
 }
 
-TEST(arena, takes_a_segment_back_only_while_it_is_wholly_free) {
+TEST(arena, removes_a_segment_only_while_all_of_it_is_free) {
   arena a;
   EXPECT_FALSE(a.remove_segment(0));
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
@@ -205,7 +205,7 @@ TEST(arena, takes_a_segment_back_only_while_it_is_wholly_free) {
   EXPECT_TRUE(a.allocate(1 * MiB));
 }
 
-TEST(arena, works_across_as_many_segments_as_it_is_given) {
+TEST(arena, allocates_from_any_number_of_segments) {
   arena a;
   constexpr std::uint64_t count = 5000;
   for (std::uint64_t i = 0; i < count; ++i)
@@ -225,7 +225,7 @@ TEST(arena, reports_a_second_free_and_changes_nothing) {
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
   std::vector<arena::node*> live;
   for (int i = 0; i < 8; ++i) live.push_back(a.allocate(256));
-  // Freed in this order each way to join occurs: alone, with the range above, below, and both.
+  // In this order every way to merge occurs: none, with the range above, below, and both.
   for (std::size_t i : {1u, 3u, 2u, 5u, 6u, 0u}) {
     give_back(a, live[i]);
     const arena_statistics before = a.statistics();
@@ -263,14 +263,14 @@ TEST(arena_death, aborts_on_misuse_with_a_clear_text_when_asked) {
   EXPECT_DEATH((void)a.free(n), "troupe::arena: free of a node that was freed before");
 }
 
-TEST(arena_death, aborts_on_options_that_cannot_be) {
+TEST(arena_death, aborts_on_invalid_options) {
   EXPECT_DEATH(arena({.granule = 100}), "granule");
   EXPECT_DEATH(arena({.granule = 8}), "granule");
   EXPECT_DEATH(arena({.payload_bytes = 8, .payload_align = 128}), "payload");
 }
 
-TEST(arena, payloads_are_zero_at_first_aligned_and_lead_back_to_their_node) {
-  for (int life = 0; life < 4; ++life) {  // later ones get memory that earlier ones have written to
+TEST(arena, has_payloads_that_are_zero_at_first_aligned_and_lead_back_to_their_node) {
+  for (int life = 0; life < 4; ++life) {  // later arenas get memory that earlier ones have written
     arena a({.payload_bytes = 40, .payload_align = 32});
     ASSERT_TRUE(a.add_segment(0, base, 4 * MiB));
     std::vector<arena::node*> live;

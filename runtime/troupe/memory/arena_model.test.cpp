@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr std::uint64_t base = 0x2000'0000'0000;
 
-/// The seeds to run: TROUPE_SEED alone when it is set.
+/// Returns the seeds to run: only TROUPE_SEED if it is set.
 std::vector<std::uint64_t> seeds(std::vector<std::uint64_t> usual) {
   const char* given = std::getenv("TROUPE_SEED");
   return given ? std::vector<std::uint64_t>{std::strtoull(given, nullptr, 0)} : usual;
@@ -40,7 +40,7 @@ struct live_range {
   arena::segment_id segment;
 };
 
-/// An arena and what a sorted map of ranges says about it.
+/// An arena, and a sorted map of ranges to compare it with.
 class modelled {
  public:
   modelled(std::uint64_t granule, std::uint64_t seed)
@@ -70,7 +70,7 @@ class modelled {
     std::uint64_t bytes;
   };
 
-  /// The free ranges, found by walking everything.
+  /// Returns the free ranges, found by a walk over everything.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
     for (const auto& [address, s] : segments_) {
@@ -207,7 +207,7 @@ TEST(arena_model, agrees_with_a_naive_model_through_200000_random_operations) {
 // Fragmentation
 // -----------------------------------------------------------------------------------------------------------
 
-TEST(arena_model, needs_little_more_than_is_used_after_long_churn_of_mixed_sizes) {
+TEST(arena_model, reserves_little_more_than_is_used_after_many_allocations_of_mixed_sizes) {
   for (std::uint64_t seed : seeds({1, 2})) {
     SCOPED_TRACE("again with TROUPE_SEED=" + std::to_string(seed));
     constexpr std::size_t count = 100'000;

@@ -18,7 +18,7 @@ result<owned_block*> block_seals::whole(const memory_range& all, const char* wha
   };
   if (!all.owner) return refused("the buffer is empty (never allocated, or moved from)");
   if (all.owner->owner != &memory_)
-    return refused("the buffer belongs to another device; ask the one it was allocated on");
+    return refused("the buffer belongs to another device; use the one that it was allocated on");
   auto& b = static_cast<owned_block&>(*all.owner.get());
   if (b.address == 0) return *memory_.stale_cause(b, 0, 0);
   if (all.address != b.address || all.bytes != b.bytes)
@@ -39,8 +39,7 @@ result<block_seals::request> block_seals::begin(const memory_range& all) {
       return request{0, b.seals};
     case seal_state::sealing:
     case seal_state::unsealing:
-      return error(reaction::caller_bug, "memory",
-                   "seal: the buffer is being sealed or unsealed at this moment; await that first");
+      return error(reaction::caller_bug, "memory", "seal: the buffer is being sealed or unsealed; await that first");
     case seal_state::open:
       break;
   }
@@ -102,9 +101,8 @@ result<block_seals::request> block_seals::begin_unseal(const memory_range& all) 
   const seal_state now = b.seal.load(std::memory_order_relaxed);
   if (now == seal_state::open) return request{0, b.seals};
   if (now == seal_state::unsealing)
-    return error(reaction::caller_bug, "memory",
-                 "unseal: the buffer is being unsealed at this moment; await that first");
-  // What was lost while it was sealed is none of its business.
+    return error(reaction::caller_bug, "memory", "unseal: the buffer is being unsealed; await that first");
+  // Losses of the time when it was sealed do not affect it.
   if (now == seal_state::sealed) b.generation.store(generation_.load(), std::memory_order_release);
   b.before = now;
   b.seal.store(seal_state::unsealing, std::memory_order_seq_cst);
@@ -116,10 +114,10 @@ void block_seals::end_unseal(block& base, std::uint64_t ticket, std::uint32_t by
   const std::scoped_lock guard(lock_);
   if (ticket != 0) {
     b.unsealed_at.store(ticket);
-    ++b.seals;  // an answer to the seal is of no interest any more
+    ++b.seals;  // the answer to the seal is ignored
     protect(b, false, by);
   } else if (b.before == seal_state::sealed) {
-    protect(b, true);  // when the answer to the seal came meanwhile
+    protect(b, true);  // if the seal was answered meanwhile
   }
   b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
 }

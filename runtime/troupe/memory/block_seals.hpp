@@ -7,43 +7,44 @@
 
 namespace troupe {
 
-/// Which blocks of a device's memory are read-only, and which may not become so because others can write them.
+/// Which blocks of a device's memory are read-only, and which may not become read-only because others can write them.
 class block_seals {
  public:
-  /// `lock` is the memory's.
+  /// `lock` is that of the device's memory.
   block_seals(const memory_owner& memory, const std::atomic<std::uint64_t>& generation, segment_pools& pools,
               std::mutex& lock) noexcept
       : memory_(memory), generation_(generation), pools_(pools), lock_(lock) {}
 
-  /// What a seal, or its end, covers in the worker.
+  /// What the worker must do to seal or unseal a block.
   struct request {
-    std::uint64_t bytes;   ///< from the block's address on; 0: there is nothing to do
-    std::uint32_t number;  ///< for `end`
+    std::uint64_t bytes;   ///< from the block's address on; 0: nothing
+    std::uint32_t number;  ///< to be passed to `end`
   };
-  /// `all` is to be sealed: from now on nobody may write it. Refused unless it is all of a block that can be.
+  /// Begins to seal `all`: from now on no request may write it. Fails unless it is the whole of a sealable block.
   result<request> begin(const memory_range& all);
-  /// The worker has sealed it, or never will. Too late if it was unsealed meanwhile. `by`: see segment_source::protect.
+  /// Ends sealing: the worker has sealed the block (`done`), or never will. Ignored if the block was unsealed
+  /// meanwhile. `by`: see segment_source::protect.
   void end(block& b, std::uint32_t number, bool done, std::uint32_t by = 0) noexcept;
-  /// From now on a fault takes it along like any other.
+  /// Begins to unseal `all`: from now on a fault may change it like any other memory.
   result<request> begin_unseal(const memory_range& all);
-  /// The request is in the mailbox, so that who writes later comes later; or it was refused (0), and nothing has
-  /// changed.
+  /// Ends unsealing: the request is in the mailbox with this ticket, so that later writers come behind it. If the
+  /// ticket is 0, the request was refused, and nothing has changed.
   void end_unseal(block& b, std::uint64_t ticket, std::uint32_t by = 0) noexcept;
-  /// It was not run, or not to its end: the next worker cannot rely on the one that was to do it.
+  /// Makes the block writable in the next worker, because the request to unseal it did not run to its end.
   void unseal_was_lost(block& b) noexcept;
 
-  /// A descriptor of memory with this block in it is given out, so that others may write it for as long as it lives. It
-  /// cannot be sealed from now on; refused when it is, or is about to be, or when others that may be sealed lie in the
-  /// same segment.
+  /// Notes that a descriptor of the block's memory is given out, through which other programs can write the block for
+  /// its whole life: it can no longer be sealed. Fails if it is sealed or being sealed, or if its segment has other
+  /// blocks that may be sealed.
   result<void> begin_export(block& b);
-  /// This program gets an address through which it can write the block, past all workers. Until it has let go of it,
-  /// the block cannot be sealed. False: it is, or is about to be, so the address is to be for reading.
+  /// Notes that this program gets an address through which it can write the block itself. Until that is released, the
+  /// block cannot be sealed. Returns false if it is sealed or being sealed: then the address must be read-only.
   bool begin_address(block& b) noexcept;
   void end_address(block& b) noexcept;
 
-  /// With the lock. Where nothing is to be changed nobody is told.
+  /// Changes the protection in all workers, if it is not as wanted. Requires the lock.
   void protect(owned_block& b, bool read_only, std::uint32_t by = 0) noexcept;
-  /// With the lock.
+  /// Requires the lock.
   std::uint64_t sealed_bytes() const noexcept { return sealed_bytes_; }
 
  private:

@@ -21,7 +21,7 @@ class sealing_memory : public device_blocks {
   }
 };
 
-TEST_F(sealing_memory, a_block_that_can_be_sealed_has_whole_granules_to_itself) {
+TEST_F(sealing_memory, a_sealable_block_has_whole_granules_to_itself) {
   const block_ref before = take(100), b = sealable(5000), after = take(100);
   EXPECT_EQ(b->bytes, 5000u);
   EXPECT_EQ(b->address % 4096, 0u);
@@ -32,7 +32,7 @@ TEST_F(sealing_memory, a_block_that_can_be_sealed_has_whole_granules_to_itself) 
   EXPECT_EQ(now().sealed_bytes, 5000u);
 }
 
-TEST_F(sealing_memory, only_what_is_sealed_at_that_moment_outlives_a_loss) {
+TEST_F(sealing_memory, only_blocks_that_are_sealed_at_the_time_outlive_a_loss) {
   const block_ref open = sealable(100), sealed = sealable(100), coming = sealable(100), going = sealable(100),
                   ended = sealable(100);
   for (const block_ref& b : {sealed, going, ended}) seal(b);
@@ -45,13 +45,13 @@ TEST_F(sealing_memory, only_what_is_sealed_at_that_moment_outlives_a_loss) {
   EXPECT_TRUE(valid(sealed));
   EXPECT_FALSE(valid(coming));
   EXPECT_FALSE(valid(going));
-  EXPECT_TRUE(valid(ended)) << "it ended after the loss, and nobody had looked in between";
+  EXPECT_TRUE(valid(ended)) << "the seal ended after the loss, and the block was not renewed between";
   lose(salvage::strict);
   EXPECT_FALSE(valid(ended));
   EXPECT_TRUE(valid(sealed));
 }
 
-TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_already_changes_nothing) {
+TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_is_ignored) {
   const block_ref b = sealable(100);
   const auto first = memory_->seals().begin(all_of(b));
   ASSERT_TRUE(first);
@@ -68,7 +68,7 @@ TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_already_changes_nothi
   EXPECT_TRUE(source_.sealed.empty());
 }
 
-TEST_F(sealing_memory, an_unseal_that_was_refused_leaves_things_as_they_are_or_as_they_come_to_be) {
+TEST_F(sealing_memory, a_refused_unseal_leaves_the_seal_in_its_present_or_coming_state) {
   for (const bool answered_before : {true, false}) {
     const block_ref b = sealable(100);
     const auto begun = memory_->seals().begin(all_of(b));
@@ -82,7 +82,7 @@ TEST_F(sealing_memory, an_unseal_that_was_refused_leaves_things_as_they_are_or_a
   }
 }
 
-TEST_F(sealing_memory, a_worker_that_does_it_by_itself_is_not_told_unless_it_was_lost) {
+TEST_F(sealing_memory, a_worker_that_seals_by_a_request_is_not_told_unless_that_was_lost) {
   const block_ref b = sealable(100);
   memory_->seals().end(*b.get(), memory_->seals().begin(all_of(b))->number, true, 3);
   EXPECT_EQ(source_.done_by, 3u);
@@ -95,7 +95,7 @@ TEST_F(sealing_memory, a_worker_that_does_it_by_itself_is_not_told_unless_it_was
   EXPECT_EQ(source_.done_by, 0u);
 }
 
-TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
+TEST_F(sealing_memory, releasing_the_last_handle_ends_the_seal) {
   block_ref b = sealable(100);
   seal(b);
   b.reset();
@@ -105,7 +105,7 @@ TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
   EXPECT_EQ(next->seal.load(), seal_state::open);
 }
 
-TEST_F(sealing_memory, a_block_that_can_be_sealed_lies_where_nobody_gets_a_descriptor_of) {
+TEST_F(sealing_memory, a_sealable_block_lies_in_a_segment_whose_descriptor_is_never_given_out) {
   const block_ref b = sealable(100), plain = take(100);
   expect_refused(memory_->seals().begin_export(*b.get()),
                  "export: the buffer shares its descriptor with others that may be sealed, and its holder can write "
@@ -117,7 +117,7 @@ TEST_F(sealing_memory, a_block_that_can_be_sealed_lies_where_nobody_gets_a_descr
   EXPECT_TRUE(in(0, sealable(100))) << "many have one segment";
 }
 
-TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_it_has_let_go) {
+TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_its_address_is_released) {
   const block_ref b = sealable(100);
   ASSERT_TRUE(memory_->seals().begin_address(*b.get()));
   ASSERT_TRUE(memory_->seals().begin_address(*b.get()));
@@ -132,24 +132,25 @@ TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_i
   EXPECT_FALSE(memory_->seals().begin_address(*b.get())) << "the end of the seal may still be refused";
 }
 
-TEST_F(sealing_memory, blocks_that_can_be_sealed_and_others_share_the_limit) {
+TEST_F(sealing_memory, sealable_blocks_and_others_share_the_limit) {
   {
     const block_ref plain = take(200 * mib);
     EXPECT_FALSE(memory_->allocate(memory_kind::device, 57 * mib, 256, {}, true));
     EXPECT_TRUE(memory_->allocate(memory_kind::device, 56 * mib, 256, {}, true));
   }
-  EXPECT_TRUE(memory_->allocate(memory_kind::device, 256 * mib, 256, {}, true)) << "what was idle of the others went";
+  EXPECT_TRUE(memory_->allocate(memory_kind::device, 256 * mib, 256, {}, true))
+      << "idle segments of the others are released";
   EXPECT_TRUE(take(256 * mib)) << why_;
 }
 
-TEST_F(sealing_memory, a_request_that_is_refused_takes_nothing_of_it_away) {
+TEST_F(sealing_memory, a_refused_request_does_not_make_a_sealed_block_stale) {
   const block_ref b = sealable(100);
   seal(b);
   memory_->mark_refused(*b.get(), b->address, b->address + 100, error(reaction::caller_bug, "test", "refused"));
   EXPECT_TRUE(valid(b));
 }
 
-TEST_F(sealing_memory, what_was_sent_outlives_a_loss_unless_it_stands_for_what_a_worker_holds) {
+TEST_F(sealing_memory, sent_memory_outlives_a_loss_unless_it_represents_a_thing_of_a_worker) {
   const block_ref sent = *memory_->allocate(memory_kind::sent, 100, 256, {}),
                   held = *memory_->allocate(memory_kind::sent, 100, 256, {}),
                   host = *memory_->allocate(memory_kind::host, 100, 256, {}),
@@ -189,7 +190,7 @@ class sealing_whole_segments : public sealing_memory {
   }
 };
 
-TEST_F(sealing_whole_segments, a_block_that_can_be_sealed_has_one_to_itself_while_it_lives) {
+TEST_F(sealing_whole_segments, a_sealable_block_has_its_own_segment_while_it_exists) {
   for (const std::uint64_t alignment : {std::uint64_t{256}, segment_alignment}) {
     block_ref b = *memory_->allocate(memory_kind::device, 100, alignment, {}, true), other = sealable(100);
     ASSERT_EQ(source_.live.size(), 2u);
@@ -209,7 +210,7 @@ TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) 
   EXPECT_TRUE(take(100, 2 * segment_alignment)) << why_;
 }
 
-TEST_F(sealing_whole_segments, either_others_have_a_descriptor_of_a_block_or_it_is_sealed) {
+TEST_F(sealing_whole_segments, a_block_is_never_both_exported_and_sealed) {
   block_ref b = sealable(100);
   seal(b);
   EXPECT_FALSE(memory_->seals().begin_export(*b.get()));
@@ -223,14 +224,14 @@ TEST_F(sealing_whole_segments, either_others_have_a_descriptor_of_a_block_or_it_
                  "another buffer, and seal that one");
   EXPECT_EQ(b->seal.load(), seal_state::open);
   lose(salvage::strict);
-  EXPECT_FALSE(memory_->seals().begin(all_of(b))) << "others have it still";
+  EXPECT_FALSE(memory_->seals().begin(all_of(b))) << "another program still has the descriptor";
   b.reset();
-  EXPECT_TRUE(source_.live.empty()) << "what others can still write is nobody's any more";
+  EXPECT_TRUE(source_.live.empty()) << "memory that another program can write is not reused";
   const block_ref next = sealable(100);
-  EXPECT_TRUE(memory_->seals().begin(all_of(next))) << "nobody had a descriptor of this one";
+  EXPECT_TRUE(memory_->seals().begin(all_of(next))) << "no descriptor of this one was given out";
 }
 
-TEST_F(sealing_whole_segments, when_a_seal_and_an_export_meet_one_is_refused) {
+TEST_F(sealing_whole_segments, one_of_a_simultaneous_seal_and_export_is_refused) {
   for (int i = 0; i < 2000; ++i) {
     const block_ref b = sealable(100);
     bool sealed = false, exported = false;
@@ -241,7 +242,7 @@ TEST_F(sealing_whole_segments, when_a_seal_and_an_export_meet_one_is_refused) {
   }
 }
 
-// Where somebody else's memory is opened and closed.
+// A source that opens and closes memory of another program.
 struct opening_source final : segment_source {
   result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor memory) override {
     if (!memory) return error(reaction::fatal, "test", "it came without its memory");
@@ -265,7 +266,7 @@ class foreign_memory : public testing::Test {
   device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
 };
 
-TEST_F(foreign_memory, is_open_as_long_as_somebody_has_it_and_counts_against_no_limit) {
+TEST_F(foreign_memory, is_open_while_it_is_referenced_and_counts_against_no_limit) {
   memory_range one = imported(100, 1 << 19), two = imported(0, 1 << 20);
   EXPECT_EQ(one.address, (std::uint64_t{1} << 40) + 100);
   EXPECT_EQ(source_.open, 2);
@@ -280,7 +281,7 @@ TEST_F(foreign_memory, is_open_as_long_as_somebody_has_it_and_counts_against_no_
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, goes_stale_with_a_worker_and_can_be_written_anew) {
+TEST_F(foreign_memory, becomes_stale_with_a_worker_and_can_be_written_again) {
   memory_range r = imported(0, 1000);
   memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "the worker died"));
   memory_->renew(*r.owner.get());
@@ -291,11 +292,11 @@ TEST_F(foreign_memory, goes_stale_with_a_worker_and_can_be_written_anew) {
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, may_outlive_the_device_and_is_not_closed_behind_it) {
+TEST_F(foreign_memory, may_outlive_the_device_and_is_then_not_closed) {
   memory_range r = imported(0, 1000);
   memory_->abandon();
   r = {};
-  EXPECT_EQ(source_.open, 1) << "the source is gone by then";
+  EXPECT_EQ(source_.open, 1) << "the source no longer exists then";
 }
 
 TEST_F(foreign_memory, cannot_be_sealed) {
@@ -304,7 +305,7 @@ TEST_F(foreign_memory, cannot_be_sealed) {
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, that_was_there_already_is_neither_opened_nor_closed) {
+TEST_F(foreign_memory, that_is_mapped_already_is_neither_opened_nor_closed) {
   const auto share = std::make_shared<int>();
   {
     const memory_range r = memory_->adopt(4096, 100, share);
@@ -317,7 +318,7 @@ TEST_F(foreign_memory, that_was_there_already_is_neither_opened_nor_closed) {
   memory_->abandon();
 }
 
-TEST_F(device_blocks, of_other_devices_are_there_as_long_as_somebody_has_them_and_count_for_nothing) {
+TEST_F(device_blocks, of_other_devices_exist_while_they_are_referenced_and_count_against_no_limit) {
   const memory_statistics before = now();
   auto theirs = memory_->attach(memory_kind::host, 3 * mib, {}, true);
   ASSERT_TRUE(theirs) << theirs.error().to_string();
@@ -331,7 +332,7 @@ TEST_F(device_blocks, of_other_devices_are_there_as_long_as_somebody_has_them_an
   EXPECT_EQ(now().imported_bytes, before.imported_bytes);
 }
 
-TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_gone_with_it_and_nothing_brings_them_back) {
+TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_lost_with_it_for_good) {
   const auto keep = std::make_shared<int>(1);
   const memory_quota quota(1 << 20);
   {
@@ -346,7 +347,7 @@ TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_gone_with_it_and_not
     memory_->lose(salvage::untouched, 5, error(reaction::context_lost, "test", "it died"));
     memory_->renew(b);
     EXPECT_TRUE(b.gone.load());
-    EXPECT_NE(b.generation.load(), memory_->generation()) << "a thread that uses it looks again";
+    EXPECT_NE(b.generation.load(), memory_->generation()) << "a thread that uses it renews it again";
     memory_->mark_written(b, b.address, b.address + 1000, 7);
     memory_->mark_refused(b, b.address, b.address + 1000, error(reaction::caller_bug, "test", "refused"));
     const auto why = memory_->stale_cause(b, b.address, b.address + 4);
@@ -358,7 +359,7 @@ TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_gone_with_it_and_not
   EXPECT_EQ(now().managed_bytes, 0u);
 }
 
-TEST_F(device_blocks, that_were_made_by_a_worker_of_before_are_gone_from_birth) {
+TEST_F(device_blocks, that_an_earlier_worker_has_made_are_lost_from_the_start) {
   memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "it died"));
   const auto late = memory_->manage(0x7000000, 1000, 1, {}, nullptr),
              good = memory_->manage(0x7000000, 1000, 2, {}, nullptr);

@@ -12,15 +12,15 @@ memory_range refused(const memory_range& range, std::uint64_t bytes, std::string
   return {range.owner->owner->failed_buffer(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
 }
 
-// What a slice of this many elements calls its size, whether it can be had or not.
+// Returns the size of a slice of so many elements, whether or not it is valid.
 std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
   if (count < 1) return 0;
   const extent bytes = count * element_bytes;
   return static_cast<std::uint64_t>(bytes.overflowed() ? INT64_MAX : bytes.value());
 }
 
-// Why these elements are no part of a buffer that has `have`; empty when they are. `slice(first)` gives a count that
-// its caller has not seen, so `first` is judged before it.
+// Returns why these elements are not part of a buffer of `have` elements; empty if they are. `first` is checked before
+// `count`, because `slice(first)` computes a count that its caller has not seen.
 std::string why_outside(extent first, extent count, extent have) {
   const std::string has = "the buffer has " + text(have) + (have == 1 ? " element" : " elements");
   if (first < 0) return "first is " + text(first) + (first.overflowed() ? "; " + has : "; expected at least 0");
@@ -41,7 +41,7 @@ extent size_of(const memory_range& range, std::size_t element_bytes) noexcept { 
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes) {
   if (!range.owner) return {};
   const std::uint64_t bytes = bytes_of(count, element_bytes);
-  if (range.owner->address == 0) return {range.owner, 0, bytes};  // its cause came first
+  if (range.owner->address == 0) return {range.owner, 0, bytes};  // it has an earlier cause
   const extent have = size_of(range, element_bytes), end = first + count;
   if (first < 0 || count < 1 || end > have || end.overflowed()) [[unlikely]]
     return refused(range, bytes, "slice: " + why_outside(first, count, have));

@@ -9,19 +9,20 @@
 namespace troupe {
 namespace detail {
 
-/// [first, first + count) elements of `range`; a range that is refused on use, with the reason, when that lies outside.
+/// Returns elements [first, first + count) of `range`. If they lie outside, returns a range whose use is refused with
+/// the reason.
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes);
-/// The same bytes as elements of another type; refused on use when they do not divide or align.
+/// Returns the same bytes as elements of another type. If they do not divide or align, their use is refused.
 memory_range reinterpreted(const memory_range& range, std::size_t element_bytes, std::size_t alignment);
 std::optional<error> why_stale(const memory_range& range);
 extent size_of(const memory_range& range, std::size_t element_bytes) noexcept;
 
 }  // namespace detail
 
-/// Elements in the memory of a device. A handle: copies share the memory, which goes back to the device when the last
-/// handle and the last request that uses it are done. The application cannot read it directly: see `device::download`.
-/// A buffer can be *stale*: its content is not what was promised (the allocation, the slice or the request that should
-/// have written it failed). Using it as an input is refused with that cause; writing all of it makes it valid again.
+/// Elements in the memory of a device. A handle: copies share the memory, which is freed when the last handle is gone
+/// and the last request that uses it is complete. The application cannot read it directly: see `device::download`. A
+/// buffer can be *stale*: the allocation, the slice or a request that should have written it failed. Its use as an
+/// input is refused with that cause. Writing all of it makes it valid again.
 template <class T>
 class buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain values");
@@ -29,7 +30,7 @@ class buffer {
  public:
   using element_type = T;
 
-  /// An empty buffer: refused wherever one is needed.
+  /// Makes an empty buffer, which every request refuses.
   buffer() noexcept = default;
   explicit buffer(memory_range range) noexcept : range_(std::move(range)) {}
 
@@ -37,25 +38,26 @@ class buffer {
   std::uint64_t bytes() const noexcept { return range_.bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_.owner); }
 
-  /// The elements [first, first + count). Shares the memory. Outside the buffer: a buffer whose every use is refused,
-  /// saying so.
+  /// Returns elements [first, first + count), which share the memory. If they lie outside the buffer, every use of the
+  /// result is refused with that reason.
   buffer slice(extent first, extent count) const { return buffer(detail::slice_of(range_, first, count, sizeof(T))); }
-  /// From `first` to the end.
+  /// Returns the elements from `first` to the end.
   buffer slice(extent first) const { return slice(first, size() - first); }
-  /// The same memory seen as elements of another type.
+  /// Returns the same memory as elements of another type.
   template <class U>
   buffer<U> as() const {
     return buffer<U>(detail::reinterpreted(range_, sizeof(U), alignof(U)));
   }
 
-  /// May it be read now? `cause` says why not. A request still under way can change the answer: await it first.
+  /// Returns true if it may be read now; otherwise `cause` says why not. A pending request can change that: await it
+  /// first.
   bool valid() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
-  /// Is its memory read-only in every worker, so that no fault can take it along? See `seal`.
+  /// Returns true if its memory is read-only in every worker, so that no fault can change it. See `seal`.
   bool sealed() const noexcept {
     return range_.owner && range_.owner->seal.load(std::memory_order_acquire) == seal_state::sealed;
   }
-  /// Counts the restarts of its device; a buffer of an earlier generation is stale.
+  /// Returns the device's generation, which every restart increases. A buffer of an earlier generation is stale.
   std::uint64_t generation() const noexcept {
     return range_.owner ? range_.owner->generation.load(std::memory_order_relaxed) : 0;
   }

@@ -44,7 +44,7 @@ class buffers : public testing::Test {
   device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
 };
 
-TEST_F(buffers, are_seen_as_another_type_wherever_they_lie) {
+TEST_F(buffers, can_be_reinterpreted_at_any_address) {
   for (int i = 0; i < 3; ++i) {  // addresses are multiples of 256, which leaves each remainder of 3 once
     const auto floats = alloc<float>(12);
     const auto threes = floats.as<float3>();
@@ -56,7 +56,7 @@ TEST_F(buffers, are_seen_as_another_type_wherever_they_lie) {
   }
 }
 
-TEST_F(buffers, are_not_seen_as_a_type_that_needs_more_alignment) {
+TEST_F(buffers, cannot_be_reinterpreted_as_a_type_that_needs_more_alignment) {
   const auto bytes = alloc<page>(2).as<std::byte>();
   EXPECT_EQ(cause(bytes.as<page>()), "");
   const auto first = alloc<float>(128), second = alloc<float>(192), third = alloc<float>(128);
@@ -65,7 +65,7 @@ TEST_F(buffers, are_not_seen_as_a_type_that_needs_more_alignment) {
   EXPECT_NE(cause(odd.slice(0, 128).as<page>()), "");
 }
 
-TEST_F(buffers, that_are_refused_have_the_size_that_was_asked_for) {
+TEST_F(buffers, that_are_refused_have_the_requested_size) {
   const auto floats = alloc<float>(10);
   EXPECT_EQ(floats.slice(5, 100).size(), extent(100));
   EXPECT_EQ(floats.slice(5, -1).size(), extent(0));
@@ -74,7 +74,7 @@ TEST_F(buffers, that_are_refused_have_the_size_that_was_asked_for) {
   EXPECT_FALSE(huge.size().overflowed());
 }
 
-TEST_F(buffers, say_what_is_wrong_with_a_slice) {
+TEST_F(buffers, report_why_a_slice_is_invalid) {
   const auto x = alloc<float>(1000);
   EXPECT_EQ(cause(x.slice(-1, 3)), "slice: first is -1; expected at least 0");
   EXPECT_EQ(cause(x.slice(1, -3)), "slice: count is -3; expected at least 1");

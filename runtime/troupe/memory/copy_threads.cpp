@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-// While a long transfer goes on there is something new to do every few microseconds.
-constexpr std::int64_t patience_ns = 50'000;
+// During a long transfer, new work arrives every few microseconds.
+constexpr std::int64_t spin_ns = 50'000;
 constexpr std::size_t most_count = 0xffff;
 
 constexpr std::uint64_t packed(std::uint32_t job, std::size_t count, std::size_t next) noexcept {
@@ -32,7 +32,7 @@ bool copy_threads::share(std::size_t count, part_fn part, void* with) noexcept {
   if (!mine || count > most_count) return false;
   try {
     while (threads_.size() < helpers_) threads_.emplace_back([this] { help(); });
-  } catch (const std::system_error&) {  // then with those that there are
+  } catch (const std::system_error&) {  // go on with the threads that exist
   }
   part_ = part;
   with_ = with;
@@ -47,7 +47,7 @@ bool copy_threads::share(std::size_t count, part_fn part, void* with) noexcept {
   return true;
 }
 
-// False when nothing of this job is left to take.
+// Returns false if no part of this job is left.
 bool copy_threads::do_one(std::uint32_t job) noexcept {
   std::uint64_t now = next_.load(std::memory_order_acquire);
   do {
@@ -63,7 +63,7 @@ void copy_threads::help() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-copy");
   std::uint32_t seen = 0;
   while (!ending_.load(std::memory_order_relaxed)) {
-    const std::int64_t until = now_ns() + patience_ns;
+    const std::int64_t until = now_ns() + spin_ns;
     while (job_.load(std::memory_order_acquire) == seen && now_ns() < until) spin_hint();
     asleep_.fetch_add(1, std::memory_order_seq_cst);
     while (job_.load(std::memory_order_seq_cst) == seen) futex_wait(job_, seen, futex_scope::process);

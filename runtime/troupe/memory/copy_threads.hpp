@@ -12,22 +12,22 @@
 
 namespace troupe {
 
-/// A copy in several parts at the same time: one processor core moves less than a GPU can take. Its threads start with
-/// the first copy that is shared, and sleep between copies.
+/// Threads that share a copy in several parts, because one processor core moves less than a GPU can take. They start
+/// with the first shared copy, and sleep between copies.
 class copy_threads {
  public:
-  /// `helpers` besides the caller; 0: each caller copies alone.
+  /// `helpers` threads help the caller; 0: each caller copies alone.
   explicit copy_threads(std::size_t helpers) noexcept : helpers_(helpers) {}
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
 
-  /// As many as are worth having where so many cores can be used.
+  /// Returns how many are worthwhile with so many usable cores.
   static std::size_t helpers_for(std::size_t cores) noexcept { return std::min<std::size_t>(cores / 3, 5); }
-  /// More parts than this at once serve nobody.
+  /// Returns the most parts at once that are worthwhile.
   std::size_t most_parts() const noexcept { return helpers_ == 0 ? 1 : 2 * (helpers_ + 1); }
 
-  /// Calls `part(i)` for all i below `count`, some of them on other threads, and returns when all have been done. While
-  /// the crew is busy with somebody else's copy, the caller does all of it.
+  /// Calls `part(i)` for all i below `count`, some of them on other threads, and returns when all are done. If the
+  /// threads are busy with another copy, the caller does all parts.
   template <class Part>
   void run(std::size_t count, Part&& part) noexcept {
     const auto call = [](void* p, std::size_t i) noexcept { (*static_cast<std::remove_reference_t<Part>*>(p))(i); };
@@ -43,8 +43,8 @@ class copy_threads {
 
   const std::size_t helpers_;
   std::mutex busy_;
-  std::vector<std::thread> threads_;  // by the caller that is busy
-  // What is to be done. A thread that has taken a part of it keeps the call that shares it from returning.
+  std::vector<std::thread> threads_;  // for the caller whose job runs
+  // The current job. A thread that has taken a part of it keeps the call from returning.
   part_fn part_ = nullptr;
   void* with_ = nullptr;
   alignas(64) std::atomic<std::uint64_t> next_{

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-TEST(copy_threads, does_every_part_once_however_many_share) {
+TEST(copy_threads, do_every_part_once_with_any_number_of_helpers) {
   for (const std::size_t helpers : {0, 1, 3}) {
     copy_threads crew(helpers);
     for (std::size_t count = 0; count < 300; ++count) {
@@ -21,7 +21,7 @@ TEST(copy_threads, does_every_part_once_however_many_share) {
   }
 }
 
-TEST(copy_threads, serves_several_callers_at_the_same_time) {
+TEST(copy_threads, serve_several_callers_at_the_same_time) {
   copy_threads crew(2);
   std::vector<std::thread> callers;
   for (int t = 0; t < 4; ++t)
@@ -37,7 +37,7 @@ TEST(copy_threads, serves_several_callers_at_the_same_time) {
   for (std::thread& c : callers) c.join();
 }
 
-TEST(copy_threads, takes_up_work_again_after_it_has_slept) {
+TEST(copy_threads, resume_work_after_they_have_slept) {
   copy_threads crew(1);
   std::atomic<std::thread::id> other{};
   for (int round = 0; round < 200 && other.load() == std::thread::id(); ++round) {
@@ -47,7 +47,7 @@ TEST(copy_threads, takes_up_work_again_after_it_has_slept) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     });
   }
-  EXPECT_NE(other.load(), std::thread::id()) << "nobody ever helped";
+  EXPECT_NE(other.load(), std::thread::id()) << "no helper took a part";
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ void device_memory::recycle(block& base) noexcept {
     seals_.protect(b, false);
     if (b.quota) b.quota->give(b.charged);
     b.quota.reset();
-    b.marks.clear();  // nodes are never destroyed one by one
+    b.marks.clear();  // nodes are never destroyed singly
     b.exported = false;
     b.stale_marks.store(0, std::memory_order_relaxed);
     b.seal.store(seal_state::open, std::memory_order_relaxed);
@@ -160,7 +160,7 @@ void device_memory::recycle(block& base) noexcept {
     pools_.give_back(b);
   }
   guard.unlock();
-  // A thread that lets go of the last reference may hold locks that this needs.
+  // The thread that releases the last reference may hold locks that this needs.
   if (kept.use_count() != 0) post(keeping_executor(), [mine = std::move(kept)]() mutable { mine.reset(); });
   if (last) delete this;
 }
@@ -188,7 +188,7 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
 void device_memory::mark_refused(block& base, std::uint64_t begin, std::uint64_t end, const error& cause) {
   if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
   const std::scoped_lock guard(lock_);
-  // Of what is sealed, a request that is refused takes nothing away.
+  // A refused request does not affect sealed bytes.
   if (pools_.source() == nullptr || base.seal.load(std::memory_order_relaxed) != seal_state::open) return;
   auto& b = static_cast<owned_block&>(base);
   b.marks.add_refusal({begin, end}, stale_ranges::place_behind(pools_.source()->last_ticket()), cause);
@@ -219,7 +219,7 @@ void device_memory::marking::fails(block& base, std::uint64_t begin, std::uint64
                                    const error& cause) {
   if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
   auto& b = static_cast<owned_block&>(base);
-  // The newest failure of a range is the one to tell; an older one says nothing more.
+  // The newest failure of a range is reported; an older one adds nothing.
   b.cut(begin, end, stale_ranges::place_of(ticket) + 1);
   b.marks.add({begin, end}, stale_ranges::place_of(ticket), cause);
 }
@@ -248,7 +248,7 @@ void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& ca
   const std::scoped_lock guard(lock_);
   const std::uint64_t next = generation_.load(std::memory_order_relaxed) + 1;
   const auto note = [&](std::vector<loss>& list) {
-    // A block that is older than the oldest of these is told of that one.
+    // A block older than the oldest loss in the list reports that one.
     if (list.size() == most_losses) list.erase(list.begin() + 1);
     list.push_back({next, ticket, cause});
   };
@@ -274,14 +274,14 @@ void device_memory::renew_block(owned_block& b) {
   const bool only_there = b.managed || b.at_fault.load(std::memory_order_relaxed) == fate::lost;
   const std::vector<loss>& those = only_there ? workers_ : losses_;
   const auto first = std::find_if(those.begin(), those.end(), [seen](const loss& l) { return l.generation > seen; });
-  // What is told is the first cause; what replaces the content must come after the last. Marks of requests stay: one
-  // that was sent before the loss can have failed after what is kept for the next worker.
+  // The first cause is reported, and a replacement must come after the last. Marks of requests stay: a request sent
+  // before the loss may have failed after one that is kept for the next worker.
   if (first != those.end() && !outlives_workers(b)) {
     const error& cause = first->cause;
     b.marks.add_loss({b.address, b.address + b.bytes}, stale_ranges::place_behind(those.back().ticket),
                      b.managed ? gone_with(cause) : cause);
     b.publish();
-    // Not of this generation, nor of any to come: each use looks here again.
+    // Its generation stays old, so that each use comes here again.
     if (b.managed) return b.gone.store(true, std::memory_order_release);
   }
   b.generation.store(now, std::memory_order_release);

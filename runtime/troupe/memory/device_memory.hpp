@@ -11,73 +11,73 @@
 
 namespace troupe {
 
-/// The memory of one device, kept by the application: blocks, their accounting, and which of their bytes are stale.
-/// Thread safe. Lives until it is abandoned and its last block has come back.
+/// The memory of one device, managed by the application: blocks, their accounting, and which of their bytes are stale.
+/// Thread-safe. Exists until it is abandoned and its last block is released.
 class device_memory final : public memory_owner {
  public:
   using limits = segment_pools::limits;
   static device_memory* make(segment_source& source, limits l) { return new device_memory(source, l); }
-  /// No more memory is made; the object goes with its last block.
+  /// Makes no more memory. The object is deleted with its last block.
   void abandon() noexcept;
 
-  /// A block with one reference, or why there is none: retry_later when memory or quota are used up. One that can be
-  /// sealed shares no granule with another.
+  /// Allocates a block with one reference. Fails with retry_later if memory or quota are used up. A sealable block
+  /// shares no granule with another.
   result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota,
                              bool sealable = false);
-  /// A buffer of `bytes` at `offset` in memory that somebody else has made, and that the source opens. It counts
-  /// against no limit.
+  /// Returns a buffer of `bytes` at `offset` in memory of another program, which the source opens. It counts against no
+  /// limit.
   result<memory_range> import(std::uint64_t allocation, file_descriptor memory, std::uint64_t offset,
                               std::uint64_t bytes);
-  /// The same where the worker sees it already. `keep` goes with the last reference.
+  /// The same for memory that the worker sees already. `keep` is released with the last reference.
   memory_range adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep);
-  /// Memory that one worker has made for itself, the one that serves in `generation`. It goes with that worker, or with
-  /// `keep`. Counts against the quota only.
+  /// Returns memory that the worker serving in `generation` has made for itself. It is lost with that worker, and freed
+  /// with `keep`. Counts against the quota only.
   result<memory_range> manage(std::uint64_t address, std::uint64_t bytes, std::uint64_t generation,
                               const memory_quota& quota, std::shared_ptr<const void> keep);
-  /// Memory of another device, or shared with one: all workers see it while somebody has the block. It is no buffer:
-  /// what is in it is none of this memory's business.
+  /// Returns memory of another device, or shared with one. All workers see it while the block is referenced. It is no
+  /// buffer: its content is not tracked.
   result<block_ref> attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only);
-  /// For the statistics: the caller gets nothing, also after a second try.
+  /// Counts a failed allocation, for the statistics, after all retries.
   void count_failure(memory_kind kind) noexcept;
   block_ref failed_buffer(std::uint64_t bytes, error cause) override;
-  /// The device turned out to have so much.
+  /// Sets the limit of device memory once the device's size is known.
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Returns unused segments to the system; returns how many bytes.
+  /// Returns unused segments to the system, and returns how many bytes that freed.
   std::uint64_t trim();
-  /// `host` and `sent` together are one.
+  /// Returns the figures of a kind. `host` and `sent` count as one.
   memory_statistics statistics(memory_kind kind) const;
 
   block_seals& seals() noexcept { return seals_; }
   enum class writers : std::uint8_t {
-    requests,         ///< nobody but requests that name it
-    application,      ///< the application, and no request
+    requests,         ///< only requests that name it
+    application,      ///< only the application
     application_too,  ///< both
-    others,           ///< it may be written past the device: it is shared, managed, or somebody has its address
+    others,           ///< also other programs or threads: it is shared or managed, or its address was given out
   };
   writers writers_of(const block& b) const noexcept;
-  /// Is it none of what a fault takes along?
+  /// Returns true if no fault of a worker loses the block.
   bool outlives_workers(const block& b) const noexcept;
 
-  /// Failures become known: told in the order of tickets, together with what else is on its way, so that a step sees
-  /// what the ones before it leave behind. While one of these lives, everybody else who asks for marks waits: nobody
-  /// sees bytes stale that a later request, accepted already, will replace.
+  /// Marks the outputs of failed requests, in the order of tickets and together with the other open requests, so that
+  /// each step sees the marks of those before it. While one of these exists, other threads that read marks wait, so
+  /// that none sees bytes as stale that a later request, accepted already, replaces.
   class marking {
    public:
     [[nodiscard]] explicit marking(device_memory& memory) : memory_(memory), guard_(memory.lock_) {}
     ~marking();
     marking(const marking&) = delete;
 
-    /// From now on a thread that looks whether the block has marks finds that it may. To be called for each that
-    /// `fails` may be called for, and before looking who else writes it: who is not seen then, sees this.
+    /// Makes other threads find that the block may have marks. Must be called for each block that may be passed to
+    /// `fails`, before searching for other requests that write it: a request that the search misses sees this.
     void expect(block& b);
-    /// The bytes do not hold what request `ticket` should have written.
+    /// Marks the bytes as stale, because request `ticket` failed, which should have written them.
     void fails(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
-    /// Request `ticket` replaces these bytes: marks of earlier requests go.
+    /// Removes marks of earlier requests, because request `ticket` replaces these bytes.
     void replaces(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
-    /// Request `ticket`, which was sent before the restart and runs after it, replaces these bytes: what was lost, and
-    /// marks of earlier requests or its own.
+    /// Removes losses, marks of earlier requests and its own, because request `ticket`, sent before the restart and run
+    /// after it, replaces these bytes.
     void revives(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
-    /// As the functions of device_memory with these names.
+    /// Do the same as the functions of device_memory.
     void renew(block& b);
     std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end,
                                      std::uint64_t ticket) const;
@@ -87,14 +87,15 @@ class device_memory final : public memory_owner {
     const std::scoped_lock<std::mutex> guard_;
     std::vector<owned_block*> touched_;
   };
-  /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
+  /// Removes marks of earlier requests, because request `ticket` replaces these bytes. Its own mark stays: it may have
+  /// failed already.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
-  /// Marks of refusals go, where nothing else is wrong with the bytes; else the reason, and all stays as it is.
+  /// Removes marks of refusals, if the bytes have no other marks. Otherwise returns the reason and changes nothing.
   result<void> keep(block& b, std::uint64_t begin, std::uint64_t end);
-  /// Another generation begins. What was written before `ticket` is gone with the worker, except what is sealed; or
-  /// nothing is, with salvage::untouched.
+  /// Begins another generation. Bytes written before `ticket` are lost with the worker, unless they are sealed; with
+  /// salvage::untouched none are.
   void lose(enum salvage how, std::uint64_t ticket, const error& cause);
-  /// The same as the one below for a request that was sent already: what failed after it does not concern it.
+  /// The same as the overload below for a request that was sent already, which later failures do not affect.
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) const;
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
@@ -105,7 +106,7 @@ class device_memory final : public memory_owner {
 
  private:
   struct loss {
-    std::uint64_t generation;  ///< blocks of earlier ones are concerned
+    std::uint64_t generation;  ///< affects blocks of earlier ones
     std::uint64_t ticket;
     error cause;
   };
@@ -123,7 +124,7 @@ class device_memory final : public memory_owner {
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> generation_{1};
   std::vector<loss> losses_;   // the last few
-  std::vector<loss> workers_;  // the same, with those that lost no memory: what only a worker holds goes with each
+  std::vector<loss> workers_;  // also those without a loss of memory: things that only a worker has are lost with each
 };
 
 }  // namespace troupe

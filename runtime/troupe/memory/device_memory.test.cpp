@@ -34,7 +34,7 @@ class stale_marks : public testing::Test {
   block_ref block_ = *memory_->allocate(memory_kind::device, 256, 256, {});
 };
 
-TEST_F(stale_marks, go_where_a_later_request_writes) {
+TEST_F(stale_marks, are_removed_where_a_later_request_writes) {
   fails(5);
   writes(6, 64, 128);
   EXPECT_EQ(cause(64, 128), "");
@@ -42,7 +42,7 @@ TEST_F(stale_marks, go_where_a_later_request_writes) {
   EXPECT_EQ(cause(128, 256), "request 5");
 }
 
-TEST_F(stale_marks, say_nothing_that_a_newer_one_says) {
+TEST_F(stale_marks, are_replaced_by_newer_ones_of_the_same_bytes) {
   for (std::uint64_t i = 0; i < 100; ++i) fails(i + 1, i, i + 50);
   EXPECT_EQ(cause(0, 1), "request 1");
   EXPECT_EQ(cause(60, 61), "request 61");
@@ -51,9 +51,9 @@ TEST_F(stale_marks, say_nothing_that_a_newer_one_says) {
   EXPECT_EQ(block_->stale_marks.load(), 1u);
 }
 
-// The worker may have failed a request, and its report may have been read, before the thread that submitted it gets to
-// note what it replaces.
-TEST_F(stale_marks, of_a_request_that_has_failed_already_outlive_the_note_that_it_writes) {
+// A request may have failed, and its report may have been read, before the thread that submitted it notes what it
+// replaces.
+TEST_F(stale_marks, of_a_request_that_has_failed_stay_when_its_write_is_noted_later) {
   fails(4);
   fails(5, 0, 128);
   writes(5, 0, 128);
@@ -61,16 +61,16 @@ TEST_F(stale_marks, of_a_request_that_has_failed_already_outlive_the_note_that_i
   EXPECT_EQ(cause(128, 256), "request 4");
 }
 
-TEST_F(stale_marks, of_a_refused_request_go_with_the_next_one_that_is_accepted) {
+TEST_F(stale_marks, of_a_refused_request_are_removed_by_the_next_accepted_write) {
   source_.last = 5;
   refuse();
-  writes(5);  // accepted before, and still on its way
+  writes(5);  // accepted before, and still in flight
   EXPECT_EQ(cause().substr(0, 7), "refused");
   writes(6);
   EXPECT_EQ(cause(), "");
 }
 
-TEST_F(stale_marks, of_refusals_alone_go_when_the_content_is_kept) {
+TEST_F(stale_marks, of_refusals_are_removed_when_the_content_is_kept) {
   refuse();
   refuse(64, 128);
   EXPECT_NE(cause().find("keep_content"), std::string::npos);
@@ -82,19 +82,19 @@ TEST_F(stale_marks, of_refusals_alone_go_when_the_content_is_kept) {
   EXPECT_EQ(block_->stale_marks.load(), 0u);
 }
 
-TEST_F(stale_marks, of_refusals_hide_no_failure_from_a_thread_that_wants_to_keep_the_content) {
+TEST_F(stale_marks, of_refusals_do_not_hide_a_failure_when_the_content_is_to_be_kept) {
   source_.last = 5;
   fails(5, 0, 64);
   refuse();
   refuse();
-  EXPECT_EQ(cause(0, 64), "refused") << "and no word of keeping it";
+  EXPECT_EQ(cause(0, 64), "refused") << "the content must not be kept";
   const auto kept = memory_->keep(*block_.get(), at(0), at(256));
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().text(), "request 5");
   EXPECT_EQ(cause(0, 64), "refused") << "nothing has changed";
 }
 
-TEST_F(stale_marks, of_failures_before_a_refusal_that_come_later_stay) {
+TEST_F(stale_marks, of_a_failure_before_a_refusal_stay_though_they_are_made_later) {
   source_.last = 5;
   refuse();
   fails(4, 0, 64);
@@ -103,11 +103,11 @@ TEST_F(stale_marks, of_failures_before_a_refusal_that_come_later_stay) {
   EXPECT_EQ(cause(0, 64), "request 4");
 }
 
-TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
+TEST_F(stale_marks, spare_bytes_that_an_accepted_request_replaces_already) {
   {
     device_memory::marking marks(*memory_);
     marks.expect(*block_.get());
-    EXPECT_NE(block_->stale_marks.load(), 0u) << "a thread that writes it from here on looks for marks";
+    EXPECT_NE(block_->stale_marks.load(), 0u) << "a thread that writes it from now on checks for marks";
     marks.fails(*block_.get(), at(0), at(256), 5, error(reaction::fatal, "test", "request 5"));
     EXPECT_TRUE(marks.stale_cause(*block_.get(), at(0), at(64), 6));
     marks.replaces(*block_.get(), at(0), at(64), 7);
@@ -117,13 +117,13 @@ TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
   EXPECT_EQ(cause(64, 256), "request 5");
 }
 
-TEST_F(device_blocks, come_from_few_segments_and_go_back_with_them) {
+TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
   {
     std::vector<block_ref> all;
     for (int i = 0; i < 100; ++i) all.push_back(take(2 * mib));
     EXPECT_TRUE(all.back()) << why_;
     EXPECT_LE(source_.live.size(), 4u);
-    EXPECT_EQ(memory_->trim(), 0u) << "all segments are in use, but for what is left of the last";
+    EXPECT_EQ(memory_->trim(), 0u) << "all segments are in use, except the rest of the last";
     EXPECT_EQ(now().used_bytes, 200 * mib);
   }
   EXPECT_EQ(now().used_bytes, 0u);
@@ -133,7 +133,7 @@ TEST_F(device_blocks, come_from_few_segments_and_go_back_with_them) {
   EXPECT_EQ(now().reserved_bytes, 0u);
 }
 
-TEST_F(device_blocks, that_come_back_twice_end_the_program) {
+TEST_F(device_blocks, that_are_freed_twice_abort_the_program) {
   const block_ref b = take(256);
   EXPECT_DEATH(
       {
@@ -155,7 +155,7 @@ TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {
   EXPECT_EQ(memory_->statistics(memory_kind::host).failed_allocations, 1u);
 }
 
-TEST_F(device_blocks, get_the_room_of_segments_that_nobody_uses) {
+TEST_F(device_blocks, get_the_room_of_unused_segments) {
   {
     std::vector<block_ref> four;
     for (int i = 0; i < 4; ++i) four.push_back(take(64 * mib));
@@ -181,16 +181,16 @@ TEST_F(device_blocks, get_the_memory_of_idle_segments_when_the_system_has_no_mor
   EXPECT_NE(why_.find("out of memory"), std::string::npos) << why_;
 }
 
-TEST_F(device_blocks, wait_but_once_for_a_thread_that_does_not_answer) {
+TEST_F(device_blocks, wait_only_once_for_a_worker_that_does_not_answer) {
   take(70 * mib).reset();
   source_.silent = true;
   source_.asked = 0;
   EXPECT_FALSE(take(80 * mib));
   EXPECT_EQ(source_.asked, 1);
-  EXPECT_EQ(source_.live.size(), 1u) << "what is idle would not help";
+  EXPECT_EQ(source_.live.size(), 1u) << "idle memory would not help";
 }
 
-TEST_F(device_blocks, are_aligned_as_asked_however_large_that_is) {
+TEST_F(device_blocks, have_the_requested_alignment_however_large) {
   std::vector<block_ref> all;
   for (std::uint64_t a = 1; a <= 64 * mib; a *= 2) {
     all.push_back(take(1, a));
@@ -220,7 +220,7 @@ TEST_F(device_blocks, of_impossible_sizes_are_refused) {
   EXPECT_TRUE(source_.live.empty());
 }
 
-TEST_F(device_blocks, give_their_quota_back_in_every_case) {
+TEST_F(device_blocks, release_their_quota_in_every_case) {
   const memory_quota quota(300 * mib);
   {
     const block_ref a = take(100 * mib, 256, quota), b = take(100 * mib, 256, quota);
@@ -250,10 +250,10 @@ TEST_F(device_blocks, outlive_their_device) {
   EXPECT_EQ(memory->trim(), 0u);
   memory->mark_refused(*kept.get(), kept->address, kept->address + 1, error(reaction::caller_bug, "test", "late"));
   kept.reset();
-  stillborn.reset();  // the last: the memory goes now
+  stillborn.reset();  // the last reference: the memory is freed now
 }
 
-TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_again) {
+TEST_F(device_blocks, lose_their_content_with_the_worker_until_they_are_written_again) {
   const error first(reaction::context_lost, "test", "first"), second(reaction::context_lost, "test", "second");
   const block_ref b = take(256);
   const auto cause = [&](std::uint64_t begin, std::uint64_t end) {
@@ -268,7 +268,7 @@ TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_aga
   EXPECT_EQ(cause(0, 1), "first");
   memory_->lose(salvage::strict, 30, second);
   memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
-  EXPECT_EQ(cause(0, 128), "second") << "it was not looked at in between";
+  EXPECT_EQ(cause(0, 128), "second") << "it was not renewed between the losses";
   memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
   EXPECT_EQ(cause(0, 128), "");
   EXPECT_EQ(cause(127, 129), "second");
@@ -277,8 +277,8 @@ TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_aga
   EXPECT_EQ(take(256)->generation, memory_->generation());
 }
 
-// What request 5 writes in the next generation, request 6 should have replaced.
-TEST_F(device_blocks, stay_stale_where_what_failed_comes_after_what_is_run_again) {
+// Request 6 should have replaced what request 5 writes in the next generation.
+TEST_F(device_blocks, stay_stale_where_a_failed_request_follows_one_that_runs_again) {
   const error lost(reaction::context_lost, "test", "lost"), failed(reaction::fatal, "test", "failed");
   const block_ref b = take(256);
   const std::uint64_t begin = b->address, end = begin + 256;
@@ -291,7 +291,7 @@ TEST_F(device_blocks, stay_stale_where_what_failed_comes_after_what_is_run_again
   memory_->renew(*b.get());
   EXPECT_NE(cause(4), "") << "it is lost";
   revives(b, 0, 256, 5);
-  EXPECT_EQ(cause(5), "") << "what failed later does not concern it";
+  EXPECT_EQ(cause(5), "") << "a later failure does not affect it";
   EXPECT_EQ(cause(7), "failed");
   EXPECT_EQ(memory_->stale_cause(*b.get(), begin, end)->text(), "failed");
   revives(b, 0, 256, 6);
@@ -309,7 +309,7 @@ TEST_F(device_blocks, are_stale_behind_a_request_when_the_next_one_was_refused) 
   EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end)) << "it writes what the refused one would have replaced";
 }
 
-TEST_F(device_blocks, start_without_the_marks_of_a_thread_that_had_the_place_before) {
+TEST_F(device_blocks, start_without_the_marks_of_an_earlier_block_at_the_same_place) {
   std::uint64_t address = 0;
   {
     const block_ref b = take(256);
@@ -322,7 +322,7 @@ TEST_F(device_blocks, start_without_the_marks_of_a_thread_that_had_the_place_bef
   EXPECT_EQ(again->stale_marks.load(), 0u);
 }
 
-TEST_F(device_blocks, are_never_seen_clean_while_a_mark_replaces_another) {
+TEST_F(device_blocks, never_appear_valid_while_a_mark_replaces_another) {
   const auto b = *memory_->allocate(memory_kind::device, 256, 256, {});
   const error why(reaction::fatal, "test", "spoiled");
   memory_->mark_refused(*b.get(), 0, 256, why);
@@ -337,7 +337,7 @@ TEST_F(device_blocks, are_never_seen_clean_while_a_mark_replaces_another) {
   EXPECT_EQ(clean, 0);
 }
 
-TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
+TEST_F(device_blocks, are_allocated_and_freed_by_many_threads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {
@@ -345,7 +345,7 @@ TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
       for (std::uint64_t i = 0; i < 3000; ++i) {
         auto b = memory_->allocate(memory_kind::device, 1 + i * 37 % 5000, 256, {});
         ASSERT_TRUE(b);
-        // stale marks are per block: nobody else may see ours.
+        // Stale marks are per block: no other thread may see these.
         if (i % 7 == 0) fails(*b, i, error(reaction::fatal, "test", std::to_string(t)));
         mine.push_back(std::move(*b));
         if (mine.size() > 50) mine.erase(mine.begin());
@@ -359,8 +359,8 @@ TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
   EXPECT_EQ(now().live_buffers, 0u);
 }
 
-// The limit is seen by one thread while another one sets it: for the thread sanitizer.
-TEST_F(device_blocks, are_allocated_while_it_turns_out_how_much_the_device_has) {
+// One thread reads the limit while another sets it, for the thread sanitizer.
+TEST_F(device_blocks, are_allocated_while_the_size_of_the_device_becomes_known) {
   std::thread worker([&] {
     for (std::uint64_t i = 1; i <= 1000; ++i) memory_->set_device_limit((128 + i % 128) * mib);
   });

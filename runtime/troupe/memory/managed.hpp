@@ -8,32 +8,32 @@ namespace troupe {
 
 /// Where managed memory may be.
 enum class managed_place : std::uint8_t {
-  device,  ///< the GPU of the device that is asked
+  device,  ///< the GPU of the device that the request is sent to
   host,
 };
 
-/// What a device can be told of managed memory.
+/// Advice about managed memory.
 enum class managed_advice : std::uint8_t {
-  read_mostly,  ///< written rarely: each reader gets a copy of its own
+  read_mostly,  ///< written rarely: each reader gets its own copy
   no_read_mostly,
-  preferred_location,  ///< it had best stay at `where`
+  preferred_location,  ///< it should stay at `where`
   no_preferred_location,
-  accessed_by,  ///< `where` uses it, and is to reach it without a fault wherever it is
+  accessed_by,  ///< `where` uses it, and should reach it without a fault wherever it is
   no_accessed_by,
 };
 
-/// What holds for a range as a whole.
+/// The advice in force for a range as a whole.
 struct managed_range {
   enum class place : std::uint8_t { none, device, host, elsewhere };
   bool read_mostly = false;
   place preferred = place::none;
   bool accessed_by_device = false, accessed_by_host = false;
-  place prefetched = place::none;  ///< where it was sent last; not whether it has arrived
+  place prefetched = place::none;  ///< the target of the last prefetch, which may not have arrived
 };
 
 namespace memory {
 
-/// The requests behind prefetch, advise and managed.
+/// Moves managed memory, for `prefetch`.
 struct prefetch {
   in<std::byte> range;
   extent bytes;
@@ -43,22 +43,22 @@ struct prefetch {
   TROUPE_REQUEST("memory.prefetch", range, bytes, to)
   void check(checker& c) const;
 };
-/// Advice about managed memory.
+/// Gives advice about managed memory, for `device::advise`.
 struct advise {
   in<std::byte> range;
   extent bytes;
   managed_advice what;
   managed_place where;
-  static constexpr std::string_view not_recorded = "it holds from when it is said on";
+  static constexpr std::string_view not_recorded = "it holds from the time at which it is given";
   using reply = void;
   TROUPE_REQUEST("memory.advise", range, bytes, what, where)
   void check(checker& c) const;
 };
-/// Asks for the advice in force for managed memory.
+/// Returns the advice in force for managed memory, for `device::managed`.
 struct look_at_managed {
   in<std::byte> range;
   extent bytes;
-  static constexpr std::string_view not_recorded = "its answer is the application's";
+  static constexpr std::string_view not_recorded = "its answer goes to the application";
   using reply = managed_range;
   TROUPE_REQUEST("memory.look_at_managed", range, bytes)
   void check(checker& c) const;

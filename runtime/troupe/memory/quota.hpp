@@ -12,8 +12,8 @@ namespace troupe {
 class device_memory;
 struct owned_block;
 
-/// An allowance of device memory, shared by all allocations that name it: one tenant, one model, one client.
-/// A handle; an empty one allows everything.
+/// A limit of device memory for all allocations that name it: for a tenant, a model or a client. A handle; an empty one
+/// limits nothing.
 class memory_quota {
  public:
   memory_quota() = default;

@@ -6,11 +6,11 @@
 
 namespace troupe {
 
-/// What a fault of the worker does to buffers that are not sealed. A broken kernel may have written anywhere. What is
-/// sealed stays as it is either way, and so does what the application has sent and workers may only read.
+/// What a fault of the worker does to buffers that are not sealed: a broken kernel may have written anywhere. Sealed
+/// buffers stay valid either way, and so does memory that the application has sent and workers can only read.
 enum class salvage : std::uint8_t {
-  strict,     ///< all go stale
-  untouched,  ///< those go stale that an unfinished request could write; the others are believed to be as they were
+  strict,     ///< all become stale
+  untouched,  ///< those that an unfinished request could write become stale; the others are assumed to be unchanged
 };
 
 }  // namespace troupe

@@ -12,7 +12,7 @@ struct segment_pools::pool {
   pool(memory_kind k, std::uint64_t l)
       : kind(k),
         limit(l),
-        // Memory that is freed twice soon belongs to two: better no program than a wrong one.
+        // Memory that is freed twice soon has two owners: aborting is better than corruption.
         ranges(arena::options{.payload_bytes = sizeof(owned_block),
                               .payload_align = alignof(owned_block),
                               .on_misuse = arena::misuse::abort}) {}
@@ -38,7 +38,7 @@ std::uint64_t segment_pools::charged_for(std::uint64_t bytes) noexcept {
   return round_up(bytes, arena::options{}.granule);
 }
 
-// Those that share a limit.
+// Returns the pools that share a limit.
 std::span<const std::unique_ptr<segment_pools::pool>> segment_pools::pools_of(memory_kind kind) const noexcept {
   const std::span all(pools_);
   return kind == memory_kind::device ? all.first(2) : all.subspan(2);
@@ -66,7 +66,7 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
   if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory", cat("alloc: alignment is ", alignment, "; expected a power of two"));
-  // A segment that is sealed as a whole has nothing but the block, and begins where segments do.
+  // A segment that is sealed as a whole holds only the block, which begins where segments do.
   if (sealable && seals_segments_ && alignment > segment_alignment)
     return error(reaction::caller_bug, "memory",
                  cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
@@ -80,7 +80,7 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
 
 std::optional<error> segment_pools::never_fits(memory_kind kind, const shape& s, std::uint64_t bytes,
                                                bool sealable) const {
-  const std::uint64_t limit = pool_for(kind, sealable).limit;  // a GPU's changes when a worker says what there is
+  const std::uint64_t limit = pool_for(kind, sealable).limit;  // a GPU's limit changes when a worker reports its size
   if (s.charged <= limit) return {};
   const std::string_view of = kind != memory_kind::device ? "host memory (device_options::host_memory_limit"
                                                           : "memory (device_options::memory_limit";
@@ -105,12 +105,12 @@ result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::
   arena::node* n = within_limit ? p.ranges.allocate(s.size, s.alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
-    // A thread that prepares a segment may prepare it for this one too.
+    // Another thread may be preparing a segment that this one can use too.
     while (within_limit && growing_ && n == nullptr) {
       grown_.wait(guard);
       n = p.ranges.allocate(s.size, s.alignment);
     }
-    // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
+    // Alignment beyond a segment's own can cost as much again. The retry may fail only at the limit.
     const std::uint64_t need =
         s.alignment > segment_alignment ? s.charged + std::min(s.alignment, UINT64_MAX - s.charged) : s.charged;
     if (within_limit && n == nullptr && grow(p, guard, need, why)) n = p.ranges.allocate(s.size, s.alignment);
@@ -137,7 +137,7 @@ result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::
 void segment_pools::give_back(owned_block& b) {
   pool& p = pool_for(b.kind, b.sealable != 0);
   p.ranges.free(arena::node_of(&b));
-  // Nothing else may get a part of what only it was to have.
+  // No other block may get a part of a segment made for this one alone.
   if (has_single_blocks(p) && source_ != nullptr) release_idle(p);
 }
 
@@ -163,8 +163,9 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
   }
   const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
   std::uint64_t freed = 0;
-  if (bytes > unreserved()) freed = release_idle(p);  // what is free lies in several segments, or in too small ones
-  // Pools of one kind have one limit for what is in use; what is idle of the other one goes before more is taken.
+  if (bytes > unreserved()) freed = release_idle(p);  // the free memory is in several segments, or in too small ones
+  // Pools of one kind share a limit for the memory in use. Idle segments of the other are released before more is
+  // taken.
   std::uint64_t reserved = 0;
   for (const auto& of : pools_of(p.kind)) reserved += of->ranges.reserved_bytes();
   if (reserved + bytes > p.limit)
@@ -172,18 +173,18 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
       if (of.get() != &p) freed += release_idle(*of);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
-  // Segments grow with what is in use, so that their number stays small. One that is sealed as a whole has but one
-  // block.
+  // Segments grow with the memory in use, so that their number stays small. A segment that is sealed as a whole has
+  // only one block.
   std::uint64_t want = has_single_blocks(p) ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
   want = std::max(bytes, std::min(round_up(want, segment_alignment), room / 256 * 256));
   result<segment> made = make(p, guard, want, false);
-  // A worker that was to answer and did not is not waited for again.
+  // Does not wait again for a worker that has not answered.
   const auto is_out = [&made] {
     return !made && made.error().reaction() == reaction::retry_later && made.error().code() != ETIMEDOUT;
   };
-  // Others use the device too.
+  // Other programs use the device too.
   if (is_out() && want > bytes) made = make(p, guard, bytes, false);
-  // The limit may be more than there is: what is idle here may be what is missing there.
+  // The limit may exceed the device's free memory: idle segments here may be what it lacks.
   if (is_out() && freed + release_idle(p.kind) != 0) made = make(p, guard, bytes, true);
   if (!made) {
     why = made.error();

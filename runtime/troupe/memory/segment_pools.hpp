@@ -15,45 +15,46 @@
 
 namespace troupe {
 
-/// The segments of a device's memory and the blocks in them, by kind: which is free, how much may be used, when there
-/// are more segments or fewer. Under the lock of that memory.
+/// The segments of a device's memory and the blocks in them, by kind: which memory is free, how much may be used, and
+/// when segments are added or released. Guarded by the lock of that memory.
 class segment_pools {
  public:
   struct limits {
     std::uint64_t device_bytes;
     std::uint64_t host_bytes;
-    std::uint64_t seal_granule = 4096;  ///< what the engine can make read-only; a power of two
+    std::uint64_t seal_granule = 4096;  ///< unit in which the engine can make memory read-only; a power of two
     bool seals_segments = false;        ///< only whole segments can be made read-only
   };
 
   segment_pools(segment_source& source, limits l);
   ~segment_pools();
 
-  /// No more memory is made.
+  /// Makes no more memory.
   void abandon() noexcept { source_ = nullptr; }
-  /// Null once abandoned.
+  /// Returns null once abandoned.
   segment_source* source() const noexcept { return source_; }
   bool seals_segments() const noexcept { return seals_segments_; }
 
-  /// What an allocation takes, and counts against a limit and a quota. Less than `bytes`: it does not fit.
+  /// Returns how much an allocation takes and counts against a limit and a quota; less than `bytes` if that does not
+  /// fit 64 bits.
   static std::uint64_t charged_for(std::uint64_t bytes) noexcept;
-  /// How much a block of `bytes` takes and how it is aligned; the reason why there can be none.
+  /// How much a block takes, and how it is aligned.
   struct shape {
     std::uint64_t size, alignment, charged;
   };
   result<shape> shape_of(std::uint64_t bytes, std::uint64_t alignment, bool sealable) const;
-  /// Why a block of this shape can never fit, if that is so.
+  /// Returns why a block of this shape can never fit, if so.
   std::optional<error> never_fits(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable) const;
-  /// A block with one reference, without owner. May let go of the lock while a segment is made.
+  /// Allocates a block with one reference and without an owner. May release the lock while a segment is made.
   result<owned_block*> take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,
                             std::unique_lock<std::mutex>& guard);
   void give_back(owned_block& b);
   void count_failure(memory_kind kind) noexcept;
 
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Returns unused segments to the system; returns how many bytes.
+  /// Returns unused segments to the system, and returns how many bytes that freed.
   std::uint64_t trim();
-  /// `host` and `sent` together are one. Without what lies in no segment.
+  /// Returns the figures of a kind, without memory outside segments. `host` and `sent` count as one.
   memory_statistics statistics(memory_kind kind) const;
 
  private:
@@ -72,7 +73,7 @@ class segment_pools {
   std::array<std::unique_ptr<pool>, 4> pools_;  // device memory that can be sealed, other, host, sent
   const std::uint64_t seal_granule_;
   const bool seals_segments_;
-  bool growing_ = false;  // a thread prepares a segment, without the lock
+  bool growing_ = false;  // true while a thread prepares a segment, without the lock
   std::condition_variable grown_;
   std::uint64_t high_water_[2] = {};  // of device and host memory
 };

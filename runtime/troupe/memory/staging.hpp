@@ -11,16 +11,16 @@
 
 namespace troupe {
 
-/// How far the two sides of a transfer through a staging block are. One fills chunk after chunk, the other empties
-/// them; both counts only grow. Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with
-/// every step. A download has this in front of its chunks; an upload has the chunks in memory that the worker may only
-/// read, with a `sent_header` in front of them, and this in a block of its own.
+/// The progress of the two sides of a transfer through a staging block. One side fills chunk after chunk, the other
+/// empties them; both counts only grow. The filling side is never more than `chunks` ahead. Each side sleeps on `turn`,
+/// which changes with every step. A download has this header in front of its chunks. An upload has its chunks in memory
+/// that the worker can only read, behind a `sent_header`, and this header in a separate block.
 struct staging_header {
-  alignas(64) std::atomic<std::uint64_t> filled{0};  // of a download
+  alignas(64) std::atomic<std::uint64_t> filled{0};  // for a download
   alignas(64) std::atomic<std::uint64_t> emptied{0};
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> broken{0};  // of a copy between devices: one of the two will not go on
+  std::atomic<std::uint32_t> broken{0};  // for a copy between devices: one half was given up
 
   void step(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
     count.store(value, std::memory_order_seq_cst);
@@ -33,8 +33,8 @@ struct staging_header {
     futex_wake(turn, futex_scope::shared);
   }
   bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0; }
-  /// Looks for the other side for a while, and sleeps when that does not help. Not for ever: a worker that has
-  /// overwritten the words that sleepers are known by must not be waited for without end.
+  /// Waits for the other side: spins for a while, then sleeps. The sleep is limited, because a worker may have
+  /// overwritten the words by which sleepers are found.
   template <class Ready>
   void await(Ready&& ready) noexcept {
     constexpr int looks = 2000;
@@ -42,7 +42,7 @@ struct staging_header {
     for (int i = 0; i < looks && !ready(); ++i) spin_hint();
     while (!ready()) sleep(ready, now_ns() + longest_sleep_ns);
   }
-  /// Sleeps until something changes, if `ready()` is still false after announcing it.
+  /// Sleeps until a step of either side, unless `ready()` returns true after the sleep is announced.
   template <class Ready>
   void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
     sleepers.fetch_add(1, std::memory_order_seq_cst);
@@ -52,17 +52,18 @@ struct staging_header {
   }
 };
 
-/// In front of the chunks of an upload, which the application alone writes.
+/// The header of an upload's chunks, which only the application writes.
 struct alignas(64) sent_header {
-  std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill: what was in their places is gone
+  std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill, which overwrites earlier ones
   std::atomic<std::uint64_t> filled{0};
-  std::uint64_t digest = 0;  ///< of all that is sent; 0: nobody needed to know
+  std::uint64_t digest = 0;  ///< of all bytes that are sent; 0: not computed
 };
 static_assert(sizeof(sent_header) <= sizeof(staging_header));
 
-/// Chunks are small enough to stay in a processor's cache between the two copies, and enough to let both sides work.
+/// Chunks small enough to stay in a processor's cache between the two copies, and enough of them for both sides to
+/// work.
 struct staging_sizes {
-  std::uint64_t one_request = std::uint64_t{64} << 10;  ///< up to this, a transfer is no stream
+  std::uint64_t one_request = std::uint64_t{64} << 10;  ///< up to this size, a transfer is a single copy
   std::uint64_t chunk = std::uint64_t{256} << 10;
   std::uint64_t most_chunks = 16;
 };
@@ -79,19 +80,19 @@ struct staging_plan {
     return std::min(chunk_bytes, bytes - i * chunk_bytes);
   }
   constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
-  /// Behind a header of either kind.
+  /// Returns a chunk behind a header of either kind.
   std::byte* chunk(void* header, std::uint64_t i) const noexcept {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
   }
 };
 
-/// As a request says it.
+/// Returns the plan that a request contains.
 template <class Request>
 staging_plan plan_of(const Request& r) noexcept {
   return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
           static_cast<std::uint64_t>(r.chunks.value())};
 }
-/// Where the halves of a copy between devices meet.
+/// Returns the header that both halves of a copy between devices share.
 template <class Request>
 staging_header& meeting_of(const Request& r) noexcept {
   return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(staging, who_is_no_longer_known_to_sleep_wakes_all_the_same) {
+TEST(staging, a_sleeper_whose_announcement_was_overwritten_still_wakes) {
   using namespace std::chrono_literals;
   staging_header h;
   std::thread waits([&h] { h.await([&h] { return h.filled.load(std::memory_order_acquire) > 0; }); });

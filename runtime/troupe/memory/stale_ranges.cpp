@@ -34,13 +34,13 @@ void stale_ranges::add_refusal(range r, std::uint64_t place, const error& cause)
     refusal.cause = nothing_ran(cause);
   else
     refusal.spoiled_by = wrong->refused ? wrong->spoiled_by : std::make_shared<const error>(wrong->cause);
-  // The newest failure of a range is the one to tell; an older one says nothing more.
+  // The newest failure of a range is reported; an older one adds nothing.
   cut(r, place + 1);
   add(std::move(refusal));
 }
 
 void stale_ranges::cut(range r, std::uint64_t before, bool losses) {
-  if (r.begin >= reach_) return;  // thousands of outputs of one request come in order
+  if (r.begin >= reach_) return;  // quick for thousands of outputs of one request, which come in order
   for (std::size_t i = 0; i < marks_.size();) {
     mark& m = marks_[i];
     const bool front = m.begin < r.begin, back = r.end < m.end;
@@ -70,7 +70,7 @@ std::optional<error> stale_ranges::forgive(range r) {
   return {};
 }
 
-// Also gives its memory back.
+// Also releases the memory of the vector.
 void stale_ranges::clear() noexcept {
   std::vector<mark>().swap(marks_);
   reach_ = 0;

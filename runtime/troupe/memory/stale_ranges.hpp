@@ -11,13 +11,13 @@
 namespace troupe {
 
 /// Which bytes of a block do not hold what a request should have written, and why. Marks have places in the order of
-/// requests: a mark says nothing to those that were sent before what made it.
+/// requests: a mark does not affect requests sent before the one that caused it.
 class stale_ranges {
  public:
-  /// A request's place among the marks, and that of what was refused between it and the next one.
+  /// The place of a request among the marks, and the place of requests refused between it and the next one.
   static constexpr std::uint64_t place_of(std::uint64_t ticket) noexcept { return 2 * ticket; }
   static constexpr std::uint64_t place_behind(std::uint64_t ticket) noexcept { return 2 * ticket + 1; }
-  /// Addresses; everything, for a block without memory.
+  /// A range of addresses; all addresses, for a block without memory.
   struct range {
     std::uint64_t begin, end;
     static constexpr range all() noexcept { return {0, UINT64_MAX}; }
@@ -25,19 +25,19 @@ class stale_ranges {
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(marks_.size()); }
 
-  /// The request at this place has failed.
+  /// Marks the output of the failed request at this place.
   void add(range r, std::uint64_t place, error cause) { add({r.begin, r.end, place, std::move(cause)}); }
-  /// The bytes are gone with a worker, together with whatever later requests that it was sent have written.
+  /// Marks bytes that were lost with a worker, together with what later requests to that worker wrote.
   void add_loss(range r, std::uint64_t place, error cause);
-  /// A request was refused: nothing ran, so the bytes are as they were, if nothing was wrong with them before.
+  /// Marks the output of a refused request. Nothing ran, so the bytes are unchanged, and valid if they were before.
   void add_refusal(range r, std::uint64_t place, const error& cause);
-  /// Takes the bytes out of the marks before this place, and on demand out of those of losses.
+  /// Removes the bytes from marks before this place, and, if `losses`, from marks of losses.
   void cut(range r, std::uint64_t before, bool losses = false);
-  /// Marks of refusals go, where nothing else is wrong with the bytes; else the reason, and all stays as it is.
+  /// Removes marks of refusals, if the bytes have no other marks. Otherwise returns the reason and changes nothing.
   std::optional<error> forgive(range r);
   void clear() noexcept;
 
-  /// Why the bytes are stale for the request with this ticket: the first cause.
+  /// Returns the first cause that makes the bytes stale for the request with this ticket, if any.
   std::optional<error> cause(range r, std::uint64_t ticket) const;
 
  private:
@@ -45,9 +45,9 @@ class stale_ranges {
     std::uint64_t begin, end;
     std::uint64_t place;
     error cause;
-    bool lost = false;  // with a worker: before whatever has been kept for the next one, also with an earlier ticket
+    bool lost = false;  // with a worker: counts as before any request kept for the next worker, even an older one
     bool refused = false;
-    std::shared_ptr<const error> spoiled_by = {};  // what was wrong before the refusal
+    std::shared_ptr<const error> spoiled_by = {};  // the cause that was there before the refusal
 
     bool intact() const noexcept { return refused && spoiled_by == nullptr; }
     bool touches(range r) const noexcept { return begin < r.end && r.begin < end; }

@@ -26,8 +26,8 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexce
     for (int k = 0; k < 4; ++k) _mm_stream_si128(reinterpret_cast<__m128i*>(to + i) + k, part[k]);
   }
   std::memcpy(to + whole, from + whole, bytes - whole);
-  // Streaming stores are not ordered with others: the thread that is told next that the data is there must find it
-  // there.
+  // Streaming stores are not ordered with others. A thread that learns afterwards that the data are complete must see
+  // them.
   _mm_sfence();
 #else
   std::memcpy(to, from, bytes);

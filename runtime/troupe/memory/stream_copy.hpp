@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// memcpy for data that will not be read again soon: where the processor can, the target does not pass through its
-/// caches. A large copy in chunks then costs what one large memcpy does, which decides the same way by its size.
+/// Copies data that will not be read again soon. If the processor supports that, the target bypasses its caches. A
+/// large copy in chunks then costs as much as one large memcpy, which decides the same by its size.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
 }  // namespace troupe

@@ -29,7 +29,7 @@ std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcep
 
 bool are_accesses(std::span<const std::byte> bytes) noexcept {
   for (; bytes.size() >= sizeof(memory_access); bytes = bytes.subspan(sizeof(memory_access))) {
-    // The mode is an enumeration: any other byte must not become one.
+    // An invalid byte must not become a value of the enumeration.
     std::uint64_t begin, end;
     std::uint8_t mode;
     std::memcpy(&begin, bytes.data() + offsetof(memory_access, begin), sizeof begin);

@@ -11,17 +11,17 @@
 #include <troupe/request/lane_policy.hpp>
 #include <troupe/request/request.hpp>
 
-/// A request in the mailbox, which the application writes and a worker reads: a header, what the request touches, and
-/// the request itself, encoded.
+/// A request in the mailbox, which the application writes and a worker reads: a header, the request's accesses, and the
+/// encoded request.
 namespace troupe::protocol {
 
-/// An access_count of this: the request has more accesses than fit the record. In their place stands one whose `begin`
-/// is the address of a list in host memory and whose `end` is how many it holds.
+/// The access_count of a request with more accesses than fit the record. The record then holds one, whose `begin` is
+/// the address of a list in host memory and whose `end` is the length of that list.
 inline constexpr std::uint8_t listed_accesses = 255;
 inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
 
-/// What a command's record says beside the request: not to be coalesced, that it touches memory which only the worker
-/// of its generation has, that the application looks how long it runs, and its priority.
+/// Properties of a request: `alone`, it must not be coalesced; `bound`, it touches memory that only the worker of its
+/// generation has; `timed`, the application watches how long it runs; and its priority.
 class command_flags {
  public:
   constexpr command_flags() noexcept = default;
@@ -38,20 +38,20 @@ class command_flags {
   std::uint8_t bits_ = 0;
 };
 
-/// Before the payload of each command's record.
+/// The start of each command's record.
 struct command_header {
   std::uint64_t opcode;
   std::uint32_t library;       ///< library_code of the actor that serves it
-  std::uint32_t generation;    ///< of the device when it was checked, or found good for a later one
-  std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
-  std::uint32_t segments;      ///< memory messages that must have been carried out before
-  std::uint8_t access_count;   ///< of those that follow; `listed_accesses`: one follows that says where they are
+  std::uint32_t generation;    ///< of the device when the request was checked, or found valid for a later one
+  std::uint64_t reports_seen;  ///< failures that the caller knew when the request was checked
+  std::uint32_t segments;      ///< memory messages that the worker must carry out first
+  std::uint8_t access_count;   ///< accesses that follow, or `listed_accesses`
   command_flags flags;
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
 
-/// Accesses that lie in the record itself.
+/// Returns how many accesses the record itself holds.
 constexpr std::size_t accesses_in_record(const command_header& head) noexcept {
   return head.access_count == listed_accesses ? 1 : head.access_count;
 }
@@ -60,8 +60,8 @@ constexpr std::size_t bytes_before_payload(std::size_t accesses) noexcept {
 }
 inline constexpr std::size_t record_bytes = (bytes_before_payload(max_operands) + max_payload_bytes + 63) / 64 * 64;
 
-/// Writes a command's record up to its payload, and returns where that goes. `access_at(i)` is the i-th of what the
-/// request touches; with `listed_accesses` there is one, which says where the list lies.
+/// Writes a command's record up to its payload, and returns the place of the payload. `access_at(i)` returns the i-th
+/// access; with `listed_accesses` that is one, which says where the list is.
 template <class AccessAt>
 [[gnu::always_inline]] inline std::byte* write_command(std::byte* record, const command_header& head,
                                                        AccessAt&& access_at) noexcept {
@@ -73,28 +73,28 @@ template <class AccessAt>
   }
   return at;
 }
-/// Of a command that is refused although its record is written: it touches nothing, and runs by itself.
+/// Makes the written record of a refused request touch nothing and run alone.
 void disarm_command(std::byte* record) noexcept;
-/// Of a command that a later worker is to run.
+/// Sets the generation of a command that a later worker must run.
 void set_generation(std::byte* record, std::uint32_t generation) noexcept;
 
-/// What `write_command` has written, read by the side that wrote it.
+/// Read back what `write_command` has written, for the side that wrote it.
 command_header header_of(std::span<const std::byte> record) noexcept;
 std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcept;
 
-/// The record of a command, taken apart.
+/// The parts of a command's record.
 struct parsed_command {
   command_header head;
   std::span<const std::byte> accesses;  ///< those in the record
-  memory_access list;                   ///< where they are, when head.access_count is `listed_accesses`
+  memory_access list;                   ///< where they are, if head.access_count is `listed_accesses`
   std::span<const std::byte> payload;
 };
 
-/// Returns nothing when the bytes cannot be a command. Never reads outside them. The worker trusts the application, but
-/// a damaged record must end in a clear error and not in somebody's memory.
+/// Returns nothing if the bytes cannot be a command. Never reads outside them. The worker trusts the application, but a
+/// damaged record must end in a clear error and not in a wild access.
 std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
 
-/// Whether these bytes are accesses: each with a mode there is, none ending before it begins.
+/// Returns true if these bytes are accesses: each has a valid mode, and none ends before it begins.
 bool are_accesses(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace troupe::protocol

@@ -25,7 +25,7 @@ std::vector<std::byte> good(std::uint8_t accesses, std::uint16_t payload) {
   return out;
 }
 
-TEST(command, a_whole_record_is_taken_apart) {
+TEST(command, a_whole_record_is_parsed_into_its_parts) {
   const auto record = good(3, 40);
   const auto c = parse_command(record);
   ASSERT_TRUE(c);
@@ -34,7 +34,7 @@ TEST(command, a_whole_record_is_taken_apart) {
   EXPECT_EQ(c->payload.data(), record.data() + record.size() - 40);
 }
 
-TEST(command, that_is_disarmed_touches_nothing_and_runs_by_itself) {
+TEST(command, a_disarmed_record_touches_nothing_and_runs_alone) {
   auto record = good(3, 40);
   disarm_command(record.data());
   const auto c = parse_command(record);
@@ -44,7 +44,7 @@ TEST(command, that_is_disarmed_touches_nothing_and_runs_by_itself) {
   EXPECT_EQ(c->head.opcode, 1u);
 }
 
-TEST(command, a_record_that_is_cut_off_anywhere_is_refused) {
+TEST(command, a_record_that_is_truncated_anywhere_is_refused) {
   const auto record = good(3, 40);
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
 }
@@ -59,7 +59,7 @@ TEST(command, impossible_counts_modes_and_ranges_are_refused) {
   EXPECT_FALSE(parse_command(good(max_operands + 1, 8)));
 }
 
-TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused) {
+TEST(command, flags_and_priority_are_read_as_written_and_invalid_ones_are_refused) {
   auto record = good(1, 8);
   std::byte& flags = record[offsetof(command_header, flags)];
   for (const priority p : {priority::normal, priority::high, priority::low})
@@ -80,7 +80,7 @@ TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused
   }
 }
 
-TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
+TEST(command, a_list_of_accesses_outside_the_record_is_found_and_checked) {
   auto record = good(1, 8);
   auto head = reinterpret_cast<command_header*>(record.data());
   head->access_count = listed_accesses;
@@ -100,7 +100,7 @@ TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
 }
 
-TEST(command, random_bytes_never_lead_outside_the_record) {
+TEST(command, random_bytes_never_cause_an_access_outside_the_record) {
   const char* given = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
   SCOPED_TRACE("TROUPE_SEED=" + std::to_string(seed));
@@ -110,7 +110,7 @@ TEST(command, random_bytes_never_lead_outside_the_record) {
     auto record = good(static_cast<std::uint8_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
     for (auto flips = random() % 4; flips > 0; --flips)
       record[random() % record.size()] = static_cast<std::byte>(random());
-    // An allocation of exactly this size: a sanitizer sees any step outside.
+    // An allocation of exactly this size, so that a sanitizer detects any access outside.
     const std::vector<std::byte> exact(record.begin(),
                                        record.begin() + static_cast<std::ptrdiff_t>(random() % (record.size() + 1)));
     if (const auto c = parse_command(exact)) {

@@ -25,7 +25,7 @@ constexpr std::string_view key_of(obstacle o) noexcept {
   return {};
 }
 
-// A value may be anything that a vendor's library says: it stays one line.
+// A value may be any text of a vendor's library, and must stay one line.
 void add_line(std::string& out, std::string_view key, std::string value) {
   if (value.empty()) return;
   std::replace_if(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');

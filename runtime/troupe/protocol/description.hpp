@@ -7,9 +7,9 @@
 #include <troupe/base/error.hpp>
 #include <vector>
 
-/// What `troupe-worker --describe FILE` and `--describe-driver` write, and `troupe doctor` reads. Each line is a key
-/// and, after one blank, its value; lines with other keys are skipped. The texts of two parts of a description, one
-/// after the other, are the text of the whole.
+/// The output of `troupe-worker --describe FILE` and `--describe-driver`, which `troupe doctor` reads. Each line is a
+/// key and, after one blank, its value. Lines with unknown keys are skipped. The concatenated texts of two parts of a
+/// description are the text of the whole.
 namespace troupe::protocol {
 
 /// What an engine is:
@@ -18,12 +18,13 @@ namespace troupe::protocol {
 ///   version OpenBLAS 0.3.21
 ///   request blas.gemm<f32>     one line for each, in the order of the engine
 ///   note threads: 2            one line for each line of troupe_engine::notes
-///   end                        always last: without it the engine ended the process, at the latest when it was closed
+///   end                        always last; if it is missing, the engine ended the process, at the latest while
+///   closing
 ///
-/// An engine that does not serve has, in place of all but the last, one of
+/// An engine that does not serve has, in place of all lines but the last, one of
 ///   unloadable <why>               no engine can be loaded from this file
-///   no_device <why>                the first device of its backend cannot be used, whatever the engine
-///   refused <reaction> <why>       the engine itself says that it cannot serve here
+///   no_device <why>                the first device of its backend cannot be used by any engine
+///   refused <reaction> <why>       the engine itself reports that it cannot serve here
 struct engine_description {
   enum class obstacle : std::uint8_t { none, unloadable, no_device, refused };
   std::string library, backend, version;
@@ -41,7 +42,7 @@ struct engine_description {
 ///   device 9.0 150754820096 0 NVIDIA H200                    one line for each: capability, bytes, compute mode, name
 ///   end                                                      always last
 ///
-/// or, where there is no such library, or it is none:
+/// or, if the library is missing or is not a driver:
 ///   unloadable <why>
 struct driver_description {
   struct gpu {
@@ -50,18 +51,19 @@ struct driver_description {
     int mode = 0;  ///< a CUcomputemode
   };
   std::string library;     ///< the file found as libcuda.so.1
-  std::string unloadable;  ///< why none was found, or none that can be used
-  int version = 0;         ///< of CUDA, as CUDA counts; 0: it does not say
-  int code = 0;            ///< what cuInit returned; 0: success
-  std::string refused;     ///< the same in words
+  std::string unloadable;  ///< why no usable library was found
+  int version = 0;         ///< of CUDA, as CUDA counts; 0: unknown
+  int code = 0;            ///< the result of cuInit; 0: success
+  std::string refused;     ///< that result in words
   std::vector<gpu> gpus;
   bool complete = false;
 };
 
-/// A field that is empty, or has its default value, has no line.
+/// Returns the text of a description. A field that is empty or has its default value has no line.
 std::string text_of(const engine_description& engine);
 std::string text_of(const driver_description& driver);
-/// What is missing or damaged stays empty or 0. Of a key that has one value the last line counts.
+/// Parses a description. Missing or damaged fields stay empty or 0. If a key with one value is repeated, the last
+/// counts.
 engine_description parse_engine_description(const std::string& text);
 driver_description parse_driver_description(const std::string& text);
 

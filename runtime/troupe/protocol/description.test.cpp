@@ -36,7 +36,7 @@ TEST(engine_description, is_read_as_it_was_written) {
   EXPECT_TRUE(got.complete);
 }
 
-TEST(engine_description, says_what_keeps_an_engine_from_serving) {
+TEST(engine_description, states_why_an_engine_does_not_serve) {
   for (const obstacle o : {obstacle::unloadable, obstacle::no_device}) {
     const auto got = parse_engine_description(text_of({.what = o, .why = "for a reason"}));
     EXPECT_EQ(got.what, o);
@@ -52,11 +52,11 @@ TEST(engine_description, says_what_keeps_an_engine_from_serving) {
   }
 }
 
-TEST(engine_description, that_refuses_in_an_unknown_way_is_fatal) {
+TEST(engine_description, with_an_unknown_reaction_is_fatal) {
   EXPECT_EQ(parse_engine_description("refused politely but firmly\n").reaction, reaction::fatal);
 }
 
-TEST(engine_description, of_a_vendor_with_many_lines_keeps_one_line_for_each_value) {
+TEST(engine_description, keeps_each_value_on_one_line) {
   const auto got = parse_engine_description(text_of({.version = "1.0\nend\nunloadable\tno"}));
   EXPECT_EQ(got.version, "1.0 end unloadable no");
   EXPECT_EQ(got.what, obstacle::none);
@@ -92,7 +92,8 @@ TEST(driver_description, written_in_parts_is_read_as_a_whole) {
   EXPECT_EQ(parse_driver_description(text_of({.unloadable = "not there"})).unloadable, "not there");
 }
 
-// Whatever a process wrote before it died: what is read of it is no more than was written, and can be written again.
+// A process may write anything before it dies. Parsing must yield no more than it wrote, in a form that can be written
+// again.
 TEST(descriptions, of_damaged_bytes_are_read_without_inventing_anything) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : std::random_device{}();

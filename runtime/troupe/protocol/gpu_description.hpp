@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What a worker says of its GPU: lines "key value", of which unknown ones are skipped.
+/// A worker's description of its GPU: lines "key value". Lines with unknown keys are skipped.
 namespace troupe::protocol {
 
 struct gpu_description {
@@ -26,7 +26,7 @@ struct gpu_description {
 };
 
 std::string text_of(const gpu_description& gpu);
-/// What is missing or damaged stays empty or 0: nobody need believe it.
+/// Parses a description. Missing or damaged fields stay empty or 0.
 gpu_description parse_gpu_description(const std::string& text);
 
 }  // namespace troupe::protocol

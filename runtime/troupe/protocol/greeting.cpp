@@ -12,7 +12,7 @@ error damaged(const char* what) { return error(reaction::fatal, "worker", cat("h
 
 }  // namespace
 
-// Backend, stem, number of folders, folders, libraries; one per line.
+// Backend, stem, number of folders, folders and libraries, one per line.
 std::string text_of(const greeting& g) {
   std::string out = cat(g.backend, "\n", g.gpu_core_stem, "\n", g.folders.size(), "\n");
   for (const std::string& folder : g.folders) out += folder + "\n";
@@ -34,7 +34,7 @@ result<greeting> parse_greeting(const worker_settings& settings, const std::stri
   const auto [end, bad] = std::from_chars(count.data(), count.data() + count.size(), folders);
   if (bad != std::errc() || end != count.data() + count.size()) return damaged("the greeting has no number of folders");
   while (std::getline(lines, line)) (g.folders.size() < folders ? g.folders : g.libraries).push_back(line);
-  if (g.folders.size() < folders) return damaged("the greeting has fewer folders than it says");
+  if (g.folders.size() < folders) return damaged("the greeting lists fewer folders than it announces");
   return g;
 }
 

@@ -9,11 +9,11 @@
 #include <troupe/request/lane_policy.hpp>
 #include <vector>
 
-/// The first message of the application to a worker, with the files of the channel and of the mailbox, and a socket on
-/// which it asks for memory.
+/// The application's first message to a worker. The files of the channel and of the mailbox are attached, and a socket
+/// on which the application asks for memory.
 namespace troupe::protocol {
 
-/// Raised by every change to anything in this folder. Both sides must agree.
+/// Must be raised with every change to this folder. Both sides must agree.
 inline constexpr std::uint32_t version = 16;
 
 struct worker_settings {
@@ -25,14 +25,14 @@ struct worker_settings {
   std::uint32_t pool;     ///< lanes for lane_policy::pooled
   std::uint32_t helpers;  ///< threads for slow work
   std::int32_t device;
-  std::uint32_t parent;                        ///< process id that the worker must not outlive; 0: a thread of it
-  std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
-  std::uint64_t device_bytes;                  ///< so many of them, the first, are for the device's own memory
-  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump when they can run at once
-  std::int64_t order_limit_ns;  ///< one that takes longer to map memory, or to open a library, gives no sign of life
-  std::uint64_t memory_limit;   ///< bytes that a process may have of its own; 0: no limit
+  std::uint32_t parent;                        ///< process that the worker must not outlive; 0: it is a thread
+  std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses in which memory will be mapped
+  std::uint64_t device_bytes;                  ///< so many of the first addresses are for the device's own memory
+  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump if they can run at once
+  std::int64_t order_limit_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
+  std::uint64_t memory_limit;   ///< bytes of private memory that a worker process may have; 0: no limit
   bool core_dumps;
-  std::uint64_t cores[16];  ///< a bit for each that a process may run on; none: all
+  std::uint64_t cores[16];  ///< cores that a worker process may run on, a bit each; none: all
 
   bool operator==(const worker_settings&) const = default;
 };
@@ -46,12 +46,13 @@ struct greeting {
   bool operator==(const greeting&) const = default;
 };
 
-/// For a control_message of kind hello: its text.
+/// Returns the text of the message `hello`.
 std::string text_of(const greeting& g);
-/// Fails when the application is of another version, or the text is damaged.
+/// Fails if the application has another version, or the text is damaged.
 result<greeting> parse_greeting(const worker_settings& settings, const std::string& text);
 
-/// Where the worker with this process id leaves what the GPU was doing. Empty without a stem: nowhere.
+/// Returns the file to which the worker with this process id writes the GPU's state after a fault. Empty, for none, if
+/// the stem is empty.
 std::string gpu_core_file(const std::string& stem, int worker);
 
 }  // namespace troupe::protocol

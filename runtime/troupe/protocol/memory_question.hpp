@@ -10,14 +10,15 @@
 #include <troupe/base/error.hpp>
 #include <vector>
 
-/// Questions about memory, on a socket of their own: an answer has its question's number.
+/// Questions about memory, on their own socket. An answer has the number of its question.
 namespace troupe::protocol {
 
 enum class wanted : std::uint64_t {
-  memory,   ///< `bytes` of device memory that is not the application's to make; the answer is their descriptor. With a
-            ///< descriptor: whether it can be opened
-  managed,  ///< `bytes` of memory of the worker's own; the answer is their address
-  release,  ///< managed memory at `address` goes; there is no answer
+  /// `bytes` of device memory that only a worker can make; the answer carries their descriptor. If the question carries
+  /// a descriptor, the answer is whether that memory can be mapped.
+  memory,
+  managed,  ///< `bytes` of memory that belongs to the worker; the answer has their address
+  release,  ///< frees managed memory at `address`; has no answer
 };
 struct wanted_memory {
   wanted what;
@@ -28,7 +29,7 @@ struct wanted_memory {
   bool operator==(const wanted_memory&) const = default;
 };
 struct made_memory {
-  std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened, or `address` is right
+  std::uint32_t made;  ///< 1: success; a descriptor is attached, the one received can be mapped, or `address` is set
   std::uint32_t reaction;
   std::uint64_t address;
   std::uint64_t number;
@@ -38,13 +39,13 @@ struct made_memory {
 std::span<const std::byte> packet_of(const wanted_memory& question) noexcept;
 std::optional<wanted_memory> parse_question(std::span<const std::byte> packet) noexcept;
 
-/// The text is that of an error, where `made` is 0.
+/// Makes the packet of an answer. The text is that of an error, if `made` is 0.
 std::vector<std::byte> packet_of(const made_memory& answer, std::string_view text = {});
 struct parsed_answer {
   made_memory head;
   std::string text;
 };
-/// Returns nothing when the packet is too short, or no answer: `made` is 0 or 1, and `reaction` one there is.
+/// Returns nothing if the packet is too short or not an answer: `made` must be 0 or 1, and `reaction` valid.
 std::optional<parsed_answer> parse_answer(std::span<const std::byte> packet);
 
 }  // namespace troupe::protocol

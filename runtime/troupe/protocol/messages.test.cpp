@@ -11,7 +11,7 @@
 namespace troupe::protocol {
 namespace {
 
-TEST(control, a_message_about_memory_and_its_text_are_read_as_they_were_written) {
+TEST(control, a_memory_message_and_its_text_are_read_as_written) {
   control_message m{};
   m.kind = message::map;
   m.memory = {.address = 4096, .bytes = 8192, .number = 7, .read_only = 1};
@@ -22,7 +22,7 @@ TEST(control, a_message_about_memory_and_its_text_are_read_as_they_were_written)
   EXPECT_EQ(got->text, "a text");
 }
 
-TEST(control, the_order_to_serve_is_read_as_it_was_written) {
+TEST(control, the_message_serve_is_read_as_written) {
   control_message m{};
   m.kind = message::serve;
   m.serving = {.next_ticket = 1, .last_report = 2, .kept = 3, .generation = 4, .segments = 5};
@@ -38,14 +38,14 @@ TEST(control, a_packet_that_is_shorter_than_its_header_is_refused) {
   for (std::size_t n = 0; n < packet.size(); ++n) EXPECT_FALSE(parse_message(std::span(packet).first(n))) << n;
 }
 
-TEST(control, a_library_name_is_short_and_leads_nowhere_else) {
+TEST(control, a_library_name_is_short_and_contains_no_path) {
   EXPECT_TRUE(is_library_name("blas"));
   for (const std::string& text :
        {std::string(), std::string("../blas"), std::string("blas\ncuda"), std::string(65, 'x')})
     EXPECT_FALSE(is_library_name(text)) << text;
 }
 
-// Both ends are built from the same structs, so only this test sees that their layout has changed.
+// Both ends are built from the same structs, so only this test detects a changed layout.
 TEST(version, is_raised_with_each_change_of_a_layout) {
   const std::size_t sizes[] = {sizeof(control_message), sizeof(worker_settings),  sizeof(memory_place),
                                sizeof(service),         sizeof(protected_place),  sizeof(wanted_memory),
@@ -94,13 +94,13 @@ TEST(greeting, of_another_version_names_both) {
   EXPECT_NE(got.error().text().find("install application and worker from the same version"), std::string::npos);
 }
 
-TEST(greeting, that_is_cut_is_refused) {
+TEST(greeting, a_truncated_one_is_refused) {
   const greeting g = whole();
   for (const char* text : {"", "cuda\n", "cuda\n/stem\n", "cuda\n/stem\nmany\n", "cuda\n/stem\n3\n/one\n/two\n"})
     EXPECT_FALSE(parse_greeting(g.settings, text)) << text;
 }
 
-TEST(gpu_core_file, is_nowhere_without_a_stem) {
+TEST(gpu_core_file, is_empty_without_a_stem) {
   EXPECT_EQ(gpu_core_file("", 7), "");
   EXPECT_EQ(gpu_core_file("/tmp/x-", 7), "/tmp/x-7.gpucore");
 }
@@ -118,7 +118,7 @@ TEST(memory_question, and_its_answer_are_read_as_they_were_written) {
   EXPECT_EQ(answer->text, "no room?") << "without control characters";
 }
 
-TEST(memory_question, that_does_not_exist_is_refused) {
+TEST(memory_question, of_an_unknown_kind_is_refused) {
   EXPECT_FALSE(
       parse_question(packet_of(wanted_memory{.what = static_cast<wanted>(3), .bytes = 1, .address = 0, .number = 1})));
   EXPECT_FALSE(parse_answer(packet_of(made_memory{.made = 2, .reaction = 0, .address = 0, .number = 1})));
@@ -135,7 +135,7 @@ TEST(gpu_description, is_read_as_it_was_written) {
                             .memory_bytes = 150110011392,
                             .peers = {{"0000:3C:00.0", true, true, 0}, {"0000:5a:00.0", false, false, 2}}};
   EXPECT_EQ(parse_gpu_description(text_of(gpu)), gpu);
-  EXPECT_EQ(parse_gpu_description(text_of(gpu) + "temperature 40\n"), gpu) << "what is not known is skipped";
+  EXPECT_EQ(parse_gpu_description(text_of(gpu) + "temperature 40\n"), gpu) << "unknown keys are skipped";
 }
 
 TEST(worker_description, is_read_as_it_was_written_with_a_gpu_and_without) {
@@ -162,7 +162,7 @@ TEST(protected_places, are_read_as_they_were_written) {
   EXPECT_EQ(*got, places);
 }
 
-TEST(protected_places, that_are_cut_or_more_than_the_file_holds_are_refused) {
+TEST(protected_places, that_are_truncated_or_exceed_the_file_are_refused) {
   const auto list = list_of(std::vector<protected_place>{{.address = 4096, .bytes = 1}});
   ASSERT_TRUE(list) << list.error().text();
   EXPECT_TRUE(parse_list(*list, 16));
@@ -173,8 +173,8 @@ TEST(protected_places, that_are_cut_or_more_than_the_file_holds_are_refused) {
       << got.error().text();
 }
 
-// What the fuzz targets do, for a while: damaged messages, and bytes of any kind.
-TEST(messages, random_bytes_and_random_damage_never_lead_outside) {
+// Does what the fuzz targets do, for a while: parses damaged messages and random bytes.
+TEST(messages, random_bytes_and_random_damage_never_cause_an_access_outside) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : std::random_device{}();
   std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));

@@ -13,7 +13,7 @@
 
 namespace troupe::protocol {
 
-/// A message: its fixed part, and a text behind it.
+/// Makes a message of its fixed part and a text behind it.
 template <class Head>
 std::vector<std::byte> join(const Head& head, std::string_view text) {
   static_assert(std::is_trivially_copyable_v<Head>);
@@ -22,7 +22,7 @@ std::vector<std::byte> join(const Head& head, std::string_view text) {
   std::ranges::copy(std::as_bytes(std::span(text)), out.begin() + sizeof head);
   return out;
 }
-/// Returns false when the packet is shorter than the fixed part.
+/// Returns false if the packet is shorter than the fixed part.
 template <class Head>
 bool split(std::span<const std::byte> packet, Head& head, std::string& text) {
   static_assert(std::is_trivially_copyable_v<Head>);

@@ -6,7 +6,7 @@
 
 namespace troupe::protocol {
 
-/// Texts end up in logs and terminals: no control characters from a process that is not trusted.
+/// Replaces control characters in a text from a process that is not trusted, because it may reach logs and terminals.
 inline void make_printable(std::string& text) noexcept {
   for (char& c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';

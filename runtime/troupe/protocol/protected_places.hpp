@@ -8,7 +8,7 @@
 #include <troupe/channel/memory_file.hpp>
 #include <vector>
 
-/// The places that are read-only, as a list in a file: there may be more of them than fit any message.
+/// The read-only places, as a list in a file, because they may be more than fit a message.
 namespace troupe::protocol {
 
 struct protected_place {
@@ -17,7 +17,7 @@ struct protected_place {
 };
 
 result<memory_file> list_of(std::span<const protected_place> places);
-/// The first `bytes` of the file, which has whole pages. Fails when they are no list, or more than there are.
+/// Returns the list in the first `bytes` of the file. Fails if these are not a list, or more than the file holds.
 result<std::vector<protected_place>> parse_list(const memory_file& list, std::uint64_t bytes);
 
 }  // namespace troupe::protocol

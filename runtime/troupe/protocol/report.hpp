@@ -9,14 +9,14 @@
 #include <string_view>
 #include <troupe/base/error.hpp>
 
-/// A failed or skipped operation, in the report ring, which a worker writes and the application reads.
+/// The report of a failed or skipped operation in the report ring, which a worker writes and the application reads.
 namespace troupe::protocol {
 
-/// The texts follow: domain, text, name of the request that failed
-/// first, and the chain as (ticket, name) pairs, each text with a 16-bit length in front.
+/// The start of a report. Texts follow, each behind its 16-bit length: the domain, the text, the name of the request
+/// that failed first, and the chain as pairs of ticket and name.
 struct report_header {
   std::uint64_t number;        ///< 1, 2, 3 …
-  std::uint64_t ticket;        ///< of the request that is answered
+  std::uint64_t ticket;        ///< of the request that this report answers
   std::uint64_t cause_ticket;  ///< of the request that failed first
   std::int64_t code;
   std::uint32_t slot;
@@ -26,17 +26,17 @@ struct report_header {
 };
 inline constexpr std::size_t max_report_bytes = 2048;
 
-/// Writes a report to `room`, of at most max_report_bytes, and returns how long it is. Texts that do not fit are cut.
-/// `head.chain` is set here.
+/// Writes a report to `room`, at most max_report_bytes, and returns its length. Cuts texts that do not fit. Sets
+/// `head.chain`.
 std::size_t write_report(std::span<std::byte> room, report_header head, std::string_view domain, std::string_view text,
                          std::string_view first_name, std::span<const request_id> chain) noexcept;
 
-/// A report as it was read from the ring: copied out already, but not trusted.
+/// A report that was copied out of the ring, but is not trusted.
 struct parsed_report {
   report_header head;
   error::details what;
 };
-/// Returns nothing when the bytes cannot be a report. Never reads outside them.
+/// Returns nothing if the bytes cannot be a report. Never reads outside them.
 std::optional<parsed_report> parse_report(std::span<const std::byte> record);
 
 }  // namespace troupe::protocol

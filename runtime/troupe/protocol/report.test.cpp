@@ -12,7 +12,7 @@
 namespace troupe::protocol {
 namespace {
 
-// A record as the worker writes it.
+// A record in the form in which the worker writes it.
 class record {
  public:
   explicit record(report_header head = sound()) { put(&head, sizeof head); }
@@ -46,7 +46,7 @@ class record {
   std::vector<std::uint8_t> bytes;
 };
 
-TEST(report, a_sound_one_arrives_whole) {
+TEST(report, a_valid_report_is_parsed_completely) {
   auto head = record::sound();
   head.chain = 2;
   const auto got = record(head)
@@ -67,7 +67,7 @@ TEST(report, a_sound_one_arrives_whole) {
   EXPECT_EQ(got->what.chain, (std::vector<request_id>{{"blas.axpy", 6}, {"memory.download", 9}}));
 }
 
-TEST(report, what_is_written_is_read_again) {
+TEST(report, a_written_report_is_read_back) {
   std::array<std::byte, max_report_bytes> room;
   const std::vector<request_id> chain = {{"blas.axpy", 6}, {"memory.download", 9}};
   const std::size_t bytes = write_report(room, record::sound(), "blas", "it broke", "blas.gemm", chain);
@@ -93,7 +93,7 @@ TEST(report, texts_that_do_not_fit_are_cut) {
   EXPECT_FALSE(got->what.chain.empty());
 }
 
-TEST(report, every_shorter_one_is_refused) {
+TEST(report, every_truncated_report_is_refused) {
   auto head = record::sound();
   head.chain = 1;
   const record whole = record(head).text("blas").text("it broke").text("blas.gemm").step(6, "blas.axpy");
@@ -102,7 +102,7 @@ TEST(report, every_shorter_one_is_refused) {
     EXPECT_FALSE(parse_report(std::as_bytes(std::span(whole.bytes).first(n)))) << n << " bytes";
 }
 
-TEST(report, a_reaction_or_a_chain_that_cannot_be_is_refused) {
+TEST(report, an_impossible_reaction_or_chain_is_refused) {
   auto head = record::sound();
   head.reaction = static_cast<std::uint8_t>(reaction::fatal) + 1;
   EXPECT_FALSE(record(head).text("").text("").text("").parse());
@@ -114,14 +114,14 @@ TEST(report, a_reaction_or_a_chain_that_cannot_be_is_refused) {
   EXPECT_FALSE(r.parse());
 }
 
-TEST(report, control_characters_are_made_harmless) {
+TEST(report, control_characters_are_replaced) {
   const auto got = record().text("a\x1b[31mb").text(std::string_view("line\nwith\ttab\0", 14)).text("\x7f").parse();
   ASSERT_TRUE(got);
   EXPECT_EQ(got->what.domain, "a?[31mb");
   EXPECT_EQ(got->what.text, "line\nwith\ttab?");
 }
 
-TEST(report, random_bytes_and_random_damage_never_lead_outside) {
+TEST(report, random_bytes_and_random_damage_never_cause_an_access_outside) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : 20261123;
   std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));

@@ -25,69 +25,68 @@ struct alignas(64) reply_cell {
 };
 
 struct alignas(64) lane_counters {
-  std::atomic<std::uint64_t> done{0};                     ///< operations complete; by the lane, on a GPU by the GPU
-  std::atomic<lane_purpose> purpose{lane_purpose::none};  ///< written before the worker says that it is ready
+  std::atomic<std::uint64_t> done{0};                     ///< complete operations; on a GPU the GPU counts
+  std::atomic<lane_purpose> purpose{lane_purpose::none};  ///< written before the worker is ready
   std::atomic<std::int32_t> priority{0};                  ///< of the stream, as the driver counts
 };
 
-/// What the worker found when it looked last.
+/// How much of the device's memory was free when the worker last looked.
 struct device_room {
-  std::atomic<std::uint64_t> free_bytes{0};  ///< of the device's memory, other programs use the rest
-  std::atomic<std::uint32_t> looks{0};       ///< how often it has; who asked it to sleeps here
+  std::atomic<std::uint64_t> free_bytes{0};  ///< not used by this program or another
+  std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
 };
 
 /// Whether a crash note names the address that was accessed.
 enum class fault_address : std::uint32_t {
   unknown = 0,
   known = 1,
-  no_such_memory = 2,  ///< one that no memory can have: the processor does not tell which
+  no_such_memory = 2,  ///< an impossible address, which the processor does not report
 };
 
-/// What a worker that dies of a signal says about it with its last breath. The application believes none of it that it
-/// can check.
+/// What the signal handler of a dying worker writes. The application checks all of it that it can.
 struct crash_note {
   std::atomic<std::uint32_t> begun{0};
-  std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing was said
-  std::uint32_t from_outside = 0;        ///< another process sent the signal
+  std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing is written
+  std::uint32_t from_outside = 0;        ///< 1: another process sent the signal
   fault_address accessed = fault_address::unknown;
-  std::uint64_t address = 0;  ///< when it is known
-  std::uint64_t ticket = 0;   ///< what the dying thread was working on; 0: it does not know
+  std::uint64_t address = 0;  ///< if known
+  std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
 };
 
 struct progress_page {
-  /// The word that waits for answers sleep on. The worker adds 1 and wakes when there are sleepers.
+  /// Threads that wait for answers sleep here. If there are any, the worker adds 1 and wakes them.
   std::atomic<std::uint32_t> epoch{0};
-  /// The reactor sleeps here while nobody waits for answers. The worker adds 1 and wakes when it goes idle with answers
-  /// that nobody has been woken for.
+  /// The reactor sleeps here while no thread waits for answers. The worker adds 1 and wakes it when it goes idle with
+  /// answers that no thread was woken for.
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
-  /// Where the pump sleeps while nothing is sent.
+  /// The pump sleeps here while no request is sent.
   alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
-  /// Where it ran last, as current_core(): a hint. A thread that runs there and spins keeps it from running.
+  /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note last_words;
   alignas(64) device_room room;
 };
 
-/// What only the application writes, and every worker may read.
+/// Words that only the application writes and every worker may read.
 struct application_page {
   std::atomic<std::uint32_t> sleepers{0};       ///< on `epoch`
   std::atomic<std::uint32_t> idle_sleepers{0};  ///< on `idle_epoch`
-  /// Operations of the worker that serves which the application has retired, so that the worker need not wake it for
-  /// what it knows.
+  /// How many operations of the serving worker the application has retired, so that the worker need not wake it for
+  /// these.
   alignas(64) std::atomic<std::uint64_t> retired{0};
-  /// The core on which somebody has found himself who waited for an answer, and the pump too; 0: it was another one.
-  /// Threads of a worker that run there let go of it instead of spinning.
+  /// The core that a thread that waited for an answer shared with the pump; 0: they ran on different cores. Threads of
+  /// a worker that run there sleep instead of spinning.
   alignas(64) std::atomic<std::uint32_t> shared_core{0};
 };
 
-/// Written only when it changes: others read it all the time.
+/// Writes the core only if it changes, because other threads read it all the time.
 inline void note_core(std::atomic<std::uint32_t>& at, std::uint32_t core) noexcept {
   if (at.load(std::memory_order_relaxed) != core) at.store(core, std::memory_order_relaxed);
 }
 
-/// Where everything lies in the two memory files of a device: the channel, one for each worker, which both sides write,
-/// and the mailbox, which outlives workers and which only the application writes.
+/// The layout of the two memory files of a device: the channel, one for each worker, which both sides write, and the
+/// mailbox, which outlives workers and which only the application writes.
 struct layout {
   std::uint32_t capacity;  ///< slots, a power of two
   std::uint64_t report_bytes;
@@ -113,7 +112,7 @@ struct layout {
   }
 };
 
-/// The parts of both, mapped. In a worker the mailbox cannot be written.
+/// The parts of both files, mapped. A worker cannot write the mailbox.
 struct view {
   layout at;
   std::byte* base = nullptr;
@@ -125,7 +124,7 @@ struct view {
   slot_queue_region queue() const noexcept {
     return {{mailbox + at.queue, slot_queue_region::bytes_for(at.capacity, record_bytes)}, at.capacity, record_bytes};
   }
-  /// Where the pump sleeps.
+  /// Returns where the pump sleeps.
   parking_ref pump() const noexcept { return parking_ref(page().pump_sleeps); }
   progress_page& page() const noexcept { return *reinterpret_cast<progress_page*>(base + at.page); }
   std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept {

@@ -11,23 +11,22 @@ inline constexpr std::uint32_t max_lanes = 16;
 
 }  // namespace troupe
 
-/// What stands in single words of the memory that the application and a worker share.
+/// The content of single words of the memory that the application and a worker share.
 namespace troupe::protocol {
 
-/// Bits of a word that say which slot, where the others say which ticket.
+/// Bits for the slot in a word that holds a slot and a ticket.
 inline constexpr std::uint32_t slot_bits = 20;
 /// Slots of the largest mailbox.
 inline constexpr std::uint32_t most_requests = 65536;
 static_assert(most_requests <= std::uint32_t{1} << slot_bits);
 
-/// Lanes for lane_policy::pooled, and threads for slow work, at most. A worker has four more lanes: for uploads,
-/// downloads, high and low priority.
+/// Limits of the lanes for lane_policy::pooled, and of the threads for slow work. A worker has four more lanes: for
+/// uploads, downloads, high and low priority.
 inline constexpr std::uint32_t most_pool_lanes = 8, most_helpers = 4;
 static_assert(4 + most_pool_lanes + most_helpers <= max_lanes);
 
-/// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
-/// cancelled by the application, by the first of the two; neither changes the word of a request that is newer than its
-/// own.
+/// The state in a slot's word, which names the newest of its requests that was decided about. The worker starts it, or
+/// the application cancels it; the first of the two wins. Neither changes the word of a request newer than its own.
 enum class phase : std::uint64_t { none = 0, started = 1, cancelled = 2 };
 constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
   return ticket << 2 | static_cast<std::uint64_t>(p);
@@ -35,21 +34,21 @@ constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
 constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase>(word & 3); }
 constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 2; }
 
-/// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
+/// An entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
 constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept {
   return ticket << slot_bits | slot;
 }
 constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & ((std::uint64_t{1} << slot_bits) - 1); }
 
-/// Of a request that has a time limit and has started: what the device keeps it waiting for, and whether it shares the
-/// call of the one before it in its lane. In one word.
+/// A word for a started request with a time limit: what the device makes it wait for, and whether it shares the call of
+/// the request before it in its lane.
 class gate {
  public:
   constexpr gate() noexcept = default;
   constexpr explicit gate(std::uint64_t word) noexcept : word_(word) {}
   constexpr std::uint64_t word() const noexcept { return word_; }
 
-  /// What the lane's log has at that place.
+  /// Adds a wait for the operation with this entry in the lane's log.
   constexpr void add(std::uint32_t lane, std::uint64_t log) noexcept {
     if (lanes() == 0 || static_cast<std::int64_t>((log & ticket_bits) - (word_ & ticket_bits)) > 0)
       word_ = (log & ticket_bits) | (word_ & ~ticket_bits);
@@ -61,9 +60,9 @@ class gate {
   }
   constexpr void share_a_call() noexcept { word_ |= sharing; }
 
-  /// A bit each.
+  /// Returns the lanes that it waits for, one bit each.
   constexpr std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(word_) & (sharing - 1); }
-  /// Of all that it waits for in these lanes, for the request with this ticket.
+  /// Returns the largest ticket that it waits for in these lanes. `ticket` is its own.
   constexpr std::uint64_t youngest(std::uint64_t ticket) const noexcept {
     return ticket - (((ticket << ticket_shift) - (word_ & ticket_bits)) >> ticket_shift);
   }

@@ -6,7 +6,7 @@
 
 namespace troupe::protocol {
 
-// The GPU, an empty line, then a line "library backend version" for each engine. Without a GPU the engines alone.
+// The GPU, if any, and an empty line; then a line "library backend version" for each engine.
 std::string text_of(const worker_description& worker) {
   std::string text = worker.gpu.empty() ? "" : worker.gpu + "\n";
   for (const engine_info& e : worker.engines) {

@@ -13,43 +13,42 @@ namespace troupe {
 
 class memory_owner;
 
-/// What a fault of the worker does to a block.
+/// What a fault of the worker does to the content of a block.
 enum class fate : std::uint8_t {
-  by_salvage,  ///< what the device's salvage says; nothing when no worker could write it
-  lost,        ///< it stands for something that only the worker had
-  kept,        ///< its reader sees to it that a new worker has written it
+  by_salvage,  ///< as the device's `salvage` says; it is kept if no worker could write the block
+  lost,        ///< it is lost: it represents a thing that only the worker had
+  kept,        ///< it is kept: its reader makes sure that a new worker has written it
 };
 
-/// May a block be written? Of one that can be sealed; all others stay open.
+/// Whether a block may be written. A block that cannot be sealed stays open.
 enum class seal_state : std::uint8_t {
   open,
-  sealing,    ///< asked for: nobody may write from now on, but no fault spares it yet
-  sealed,     ///< read-only in every worker: no fault can change it
-  unsealing,  ///< asked for, and not yet in the mailbox
+  sealing,    ///< seal requested: no request may write it, but a fault may still change it
+  sealed,     ///< read-only in every worker, so that no fault can change it
+  unsealing,  ///< unseal requested, and not yet in the mailbox
 };
 
-/// One allocation: its place, whose it is, and how many handles and requests still use it.
-/// Made and recycled by its owner; everything else holds it through `block_ref`.
+/// One allocation: its place, its owner, and how many handles and requests use it. Made and recycled by its owner;
+/// everything else holds it through `block_ref`.
 struct block {
   memory_owner* owner = nullptr;
-  /// Where every worker of the device has it mapped; 0: the allocation failed, there is no memory.
+  /// The address at which every worker of the device has it mapped; 0: the allocation failed, and it has no memory.
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  /// Of the device, when the block was made or last renewed: see memory_owner::renew.
+  /// The device's generation when the block was made or last renewed: see memory_owner::renew.
   std::atomic<std::uint64_t> generation{0};
-  std::byte* host = nullptr;  ///< where the application has it mapped; only host-visible memory
+  std::byte* host = nullptr;  ///< where the application has it mapped; for host-visible memory only
   std::atomic<std::uint32_t> references{0};
-  std::atomic<std::uint32_t> stale_marks{0};  ///< 0 while every byte may be read; else ask the owner
+  std::atomic<std::uint32_t> stale_marks{0};  ///< 0 if every byte may be read; otherwise the owner knows which
   std::atomic<seal_state> seal{seal_state::open};
   std::atomic<fate> at_fault{fate::by_salvage};
-  bool managed = false;                       ///< only the worker that has made it has it, at an address of its own
-  std::atomic<bool> gone{false};              ///< and that one has been replaced: there is no memory any more
+  bool managed = false;                       ///< true if only the worker that made it has it, at its own address
+  std::atomic<bool> gone{false};              ///< true once that worker is replaced: the memory no longer exists
   std::atomic<std::uint64_t> unsealed_at{0};  ///< ticket of the last request that ended a seal
 };
 
-/// Shared ownership of a block.
-/// It knows its own place, as `placed` does: the copy of it that g++ 12 makes byte for byte inside a co_await
-/// expression has no reference to give back, and none to give away.
+/// Shared ownership of a block. It stores its own address, as `placed` does: inside a co_await expression g++ 12 makes
+/// a bytewise copy, which has no reference to release or to pass on.
 class block_ref {
  public:
   block_ref() noexcept = default;
@@ -83,18 +82,19 @@ class block_ref {
   const block_ref* self_ = this;
 };
 
-/// Who made a block. Outlives its blocks.
+/// The maker of blocks. Outlives them.
 class memory_owner {
  public:
-  /// Called when the last reference to `b` is gone.
+  /// Called when the last reference to `b` is released.
   virtual void recycle(block& b) noexcept = 0;
-  /// The device has had another generation since `b` was looked at last: marks what was lost with the old ones.
+  /// Called if the device's generation has changed since `b` was last renewed: marks what was lost.
   virtual void renew(block&) {}
-  /// Why [begin, end) of `b` must not be read; nothing when it may be. Of a block that has been renewed.
+  /// Returns why [begin, end) of `b` must not be read; nothing if it may be. `b` must be renewed.
   virtual std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const = 0;
-  /// A request that should have written [begin, end) was refused: what is there is not what was promised.
+  /// Marks [begin, end) of `b` as stale, because a request that should have written it was refused.
   virtual void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) = 0;
-  /// A block without memory: every use of it is refused with `cause`. What a failed allocation or a wrong slice gives.
+  /// Returns a block without memory, the result of a failed allocation or an invalid slice. Every use of it is refused
+  /// with `cause`.
   virtual block_ref failed_buffer(std::uint64_t bytes, error cause) = 0;
 
  protected:
@@ -106,7 +106,7 @@ inline void block_ref::reset() noexcept {
   if (b && b->references.fetch_sub(1, std::memory_order_acq_rel) == 1) b->owner->recycle(*b);
 }
 
-/// A part of a block. In the worker, where no blocks exist, only the address and size are set.
+/// A part of a block. In a worker, where no blocks exist, only the address and the size are set.
 struct memory_range {
   block_ref owner;
   std::uint64_t address = 0;
@@ -117,10 +117,10 @@ struct memory_range {
 enum class access_mode : std::uint8_t {
   read = 0,
   write = 1,       ///< replaces all of it, reads none of it
-  read_write = 2,  ///< also: writes only a part of it
+  read_write = 2,  ///< reads it, or writes only a part of it
 };
 
-/// What a request does with a range of memory.
+/// One access of a request to a range of memory.
 struct memory_access {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

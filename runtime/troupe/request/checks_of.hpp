@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For our own sources: not installed, and included by no header that is.
+// For the sources of Troupe: not installed, and included by no installed header.
 #pragma once
 
 #include <troupe/request/checker.hpp>
@@ -18,10 +18,10 @@ struct checks_of<request_list<R...>> {
 
 }  // namespace troupe::detail
 
-/// Makes the `check` of each request of the list, which the source before this line defines as a template.
+/// Instantiates the `check` of each request of the list, which the source defines above as a template.
 #define TROUPE_CHECKS(...) template struct troupe::detail::checks_of<__VA_ARGS__>;
-/// The same of the function template FUNCTION(request, checker) of this namespace, to which each `check` of the list
-/// passes its request.
+/// Instantiates the function template FUNCTION(request, checker) of this namespace, to which the `check` of each
+/// request of the list passes its request.
 #define TROUPE_CHECKED_BY(FUNCTION, LIST)             \
   template <class List>                               \
   struct FUNCTION##_of;                               \

@@ -3,150 +3,15 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <span>
-#include <troupe/base/list.hpp>
-#include <troupe/base/text.hpp>
+#include <string_view>
 #include <troupe/request/extent.hpp>
+#include <troupe/request/field_codec.hpp>
 #include <troupe/request/fields.hpp>
-#include <troupe/request/operand.hpp>
+#include <utility>
 
 namespace troupe {
-
-/// Where the parts of a request go that vary in size: memory that both sides see.
-struct blob_cursor {
-  std::byte* host = nullptr;  ///< here, to write
-  std::uint64_t address = 0;  ///< there, to read
-  static constexpr std::size_t align = 16;
-  static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
-  void advance(std::size_t bytes) noexcept {
-    host += padded(bytes);
-    address += padded(bytes);
-  }
-};
-
-/// What a field leaves of its `size` bytes is 0.
-inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexcept {
-  std::memset(at + used, 0, size - used);
-}
-
-/// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions;
-/// `element` is what it holds, one or many of. `encode` writes all of `size`, with `clear_rest` if it has less to say.
-/// The primary form is for plain values: numbers, enumerations, small structs.
-template <class F>
-struct field_codec {
-  static_assert(
-      std::is_trivially_copyable_v<F>,
-      "a field of a request must be an operand, an extent, a plain value, a troupe::text or a troupe::list; not "
-      "std::string or std::vector, which g++ 12 destroys twice inside co_await");
-  using element = F;
-  static constexpr char kind = 'v';
-  static constexpr std::size_t size = sizeof(F), align = alignof(F);
-  static constexpr std::size_t blob_bytes(const F&) noexcept { return 0; }
-  static void encode(const F& f, std::byte* at, blob_cursor&) noexcept { std::memcpy(at, &f, sizeof f); }
-  static F decode(const std::byte* at) noexcept {
-    std::array<std::byte, sizeof(F)> raw;
-    std::memcpy(raw.data(), at, sizeof(F));
-    return std::bit_cast<F>(raw);
-  }
-};
-
-template <class T, access_mode M>
-struct field_codec<operand<T, M>> {
-  using element = T;
-  static constexpr char kind = "RWX"[static_cast<int>(M)];
-  static constexpr std::size_t size = 16, align = 8;
-  static constexpr std::size_t blob_bytes(const operand<T, M>&) noexcept { return 0; }
-  static void encode(const operand<T, M>& f, std::byte* at, blob_cursor&) noexcept {
-    const std::uint64_t raw[2] = {f.range().address, f.size()};
-    std::memcpy(at, raw, sizeof raw);
-  }
-  static operand<T, M> decode(const std::byte* at) noexcept {
-    std::uint64_t raw[2];
-    std::memcpy(raw, at, sizeof raw);
-    return {raw[0], raw[1]};
-  }
-};
-
-/// One that was left out has address 0, where no memory is.
-template <class T, access_mode M>
-struct field_codec<std::optional<operand<T, M>>> {
-  using given = field_codec<operand<T, M>>;
-  using element = T;
-  static constexpr char kind = "012"[static_cast<int>(M)];
-  static constexpr std::size_t size = given::size, align = given::align;
-  static constexpr std::size_t blob_bytes(const std::optional<operand<T, M>>&) noexcept { return 0; }
-  static void encode(const std::optional<operand<T, M>>& f, std::byte* at, blob_cursor& blob) noexcept {
-    if (f)
-      given::encode(*f, at, blob);
-    else
-      std::memset(at, 0, size);
-  }
-  static std::optional<operand<T, M>> decode(const std::byte* at) noexcept {
-    const auto f = given::decode(at);
-    return f.range().address == 0 ? std::nullopt : std::optional(f);
-  }
-};
-
-/// Text and lists: the fixed part says where in the blob and how many.
-template <class C>
-struct sequence_codec {
-  using element = typename C::value_type;
-  static_assert(std::is_trivially_copyable_v<element>, "a list in a request holds plain values");
-  static constexpr char kind = 'L';
-  static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const C& c) noexcept { return blob_cursor::padded(c.size() * sizeof(element)); }
-  static void encode(const C& c, std::byte* at, blob_cursor& blob) noexcept {
-    const std::uint64_t raw[2] = {blob.address, c.size()};
-    std::memcpy(at, raw, sizeof raw);
-    const std::size_t bytes = c.size() * sizeof(element);
-    if (bytes != 0) std::memcpy(blob.host, c.data(), bytes);
-    blob.advance(bytes);
-  }
-  static C decode(const std::byte* at) {
-    std::uint64_t raw[2];
-    std::memcpy(raw, at, sizeof raw);
-    const auto* first = reinterpret_cast<const element*>(static_cast<std::uintptr_t>(raw[0]));
-    if constexpr (std::is_same_v<C, text>)
-      return C(std::string_view(first, raw[1]));
-    else
-      return C(std::span<const element>(first, raw[1]));
-  }
-};
-template <>
-struct field_codec<text> : sequence_codec<text> {};
-template <class T>
-struct field_codec<list<T>> : sequence_codec<list<T>> {};
-
-/// Many operands: the blob holds address and size of each.
-template <class T, access_mode M>
-struct field_codec<list<operand<T, M>>> {
-  using one = field_codec<operand<T, M>>;
-  using element = T;
-  static constexpr char kind = "rwx"[static_cast<int>(M)];
-  static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const list<operand<T, M>>& l) noexcept {
-    return blob_cursor::padded(l.size() * one::size);
-  }
-  static void encode(const list<operand<T, M>>& l, std::byte* at, blob_cursor& blob) noexcept {
-    const std::uint64_t raw[2] = {blob.address, l.size()};
-    std::memcpy(at, raw, sizeof raw);
-    for (std::size_t i = 0; i < l.size(); ++i) one::encode(l[i], blob.host + i * one::size, blob);
-    blob.advance(l.size() * one::size);
-  }
-  static list<operand<T, M>> decode(const std::byte* at) {
-    std::uint64_t raw[2];
-    std::memcpy(raw, at, sizeof raw);
-    const auto* from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(raw[0]));
-    list<operand<T, M>> out;
-    out.reserve(raw[1]);
-    for (std::uint64_t i = 0; i < raw[1]; ++i) out.push_back(one::decode(from + i * one::size));
-    return out;
-  }
-};
 
 namespace detail {
 
@@ -164,7 +29,7 @@ constexpr auto offsets(field_list<F...>) noexcept {
 template <class R>
 inline constexpr auto offsets_of = offsets(fields_of<R>{});
 
-// The field and what lies between it and the next.
+// Encodes the field, and clears the bytes between it and the next.
 template <class R, std::size_t I, class F>
 void encode_field(const F& f, std::byte* payload, blob_cursor& blob) noexcept {
   constexpr std::size_t at = offsets_of<R>[I], end = at + field_codec<F>::size, gap = offsets_of<R>[I + 1] - end;
@@ -183,11 +48,11 @@ R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<
 
 }  // namespace detail
 
-/// Bytes of the fixed part.
+/// Bytes of a request's fixed part.
 template <class R>
 inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
 
-/// Bytes of everything that varies in size; 0 for most requests.
+/// Returns the bytes of all that varies in size; 0 for most requests.
 template <class R>
 std::size_t blob_bytes(const R& r) noexcept {
   return R::visit_fields(r, [](std::string_view, const auto&... f) {
@@ -195,8 +60,8 @@ std::size_t blob_bytes(const R& r) noexcept {
   });
 }
 
-/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`. Equal requests give equal bytes: what
-/// lies between fields and is left over of them is 0.
+/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`. Equal requests have equal bytes:
+/// unused bytes, also those between fields, are 0.
 template <class R>
 void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
   R::visit_fields(r, [&](std::string_view, const auto&... f) {
@@ -204,7 +69,7 @@ void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
   });
 }
 
-/// The request as the worker sees it: operands are plain memory.
+/// Returns the request as the worker sees it: its operands are plain memory.
 template <class R>
 R decode(const std::byte* payload) {
   using fields = fields_of<R>;

@@ -53,8 +53,8 @@ std::string field_text(const F& f) {
 
 }  // namespace detail
 
-/// The request as a person reads it: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100, alpha=2,
-/// ...}
+/// Returns a readable form of a request: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100,
+/// alpha=2, ...}
 template <request R>
 std::string describe(const R& r) {
   std::string out(name_of<R>());

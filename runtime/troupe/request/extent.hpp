@@ -8,10 +8,9 @@
 
 namespace troupe {
 
-/// A count of elements, rows, steps: the number type of every size in this library.
-/// Signed, so that a negative size is seen and refused instead of becoming huge; has no default value, so that a
-/// request cannot leave one out by accident; arithmetic that overflows becomes `extent::overflow()`, which every check
-/// refuses.
+/// A count of elements, rows or steps: the number type of every size in this library. It is signed, so that a negative
+/// size is refused instead of becoming huge. It has no default value, so that a request cannot omit one by accident.
+/// Arithmetic that overflows yields `extent::overflow()`, which every check refuses.
 class extent {
   static constexpr std::int64_t overflow_value = INT64_MIN;
   template <class I>
@@ -49,7 +48,11 @@ class extent {
   std::int64_t value_;
 };
 
-/// "No gap": the smallest leading dimension or stride the shape allows. Written where an `extent` may be left out.
+/// "No gap": the smallest leading dimension or stride that the shape allows. The default of an `extent` that may be
+/// left out.
 inline constexpr extent tight{INT64_MIN + 1};
+
+/// Returns the leading dimension, stride or increment to use: `given`, or `otherwise` if it was left `tight`.
+constexpr extent or_tight(extent given, extent otherwise) noexcept { return given == tight ? otherwise : given; }
 
 }  // namespace troupe

@@ -10,9 +10,9 @@
 #include <troupe/request/operand.hpp>
 #include <utility>
 
-/// The one description of a request, written once inside its struct: its name and all its fields, in order.
+/// The only description of a request, inside its struct: its name and all its fields, in order.
 ///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
-/// The fields are unpacked by a structured binding, so the compiler refuses a list that leaves one out.
+/// A structured binding unpacks the fields, so the compiler refuses a list that omits one.
 #define TROUPE_REQUEST(NAME, ...)                                                                         \
   static constexpr std::string_view request_name = NAME;                                                  \
   static constexpr std::string_view request_fields = #__VA_ARGS__;                                        \
@@ -30,7 +30,7 @@ struct field_list {
 };
 
 namespace detail {
-/// The fields of a request, for its encoding.
+/// Makes the list of a request's fields, for its encoding.
 struct list_fields {
   template <class... F>
   constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept {
@@ -43,7 +43,7 @@ struct list_fields {
 template <class R>
 using fields_of = decltype(R::visit_fields(std::declval<R&>(), detail::list_fields{}));
 
-/// "f32" for float and so on; "bytes" for a struct of the user's own, which travels as it is.
+/// Returns "f32" for float and so on; "bytes" for a user's struct, which is encoded as it is.
 template <class T>
 constexpr std::string_view element_name() noexcept {
   if constexpr (requires { dtype_traits<T>::value; })
@@ -52,7 +52,7 @@ constexpr std::string_view element_name() noexcept {
     return "bytes";
 }
 
-/// The i-th name in "a, b, c".
+/// Returns the i-th name in "a, b, c".
 constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexcept {
   for (; i > 0; --i) {
     const std::size_t comma = names.find(',');
@@ -65,8 +65,7 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
 
 namespace detail {
 
-/// "" when `place` is the field or its only operand, "[2]" when it is the third of a list; nothing when it is
-/// elsewhere.
+/// Returns true if `place` is the field or one of its operands. Sets `index` to "[2]" for the third operand of a list.
 template <class F>
 bool is_at(const F& field, const void* place, std::string& index) {
   if (static_cast<const void*>(&field) == place) return true;
@@ -89,7 +88,7 @@ bool is_at(const F& field, const void* place, std::string& index) {
 
 }  // namespace detail
 
-/// The name of the field at `field`, or of the one that holds this operand, found by its address.
+/// Returns the name of the field at this address, or of the field whose operand is there.
 template <class R>
 std::string field_name(const void* request, const void* field) {
   return R::visit_fields(*static_cast<const R*>(request), [field](std::string_view names, const auto&... f) {

@@ -6,22 +6,22 @@
 
 namespace troupe {
 
-/// How work is spread over lanes, which run at the same time. The numbers travel to the worker.
+/// How work is spread over lanes, which run at the same time. The values are sent to the worker.
 enum class lane_policy : std::uint8_t {
   per_actor = 0,  ///< each library actor has its own
-  pooled = 1,     ///< `lane_pool` lanes for everything, work goes where it waits least
-  single = 2,     ///< one for everything but copies
+  pooled = 1,     ///< `lane_pool` lanes serve all; work goes where it waits least
+  single = 2,     ///< one lane serves everything but copies
 };
 
 /// What a lane is for.
 enum class lane_purpose : std::uint8_t { none, upload, download, compute, high, low, helper };
 
-/// Which of the requests that wait goes first, and which gets more of the device while several run. It changes no
-/// order that data demands. The numbers travel to the worker.
+/// Which of several waiting requests goes first, and which gets more of the device while several run. It changes no
+/// order that data demands. The values are sent to the worker.
 enum class priority : std::uint8_t {
   normal = 0,
-  high = 1,  ///< a lane of its own: waits for nothing of lower priority, but for what it depends on
-  low = 2,   ///< the same, so that nothing waits for it; runs when the others leave room
+  high = 1,  ///< has its own lane: of lower priority, it waits only for requests that it depends on
+  low = 2,   ///< has its own lane, so that no other request waits for it; runs when the others leave room
 };
 
 }  // namespace troupe

@@ -15,9 +15,8 @@ class buffer;
 template <class T>
 class host_buffer;
 
-/// A buffer as a field of a request: who may be read or written, and what keeps it alive. The same type stands on both
-/// sides: in the application it holds the buffer, in the worker `data()` is the memory. Has no default constructor: a
-/// request cannot forget one.
+/// A buffer as a field of a request. The same type is used on both sides: in the application it keeps the buffer alive,
+/// in the worker `data()` is the memory. It has no default constructor, so that a request cannot omit one.
 template <class T, access_mode Mode>
 class operand {
  public:
@@ -28,7 +27,7 @@ class operand {
   operand(const buffer<T>& b) : range_(b.memory()) {}
   operand(buffer<T>&& b) : range_(std::move(b).memory()) {}
   operand(const host_buffer<T>& b) : range_(b.memory()) {}
-  /// Any bytes of a device, whatever their type.
+  /// Any memory of a device, whatever its type.
   explicit operand(memory_range range) noexcept : range_(std::move(range)) {}
   /// For the worker: memory without an owner.
   operand(std::uint64_t address, std::uint64_t elements) noexcept : range_{{}, address, elements * sizeof(T)} {}
@@ -36,7 +35,7 @@ class operand {
   const memory_range& range() const noexcept { return range_; }
   std::uint64_t size() const noexcept { return range_.bytes / sizeof(T); }
 
-  /// The memory itself. Only in the worker.
+  /// Returns the memory. Only in a worker.
   pointer data() const noexcept { return reinterpret_cast<pointer>(static_cast<std::uintptr_t>(range_.address)); }
 
  private:
@@ -46,7 +45,7 @@ class operand {
 /// Read by the request.
 template <class T>
 using in = operand<T, access_mode::read>;
-/// Wholly replaced by the request, never read.
+/// Replaced as a whole by the request, never read.
 template <class T>
 using out = operand<T, access_mode::write>;
 /// Read and written.
@@ -58,10 +57,10 @@ inline constexpr bool is_operand = false;
 template <class T, access_mode M>
 inline constexpr bool is_operand<operand<T, M>> = true;
 
-/// The operands in a field. Most have none. A field type of your own that holds some specialises this, and
-/// `field_codec`: `visit` calls `f(place, range, element_bytes, mode)` for each; `place` is what `check` names it by.
-/// A list of other things too has `index_of(field, place)`: the number that texts show; or `text_of(field, place)`,
-/// what follows the field's name instead.
+/// The operands in a field; most fields have none. A user's field type that holds operands specialises this and
+/// `field_codec`. `visit` calls `f(place, range, element_bytes, mode)` for each operand; `check` names it by `place`. A
+/// list that also holds other things has `index_of(field, place)`, which returns the number that texts show, or
+/// `text_of(field, place)`, which returns the text behind the field's name.
 template <class F>
 struct operands_in {
   static constexpr bool any = false;

@@ -21,9 +21,9 @@ concept request = requires(const R& r, checker& c) {
 };
 
 inline constexpr std::size_t max_reply_bytes = 64;
-/// The fixed part of an encoded request. What varies in size (text, lists) travels beside it.
+/// The largest fixed part of an encoded request. Parts that vary in size (text, lists) are encoded apart from it.
 inline constexpr std::size_t max_payload_bytes = 1024;
-/// As many operands as a request has without costing allocations; lists of operands may be longer.
+/// The most operands that a request can have without allocations; lists of operands may be longer.
 inline constexpr std::size_t max_operands = 12;
 
 namespace detail {
@@ -42,7 +42,7 @@ template <class R>
 struct type_arguments {
   static constexpr void append(fixed_name&) {}
 };
-/// "<f32>", "<f16,f32>"; types that all are the same are named once.
+/// Appends "<f32>" or "<f16,f32>"; equal types are named once.
 template <template <class...> class R, class First, class... Rest>
 struct type_arguments<R<First, Rest...>> {
   static constexpr void append(fixed_name& n) {
@@ -81,28 +81,28 @@ constexpr std::uint64_t hash_request(field_list<F...>) noexcept {
 
 }  // namespace detail
 
-/// "blas.gemm<f32>": what texts, traces and journals call it.
+/// Returns "blas.gemm<f32>", the name in texts, traces and journals.
 template <class R>
 constexpr std::string_view name_of() noexcept {
   return detail::request_label<R>.view();
 }
 
-/// "blas": the library actor that serves it.
+/// Returns "blas", the library actor that serves the request.
 template <class R>
 constexpr std::string_view library_of() noexcept {
-  // Not string_view::find: it compares pointers, which g++ 12 with a sanitizer calls not constant in a template's
-  // texts.
+  // Not string_view::find, which compares pointers: g++ 12 with a sanitizer does not accept that as constant for a
+  // template's texts.
   std::size_t length = 0;
   while (length < R::request_name.size() && R::request_name[length] != '.') ++length;
   return R::request_name.substr(0, length);
 }
 
-/// What stands for the request type on the wire: its name, its fields' names and layout, and the size and type of their
-/// elements. Two builds that disagree about a field never meet.
+/// The number of a request type on the wire: a hash of its name, its fields' names and layout, and the size and type of
+/// their elements. Two builds that disagree about a field have different numbers.
 template <class R>
 inline constexpr std::uint64_t opcode_of = detail::hash_request<R>(fields_of<R>{});
 
-/// What stands for a library actor on the wire.
+/// Returns the number of a library actor on the wire.
 constexpr std::uint32_t library_code(std::string_view name) noexcept { return static_cast<std::uint32_t>(fnv1a(name)); }
 
 }  // namespace troupe

@@ -5,7 +5,7 @@
 namespace troupe::request_tests {
 namespace {
 
-TEST_F(request_checks, a_good_request_passes_and_says_what_it_touches) {
+TEST_F(request_checks, a_valid_request_passes_with_what_it_touches) {
   const multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
   EXPECT_EQ(refusal(r), "");
   checker c(r, &owner, 0);
@@ -16,7 +16,7 @@ TEST_F(request_checks, a_good_request_passes_and_says_what_it_touches) {
   EXPECT_EQ(c.uses()[2].touched.mode, access_mode::write) << "beta is 0";
 }
 
-TEST_F(request_checks, each_bad_size_is_refused_by_name_and_value) {
+TEST_F(request_checks, each_invalid_size_is_refused_by_name_and_value) {
   multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
   r.m = 0;
   EXPECT_EQ(refusal(r), "caller_bug [request] test.multiply<f32>: m is 0; expected at least 1");
@@ -31,7 +31,7 @@ TEST_F(request_checks, each_bad_size_is_refused_by_name_and_value) {
   EXPECT_NE(refusal(r).find("b holds 16 elements; expected at least 19"), std::string::npos) << refusal(r);
 }
 
-TEST_F(request_checks, plain_integers_are_named_as_extents_are) {
+TEST_F(request_checks, plain_integers_are_refused_by_name_like_extents) {
   relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
   EXPECT_EQ(refusal(r), "");
   r.steps = -1;
@@ -42,7 +42,7 @@ TEST_F(request_checks, plain_integers_are_named_as_extents_are) {
       << refusal(r);
 }
 
-TEST_F(request_checks, tight_needs_no_room_between_columns_wherever_it_is_given) {
+TEST_F(request_checks, tight_means_no_room_between_columns_in_every_field) {
   relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
   checker c(r, &owner, 0);
   r.check(c);
@@ -78,7 +78,7 @@ TEST_F(request_checks, empty_and_foreign_buffers_are_refused_and_old_ones_renewe
   EXPECT_EQ(owner.renewed, 1);
 }
 
-TEST_F(request_checks, a_stale_input_gives_its_cause_and_a_stale_output_does_not_matter) {
+TEST_F(request_checks, a_stale_input_is_refused_with_its_cause_and_a_stale_output_is_not) {
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;
   mine.stale_marks = 1;
@@ -98,7 +98,7 @@ TEST_F(request_checks, a_buffer_whose_allocation_failed_is_refused_even_as_an_ou
   EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("an earlier request failed"), std::string::npos);
 }
 
-TEST_F(request_checks, increments_are_checked_like_blas_has_them) {
+TEST_F(request_checks, increments_are_checked_by_the_rules_of_blas) {
   EXPECT_EQ(refusal(scale{.x = at(0, 7), .n = 4, .inc = 2}), "");
   EXPECT_EQ(refusal(scale{.x = at(0, 7), .n = 4, .inc = -2}), "");
   EXPECT_NE(refusal(scale{.x = at(0, 6), .n = 4, .inc = -2}).find("expected at least 7"), std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(request_checks, outputs_may_not_overlap_inputs) {
   EXPECT_NE(refusal(r).find("c overlaps b"), std::string::npos) << refusal(r);
 }
 
-// Every placement of two blocks in one matrix, against a plain comparison of their elements.
+// Compares the check, for every placement of two blocks in one matrix, with a plain comparison of their elements.
 TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_element) {
   constexpr int ld = 6;
   int met = 0;
@@ -136,7 +136,7 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
   EXPECT_GT(met, 100);
 }
 
-TEST_F(request_checks, an_error_of_the_device_is_not_reached_through_the_request_that_meets_it_first) {
+TEST_F(request_checks, the_first_request_refused_with_a_device_error_is_not_in_its_chain) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;
@@ -144,7 +144,7 @@ TEST_F(request_checks, an_error_of_the_device_is_not_reached_through_the_request
   EXPECT_EQ(refusal(scale{.x = at(0, 4), .n = 4}), "stopped [device] test.scale: closed");
 }
 
-TEST_F(request_checks, an_error_names_the_nearest_requests_it_reached_and_no_more) {
+TEST_F(request_checks, an_error_names_only_the_nearest_requests_that_it_reached) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;
@@ -153,12 +153,12 @@ TEST_F(request_checks, an_error_names_the_nearest_requests_it_reached_and_no_mor
     checker c(r, &owner, 0);
     r.check(c);
     ASSERT_TRUE(c.finish());
-    owner.last = c.finish();  // as a refused request leaves it behind
+    owner.last = c.finish();  // as after a refused request
   }
   EXPECT_EQ(owner.last->chain().size(), max_chain);
 }
 
-TEST_F(request_checks, interleaved_vectors_are_apart) {
+TEST_F(request_checks, interleaved_vectors_do_not_overlap) {
   EXPECT_EQ(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 10}), "")
       << "two rows of one matrix";
   EXPECT_EQ(refusal(add{.x = at(3, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = -10}), "");
@@ -168,7 +168,7 @@ TEST_F(request_checks, interleaved_vectors_are_apart) {
             std::string::npos);
 }
 
-TEST(request, travels_unchanged) {
+TEST(request, is_unchanged_by_encoding_and_decoding) {
   fake_owner owner;
   block b;
   b.owner = &owner;
@@ -221,7 +221,7 @@ TEST(request, has_a_name_an_opcode_and_a_printable_form) {
       "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
 }
 
-// Requests that differ in one thing each.
+// Requests that differ in one property each.
 
 }  // namespace
 }  // namespace troupe::request_tests

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// The requests of a library, each with its types: written once, for its engines, its checks and its tests.
+/// The requests of a library, each with its types: one list for its engines, its checks and its tests.
 ///   using all = joined_requests<requests_for<types<float, double>, dot, nrm2>, request_list<reset>>;
 template <class... R>
 struct request_list {
@@ -51,11 +51,11 @@ struct for_types<types<T...>, R...> {
 
 }  // namespace detail
 
-/// The requests of several lists.
+/// The requests of several lists, as one list.
 template <class... Lists>
 using joined_requests = typename detail::join<Lists...>::type;
 
-/// Each of the requests for each of the types.
+/// A list of each of the requests for each of the types.
 template <class Types, template <class...> class... R>
 using requests_for = typename detail::for_types<Types, R...>::type;
 

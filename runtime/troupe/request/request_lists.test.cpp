@@ -77,14 +77,15 @@ struct structs {
   void check(checker&) const {}
 };
 
-TEST(request, that_differs_in_any_field_has_an_opcode_of_its_own) {
+TEST(request, that_differs_in_any_field_has_its_own_opcode) {
   EXPECT_EQ(name_of<map<float>>(), name_of<swapped::map<float>>());
-  EXPECT_NE(opcode_of<map<float>>, opcode_of<swapped::map<float>>) << "m and n would change places";
+  EXPECT_NE(opcode_of<map<float>>, opcode_of<swapped::map<float>>) << "m and n would be swapped";
   EXPECT_NE(opcode_of<map<float>>, opcode_of<wider::map<float>>);
   EXPECT_NE(opcode_of<map<float>>, opcode_of<heavier::map<float>>);
   EXPECT_NE(opcode_of<map<float>>, opcode_of<retyped::map<float>>);
   EXPECT_EQ(name_of<structs<pair>>(), name_of<structs<triple>>());
-  EXPECT_NE(opcode_of<structs<pair>>, opcode_of<structs<triple>>) << "its bounds are checked in other elements";
+  EXPECT_NE(opcode_of<structs<pair>>, opcode_of<structs<triple>>)
+      << "its bounds are checked in elements of another size";
 }
 
 struct batch {
@@ -113,7 +114,7 @@ TEST_F(request_checks, a_list_of_operands_is_checked_element_by_element) {
 }
 
 TEST_F(request_checks, overlaps_among_many_operands_are_found_wherever_they_are) {
-  // Against every pair looked at, for random ranges of which few, or many, overlap.
+  // Compares with a check of every pair, for random ranges of which few or many overlap.
   std::minstd_rand random(7);
   int found = 0;
   for (int round = 0; round < 300; ++round) {
@@ -153,7 +154,7 @@ TEST_F(request_checks, many_operands_may_be_interleaved_blocks_of_one_matrix) {
   EXPECT_NE(refusal(blocks{.c = c, .ld = 40}).find("overlaps"), std::string::npos);
 }
 
-TEST_F(request_checks, lists_and_numbers_arrive_on_the_other_side) {
+TEST_F(request_checks, lists_and_numbers_are_unchanged_by_encoding_and_decoding) {
   list<in<float>> parts;
   for (std::uint64_t i = 0; i < 30; ++i) parts.emplace_back(at(i, 2));
   const batch r{.parts = parts, .whole = at(100, 2), .factor = 2.5};
@@ -171,7 +172,7 @@ TEST_F(request_checks, lists_and_numbers_arrive_on_the_other_side) {
   const batch from_memory{.parts = {}, .whole = at(100, 2), .factor = buffer<double>(mine, 0, 1)};
   encode(from_memory, payload);
   EXPECT_EQ(decode<batch>(payload).factor.load(), 4.5);
-  EXPECT_FALSE(from_memory.factor.is(4.5)) << "not known before it runs";
+  EXPECT_FALSE(from_memory.factor.is(4.5)) << "unknown before it runs";
 }
 
 struct with_option {
@@ -187,7 +188,7 @@ struct with_option {
   }
 };
 
-TEST_F(request_checks, an_operand_may_be_left_out) {
+TEST_F(request_checks, an_optional_operand_may_be_left_out) {
   with_option r{.x = at(0, 2), .five = std::array<float, 5>{1, 2, 3, 4, 5}};
   EXPECT_EQ(refusal(r), "");
   EXPECT_NE(describe(r).find("result=none"), std::string::npos) << describe(r);
@@ -204,7 +205,7 @@ TEST_F(request_checks, an_operand_may_be_left_out) {
   auto d = decode<with_option>(payload);
   ASSERT_TRUE(d.result.has_value());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(d.result->data()), mine.address + 8);
-  EXPECT_EQ(d.five.load()[4], 5) << "numbers larger than 16 bytes travel whole";
+  EXPECT_EQ(d.five.load()[4], 5) << "numbers larger than 16 bytes are encoded whole";
   r.result.reset();
   encode(r, payload);
   EXPECT_FALSE(decode<with_option>(payload).result.has_value());
@@ -218,7 +219,7 @@ struct plain_matrix {
   void check(checker& c) const { c.matrices(x, rows, columns, ld, count, tight); }
 };
 
-TEST_F(request_checks, columns_that_would_overlap_are_refused_also_where_the_check_has_not_looked) {
+TEST_F(request_checks, columns_that_would_overlap_are_refused_though_the_check_does_not_call_leading) {
   for (const extent count : {1, 2}) {
     plain_matrix r{.x = at(0, 64), .rows = 8, .columns = 3, .ld = 5, .count = count};
     EXPECT_NE(refusal(r).find("x has a leading dimension of 5; expected at least 8 (the rows it must hold)"),
@@ -243,7 +244,7 @@ struct with_faulty_check {
   }
 };
 
-TEST_F(request_checks, a_check_that_is_wrong_itself_is_blamed) {
+TEST_F(request_checks, an_invalid_check_is_blamed_itself) {
   with_faulty_check r{.x = at(0, 1)};
   EXPECT_EQ(refusal(r), "");
   for (r.fault = 1; r.fault < 3; ++r.fault)
@@ -267,8 +268,8 @@ struct strided {
   }
 };
 
-// Against a list of the elements of 2 by 3 matrices.
-TEST_F(request_checks, matrices_at_strides_touch_their_elements_and_no_others) {
+// Compares with a list of the elements of 2 by 3 matrices.
+TEST_F(request_checks, matrices_at_strides_touch_only_their_elements) {
   for (const std::int64_t ld : {2, 3, 8, 9})
     for (const std::int64_t stride : {2, 3, 6, 9, 24, 30})
       for (const std::int64_t count : {1, 3, 4}) {
@@ -287,7 +288,7 @@ TEST_F(request_checks, matrices_at_strides_touch_their_elements_and_no_others) {
         for (const std::int64_t i : touched)
           EXPECT_NE(refusal(request(static_cast<std::uint64_t>(i), span)).find("overlaps"), std::string::npos) << i;
       }
-  // Blocks of one matrix, side by side: what lies beside them is free.
+  // Blocks of one matrix, side by side: the rest of the matrix is not touched.
   EXPECT_EQ(refusal(strided{.c = at(0, 22), .ld = 8, .count = 3, .stride = 2, .other = at(6, 1)}), "");
 }
 
@@ -299,12 +300,12 @@ struct mixed {
   TROUPE_REQUEST("test.mixed", a, b)
   void check(checker&) const {}
 };
-TEST(request, names_types_that_are_all_the_same_once) {
+TEST(request, names_equal_types_once) {
   EXPECT_EQ((name_of<mixed<float, float>>()), "test.mixed<f32>");
   EXPECT_EQ((name_of<mixed<float, double>>()), "test.mixed<f32,f64>");
 }
 
-TEST(request, lets_go_of_its_buffers) {
+TEST(request, releases_its_buffers) {
   fake_owner owner;
   block b;
   b.owner = &owner;

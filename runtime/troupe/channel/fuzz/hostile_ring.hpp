@@ -12,8 +12,8 @@
 
 namespace troupe::testing {
 
-/// Lets the input play a peer that writes whatever it likes into the ring's memory between our calls, as reader and as
-/// writer. Aborts when anything handed to us lies outside the ring; the memory ends at an unmapped page.
+/// Lets the input play a peer, reader or writer, that writes anything to the ring's memory between this side's calls.
+/// Aborts if a span that this side gets lies outside the ring. The memory ends at an unmapped page.
 class hostile_ring {
  public:
   explicit hostile_ring(std::span<const std::uint8_t> input) : input_(input), memory_(guarded()) {
@@ -91,7 +91,7 @@ class hostile_ring {
       memory_[header + i] = static_cast<std::byte>(byte());
   }
 
-  // What the reader would accept, or nearly: the right stamp at the right place, with any size.
+  // A record that the reader accepts, or nearly: the right stamp at the right place, with any size.
   void forge_record() {
     std::byte* granule = memory_.data() + header + position_ % (capacity / 64) * 64;
     const std::uint32_t size = byte() % 4 ? half() % 1100 : half();
@@ -111,7 +111,7 @@ class hostile_ring {
     return data >= memory_.data() + header && bytes <= capacity && data + bytes <= memory_.data() + memory_.size();
   }
 
-  // The reader's own tail, which it tells through the memory whenever it frees something.
+  // The reader's own tail, which it writes to the memory when it frees a record.
   template <class Call>
   auto watched(Call call) {
     std::uint64_t spoilt, mark = position_;
@@ -138,7 +138,7 @@ class hostile_ring {
         unsigned sum = 0;
         for (std::byte b : r.payload) sum += static_cast<unsigned>(b);
         sink_ = sum;
-        spoil_header();  // after the size was read: must not matter
+        spoil_header();  // after the size was read, so it must have no effect
         forge_record();
       }
       reader.pop();

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Waits until poll reports one of `events` (or an error or hang-up) on `fd`. False when the deadline has passed.
+/// Waits until poll reports one of `events` (or an error or hang-up) on `fd`. Returns false if the deadline has passed.
 result<bool> poll_until(int fd, short events, std::int64_t deadline_ns);
 
 }  // namespace troupe

@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// A failed system call. Too many descriptors or too little memory may pass: `retry_later`; the rest is `fatal`.
+/// Returns the error of a failed system call: `retry_later` for too many descriptors or too little memory, which may
+/// pass, and `fatal` for the rest.
 error channel_error(std::string call, int code, std::source_location at = std::source_location::current());
 
 }  // namespace troupe

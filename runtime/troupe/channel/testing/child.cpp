@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program that the channel's tests launch: its first argument says what it does, its answers go through the control
+// The program that the channel's tests launch. Its first argument says what to do; it answers through the control
 // socket.
 #include <dirent.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ int list_descriptors() {
   return 0;
 }
 
-// Blocked and ignored signals, whether it leads its process group, and a variable of the environment.
+// Reports blocked and ignored signals, whether it leads its process group, and an environment variable.
 int describe_self() {
   std::ostringstream text;
   std::ifstream status("/proc/self/status");
@@ -111,7 +111,7 @@ int read_ring() {
 }
 
 int segfault() {
-  ::signal(SIGSEGV, SIG_DFL);  // sanitizers have a handler of their own
+  ::signal(SIGSEGV, SIG_DFL);  // sanitizers install a handler
   auto* page = static_cast<volatile char*>(::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   *page = 1;
   return 0;
@@ -128,7 +128,7 @@ int tied_to(const char* parent) {
   return hang();
 }
 
-// Launches a child of its own that is tied to it, and hands the tester something that tells when that one ends.
+// Launches a child that dies with it, and sends the tester a descriptor that shows when that child ends.
 int launch_tied(const char* self) {
   control_socket control = connect();
   auto pair = control_socket::make_pair().value();

@@ -23,11 +23,11 @@ class ring_memory {
   ~ring_memory() { ::operator delete(data_, std::align_val_t{128}); }
 
   std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
-  /// The granule at an offset counted in granules.
+  /// Returns the granule at an offset counted in granules.
   std::byte* granule(std::size_t index) const noexcept { return data_ + ring_region::bytes_for(0) + index * 64; }
   void put_word(std::byte* at, std::uint64_t value) const noexcept { std::memcpy(at, &value, sizeof value); }
   void put_half(std::byte* at, std::uint32_t value) const noexcept { std::memcpy(at, &value, sizeof value); }
-  /// The tail that the reader shows to the writer.
+  /// Returns the tail that the reader shows to the writer.
   std::byte* tail() const noexcept { return data_ + 128; }
 
  private:
@@ -49,7 +49,7 @@ struct local_ring {
   ring_reader reader;
 };
 
-/// TROUPE_SEED where it is set, so that a failed random test can be run again.
+/// Returns TROUPE_SEED if it is set, so that a failed random test can be repeated.
 inline std::uint64_t seed_or(std::uint64_t usual) {
   const char* given = std::getenv("TROUPE_SEED");
   return given ? std::strtoull(given, nullptr, 0) : usual;

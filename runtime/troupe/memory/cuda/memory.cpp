@@ -51,7 +51,7 @@ CUmem_advise advice_of(managed_advice what) noexcept {
   return CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
-// Chunks of a transfer that are on their way, oldest first, each with an event behind it.
+// Chunks of a transfer that are in flight, oldest first, each with an event behind it.
 class chunks_under_way {
  public:
   static constexpr std::uint64_t most = 16;
@@ -67,7 +67,7 @@ class chunks_under_way {
       return ok;
     return mark(s);
   }
-  // What is in the stream now, as one.
+  // Marks all that is in the stream as one chunk.
   result<void> mark(CUstream s) {
     cuda::event& e = events_[sent_ % most];
     if (!e) {
@@ -79,7 +79,7 @@ class chunks_under_way {
     ++sent_;
     return {};
   }
-  // True when the oldest one has arrived; it does not count any more.
+  // Returns true, and removes the oldest chunk, if it has arrived.
   result<bool> take_arrived() {
     if (count() == 0) return false;
     const CUresult r = ::cuEventQuery(events_[over_ % most].get());
@@ -143,7 +143,7 @@ struct cuda_memory {
     if (step == 1) return done(::cuMemsetD8Async(to, part(byte, 0), n, s), "cuMemsetD8Async");
     if (step == 2) return done(::cuMemsetD16Async(to, part(two, 0), n / 2, s), "cuMemsetD16Async");
     if (step == 4) return done(::cuMemsetD32Async(to, part(four, 0), n / 4, s), "cuMemsetD32Async");
-    // The driver repeats nothing longer: column by column for the beginning, which then is copied behind itself.
+    // The driver repeats no longer pattern. The beginning is filled column by column, and then copied behind itself.
     constexpr std::size_t most_rows = 4096;
     const std::size_t rows = std::min(n / step, most_rows);
     for (std::size_t i = 0; i < step;) {
@@ -179,7 +179,7 @@ struct cuda_memory {
           std::atomic_thread_fence(std::memory_order_acquire);
           if (from.begun.load(std::memory_order_relaxed) > over - 1 + plan.chunks)
             return error(reaction::retry_later, "memory",
-                         "upload: a worker that has failed since had taken a part of the data along; upload it again");
+                         "upload: a part of the data was lost with a worker that has failed since; upload it again");
           h.step(h.emptied, over);
           return {};
         });
@@ -196,7 +196,7 @@ struct cuda_memory {
   static bool ready(const R&) noexcept {
     return false;
   }
-  // When the other one fails, nobody needs this one any more; it has done nothing wrong.
+  // If the other half fails, this one is not needed, and succeeds.
   result<void> run(const peer_show& r, call& c) {
     staging_header& h = meeting_of(r);
     chunks_under_way going;
@@ -206,7 +206,7 @@ struct cuda_memory {
     h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
-  // The source may have been lost, and be written again, from the moment on that the meeting is broken.
+  // Once the meeting is broken, the source may be lost or written again.
   result<void> run(const peer_take& r, call& c) {
     staging_header& h = meeting_of(r);
     h.await([&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
@@ -298,7 +298,7 @@ struct cuda_memory {
     TROUPE_TRY(done(::cuCtxGetDevice(&device), "cuCtxGetDevice"));
     return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
   }
-  // Out of the source, into what lies behind the header. `told()`: one more is there.
+  // Copies the source to the chunks behind the header. Calls `told()` after each chunk.
   template <class R, class Told>
   static result<void> fill_chunks(const R& r, staging_header& h, CUstream s, Told&& told) {
     const staging_plan plan = plan_of(r);
@@ -313,9 +313,9 @@ struct cuda_memory {
           return {};
         });
   }
-  // The thread of the lane feeds the device with chunks, as the application lets it, and tells which have arrived.
-  // `may(i)`: chunk i can go; `between(i)`: where to and from; `arrived(n)`: so many have. When the header is broken,
-  // nothing is sent any more.
+  // Enqueues chunks as the application allows, on the lane's thread, and reports which have arrived. `may(i)` returns
+  // true if chunk i can be copied, `between(i)` returns its target and source, and `arrived(n)` is called when n have
+  // arrived. Once the header is broken, no chunk is enqueued.
   template <class May, class Between, class Arrived>
   static result<void> in_parts(const staging_plan& plan, staging_header& h, CUstream s, May&& may, Between&& between,
                                Arrived&& arrived) {

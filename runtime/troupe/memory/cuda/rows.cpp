@@ -10,7 +10,7 @@
 namespace troupe::memory {
 
 result<void> copy_rows(const copy_2d& r, CUstream stream) {
-  constexpr std::size_t most_pitch = INT32_MAX;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH, of every GPU there is
+  constexpr std::size_t most_pitch = INT32_MAX;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU
   const auto size = [](extent e) { return static_cast<std::size_t>(e.value()); };
   const std::size_t width = size(r.width), rows = size(r.rows);
   const std::size_t from_pitch = size(or_tight(r.source_pitch, r.width));
@@ -21,7 +21,7 @@ result<void> copy_rows(const copy_2d& r, CUstream stream) {
   };
   if (rows == 1 || (from_pitch == width && to_pitch == width)) return copy(0, 0, width * rows);
   if (std::max(from_pitch, to_pitch) > most_pitch) {
-    // No memory has room for many of them.
+    // Such rows are few: no memory has room for many.
     for (std::size_t i = 0; i < rows; ++i) TROUPE_TRY(copy(i * from_pitch, i * to_pitch, width));
     return {};
   }

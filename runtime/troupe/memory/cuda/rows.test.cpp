@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the driver is told to copy, on a driver that only notes it and has the limits of a real one.
+// Tests the calls of the driver on a fake one, which records them and has the limits of a real one.
 #include "rows.hpp"
 
 #include <gtest/gtest.h>
@@ -29,20 +29,20 @@ calls copied(std::int64_t width, std::int64_t rows, extent from_pitch, extent to
 
 constexpr std::int64_t large = 3'000'000'000;
 
-TEST(rows, go_in_one_call_that_knows_of_them) {
+TEST(rows, are_copied_by_one_call_with_pitches) {
   EXPECT_EQ(copied(8, 3, 16, 24), calls{"cuMemcpy2DAsync(to 2000 by 24, from 1000 by 16, 3 rows of 8)"});
   EXPECT_EQ(copied(8, 3, tight, 24), calls{"cuMemcpy2DAsync(to 2000 by 24, from 1000 by 8, 3 rows of 8)"});
   EXPECT_EQ(copied(8, 2, INT32_MAX, tight),
             calls{"cuMemcpy2DAsync(to 2000 by 8, from 1000 by 2147483647, 2 rows of 8)"});
 }
 
-TEST(rows, that_lie_without_gaps_are_one_copy_however_long) {
+TEST(rows, without_gaps_are_one_copy_of_any_length) {
   EXPECT_EQ(copied(8, 3, tight, 8), calls{"cuMemcpyAsync(to 2000, from 1000, 24)"});
   EXPECT_EQ(copied(large, 2, tight, tight), calls{"cuMemcpyAsync(to 2000, from 1000, 6000000000)"});
   EXPECT_EQ(copied(large, 1, large * 2, large * 3), calls{"cuMemcpyAsync(to 2000, from 1000, 3000000000)"});
 }
 
-TEST(rows, that_lie_further_apart_than_the_driver_can_count_go_one_by_one) {
+TEST(rows, further_apart_than_the_drivers_limit_are_copied_one_by_one) {
   EXPECT_EQ(copied(8, 3, large, 16),
             (calls{"cuMemcpyAsync(to 2000, from 1000, 8)", "cuMemcpyAsync(to 2016, from 3000001000, 8)",
                    "cuMemcpyAsync(to 2032, from 6000001000, 8)"}));

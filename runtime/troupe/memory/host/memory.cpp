@@ -38,7 +38,7 @@ struct host_memory {
     return {};
   }
 
-  // Small ones that wait side by side: nothing is gained by more than moving them in one go.
+  // Groups small copies that wait side by side.
   template <class R>
     requires is_plain_copy<R>
   static std::uint64_t group_of(const R& r) {
@@ -70,8 +70,8 @@ struct host_memory {
     return {};
   }
 
-  // Should the worker before this one have counted what it had not read, then it was overwritten: nobody has it any
-  // more. The application says what it begins to overwrite before it does.
+  // If an earlier worker counted chunks as read and failed, the application has overwritten them, and they are lost.
+  // The application announces each chunk before it overwrites its place.
   result<void> run(const stream_in& r, call&) {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
@@ -82,13 +82,13 @@ struct host_memory {
       std::atomic_thread_fence(std::memory_order_acquire);
       if (from.begun.load(std::memory_order_relaxed) > i + plan.chunks)
         return error(reaction::retry_later, "memory",
-                     "upload: a worker that has failed since had taken a part of the data along; upload it again");
+                     "upload: a part of the data was lost with a worker that has failed since; upload it again");
       h.step(h.emptied, i + 1);
     }
     return {};
   }
 
-  // Out of the source, into what lies behind the header, no further ahead than may be. `told()`: one more is there.
+  // Copies the source to the chunks behind the header, no further ahead than allowed. Calls `told()` after each chunk.
   template <class R, class Told>
   static void fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);
@@ -112,14 +112,14 @@ struct host_memory {
   static bool ready(const R&) noexcept {
     return false;
   }
-  // When the other one fails, nobody needs this one any more; it has done nothing wrong.
+  // If the other half fails, this one is not needed, and succeeds.
   result<void> run(const peer_show& r, call&) {
     staging_header& h = meeting_of(r);
     h.step(h.filled, 1);
     h.await([&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
-  // The source may have been lost, and be written again, from the moment on that the meeting is broken.
+  // Once the meeting is broken, the source may be lost or written again.
   result<void> run(const peer_take& r, call&) {
     staging_header& h = meeting_of(r);
     h.await([&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
@@ -148,14 +148,15 @@ struct host_memory {
     return {};
   }
 
-  // All of it is in the host's memory, and stays there: what is left to do is to have it there before it is used.
+  // All managed memory is in the host's memory and stays there. Prefetching makes its pages present before they are
+  // used.
   result<void> run(const prefetch& r, call&) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(r.range.data()) / page * page;
     const auto end = (reinterpret_cast<std::uintptr_t>(r.range.data()) + static_cast<std::size_t>(r.bytes.value()));
     void* const at = reinterpret_cast<void*>(begin);
     if (::madvise(at, end - begin, MADV_POPULATE_WRITE) == 0) return {};
-    // Linux before 5.14 has only a weaker wish.
+    // Linux before 5.14 has only a weaker hint.
     if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
     return error::from_errno(reaction::retry_later, "memory", cat("madvise of ", r.bytes.value(), " bytes"), errno);
   }
@@ -163,8 +164,8 @@ struct host_memory {
   result<managed_range> run(const look_at_managed&, call&) { return nothing_to_manage(); }
   static error nothing_to_manage() {
     return error(reaction::unsupported, "memory",
-                 "advice: the host engine has one memory, which moves nowhere, so that there is nothing to advise it "
-                 "about; leave it out here (statistics().engine), or ask a device of the cuda engine");
+                 "advice: the host engine has one memory and never moves it, so advice has no meaning; leave it out on "
+                 "this engine (statistics().engine), or use a device of the cuda engine");
   }
 
   result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, PROT_READ); }

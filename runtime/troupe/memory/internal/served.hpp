@@ -8,13 +8,14 @@
 
 namespace troupe::memory {
 
-/// What both engines serve.
+/// The requests that both engines serve.
 using served = request_list<copy, uploads<upload>, downloads<download>, copy_2d, fill, uploads<stream_in>,
                             downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
                             uploads<peer_receive>, prefetch, advise, look_at_managed, seal, unseal, fences<fence>, ping,
                             follows<lend>, follows<show>, follows<take_back>>;
 
-/// Of an unseal that fails: the worker would fault at every later write to that memory, so it is replaced.
+/// Turns the error of an unseal into one that replaces the worker, which would fault at every later write to that
+/// memory.
 inline result<void> or_replaced(result<void> opened) {
   if (opened) return opened;
   error::details why = opened.error().all();

@@ -32,7 +32,7 @@ void expect_refused(const result<T>& r, std::string_view why) {
   EXPECT_EQ(r.error().text(), why);
 }
 
-// Makes segments and remembers which are there.
+// Makes segments, and records which exist.
 struct counting_source final : segment_source {
   result<file_descriptor> prepare(memory_kind, std::uint64_t bytes, bool after_release) override {
     ++asked;
@@ -62,7 +62,8 @@ struct counting_source final : segment_source {
     if (!attached.empty()) {
       EXPECT_EQ(kind, attached.back().first);
     }
-    EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u) << "not ours, or given back before";
+    EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u)
+        << "a foreign segment, or one that was released before";
   }
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, std::uint32_t by) noexcept override {
     done_by = by;
@@ -76,15 +77,15 @@ struct counting_source final : segment_source {
   std::uint64_t last_ticket() const noexcept override { return ticket; }
   std::map<std::uint64_t, std::uint64_t> sealed;
   std::uint32_t done_by = 0;
-  bool again = false;  // what comes next is said again
+  bool again = false;  // the next worker is told again
   std::uint64_t ticket = 0;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
   bool refuses = false;
-  bool silent = false;              // nobody answers
+  bool silent = false;              // the worker does not answer
   std::uint64_t room = UINT64_MAX;  // for all segments
   int asked = 0;
-  bool waited = false;  // for what was given back
+  bool waited = false;  // for released memory
 };
 
 inline constexpr std::uint64_t mib = 1 << 20;

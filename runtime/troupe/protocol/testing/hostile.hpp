@@ -16,8 +16,8 @@
 #include <troupe/protocol/report.hpp>
 #include <troupe/protocol/worker_description.hpp>
 
-/// Each parses bytes of a process that is not trusted, and aborts when what comes out breaks a promise. The bytes lie
-/// in an allocation of exactly their size, so that a sanitizer sees every step outside.
+/// Each function parses bytes from a process that is not trusted, and aborts if the result breaks a promise. The bytes
+/// lie in an allocation of exactly their size, so that a sanitizer detects every access outside.
 namespace troupe::testing {
 
 inline void require_of(const char* function, bool good, const char* what) {
@@ -95,7 +95,7 @@ inline void parse_hostile_greeting(std::span<const std::uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto hello = protocol::parse_greeting({.version = protocol::version}, text);
   if (!hello) return;
-  // What is left out is the number of folders, as it was written, and a last line's end.
+  // The written number of folders and the end of the last line are left out.
   const auto again = protocol::parse_greeting(hello->settings, protocol::text_of(*hello));
   require_of("parse_greeting",
              again && again->backend == hello->backend && again->gpu_core_stem == hello->gpu_core_stem &&

@@ -7,7 +7,7 @@
 
 namespace troupe::testing {
 
-/// One block of pretended memory, to stand in requests that are only checked and never run.
+/// A block of fake memory for requests that are only checked and never run.
 class fake_memory final : public memory_owner {
  public:
   explicit fake_memory(std::uint64_t bytes) {
@@ -18,7 +18,7 @@ class fake_memory final : public memory_owner {
     block_.references = 1;
   }
 
-  /// Elements [first, first + count) of the block, as the operand of any kind that a request asks for.
+  /// Returns elements [first, first + count) of the block, as an operand of any kind.
   template <class T>
   struct elements {
     memory_range range;
@@ -33,10 +33,10 @@ class fake_memory final : public memory_owner {
     return {{block_ref(&block_), block_.address + first * sizeof(T), count * sizeof(T)}};
   }
 
-  /// From now on nothing of the block may be read.
+  /// Makes the whole block stale.
   void spoil() { block_.stale_marks = 1; }
 
-  /// Why `r` is refused; empty when it is not.
+  /// Returns why `r` is refused; empty if it is not.
   template <request R>
   std::string refusal(const R& r) const {
     checker c(r, this, block_.generation);
@@ -44,7 +44,7 @@ class fake_memory final : public memory_owner {
     const auto& e = c.finish();
     return e ? e->text() : "";
   }
-  /// What `r` does with its operand at `index`, in order of its fields.
+  /// Returns the access of `r` to its operand at `index`, in the order of its fields.
   template <request R>
   memory_access touched(const R& r, std::size_t index) const {
     checker c(r, this, block_.generation);

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-// The least a buffer must have to stand in a request; the real one lives in memory/.
+// The least that a buffer needs to be in a request. The real one is in memory/.
 template <class T>
 class buffer {
  public:
@@ -61,7 +61,7 @@ struct multiply {
   }
 };
 
-/// As a newcomer writes it: plain integers among the sizes, and leading dimensions passed on as they are.
+/// A request as a newcomer writes it: plain integers among the sizes, and unchecked leading dimensions.
 struct relax {
   inout<float> cells;
   out<float> totals;

@@ -16,7 +16,7 @@ namespace {
 
 using protocol::driver_description;
 
-// Of cuda.h, which is not there where Troupe is built without the toolkit; as it has been since CUDA 6.
+// Values from cuda.h, which is missing where Troupe is built without the toolkit. Unchanged since CUDA 6.
 constexpr int compute_mode = 20, capability_major = 75, capability_minor = 76;  // CU_DEVICE_ATTRIBUTE_*
 struct driver_calls {
   int (*version)(int*);
@@ -67,7 +67,7 @@ std::string words_for(const driver_calls& d, int code) {
   return cat(name != nullptr ? name : "CUresult", " (", text != nullptr ? text : "without a word", ")");
 }
 
-// Flushed: whatever comes next may end the process.
+// Flushes, because the next step may end the process.
 bool write(std::FILE* out, const driver_description& part) {
   return std::fputs(protocol::text_of(part).c_str(), out) >= 0 && std::fflush(out) == 0;
 }
@@ -86,7 +86,8 @@ driver_description::gpu describe_gpu(const driver_calls& d, int number) {
 }
 
 result<bool> show(std::FILE* out) {
-  void* const file = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // it stays: what it begins ends with the process
+  void* const file =
+      ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed: what the driver starts ends with the process
   if (file == nullptr) return unloadable(::dlerror());
   const auto calls = TROUPE_TRY(calls_of(file));
   const driver_calls& d = calls;

@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// Asks the NVIDIA driver, if there is one, which GPUs it shows, and writes a protocol::driver_description:
-/// `troupe-worker --describe-driver`. It needs no engine and nothing of CUDA while it is built; a program has a child
-/// process do it, as with engines. True when it shows a GPU.
+/// Asks the NVIDIA driver, if installed, which GPUs it shows, and writes a protocol::driver_description, for
+/// `troupe-worker --describe-driver`. Needs no engine, and nothing of CUDA to be built. A program must leave this to a
+/// child process, as with engines. Returns true if the driver shows a GPU.
 bool describe_driver(std::FILE* out);
 
 }  // namespace troupe

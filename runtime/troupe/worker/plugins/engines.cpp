@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dirent.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <troupe/base/sanitizers.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
+#include <troupe/worker/plugins/engine_files.hpp>
 #include <troupe/worker/plugins/engines.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 
@@ -24,65 +24,6 @@ struct library_traits {
 using shared_library = unique_handle<library_traits>;
 
 error missing(std::string text) { return error(reaction::unsupported, "worker", std::move(text)); }
-
-struct engine_file {
-  std::string library, backend;
-  friend auto operator<=>(const engine_file&, const engine_file&) = default;
-};
-
-// All files named <library>.<backend>.so, sorted, each name once.
-std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
-  std::vector<engine_file> out;
-  for (const std::string& folder : folders) {
-    DIR* dir = ::opendir(folder.c_str());
-    if (dir == nullptr) continue;
-    while (const dirent* e = ::readdir(dir)) {
-      std::string_view name = e->d_name;
-      if (!name.ends_with(".so")) continue;
-      name.remove_suffix(3);
-      const std::size_t dot = name.rfind('.');
-      if (dot == name.npos || dot == 0 || dot + 1 == name.size()) continue;
-      if (name.substr(0, dot) == "platform") continue;  // what a backend's engines stand on: see platform.hpp
-      out.push_back({std::string(name.substr(0, dot)), std::string(name.substr(dot + 1))});
-    }
-    ::closedir(dir);
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
-std::string listed(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out.empty() ? "none" : out;
-}
-
-// `library` is empty when its name is not known here: requests carry only a code of it.
-error no_engine(const std::string& library, const std::string& backend, const std::vector<std::string>& folders) {
-  std::vector<std::string> backends, libraries, elsewhere;
-  for (const engine_file& f : engine_files(folders)) {
-    backends.push_back(f.backend);
-    if (f.backend == backend)
-      libraries.push_back(f.library);
-    else if (f.library == library)
-      elsewhere.push_back(f.backend);
-  }
-  std::string searched;
-  for (const std::string& folder : folders) searched += (searched.empty() ? "" : ", ") + folder;
-  std::string text = library.empty() ? "no engine <library>." : "library " + library + ": no engine " + library + ".";
-  text += backend + ".so in " + (searched.empty() ? "no folder at all" : searched);
-  if (library.empty()) text += " for this request's library (its name up to the dot)";
-  if (libraries.empty())
-    return missing(std::move(text) + ": there is no engine for backend \"" + backend +
-                   "\" here; backends here: " + listed(std::move(backends)) +
-                   ". Name one of them in device_options::engine, or a folder in device_options::engine_folders");
-  text += "; the " + backend + " backend has: " + listed(std::move(libraries));
-  if (!elsewhere.empty()) text += "; backends that have " + library + ": " + listed(std::move(elsewhere));
-  return missing(std::move(text) + ". Install the engine, or name its folder in device_options::engine_folders");
-}
 
 }  // namespace
 
@@ -161,7 +102,8 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   auto e = std::make_unique<loaded>();
   e->library = library;
   e->path = path;
-  // Local: engines must not see each other's symbols. Now: a missing vendor symbol shows here and not in a request.
+  // RTLD_LOCAL: engines must not see each other's symbols. RTLD_NOW: a missing vendor symbol is reported here and not
+  // by a request.
   e->file.reset(load_library(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
@@ -171,12 +113,12 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
     return missing(std::move(text));
   }
   TROUPE_TRY(open_engine(*e));
-  TROUPE_TRY(take_in(*e, static_cast<std::uint32_t>(engines_.size())));
+  TROUPE_TRY(add_operations(*e, static_cast<std::uint32_t>(engines_.size())));
   engines_.push_back(std::move(e));
   return {};
 }
 
-// Opens the engine in a file that is loaded.
+// Opens the engine of a loaded file.
 TROUPE_CALLS_OTHER_PROGRAMS result<void> engine_set::open_engine(loaded& e) {
   const std::string& library = e.library;
   const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e.file.get(), "troupe_engine_open"));
@@ -193,8 +135,8 @@ TROUPE_CALLS_OTHER_PROGRAMS result<void> engine_set::open_engine(loaded& e) {
                                 .text = "library " + library + ": " + failure.text});
   }
   if (e.engine->abi != troupe_engine_abi) {
-    // `abi` comes first in every layout; nothing else of this one can be relied on. So it is not closed, and its code
-    // stays.
+    // `abi` comes first in every layout, and the rest is unknown. So the engine is not closed, and its code stays
+    // loaded.
     const std::uint32_t theirs = std::exchange(e.engine, nullptr)->abi;
     (void)e.file.release();
     return missing(cat("library ", library, ": ", e.path, " was built for engine interface ", theirs,
@@ -209,13 +151,13 @@ result<void> engine_set::add(const std::string& library, const troupe_engine& en
   e->library = library;
   e->path = "the program";
   e->engine = &engine;
-  TROUPE_TRY(take_in(*e, static_cast<std::uint32_t>(engines_.size())));
+  TROUPE_TRY(add_operations(*e, static_cast<std::uint32_t>(engines_.size())));
   engines_.push_back(std::move(e));
   return {};
 }
 
-// Adds the operations of an engine that is open.
-result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
+// Adds the operations of an open engine.
+result<void> engine_set::add_operations(loaded& e, std::uint32_t number) {
   table all = *operations_.load();
   for (std::uint32_t i = 0; i < e.engine->operation_count; ++i) {
     const troupe_engine_operation& op = e.engine->operations[i];
@@ -233,7 +175,7 @@ result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
   return {};
 }
 
-// A thread that looks into an older table goes on with that one: so all of them are kept, a few for each worker.
+// Other threads may still search an older table, so all tables are kept: a worker has a few.
 void engine_set::publish(table all) {
   tables_.push_back(std::make_unique<const table>(std::move(all)));
   operations_.store(tables_.back().get(), std::memory_order_release);
@@ -248,8 +190,10 @@ std::string engine_set::restart(std::uint32_t library) {
   openings_.fetch_add(1);
   const troupe_engine* const old = std::exchange(e.engine, nullptr);
   old->close(old);
-  result<void> again = e.file ? open_engine(e) : missing("the engine of " + e.library + " cannot be opened again");
-  if (again) again = take_in(e, library);
+  result<void> again =
+      e.file ? open_engine(e)
+             : missing("library " + e.library + ": its engine is part of the program and cannot be reopened");
+  if (again) again = add_operations(e, library);
   if (!again) missing_.emplace_back(library_code(e.library), again.error());
   return e.library;
 }
@@ -274,7 +218,7 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
   const auto have = available();
   const auto named = std::find_if(have.begin(), have.end(), with_code);
   if (named == have.end()) {
-    const auto all = engine_files(folders_);  // an engine for another backend tells the name
+    const auto all = engine_files(folders_);  // an engine of another backend has the name
     const auto other = std::find_if(all.begin(), all.end(), [&](const engine_file& f) { return with_code(f.library); });
     return missing_
         .emplace_back(code, no_engine(other == all.end() ? std::string() : other->library, backend_, folders_))

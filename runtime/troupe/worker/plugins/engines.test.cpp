@@ -12,15 +12,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looking into folders for each request of a library that is not there would stop everything else.
-TEST(engines, are_looked_for_once) {
+// A search of the folders for each request of a missing library would hold up everything else.
+TEST(engines, are_searched_for_only_once) {
   char name[] = "/tmp/troupe-engines-XXXXXX";
   const fs::path folder = ::mkdtemp(name);
   engine_set engines("host", {folder}, {});
   const auto first = engines.find(library_code("late"), 1);
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().reaction(), reaction::unsupported);
-  std::ofstream(folder / "late.host.so") << "no shared object, and another error were it found\n";
+  std::ofstream(folder / "late.host.so") << "no shared object: another error, if it were found\n";
   const auto second = engines.find(library_code("late"), 2);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().text(), first.error().text());
@@ -28,7 +28,7 @@ TEST(engines, are_looked_for_once) {
 }
 
 // Engines that run others' requests find them from any thread.
-TEST(engines, find_each_other_while_more_are_added_and_one_is_opened_anew) {
+TEST(engines, find_each_other_while_more_are_added_and_one_is_reopened) {
   static constexpr std::uint32_t libraries = 40;
   static troupe_engine_operation operations[libraries];
   static int states[libraries];
@@ -72,10 +72,10 @@ TEST(engines, find_each_other_while_more_are_added_and_one_is_opened_anew) {
   engine_failure why;
   EXPECT_TRUE(seen->find(seen->set, library_code("library 39"), 1039, &found, &why));
   EXPECT_EQ(found.library, 39u);
-  EXPECT_FALSE(seen->find(seen->set, library_code("library 3"), 1003, &found, &why)) << "what was closed";
+  EXPECT_FALSE(seen->find(seen->set, library_code("library 3"), 1003, &found, &why)) << "its engine was closed";
 }
 
-TEST(engines, that_are_missing_are_told_with_file_folders_and_what_is_there) {
+TEST(engines, that_are_missing_are_reported_with_file_folders_and_alternatives) {
   char name[] = "/tmp/troupe-engines-XXXXXX";
   const fs::path folder = ::mkdtemp(name);
   for (const char* file : {"memory.host.so", "memory.cuda.so", "late.cuda.so", "libother.so"})

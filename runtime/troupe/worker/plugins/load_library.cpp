@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// An environment with one more variable. Never freed: a thread may hold a pointer into it for as long as it likes.
+// An environment with one more variable. Never freed, because a thread may keep a pointer into it.
 struct longer_environment {
   longer_environment(std::vector<char*> others, const std::string& setting) : added(setting) {
     others.push_back(added.data());
@@ -36,7 +36,7 @@ std::vector<char*> variables_of(char** environment) {
   return out;
 }
 
-// The present environment and `setting`. One for all times at which that is the same.
+// Returns the present environment with `setting`: the same object as long as both are unchanged.
 longer_environment& with(const std::string& setting) {
   static auto& kept = *new std::vector<std::unique_ptr<longer_environment>>;
   std::vector<char*> now = variables_of(::environ);
@@ -65,7 +65,7 @@ void* load_library(const char* path, int flags, const std::string& setting) {
 }
 
 void* load_library(const char* path, int flags) {
-  const std::lock_guard guard(environment_lock());  // what another thread adds meanwhile is not the user's
+  const std::lock_guard guard(environment_lock());  // a variable that another thread adds meanwhile is not the user's
   return load_with(path, flags, kernel_choice::here().setting());
 }
 

@@ -6,16 +6,16 @@
 
 namespace troupe {
 
-/// Loads a shared library, as ::dlopen does, with one more variable in the environment while it and what it needs are
-/// loaded: `setting` is "NAME=VALUE", or empty for none.
+/// Loads a shared library like ::dlopen, with one more variable in the environment while the library and its
+/// dependencies are loaded: `setting` is "NAME=VALUE", or empty for none.
 ///
-/// The worker has threads, and with isolation::thread they are the application's, which may be reading the environment
-/// at this moment: ::setenv would free what they read. So no memory of the environment is changed or freed here. A
-/// copy, with the variable, takes its place, and afterwards the original takes it back. Where somebody has changed the
-/// copy in between, it stays, so that no change is lost.
+/// Other threads, with isolation::thread those of the application, may be reading the environment, and ::setenv would
+/// free what they read. So this function changes and frees no memory of the environment: it installs a copy that has
+/// the variable, and afterwards the original again. If a thread has changed the copy meanwhile, the copy stays, so that
+/// no change is lost.
 void* load_library(const char* path, int flags, const std::string& setting);
-/// The same, and OpenBLAS, should it be loaded with this library, takes the right kernels: see openblas_kernels.hpp.
-/// Where the process has loaded OpenBLAS already, nothing changes.
+/// Loads a shared library in a way that OpenBLAS, if loaded with it, takes the right kernels: see openblas_kernels.hpp.
+/// Has no effect on an OpenBLAS that the process has loaded already.
 void* load_library(const char* path, int flags);
 
 }  // namespace troupe

@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// Loaded with `setting`; what the library saw of it. Unloaded again.
+// Loads the library with `setting`, unloads it, and returns the value that the library saw.
 std::string seen_with(const std::string& setting) {
   void* const library = load_library(TROUPE_ENVIRONMENT_WITNESS, RTLD_NOW | RTLD_LOCAL, setting);
   if (library == nullptr) return ::dlerror();
@@ -23,22 +23,22 @@ std::string seen_with(const std::string& setting) {
   return out;
 }
 
-TEST(load_library, shows_the_library_a_setting_that_is_gone_afterwards) {
+TEST(load_library, shows_the_library_a_setting_and_removes_it_afterwards) {
   char** const before = ::environ;
   EXPECT_EQ(seen_with(""), "nothing");
   EXPECT_EQ(seen_with("TROUPE_TEST_SETTING=one"), "one");
   EXPECT_EQ(seen_with("TROUPE_TEST_SETTING=two"), "two");
   EXPECT_EQ(std::getenv("TROUPE_TEST_SETTING"), nullptr);
-  EXPECT_EQ(::environ, before) << "the very memory, which other threads may be reading";
+  EXPECT_EQ(::environ, before) << "the same memory, which other threads may be reading";
 }
 
-TEST(load_library, says_why_it_failed_and_leaves_no_setting_behind) {
+TEST(load_library, fails_with_a_reason_and_leaves_no_setting_behind) {
   EXPECT_EQ(load_library("/there/is/no/such.so", RTLD_NOW, "TROUPE_TEST_SETTING=one"), nullptr);
   EXPECT_NE(std::string(::dlerror()).find("/there/is/no/such.so"), std::string::npos);
   EXPECT_EQ(std::getenv("TROUPE_TEST_SETTING"), nullptr);
 }
 
-TEST(load_library, keeps_what_others_change_in_the_environment_meanwhile) {
+TEST(load_library, keeps_changes_that_the_library_makes_to_the_environment) {
   ::setenv("TROUPE_TEST_CHANGE", "before", 1);
   EXPECT_EQ(seen_with("TROUPE_TEST_SETTING=one"), "one");
   EXPECT_STREQ(std::getenv("TROUPE_TEST_CHANGE"), "made while loading");
@@ -46,7 +46,7 @@ TEST(load_library, keeps_what_others_change_in_the_environment_meanwhile) {
   ::unsetenv("TROUPE_TEST_SETTING");
 }
 
-// What ::getenv does, where the address sanitizer sees it.
+// Does what ::getenv does, but visibly to the address sanitizer.
 std::string value_of(std::string_view name) {
   for (char** at = __atomic_load_n(&::environ, __ATOMIC_ACQUIRE); *at != nullptr; ++at) {
     const std::string_view one = *at;
@@ -56,8 +56,8 @@ std::string value_of(std::string_view name) {
   return "missing";
 }
 
-TEST(load_library, disturbs_nobody_who_reads_the_environment_at_the_same_time) {
-  ::setenv("TROUPE_TEST_READ", "always there", 1);  // from now on the environment is memory of setenv's
+TEST(load_library, does_not_disturb_threads_that_read_the_environment_meanwhile) {
+  ::setenv("TROUPE_TEST_READ", "always there", 1);  // from now on setenv owns the environment's memory
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::thread reader([&] {

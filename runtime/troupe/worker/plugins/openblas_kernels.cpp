@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// How much of a processor kernels use, and what they need at least.
+// The instruction sets that kernels use, or need.
 enum class level { basic, sse, avx, avx2, avx512 };
 
 struct kernels {
@@ -27,7 +27,7 @@ constexpr kernels all_kernels[] = {
     {"Opteron_SSE3", level::sse, level::basic},
     {"Barcelona", level::sse, level::basic},
     {"Nehalem", level::sse, level::basic},
-    // Also for Jaguar, which does AVX in halves: OpenBLAS means it.
+    // Also for Jaguar, which executes AVX in halves: a decision of OpenBLAS.
     {"Bobcat", level::avx, level::basic},
     {"Sandybridge", level::avx, level::avx},
     {"Bulldozer", level::avx, level::avx},
@@ -36,12 +36,12 @@ constexpr kernels all_kernels[] = {
     {"Excavator", level::avx2, level::avx},
     {"Haswell", level::avx2, level::avx2},
     {"Zen", level::avx2, level::avx2},
-    // These two and SapphireRapids differ in products of bfloat16 alone, which blas.host does in another way.
+    // These two and SapphireRapids differ only in products of bfloat16, which blas.host does not leave to them.
     {"SkylakeX", level::avx512, level::avx512},
     {"Cooperlake", level::avx512, level::avx512},
 };
 
-// Null: of a later version, which knew more about processors than this list.
+// Returns null for a name from a later version of OpenBLAS.
 const kernels* find(std::string_view name) noexcept {
   const auto at = std::find_if(std::begin(all_kernels), std::end(all_kernels), [name](const kernels& k) {
     const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
@@ -60,14 +60,14 @@ level level_of(const x86_processor& p) noexcept {
   return p.sse4_2 || p.sse4a ? level::sse : level::basic;
 }
 
-// Where no model decides.
+// For processors whose model does not decide.
 std::string_view by_extensions(const x86_processor& p) noexcept {
   if (p.avx512_vl) return p.avx512_bf16 ? "Cooperlake" : "SkylakeX";
   if (p.avx2) return "Haswell";
   return p.avx ? "Sandybridge" : "Prescott";
 }
 
-// What a model of the Core line may get, if the processor shows what that needs.
+// Returns the best kernels that a model of the Core line may get and whose instruction sets the processor reports.
 std::string_view at_most(std::string_view most, const x86_processor& p) noexcept {
   if (most == "Cooperlake" && p.avx512_bf16) return "Cooperlake";
   if ((most == "Cooperlake" || most == "SkylakeX") && p.avx512_vl) return "SkylakeX";
@@ -76,7 +76,7 @@ std::string_view at_most(std::string_view most, const x86_processor& p) noexcept
 }
 
 std::string_view takes_of_core_line(const x86_processor& p) noexcept {
-  if (p.extended_model() > 10) return "Prescott";  // beyond its list, it goes on as if this were a Pentium 4
+  if (p.extended_model() > 10) return "Prescott";  // a model beyond OpenBLAS's list is treated as a Pentium 4
   switch (p.model()) {
     case 0x0f:
     case 0x16:
@@ -138,13 +138,13 @@ std::string_view takes_of_core_line(const x86_processor& p) noexcept {
     case 0x9a:
       return at_most("Cooperlake", p);
     default:
-      // Those of before 2006 are Prescotts as well, on 64 bits.
+      // On 64 bits, models from before 2006 are Prescotts too.
       return p.extended_model() == 0 && p.model() <= 0x0e && p.model() != 0x0c ? "Prescott" : by_extensions(p);
   }
 }
 
 std::string_view takes_of_amd(const x86_processor& p) noexcept {
-  if (p.base_family() < 15) return "Prescott";  // an Athlon, or what a hypervisor shows as one
+  if (p.base_family() < 15) return "Prescott";  // an Athlon, or a processor that a hypervisor presents as one
   const auto with_avx = [&p](std::string_view name) { return p.avx ? name : std::string_view("Barcelona"); };
   switch (p.extended_family()) {
     case 0:

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-// What lies between a file's end and the end of its last page reads as zeros already.
+// The rest of a file's last page reads as zeros already.
 std::uintptr_t placed_memory::end_of(const mapping& m) noexcept {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   return round_up(m.address() + m.size(), page);
@@ -21,7 +21,7 @@ std::byte* placed_memory::find(std::uintptr_t address) const noexcept {
 
 result<std::byte*> placed_memory::place(const memory_file& file, map_access access, std::uintptr_t address) {
   auto placed = TROUPE_TRY(addresses_.place(file, access, address));
-  // A wish: at the end of the addresses there is no room for it.
+  // May fail: at the end of the addresses there is no room for this page.
   if (const std::uintptr_t end = end_of(placed); !any_begins(end)) (void)addresses_.show_zeros(end);
   std::byte* const data = placed.data();
   all_.push_back(std::move(placed));

@@ -9,9 +9,9 @@
 
 namespace troupe {
 
-/// The memory files of a device in the addresses of its worker. Behind each there is a page of zeros for reading, where
-/// no other file begins: vector code of compilers reads a few bytes more than it needs, and would otherwise fault
-/// behind the last element of the last buffer. Writing there faults, and so does reading any further.
+/// The memory files of a device, mapped in its worker. Behind each, unless another file begins there, follows a page
+/// that reads as zeros: vector code of compilers reads a few bytes more than it needs, and would otherwise fault behind
+/// the last element of the last buffer. A write to that page faults, and so does a read beyond it.
 class placed_memory {
  public:
   placed_memory() noexcept = default;
@@ -20,7 +20,7 @@ class placed_memory {
   std::uintptr_t base() const noexcept { return addresses_.base(); }
   result<std::byte*> place(const memory_file& file, map_access access, std::uintptr_t address);
   void remove(std::uintptr_t address) noexcept;
-  /// What is placed there; null where nothing begins.
+  /// Returns the file's memory; null if no file begins at this address.
   std::byte* find(std::uintptr_t address) const noexcept;
   result<void> protect(std::uintptr_t address, std::size_t bytes, map_access access) const {
     return addresses_.protect(address, bytes, access);
@@ -35,7 +35,7 @@ class placed_memory {
   static std::uintptr_t end_of(const mapping& m) noexcept;
   bool any_begins(std::uintptr_t address) const noexcept { return find(address) != nullptr; }
 
-  address_reservation addresses_;  // outlives what is placed in it
+  address_reservation addresses_;  // outlives the mappings in it
   std::vector<mapping> all_;
 };
 

@@ -12,9 +12,9 @@ namespace {
 
 const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
-class memory_in_place : public testing::Test {
+class placed_memory_pages : public testing::Test {
  protected:
-  // Without a fault where they may not be touched.
+  // Does not fault where access is forbidden.
   static bool can_read(std::uintptr_t address) {
     char here = 0;
     const iovec to{&here, 1}, from{reinterpret_cast<void*>(address), 1};
@@ -32,7 +32,8 @@ class memory_in_place : public testing::Test {
     ASSERT_TRUE(placed) << placed.error().to_string();
     std::memset(*placed, content, pages * page);
   }
-  // What each page is: '.' faults, 'z' shows zeros for reading only, else the first byte of a file's.
+  // Returns a character for each page: '.' faults, 'z' reads as zeros and is read-only, otherwise the first byte of a
+  // file.
   std::string pages() const {
     std::string out;
     for (std::size_t p = 0; p < reserved; ++p) {
@@ -52,7 +53,7 @@ class memory_in_place : public testing::Test {
   placed_memory memory_{address_reservation::reserve(reserved * page).value()};
 };
 
-TEST_F(memory_in_place, has_a_page_of_zeros_behind_it_and_nothing_further_away) {
+TEST_F(placed_memory_pages, have_one_page_of_zeros_behind_them_and_nothing_further) {
   place(1, 2, 'a');
   EXPECT_EQ(pages(), ".aaz....");
   EXPECT_EQ(memory_.find(at(1)), reinterpret_cast<std::byte*>(at(1)));
@@ -61,7 +62,7 @@ TEST_F(memory_in_place, has_a_page_of_zeros_behind_it_and_nothing_further_away) 
   EXPECT_EQ(pages(), "........");
 }
 
-TEST_F(memory_in_place, keeps_the_page_behind_it_whatever_comes_and_goes_there) {
+TEST_F(placed_memory_pages, keep_the_page_of_zeros_when_files_there_are_placed_and_removed) {
   place(0, 2, 'a');
   place(2, 1, 'b');
   place(3, 1, 'c');
@@ -77,14 +78,14 @@ TEST_F(memory_in_place, keeps_the_page_behind_it_whatever_comes_and_goes_there) 
   EXPECT_EQ(pages(), "........");
 }
 
-TEST_F(memory_in_place, may_fill_the_addresses_to_their_end) {
+TEST_F(placed_memory_pages, may_reach_the_end_of_the_addresses) {
   place(0, reserved, 'a');
   EXPECT_EQ(pages(), "aaaaaaaa");
   memory_.remove(at(0));
   EXPECT_EQ(pages(), "........");
 }
 
-TEST_F(memory_in_place, that_several_pages_long_gives_back_all_of_them) {
+TEST_F(placed_memory_pages, are_all_unmapped_when_a_file_of_several_pages_is_removed) {
   place(0, 1, 'a');
   place(1, 4, 'b');
   memory_.remove(at(1));

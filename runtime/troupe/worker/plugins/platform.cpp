@@ -16,7 +16,7 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
   for (const std::string& folder : folders) {
     const std::string stem = folder + "/platform." + backend, path = stem + ".so";
     if (::access(path.c_str(), F_OK) != 0) continue;
-    // It stays: a context lives as long as the process.
+    // Never closed: a context lives as long as the process.
     void* const file = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (file == nullptr) {
       std::string text = std::string("cannot load it: ") + ::dlerror(), package;

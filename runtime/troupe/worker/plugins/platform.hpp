@@ -14,72 +14,74 @@
 
 namespace troupe {
 
-/// What a backend brings along whose memory and lanes are not the host's: a GPU. One plug-in per backend,
-/// `platform.<backend>.so` beside the engines; a backend without one computes on the host. It is built together with
-/// the worker, so it is no interface for users: theirs is worker/engine.hpp.
+/// The memory and lanes of a backend that computes on a GPU. One plug-in per backend, `platform.<backend>.so` beside
+/// the engines; a backend without one computes on the host. It is built together with the worker and is no interface
+/// for users, which worker/engine.hpp is.
 ///
-/// All but `enter` are called by threads that have entered. An error that says `context_lost` means that nothing works
-/// any more: the worker is replaced.
+/// A thread must call `enter` before any other function. After an error with the reaction `context_lost` nothing works
+/// any more, and the worker is replaced.
 class platform {
  public:
   virtual ~platform() = default;
 
-  /// For engines: engine_context::native_context.
+  /// Returns engine_context::native_context for engines.
   virtual void* context() const noexcept = 0;
-  /// Once per thread, before anything else.
+  /// Must be called once by each thread, before anything else.
   virtual result<void> enter() = 0;
-  /// What the device is, as lines "key value".
+  /// Returns the text of a protocol::gpu_description.
   virtual std::string description() const = 0;
 
-  /// Keeps addresses free for its memory.
+  /// Reserves addresses for the device's memory.
   virtual result<void> reserve(std::uint64_t address, std::uint64_t bytes) = 0;
-  /// New memory; it lives as long as somebody has its descriptor or has it mapped.
+  /// Makes new memory, which exists as long as a process has its descriptor open or has it mapped.
   virtual result<file_descriptor> make_memory(std::uint64_t bytes) = 0;
-  /// Whether memory that came from elsewhere can be mapped, all of it.
+  /// Fails if memory of another process cannot be mapped as a whole.
   virtual result<void> try_to_map(std::uint64_t bytes, const file_descriptor& memory) = 0;
   virtual result<void> map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory,
                            map_access access) = 0;
   virtual void unmap(std::uint64_t address) noexcept = 0;
-  /// Of what one `map` has mapped, all.
+  /// Changes the access to a range, which must be all that one `map` has mapped.
   virtual result<void> protect(std::uint64_t address, std::uint64_t bytes, map_access access) = 0;
-  /// Memory of the host, mapped in this process: the device reads, and writes if it may, at the same addresses.
+  /// Lets the device read host memory that is mapped in this process, and write it if `access` allows, at the same
+  /// addresses.
   virtual result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) = 0;
   virtual void unpin(std::byte* at) noexcept = 0;
 
-  /// Memory that moves between the host and the device as it is used, where the driver likes; this worker's alone.
+  /// Makes memory for this worker alone that the driver moves between the host and the device as it is used. Returns
+  /// its address.
   virtual result<std::uint64_t> make_managed(std::uint64_t bytes) = 0;
   virtual void free_managed(std::uint64_t address) noexcept = 0;
 
-  /// Bytes of the device's memory that nobody uses.
+  /// Returns the bytes of the device's memory that no program uses.
   virtual result<std::uint64_t> free_bytes() = 0;
 
-  /// A queue of operations on the device; a CUstream. `counts` becomes its priority as the device counts.
+  /// Makes a queue of operations on the device, a CUstream. Sets `counts` to its priority as the device counts.
   virtual result<void*> make_stream(priority urgency, std::int32_t& counts) = 0;
-  /// Writes the value into pinned memory when everything before it in the stream is done.
+  /// Enqueues a write of the value to pinned memory, behind everything in the stream.
   virtual result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
-  /// What comes later in the stream waits until the value there is at least this.
+  /// Makes later operations of the stream wait until the value there is at least this.
   virtual result<void> wait(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
-  /// Whether anything in it has gone so wrong that nothing works any more.
+  /// Fails if an operation in the stream has failed in a way that nothing works any more.
   virtual result<void> check(void* stream) = 0;
 };
 
 struct platform_options {
   int device = 0;
-  /// The process is not the worker's own, and what it does on the device itself shall see the worker's memory, and the
-  /// other way round.
+  /// True if the worker is a thread of the application: work of the application on the device and of the worker must
+  /// see each other's memory.
   bool shared = false;
-  /// Where to leave what the device was doing when something on it goes wrong; empty: nowhere.
+  /// The file for the device's state after a fault; empty: none is written.
   std::string core_file = {};
 };
 
-/// A platform from its plug-in; null when none of the folders has one for this backend.
+/// Loads a platform from its plug-in. Returns null if no folder has one for this backend.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
                                                 const platform_options& o);
 
 }  // namespace troupe
 
 extern "C" {
-/// What a plug-in exports. Its name changes with the class above.
+/// The function that a plug-in exports. Its name must change with the class above.
 using troupe_platform_open_fn = void (*)(const troupe::platform_options& o,
                                          troupe::result<std::unique_ptr<troupe::platform>>* out);
 }

@@ -14,15 +14,15 @@ constexpr std::size_t stack_bytes = 32 << 10;
 
 std::atomic<protocol::crash_note*> where{nullptr};
 
-// Nothing here may allocate, lock or call what does: the thread may have died in the middle of any of these.
-void speak(int signal, siginfo_t* info, void*) noexcept {
+// Must not allocate, lock, or call a function that does: the thread may have died in the middle of one.
+void handle_signal(int signal, siginfo_t* info, void*) noexcept {
   protocol::crash_note* const note = where.load();
   if (note != nullptr && note->begun.exchange(1) == 0) {
-    // The kernel's own reports have positive codes; what was sent says who sent it.
+    // The kernel's own signals have positive codes; a signal that was sent names its sender.
     const bool sent = info->si_code <= 0;
     note->from_outside = sent && info->si_pid != ::getpid();
     const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
-    // x86-64 does not say which address it was that has bits beyond the 47 of a process.
+    // x86-64 does not report an address with bits beyond the 47 of a process.
     using protocol::fault_address;
     note->accessed = !access                      ? fault_address::unknown
                      : info->si_code == SI_KERNEL ? fault_address::no_such_memory
@@ -42,13 +42,13 @@ void speak(int signal, siginfo_t* info, void*) noexcept {
 
 thread_local constinit std::uint64_t working_on::ticket_ = 0;
 
-void leave_last_words_in(protocol::crash_note& note) noexcept {
+void write_last_words_to(protocol::crash_note& note) noexcept {
   where.store(&note);
   struct sigaction action{};
-  action.sa_sigaction = &speak;
+  action.sa_sigaction = &handle_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int s : deadly) {
-    // What takes a signal already, such as the address sanitizer, says more of it than we could.
+    // An existing handler, such as the address sanitizer's, reports more than this one could.
     struct sigaction taken{};
     const bool asked = ::sigaction(s, nullptr, &taken) == 0;
     if (asked && (taken.sa_flags & SA_SIGINFO) == 0 && (taken.sa_handler == SIG_DFL || taken.sa_handler == SIG_IGN))
@@ -56,14 +56,14 @@ void leave_last_words_in(protocol::crash_note& note) noexcept {
   }
 }
 
-room_for_last_words::room_for_last_words() noexcept
+signal_stack::signal_stack() noexcept
     : memory_(::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
-  if (memory_ == MAP_FAILED) return;  // then a thread whose stack overflows dies without a word
+  if (memory_ == MAP_FAILED) return;  // a thread whose stack overflows then dies without last words
   const stack_t stack{.ss_sp = memory_, .ss_flags = 0, .ss_size = stack_bytes};
   ::sigaltstack(&stack, nullptr);
 }
 
-room_for_last_words::~room_for_last_words() {
+signal_stack::~signal_stack() {
   if (memory_ == MAP_FAILED) return;
   const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
   ::sigaltstack(&none, nullptr);

@@ -7,11 +7,12 @@
 
 namespace troupe {
 
-/// From now on this process, when it dies of a signal, says in `note` which one, where, and what the thread worked on.
-/// It still dies of that signal. Not under the address sanitizer, which reports such signals itself.
-void leave_last_words_in(protocol::crash_note& note) noexcept;
+/// From now on, if this process dies of a signal, its handler writes to `note` which signal, at which address, and what
+/// the thread worked on. The process still dies of that signal. Does nothing under the address sanitizer, which reports
+/// such signals itself.
+void write_last_words_to(protocol::crash_note& note) noexcept;
 
-/// The thread works on this request while it lives.
+/// While it exists, the thread works on this request.
 class working_on {
  public:
   [[nodiscard]] explicit working_on(std::uint64_t ticket) noexcept { ticket_ = ticket; }
@@ -23,12 +24,13 @@ class working_on {
   static thread_local constinit std::uint64_t ticket_;
 };
 
-/// Room for a thread to speak in when its own stack has overflowed. Lives as long as the thread runs.
-class room_for_last_words {
+/// A second stack on which the thread's signal handlers run, also when its own stack has overflowed. Must exist as long
+/// as the thread runs.
+class signal_stack {
  public:
-  [[nodiscard]] room_for_last_words() noexcept;
-  ~room_for_last_words();
-  room_for_last_words(const room_for_last_words&) = delete;
+  [[nodiscard]] signal_stack() noexcept;
+  ~signal_stack();
+  signal_stack(const signal_stack&) = delete;
 
  private:
   void* memory_;

@@ -12,18 +12,18 @@
 
 namespace troupe {
 
-/// A thread that does what it is given, one after the other, for those who must not wait.
+/// A thread that runs tasks one after the other, for threads that must not wait for them.
 class task_queue {
  public:
-  /// `first`: before all others, on that thread. Throws std::system_error when there is no thread to be had.
+  /// Starts the thread, which first runs `first`. Throws std::system_error if it cannot be started.
   explicit task_queue(std::function<void()> first = {});
   task_queue(const task_queue&) = delete;
-  /// When all is done.
+  /// Waits until all tasks have run.
   ~task_queue();
 
-  /// Waits while very many are left: each may hold descriptors.
+  /// Adds a task. Blocks while very many are queued, because each may hold descriptors.
   void add(std::function<void()> what);
-  /// Since when it has been at what it does now; 0 while there is nothing to do.
+  /// Returns when the current task started; 0 while the queue is empty.
   std::int64_t busy_since_ns() const noexcept { return busy_since_ns_.load(std::memory_order_relaxed); }
 
  private:

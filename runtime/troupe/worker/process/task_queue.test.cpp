@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-TEST(task_queue, are_done_in_order_on_one_thread_and_all_of_them) {
+TEST(task_queue, runs_all_tasks_in_order_on_one_thread) {
   std::vector<int> done;
   std::thread::id first, last;
   {
@@ -28,42 +28,42 @@ TEST(task_queue, are_done_in_order_on_one_thread_and_all_of_them) {
   EXPECT_NE(first, std::this_thread::get_id());
 }
 
-TEST(task_queue, nobody_waits_for_one_that_takes_long) {
-  std::atomic<bool> let_go = false, second = false;
+TEST(task_queue, does_not_hold_up_the_caller_during_a_long_task) {
+  std::atomic<bool> released = false, second = false;
   task_queue others;
-  others.add([&] { let_go.wait(false); });
+  others.add([&] { released.wait(false); });
   others.add([&] { second = true; });
   EXPECT_FALSE(second);
-  let_go = true;
-  let_go.notify_all();
+  released = true;
+  released.notify_all();
 }
 
-TEST(task_queue, say_since_when_they_have_been_at_one) {
-  std::atomic<bool> let_go = false;
+TEST(task_queue, reports_when_the_current_task_started) {
+  std::atomic<bool> released = false;
   task_queue others;
   while (others.busy_since_ns() != 0) std::this_thread::yield();
   const std::int64_t before = now_ns();
-  others.add([&] { let_go.wait(false); });
+  others.add([&] { released.wait(false); });
   others.add([] {});
   while (others.busy_since_ns() == 0) std::this_thread::yield();
   EXPECT_GE(others.busy_since_ns(), before);
-  let_go = true;
-  let_go.notify_all();
+  released = true;
+  released.notify_all();
   while (others.busy_since_ns() != 0) std::this_thread::yield();
 }
 
-TEST(task_queue, who_gives_very_many_waits_for_room) {
-  std::atomic<bool> let_go = false;
+TEST(task_queue, blocks_a_caller_that_adds_very_many_tasks) {
+  std::atomic<bool> released = false;
   std::atomic<int> given = 0;
   task_queue others;
-  others.add([&] { let_go.wait(false); });
+  others.add([&] { released.wait(false); });
   std::thread giver([&] {
     for (; given < 1000; ++given) others.add([] {});
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_LE(given, 300);
-  let_go = true;
-  let_go.notify_all();
+  released = true;
+  released.notify_all();
   giver.join();
   EXPECT_EQ(given, 1000);
 }

@@ -13,20 +13,20 @@
 
 namespace troupe {
 
-/// Why an operation did not do its work, as the worker knows it.
+/// Why an operation failed or was skipped.
 struct failure {
   enum reaction reaction = reaction::fatal;
   std::int64_t code = 0;
   std::string domain, text;
   request_id first;               ///< the request that failed first
-  std::vector<request_id> chain;  ///< the first `max_chain` requests it reached through their inputs, nearest first
+  std::vector<request_id> chain;  ///< the first `max_chain` requests that it reached through inputs, nearest first
 };
 using failure_ptr = std::shared_ptr<const failure>;
 
-/// The same failure, one request further along the data.
+/// Returns the same failure, passed on along the data to one more request.
 failure_ptr passed_on(const failure_ptr& cause, const request_id& to);
 
-/// Failed operations, for those that depend on them. Lanes add, lanes and the pump look up; all of it is off the normal
+/// Failed operations, for those that depend on them. Lanes add them; lanes and the pump look them up. Not on the hot
 /// path.
 class failure_log {
  public:
@@ -37,23 +37,23 @@ class failure_log {
     std::vector<memory_access> accesses;
   };
 
-  /// Before the operation counts as complete.
+  /// Adds a failure. Must be called before the operation counts as complete.
   void add(entry e);
   bool empty() const noexcept { return live_.load(std::memory_order_acquire) == 0; }
   failure_ptr find(position at) const;
 
   /// For the pump: calls `f(entry)` for each failure that it has not seen. `issued` is how many operations each lane
-  /// has been given so far: none of the later ones can ask `find` for these.
+  /// has been given so far: later ones never ask `find` for these failures.
   template <class F>
   void harvest(lane_progress issued, F&& f) {
     if (fresh_.load(std::memory_order_acquire) == 0) return;
     for (const entry& e : take_fresh(issued)) f(e);
   }
-  /// For the pump: forgets failures that no unfinished operation can ask for.
+  /// For the pump: forgets failures that no incomplete operation can ask for.
   void prune(lane_progress done);
 
  private:
-  /// What one harvest found. Counts only grow from batch to batch, so batches are forgotten in order.
+  /// The result of one harvest. Counts only grow from batch to batch, so batches are forgotten in order.
   struct batch {
     std::array<std::uint64_t, max_lanes> issued;
     std::size_t entries;
@@ -62,8 +62,8 @@ class failure_log {
 
   mutable std::mutex lock_;
   std::deque<entry> entries_;  // first those of batches_, then the fresh ones
-  std::deque<batch> batches_;  // the pump's
-  std::size_t harvested_ = 0;  // the pump's: entries of all batches
+  std::deque<batch> batches_;  // for the pump
+  std::size_t harvested_ = 0;  // for the pump: entries of all batches
   std::atomic<std::size_t> live_{0}, fresh_{0};
 };
 

@@ -20,7 +20,7 @@ std::vector<std::uint64_t> harvested(failure_log& log, const progress& issued) {
   return numbers;
 }
 
-TEST(failure, names_the_nearest_requests_it_reached_and_no_more_however_far_it_goes) {
+TEST(failure, names_only_the_nearest_requests_that_it_reached) {
   failure_ptr f = std::make_shared<failure>(failure{.first = {"first", 1}});
   for (std::uint64_t ticket = 2; ticket < 1000; ++ticket) f = passed_on(f, {"step", ticket});
   ASSERT_EQ(f->chain.size(), max_chain);
@@ -28,7 +28,7 @@ TEST(failure, names_the_nearest_requests_it_reached_and_no_more_however_far_it_g
   EXPECT_EQ(f->first.name, "first");
 }
 
-TEST(failure_log, each_failure_is_harvested_once_and_found_until_nobody_can_ask_for_it) {
+TEST(failure_log, harvests_each_failure_once_and_finds_it_while_an_operation_can_ask_for_it) {
   failure_log log;
   EXPECT_TRUE(log.empty());
   log.add(failed({0, 3}, 1));
@@ -39,7 +39,7 @@ TEST(failure_log, each_failure_is_harvested_once_and_found_until_nobody_can_ask_
   EXPECT_EQ(harvested(log, {6, 5}), (std::vector<std::uint64_t>{3}));
   log.add(failed({0, 7}, 4));  // not harvested yet
 
-  log.prune(progress{3, 5});  // operation 4 of lane 0, given out before the first harvest, may still ask
+  log.prune(progress{3, 5});  // operation 4 of lane 0, issued before the first harvest, may still ask
   for (const position p : {position{0, 3}, position{1, 5}, position{0, 4}, position{0, 7}})
     ASSERT_TRUE(log.find(p)) << p.lane << ":" << p.sequence;
   EXPECT_EQ(log.find({0, 4})->text, "3");

@@ -24,20 +24,20 @@ struct position {
 /// How many operations of each lane are complete.
 using lane_progress = std::span<const std::uint64_t, max_lanes>;
 
-/// What an operation must wait for: per lane, that its operations up to some sequence are complete.
+/// What an operation waits for: in each lane, all operations up to some sequence.
 class wait_list {
  public:
   bool empty() const noexcept { return lanes_ == 0; }
-  /// One bit per lane that is waited for.
+  /// Returns the lanes that are waited for, one bit each.
   std::uint32_t lanes() const noexcept { return lanes_; }
-  /// 0: nothing of this lane is waited for.
+  /// Returns 0 if nothing of this lane is waited for.
   std::uint64_t sequence(std::uint32_t lane) const noexcept { return sequences_[lane]; }
 
   void add(position p) noexcept {
     if (p.sequence > sequences_[p.lane]) sequences_[p.lane] = p.sequence;
     lanes_ |= 1u << p.lane;
   }
-  /// What runs on `lane` itself needs no wait for its predecessors there.
+  /// Drops the wait for this lane.
   void drop_lane(std::uint32_t lane) noexcept {
     sequences_[lane] = 0;
     lanes_ &= ~(1u << lane);
@@ -58,15 +58,14 @@ class wait_list {
   std::uint32_t lanes_ = 0;
 };
 
-/// Through what a request's inputs may fail it.
+/// How failures may reach a request through its inputs.
 class failure_lookup {
  public:
-  /// The unfinished operations whose output the request reads. Should one fail, so must the request. No duplicates.
+  /// The incomplete operations whose output the request reads, without duplicates. If one fails, so must the request.
   std::span<const position> producers() const noexcept {
     return spilled_.empty() ? std::span(few_).first(few_count_) : std::span<const position>(spilled_);
   }
-  /// The number of the first failure among those that have spoiled what the request reads and that its caller has not
-  /// seen; 0: none.
+  /// The number of the first failure that has spoiled an input and that the request's caller has not seen; 0: none.
   std::uint64_t poison() const noexcept { return poison_; }
 
   void clear() noexcept;
@@ -82,19 +81,20 @@ class failure_lookup {
   std::uint64_t poison_ = 0;
 };
 
-/// Keeps a device "as if one at a time": says which earlier operations a request must wait for, and which failures
-/// reach it.
+/// Keeps a device "as if one at a time": determines which earlier operations a request must wait for, and which
+/// failures reach it.
 ///
-/// Requests pass in mailbox order: `collect`, choose a lane, `drop_implied`, `note_waited`, `commit`. Per range of
-/// bytes the tracker knows the last writer and, per lane, the last reader since. One thread uses it.
+/// For each request, in mailbox order, the caller calls `collect`, chooses a lane, and calls `drop_implied`,
+/// `note_waited` and `commit`. For each range of bytes the tracker knows the last writer and, for each lane, the last
+/// reader since. For one thread.
 ///
-/// What the caller promises:
+/// The caller guarantees:
 /// - Sequences of a lane start at 1 and grow from commit to commit.
-/// - A lane completes its operations in order, each after everything it waits for; **also those that are cancelled or
-/// skipped**,
-///   because later requests wait for such an operation alone and rely on what it waited for.
-/// - `poison` for a failed operation comes before any `collect` whose progress counts the operation as complete.
-///   (So read the progress first, then the failures, then collect.)
+/// - A lane completes its operations in order, each after everything it waits for. This **includes cancelled and
+/// skipped
+///   operations**, because later requests wait for such an operation alone and rely on what it has waited for.
+/// - `poison` for a failed operation is called before any `collect` whose progress counts the operation as complete.
+///   (So the caller reads the progress first, then the failures, and then collects.)
 ///
 /// The tracker is unusable after a `std::bad_alloc`.
 class hazard_tracker {
@@ -104,38 +104,39 @@ class hazard_tracker {
   hazard_tracker& operator=(const hazard_tracker&) = delete;
   ~hazard_tracker();
 
-  /// What a request with these accesses depends on, given what is complete. Replaces the content of `waits` and
-  /// `failures`. Poison numbered `seen` or lower does not count: the request's caller has been told already. Also
-  /// forgets a bounded amount of what is complete.
+  /// Determines what a request with these accesses depends on, and replaces the content of `waits` and `failures`.
+  /// Ignores poison numbered `seen` or lower, which the request's caller knows. Also forgets a bounded amount of
+  /// complete history.
   void collect(std::span<const memory_access> accesses, lane_progress completed, std::uint64_t seen, wait_list& waits,
                failure_lookup& failures);
 
-  /// Drops waits that an operation on `lane` need not make: its own lane, what the lane has waited for before, and what
-  /// the remaining waits have waited for.
+  /// Drops waits that an operation on `lane` need not make: for its own lane, for what the lane has waited for before,
+  /// and for what the remaining waits have waited for.
   void drop_implied(std::uint32_t lane, wait_list& waits) const noexcept;
 
-  /// The operation at `at`, the last of its lane so far, makes these waits.
+  /// Notes that the operation at `at`, the last of its lane so far, makes these waits.
   void note_waited(position at, const wait_list& waits) noexcept;
 
-  /// Later requests see these accesses as made by the operation at `at`.
+  /// Records these accesses as made by the operation at `at`, for later requests.
   void commit(std::span<const memory_access> accesses, position at);
 
-  /// The operation at `by` has failed or was skipped. What it wrote is spoiled, except where a later request overwrites
-  /// it. Reads among `written` are ignored. Failures are numbered from 1 in the order they became known.
+  /// Marks the output of the operation at `by`, which has failed or was skipped, as spoiled, except where a later
+  /// request overwrites it. Ignores reads among `written`. Failures are numbered from 1 in the order in which they
+  /// became known.
   void poison(std::span<const memory_access> written, position by, std::uint64_t number);
 
-  /// Nobody wants to hear of failures up to this one any more. Other poison stays until it is overwritten.
+  /// Forgets failures up to this one. Other poison stays until it is overwritten.
   void forget_poison_up_to(std::uint64_t number) noexcept;
   std::uint64_t forgotten() const noexcept { return forgotten_; }
 
-  /// Ranges kept at present.
+  /// Returns the number of ranges that the tracker keeps.
   std::size_t intervals() const noexcept;
 
  private:
-  /// What waiting for a lane implies.
+  /// What a wait for a lane implies.
   struct lane_clock {
-    std::array<std::uint64_t, max_lanes> reached{};  ///< per other lane, what this one has waited for
-    std::uint64_t changed = 0;                       ///< true for operations of this lane from this sequence on
+    std::array<std::uint64_t, max_lanes> reached{};  ///< for each other lane, the sequence waited for
+    std::uint64_t changed = 0;  ///< `reached` holds for operations of this lane from this sequence on
   };
   class interval_map;
 

@@ -35,7 +35,7 @@ positions sorted(std::span<const position> some) {
   return all;
 }
 
-/// A tracker, what it answered last, and what is complete.
+/// A tracker, its last results, and the progress of the lanes.
 struct desk {
   hazard_tracker tracker;
   progress completed{};
@@ -51,7 +51,7 @@ struct desk {
   void poison(const std::vector<memory_access>& written, position by, std::uint64_t number) {
     tracker.poison(written, by, number);
   }
-  /// Requests that touch nothing, until every interval has been looked at.
+  /// Collects requests that touch nothing, until every interval has been swept.
   void rest() {
     for (std::size_t left = 20 * tracker.intervals(); left-- > 0;) collect({});
   }
@@ -68,7 +68,7 @@ TEST(hazards, a_read_waits_for_the_last_write_of_its_range_and_depends_on_its_su
   EXPECT_EQ(d.collect({{100, 200, read}}), positions{});
 }
 
-TEST(hazards, an_overwrite_waits_for_the_readers_since_the_last_write_and_depends_on_nobody) {
+TEST(hazards, an_overwrite_waits_for_the_readers_since_the_last_write_and_depends_on_none) {
   desk d;
   d.commit({{0, 100, write}}, {1, 1});
   EXPECT_EQ(d.collect({{0, 10, write}}), (positions{{1, 1}}));
@@ -83,14 +83,14 @@ TEST(hazards, an_overwrite_waits_for_the_readers_since_the_last_write_and_depend
   EXPECT_EQ(d.producers(), (positions{{1, 1}}));
 }
 
-TEST(hazards, reads_do_not_wait_for_reads_even_of_memory_nobody_wrote) {
+TEST(hazards, reads_do_not_wait_for_reads_even_of_memory_that_was_never_written) {
   desk d;
   d.commit({{0, 100, read}}, {1, 1});
   EXPECT_EQ(d.collect({{0, 200, read}}), positions{});
   EXPECT_EQ(d.collect({{90, 200, write}}), (positions{{1, 1}}));
 }
 
-TEST(hazards, what_is_complete_is_not_waited_for) {
+TEST(hazards, requests_do_not_wait_for_complete_operations) {
   desk d;
   d.commit({{0, 100, write}}, {1, 1});
   d.commit({{100, 200, write}}, {1, 2});
@@ -119,7 +119,7 @@ TEST(hazards, empty_ranges_touch_nothing_and_the_last_address_is_like_any_other)
   EXPECT_EQ(d.collect({{UINT64_MAX - 1, UINT64_MAX, read}}), (positions{{1, 3}}));
 }
 
-TEST(hazards, waits_that_others_imply_are_dropped_and_no_more) {
+TEST(hazards, only_waits_that_others_imply_are_dropped) {
   hazard_tracker tracker;
   const auto after_dropping = [&](std::uint32_t lane, positions some) {
     wait_list waits;
@@ -134,7 +134,7 @@ TEST(hazards, waits_that_others_imply_are_dropped_and_no_more) {
   };
   EXPECT_EQ(after_dropping(3, {{3, 9}, {0, 1}}), (positions{{0, 1}}));
   note({1, 5}, {{0, 3}});
-  EXPECT_EQ(after_dropping(1, {{0, 3}}), positions{}) << "its lane has waited for that";
+  EXPECT_EQ(after_dropping(1, {{0, 3}}), positions{}) << "its lane has waited for that already";
   EXPECT_EQ(after_dropping(1, {{0, 4}}), (positions{{0, 4}}));
   EXPECT_EQ(after_dropping(2, {{0, 3}, {1, 5}}), (positions{{1, 5}})) << "1:5 runs after 0:3";
   EXPECT_EQ(after_dropping(2, {{0, 3}, {1, 4}}), (positions{{0, 3}, {1, 4}})) << "1:4 may run before 0:3";
@@ -166,7 +166,7 @@ TEST(hazards, poison_is_read_until_it_is_overwritten_seen_or_forgotten) {
   EXPECT_EQ(d.failures.poison(), 0u) << "forgotten";
 }
 
-TEST(hazards, a_failure_that_comes_late_spoils_only_what_nobody_has_overwritten_since) {
+TEST(hazards, a_late_failure_spoils_only_bytes_not_overwritten_since) {
   desk d;
   d.commit({{0, 100, write}}, {1, 1});
   d.commit({{25, 75, write}}, {2, 1});
@@ -178,7 +178,7 @@ TEST(hazards, a_failure_that_comes_late_spoils_only_what_nobody_has_overwritten_
   EXPECT_EQ(d.failures.poison(), 1u);
 }
 
-TEST(hazards, of_several_failures_the_first_unseen_one_is_told) {
+TEST(hazards, of_several_failures_the_first_unseen_one_is_reported) {
   desk d;
   for (std::uint64_t n : {3, 1, 2}) {
     d.commit({{n * 10, n * 10 + 10, write}}, {1, n});
@@ -203,7 +203,7 @@ TEST(hazards, any_number_of_producers_is_listed_once_each) {
   }
 }
 
-TEST(hazards, what_is_complete_is_forgotten_however_many_ranges_were_used) {
+TEST(hazards, complete_history_is_forgotten_however_many_ranges_were_used) {
   desk d;
   std::size_t most = 0;
   for (std::uint64_t n = 1; n <= 200'000; ++n) {
@@ -219,7 +219,7 @@ TEST(hazards, what_is_complete_is_forgotten_however_many_ranges_were_used) {
   EXPECT_EQ(d.tracker.intervals(), 1u);
 }
 
-TEST(hazards, neighbours_with_the_same_history_become_one) {
+TEST(hazards, neighbours_with_the_same_history_are_merged) {
   desk d;
   for (std::uint64_t n = 0; n < 1000; ++n) d.commit({{n, n + 1, read}}, {1, n + 1});
   for (std::uint64_t n = 0; n < 1000; ++n) d.commit({{n, n + 1, read}}, {2, 1});
@@ -268,7 +268,7 @@ struct plan {
   std::uint64_t longest;  // of the ranges
   std::size_t operations;
   std::uint32_t lanes;
-  unsigned progress_percent;  // how fast lanes proceed
+  unsigned progress_percent;  // the chance that a lane proceeds in a step
   bool callers_see;           // whether callers know of failures, and so ignore older ones
 };
 
@@ -362,7 +362,7 @@ class graph {
     }
   }
 
-  /// Some lane completes an operation, if it can.
+  /// Lets a random lane complete an operation, if it can.
   void proceed() {
     const auto lane = static_cast<std::uint32_t>(below(plan_.lanes));
     if (desk_.completed[lane] == lanes_[lane].size()) return;
@@ -403,7 +403,7 @@ bool conflict(const std::vector<memory_access>& some, const std::vector<memory_a
   });
 }
 
-/// Lanes in order and the waits that were left must order every two operations that conflict.
+/// The order of each lane and the remaining waits must order every two operations that conflict.
 void expect_conflicts_in_order(const graph& g) {
   constexpr std::size_t most = 128;
   std::vector<std::bitset<most>> before;
@@ -432,7 +432,7 @@ void expect_conflicts_in_order(const graph& g) {
   }
 }
 
-/// Failures must be those of a run of one operation after the other, whatever ran when.
+/// Failures must be those of a run of one operation after the other, in whatever order they really ran.
 void expect_failures_as_if_serial(const graph& g, std::uint64_t bytes) {
   std::vector<bool> bad(bytes);
   for (std::size_t n = 0; n < g.operations().size(); ++n) {
@@ -479,7 +479,7 @@ TEST(hazards, random_graphs_are_ordered_and_fail_as_if_run_one_at_a_time) {
   });
 }
 
-TEST(hazards, random_graphs_over_thousands_of_ranges_match_the_bytes) {
+TEST(hazards, random_graphs_over_thousands_of_ranges_match_a_model_of_every_byte) {
   for_seeds(24, [](std::uint64_t seed) {
     std::mt19937_64 random(seed);
     graph g({.bytes = 20'000,

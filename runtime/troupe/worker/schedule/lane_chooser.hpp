@@ -10,25 +10,25 @@
 
 namespace troupe {
 
-/// Which lane an operation gets. Lane 0 uploads, lane 1 downloads, the last ones are the helpers', those between
-/// compute: what has no special priority, then one lane for high and one for low.
+/// Chooses the lane of an operation. Lane 0 uploads, lane 1 downloads, and the last ones are for helpers. Those between
+/// compute: the lanes for normal priority, then one for high and one for low.
 class lane_chooser {
  public:
   lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
-  /// The lanes before the helpers': where there are streams, these are.
+  /// Returns the number of lanes that are streams on a GPU: all before the helpers'.
   std::uint32_t streams() const noexcept { return low() + 1; }
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
   std::uint32_t high() const noexcept { return first_compute + computes_; }
   std::uint32_t low() const noexcept { return high() + 1; }
   lane_purpose purpose_of(std::uint32_t lane) const noexcept;
 
-  /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how
-  /// much a lane has to do.
+  /// Returns a lane. `library` is the engine's number in order of loading, `waits` what the operation waits for, and
+  /// `backlog(lane)` the number of incomplete operations of a lane.
   template <class Backlog>
   std::uint32_t choose(std::uint32_t wanted, priority urgency, std::uint32_t library, const wait_list& waits,
                        Backlog&& backlog) noexcept {
-    // Slow work is never on a lane where others may be in a hurry; where it is not itself, one helper must do.
+    // Slow work never runs on a lane for urgent operations. Slow work of low priority has one helper.
     if (wanted == troupe_lane_helper && urgency == priority::low) return max_lanes - 1;
     if (wanted != troupe_lane_helper && urgency != priority::normal) return urgency == priority::high ? high() : low();
     switch (wanted) {
@@ -49,7 +49,8 @@ class lane_chooser {
     }
     if (computes_ == 1) return first_compute;
     if (policy_ == lane_policy::per_actor) return first_compute + library % computes_;
-    // Pooled: behind what it waits for, where waiting costs nothing; else where the least is to be done.
+    // Pooled: on the lane of an operation that it waits for, where the wait costs nothing, or else on the lane with the
+    // least backlog.
     for (std::uint32_t l = first_compute; l < first_compute + computes_; ++l)
       if (waits.sequence(l) != 0) return l;
     return least(first_compute, first_compute + computes_, backlog);

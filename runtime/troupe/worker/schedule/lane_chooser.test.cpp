@@ -11,7 +11,7 @@ namespace {
 constexpr auto idle = [](std::uint32_t) { return std::uint64_t{0}; };
 constexpr std::uint32_t kinds[] = {troupe_lane_library, troupe_lane_upload, troupe_lane_download};
 
-TEST(lane_chooser, gives_what_is_high_and_what_is_low_lanes_that_nothing_else_gets) {
+TEST(lane_chooser, gives_high_and_low_priority_lanes_that_nothing_else_gets) {
   for (const auto policy : {lane_policy::per_actor, lane_policy::pooled, lane_policy::single})
     for (std::uint32_t helpers = 1; helpers <= 4; ++helpers) {
       lane_chooser chooser(policy, 8, helpers);
@@ -24,7 +24,7 @@ TEST(lane_chooser, gives_what_is_high_and_what_is_low_lanes_that_nothing_else_ge
         }
       EXPECT_FALSE(normal.contains(chooser.high()));
       EXPECT_FALSE(normal.contains(chooser.low()));
-      EXPECT_LT(chooser.low(), max_lanes - helpers) << "which are the helpers'";
+      EXPECT_LT(chooser.low(), max_lanes - helpers) << "the helpers' lanes come last";
       EXPECT_EQ(chooser.streams(), chooser.low() + 1);
     }
 }
@@ -39,7 +39,7 @@ TEST(lane_chooser, leaves_slow_work_to_the_helpers_whatever_its_priority) {
   EXPECT_EQ(chooser.choose(troupe_lane_helper, priority::low, 0, {}, idle), max_lanes - 1);
 }
 
-TEST(lane_chooser, puts_what_follows_behind_what_it_waits_for) {
+TEST(lane_chooser, puts_a_request_that_follows_on_the_lane_that_it_waits_for) {
   lane_chooser chooser(lane_policy::per_actor, 4, 2);
   const auto behind = [&](std::initializer_list<std::uint32_t> lanes, auto&& backlog) {
     wait_list waits;
@@ -49,10 +49,10 @@ TEST(lane_chooser, puts_what_follows_behind_what_it_waits_for) {
   const std::uint32_t own = lane_chooser::first_compute + 3;
   for (const std::uint32_t l : {lane_chooser::upload, lane_chooser::download, 4u, chooser.high(), chooser.low()})
     EXPECT_EQ(behind({l}, idle), l);
-  EXPECT_EQ(behind({4, 6}, idle), own) << "neither is to wait for the other";
+  EXPECT_EQ(behind({4, 6}, idle), own) << "neither lane may hold up the other";
   EXPECT_EQ(behind({max_lanes - 1}, idle), own) << "a helper has no stream";
   const auto busy_but = [](std::uint32_t lane) { return std::uint64_t{lane == 7 ? 0u : 3u}; };
-  EXPECT_EQ(behind({}, busy_but), 7u) << "nothing is to be waited for";
+  EXPECT_EQ(behind({}, busy_but), 7u) << "it waits for nothing";
 }
 
 TEST(lane_chooser, knows_what_each_lane_is_for) {

@@ -12,33 +12,31 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t usual_payload_bytes = 5 * 64;
-// How long what has low priority lets others go first.
-constexpr std::int64_t most_patience_ns = 100'000'000;
+// How long a lane of low priority lets the others go first, at most.
+constexpr std::int64_t longest_yield_ns = 100'000'000;
+constexpr std::uint64_t backlog = 256;
 
 }  // namespace
 
 lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
                    wait_policy policy, bool threads, platform* gpu)
-    : channel_(channel),
-      operations_(operations),
+    : lanes_{channel, operations},
       reports_(reports),
       failures_(failures),
       policy_(policy),
       steps_(policy),
-      device_steps_(policy, usable_cores(), work_by::gpu),
       threads_(threads),
-      gpu_(gpu) {}
+      device_(lanes_, gpu, reports, policy, [this](const failure& why) {
+        step_.fetch_add(1, std::memory_order_seq_cst);
+        futex_wake(step_, futex_scope::process);
+        if (context_lost_) context_lost_(why);
+      }) {}
 
 lane_set::~lane_set() {
   if (!threads_) return;
   drain();
   ending_.store(true);
-  if (watcher_.joinable()) {
-    watch_.fetch_add(1);
-    futex_wake(watch_, futex_scope::process);
-    watcher_.join();
-  }
-  for (lane& l : lanes_) {
+  for (lane_state& l : lanes_.lanes) {
     l.wake.fetch_add(1);
     futex_wake(l.wake, futex_scope::process);
     if (l.thread.joinable()) l.thread.join();
@@ -48,25 +46,25 @@ lane_set::~lane_set() {
 void lane_set::set_up(const lane_chooser& chooser) noexcept {
   for (std::uint32_t i = 0; i < max_lanes; ++i) {
     lanes_[i].purpose = chooser.purpose_of(i);
-    channel_.page().lanes[i].purpose.store(lanes_[i].purpose);
+    lanes_.channel.page().lanes[i].purpose.store(lanes_[i].purpose);
   }
 }
 
 void lane_set::issue(operation& op, std::uint32_t number) noexcept {
-  lane& l = lanes_[number];
-  op.at = {number, ++l.issued};
-  channel_.log(number, op.at.sequence).store(protocol::log_word(op.ticket, op.slot), std::memory_order_relaxed);
+  op.at = {number, ++lanes_[number].issued};
+  lanes_.channel.log(number, op.at.sequence).store(protocol::log_word(op.ticket, op.slot), std::memory_order_relaxed);
 }
 
 void lane_set::queue(operation& op) {
-  lane& l = lanes_[op.at.lane];
+  lane_state& l = lanes_[op.at.lane];
   l.queued.store(op.at.sequence + op.together - 1, std::memory_order_seq_cst);
   if (!threads_) return;
   if (!l.thread.joinable()) {
     try {
       l.thread = std::thread([this, number = op.at.lane] { serve(number); });
     } catch (const std::system_error& e) {
-      fault(error::from_errno(reaction::context_lost, "worker", "starting the thread of a lane", e.code().value()));
+      device_.lose(
+          error::from_errno(reaction::context_lost, "worker", "starting the thread of a lane", e.code().value()));
     }
   } else if (l.parked.load(std::memory_order_seq_cst)) {
     l.wake.fetch_add(1);
@@ -74,27 +72,24 @@ void lane_set::queue(operation& op) {
   }
 }
 
-operation& lane_set::at(position p) const noexcept {
-  return operations_[protocol::slot_of(channel_.log(p.lane, p.sequence).load(std::memory_order_relaxed))];
-}
-
 bool lane_set::step(std::uint32_t number) noexcept {
   const std::uint64_t next = lanes_[number].ran.load(std::memory_order_relaxed) + 1;
   if (lanes_[number].queued.load(std::memory_order_relaxed) < next) return false;
-  operation& head = at({number, next});
+  operation& head = lanes_.at({number, next});
   bool waits = false;
   for (std::uint32_t i = 0; i < head.together; ++i)
-    at({number, next + i}).waits.for_each([&](position p) { waits |= done(p.lane) < p.sequence; });
+    lanes_.at({number, next + i}).waits.for_each([&](position p) { waits |= done(p.lane) < p.sequence; });
   if (waits) return false;
   run(head);
   return true;
 }
 
-// Low priority, where the lanes are threads: what others do has all cores. Not for ever, and not for what only waits.
-void lane_set::give_way() noexcept {
-  const std::int64_t deadline = now_ns() + most_patience_ns;
+// For the lane of low priority, where lanes are threads: the operations of other lanes have all cores. The lane goes on
+// after a while, and does not yield to an operation that still waits.
+void lane_set::yield_to_others() noexcept {
+  const std::int64_t deadline = now_ns() + longest_yield_ns;
   const auto alone = [this] {
-    return std::none_of(lanes_.begin(), lanes_.end(), [](const lane& l) {
+    return std::none_of(lanes_.lanes.begin(), lanes_.lanes.end(), [](const lane_state& l) {
       return l.purpose != lane_purpose::low && l.running.load(std::memory_order_relaxed);
     });
   };
@@ -107,51 +102,51 @@ void lane_set::give_way() noexcept {
   step_waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// What the pump has written on its core comes here while what is before it is run.
-void lane_set::look_ahead(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept {
-  if (queued >= next + 4) will_read(&at({number, next + 4}), sizeof(operation));
+// Fetches what the pump wrote on its core, while the operations before it run.
+void lane_set::prefetch(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept {
+  if (queued >= next + 4) will_read(&lanes_.at({number, next + 4}), sizeof(operation));
   if (queued < next + 2) return;
-  const operation& soon = at({number, next + 2});
+  const operation& soon = lanes_.at({number, next + 2});
   will_read(soon.payload, usual_payload_bytes);
-  will_write(&channel_.slot(soon.slot), 1);
+  will_write(&lanes_.channel.slot(soon.slot), 1);
 }
 
 void lane_set::serve(std::uint32_t number) noexcept {
-  const room_for_last_words room;
-  lane& l = lanes_[number];
-  if (gpu_ != nullptr)
-    if (auto ok = gpu_->enter(); !ok) return fault(ok.error());
+  const signal_stack stack;
+  lane_state& l = lanes_[number];
+  const bool is_stream = device_.is_stream(number);
+  if (auto ok = device_.enter(); !ok) return device_.lose(ok.error());
   spin_experience known(policy_);
   adaptive_wait wait(known);
   while (true) {
-    // What is queued first, what has run second: while more is queued than has run the pump runs nothing here, so
-    // `next` is this thread's. The other way round the pump could run `next` itself and queue the one after it in
-    // between.
+    // `queued` is read first and `ran` second. While more is queued than has run, the pump runs nothing here, so `next`
+    // belongs to this thread. In the other order the pump could, between the two reads, run `next` itself and queue the
+    // operation behind it.
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
                         next = l.ran.load(std::memory_order_acquire) + 1;
-    if (is_lost()) return;
+    if (device_.is_lost()) return;
     if (queued >= next) {
-      look_ahead(number, next, queued);
-      operation& op = at({number, next});
-      // What is done already shall not seem to wait for this.
-      if (l.stream != nullptr && !op.only_enqueues) mark(number);
-      if (gpu_ == nullptr && l.purpose == lane_purpose::low) {
-        for (std::uint32_t i = 0; i < op.together; ++i) (void)wait_for(at({number, next + i}).waits, number);
-        give_way();
+      prefetch(number, next, queued);
+      operation& op = lanes_.at({number, next});
+      // Answers to what is complete already must not come only after this operation.
+      if (is_stream && !op.only_enqueues) device_.mark(number);
+      if (!device_.has_platform() && l.purpose == lane_purpose::low) {
+        for (std::uint32_t i = 0; i < op.together; ++i) (void)wait_for(lanes_.at({number, next + i}).waits, number);
+        yield_to_others();
       }
       run(op);
       continue;
     }
-    if (l.stream != nullptr) mark(number);
+    if (is_stream) device_.mark(number);
     if (ending_.load()) return;
     const auto keeps_others_waiting = [this] {
-      const std::uint32_t shared = channel_.application().shared_core.load(std::memory_order_relaxed);
+      const std::uint32_t shared = lanes_.channel.application().shared_core.load(std::memory_order_relaxed);
       return shared != 0 && shared == current_core();
     };
     if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; }, keeps_others_waiting)) continue;
     reports_.announce_idle();
-    // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the
-    // two sees the other.
+    // Announce, look again, sleep. `queue` stores `queued` first and reads `parked` second, so one of the two threads
+    // sees the other's store.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
     if (l.queued.load(std::memory_order_seq_cst) < l.ran.load(std::memory_order_seq_cst) + 1 && !ending_.load())
@@ -160,57 +155,61 @@ void lane_set::serve(std::uint32_t number) noexcept {
   }
 }
 
-// Lanes wake those that sleep here with every step.
+// Every lane wakes the threads that sleep here with each of its steps.
 template <class Reached>
 void lane_set::sleep_until(Reached&& reached) noexcept {
   adaptive_wait wait(steps_);
-  while (!wait.spin(reached) && !lost_.load(std::memory_order_relaxed)) {
+  while (!wait.spin(reached) && !device_.is_lost()) {
     step_waiters_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = step_.load(std::memory_order_seq_cst);
-    if (!reached() && !lost_.load(std::memory_order_seq_cst))
+    if (!reached() && !device_.is_lost())
       wait.sleep_after_spin([&] { futex_wait(step_, before, futex_scope::process); });
     step_waiters_.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
-  const auto reached = [&] { return channel_.page().lanes[number].done.load(std::memory_order_seq_cst) >= sequence; };
+void lane_set::wait_until_done(position p) noexcept {
+  const auto reached = [&] { return lanes_.counter(p.lane).load(std::memory_order_seq_cst) >= p.sequence; };
   if (reached()) return;
-  if (lanes_[number].stream != nullptr) return wait_for_device({number, sequence});
+  if (device_.is_stream(p.lane)) return device_.wait_until_done(p);
   sleep_until(reached);
 }
 
-// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves: for what
-// is what it says. Once the device is lost it returns whatever has been done.
+// Makes the waits of an operation that is about to run on a lane. A stream waits for another stream by itself; returns
+// what it waits for. Once the device is lost, returns whether or not the waits are over.
 protocol::gate lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
-  void* const stream = lanes_[on_lane].stream;
+  const bool on_stream = device_.is_stream(on_lane);
   protocol::gate on_device;
   waits.for_each([&](position p) {
-    lane& l = lanes_[p.lane];
     if (done(p.lane) >= p.sequence) return;
-    if (stream == nullptr) return wait_until_done(p.lane, p.sequence);
-    mark(on_lane);  // what it has done already shall not seem to wait, too
-    if (l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
-    sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
-    mark(p);
-    on_device.add(p.lane, channel_.log(p.lane, p.sequence).load(std::memory_order_relaxed));
-    if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());
+    if (!on_stream) return wait_until_done(p);
+    device_.mark(on_lane);  // answers to what it has completed must not come only after this wait
+    if (!device_.is_stream(p.lane)) return wait_until_done(p);
+    sleep_until([&] { return lanes_[p.lane].ran.load(std::memory_order_seq_cst) >= p.sequence; });
+    on_device.add(p.lane, lanes_.channel.log(p.lane, p.sequence).load(std::memory_order_relaxed));
+    device_.make_stream_wait(on_lane, p);
   });
   return on_device;
 }
 
 bool lane_set::are_met(const wait_list& waits, std::uint32_t number) const noexcept {
-  if (lanes_[number].stream == nullptr) return waits.empty();
+  if (!device_.is_stream(number)) return waits.empty();
   bool all = true;
   waits.for_each([&](position p) {
-    const lane& l = lanes_[p.lane];
-    all &= (l.stream != nullptr ? l.ran.load(std::memory_order_acquire) : done(p.lane)) >= p.sequence;
+    all &=
+        (device_.is_stream(p.lane) ? lanes_[p.lane].ran.load(std::memory_order_acquire) : done(p.lane)) >= p.sequence;
   });
   return all;
 }
 
+bool lane_set::has_backlog() const noexcept {
+  return device_.has_platform() && std::any_of(lanes_.lanes.begin(), lanes_.lanes.end(), [](const lane_state& l) {
+           return l.queued.load(std::memory_order_relaxed) > l.ran.load(std::memory_order_relaxed) + backlog;
+         });
+}
+
 void lane_set::drain() noexcept {
-  for (std::uint32_t i = 0; i < max_lanes; ++i) wait_until_done(i, lanes_[i].issued);
+  for (std::uint32_t i = 0; i < max_lanes; ++i) wait_until_done({i, lanes_[i].issued});
 }
 
 failure_ptr lane_set::failed_input(const operation& op) const {
@@ -223,20 +222,21 @@ failure_ptr lane_set::failed_input(const operation& op) const {
 }
 
 troupe_engine_call lane_set::call_of(const operation& op) noexcept {
-  return {.stream = lanes_[op.at.lane].stream,
+  return {.stream = device_.stream(op.at.lane),
           .lane = op.at.lane,
           .reserved = 0,
           .ticket = op.ticket,
-          .reply = channel_.cell(op.slot).bytes,
+          .reply = lanes_.channel.cell(op.slot).bytes,
           .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
           .worker = &reports_,
           .recording = nullptr};
 }
 
-// After its waits: why it must not run, or nothing, and from then on it cannot be cancelled.
+// Called after the operation's waits. Returns why it must not run; if null, the operation has started and can no longer
+// be cancelled.
 failure_ptr lane_set::start(operation& op) noexcept {
   const failure_ptr why = failed_input(op);
-  std::atomic<std::uint64_t>& word = channel_.slot(op.slot);
+  std::atomic<std::uint64_t>& word = lanes_.channel.slot(op.slot);
   const std::uint64_t started = protocol::slot_word(op.ticket, protocol::phase::started),
                       cancelled = protocol::slot_word(op.ticket, protocol::phase::cancelled);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -260,49 +260,52 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
   if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
     broken_.fetch_or(std::uint64_t{1} << whose);
   if (why.reaction == reaction::context_lost) {
-    // A device answers with what has gone wrong before, whatever is asked next.
-    if (gpu_ != nullptr)
-      fault(error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
-            &op);
+    // The cause may lie in an earlier operation: a device reports its fault from whatever call comes next.
+    if (device_.has_platform())
+      device_.lose(
+          error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
+          &op);
     else if (context_lost_)
       context_lost_(why);
   }
   return std::make_shared<failure>(why);
 }
 
-void lane_set::tell(const operation& op, const failure_ptr& why) {
+void lane_set::report_failure(const operation& op, const failure_ptr& why) {
   const std::uint64_t number = reports_.report(op, *why);
   failures_.add({op.at, number, why, {op.touched.begin(), op.touched.end()}});
 }
 
 void lane_set::run(operation& op) noexcept {
   if (op.together > 1) return run_group(op);
-  // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
-  // waited for.
+  // An operation that will not run makes its waits too: later ones wait for this operation alone, and rely on what it
+  // has waited for.
   const protocol::gate on_device = wait_for(op.waits, op.at.lane);
-  if (is_lost()) return;
-  if (op.timed) is_about_to_run(op, on_device);
+  if (device_.is_lost()) return;
+  if (op.timed) start_time_limit(op, on_device);
   failure_ptr why = start(op);
   lanes_[op.at.lane].running.store(true, std::memory_order_relaxed);
   if (!why) why = execute(op);
-  if (why && goes_with_the_context(*why)) return;
-  if (why) tell(op, why);
+  if (why && is_lost_with_context(*why)) return;
+  if (why) report_failure(op, why);
   complete(op.at);
 }
 
-// The application counts the time of what runs, and what is only enqueued does not: of each lane only the first runs,
-// with those that share its call, and that not while the device keeps it waiting for other lanes.
-void lane_set::is_about_to_run(const operation& op, protocol::gate gate) noexcept {
-  if (lanes_[op.at.lane].stream != nullptr) mark(op.at.lane);
-  channel_.gate(op.slot).store(gate.word(), std::memory_order_relaxed);
+// The application times operations that run, which an enqueued one need not do yet: of each lane only the first
+// incomplete operation runs, with those that share its call, and not while the device keeps it waiting for other lanes.
+// So the operations before this one are marked, and the gate says what it waits for.
+void lane_set::start_time_limit(const operation& op, protocol::gate gate) noexcept {
+  if (device_.is_stream(op.at.lane)) device_.mark(op.at.lane);
+  lanes_.channel.gate(op.slot).store(gate.word(), std::memory_order_relaxed);
 }
 
-// It has not failed by itself: it is lost, and may be asked again, as all that the device has not done.
-bool lane_set::goes_with_the_context(const failure& why) const noexcept {
-  return why.reaction == reaction::context_lost && is_lost();
+// Such an operation has not failed itself. It is lost and may be asked again, like all that the device has not done.
+bool lane_set::is_lost_with_context(const failure& why) const noexcept {
+  return why.reaction == reaction::context_lost && device_.is_lost();
 }
 
-// One call for all that can still run. Each has its own answer: what is cancelled, or misses an input, is left out.
+// Makes one call for all members that can still run. A member that is cancelled or misses an input is left out and
+// reported by itself.
 void lane_set::run_group(operation& head) noexcept {
   std::array<const operation*, most_together> going;
   std::array<const void*, most_together> payloads;
@@ -310,16 +313,16 @@ void lane_set::run_group(operation& head) noexcept {
   std::uint32_t n = 0;
   const position first = head.at;
   const std::uint32_t all = head.together;
-  const auto member = [&](std::uint32_t i) -> operation& { return at({first.lane, first.sequence + i}); };
+  const auto member = [&](std::uint32_t i) -> operation& { return lanes_.at({first.lane, first.sequence + i}); };
   protocol::gate on_device;
   for (std::uint32_t i = 0; i < all; ++i) on_device.add(wait_for(member(i).waits, first.lane));
-  if (is_lost()) return;
+  if (device_.is_lost()) return;
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
-    if (op.timed) is_about_to_run(op, on_device);
-    on_device.share_a_call();  // those behind it
+    if (op.timed) start_time_limit(op, on_device);
+    on_device.share_a_call();  // true of the members behind the first
     if (const failure_ptr why = start(op)) {
-      tell(op, why);
+      report_failure(op, why);
       continue;
     }
     going[n] = &op;
@@ -331,28 +334,22 @@ void lane_set::run_group(operation& head) noexcept {
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i)
       if (const failure_ptr why = execute(*going[i])) {
-        if (goes_with_the_context(*why)) return;
-        tell(*going[i], why);
+        if (is_lost_with_context(*why)) return;
+        report_failure(*going[i], why);
       }
   }
   complete({first.lane, first.sequence + all - 1});
 }
 
 void lane_set::complete(position up_to) noexcept {
-  lane& l = lanes_[up_to.lane];
-  l.running.store(false, std::memory_order_relaxed);  // before the ordered store that follows, which costs enough
-  if (l.stream == nullptr) {
-    l.ran.store(up_to.sequence, std::memory_order_release);  // first: a lane that is idle has run everything
-    channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
+  lane_state& l = lanes_[up_to.lane];
+  l.running.store(false, std::memory_order_relaxed);  // relaxed: the ordered store that follows publishes it too
+  if (!device_.is_stream(up_to.lane)) {
+    l.ran.store(up_to.sequence, std::memory_order_release);  // before `done`: a lane that is idle has run everything
+    lanes_.counter(up_to.lane).store(up_to.sequence, std::memory_order_seq_cst);
     reports_.announce();
   } else {
-    const std::uint64_t before = l.ran.exchange(up_to.sequence, std::memory_order_seq_cst);
-    bool say_so =
-        up_to.sequence - l.marked.load(std::memory_order_relaxed) >= l.unmarked.load(std::memory_order_relaxed);
-    for (std::uint64_t s = before + 1; s <= up_to.sequence; ++s)
-      if (const operation& op = at({up_to.lane, s}); op.timed || op.awaited.load(std::memory_order_seq_cst))
-        say_so = true;
-    if (say_so) mark(up_to.lane);
+    device_.mark_if_due(l.ran.exchange(up_to.sequence, std::memory_order_seq_cst), up_to);
   }
   wake_steps();
 }

@@ -34,7 +34,7 @@ class lanes : public testing::Test {
  protected:
   using run_fn = decltype(troupe_engine_operation::run);
 
-  // What the pump does with an operation of one slot. `number` is what it is told.
+  // Does what the pump does with an operation of one slot. `number` is its payload.
   operation& prepare(std::uint32_t slot, std::uint32_t number, const troupe_engine_operation& what, void* engine) {
     operation& op = operations_[slot];
     op.ticket = ++ticket_;
@@ -47,7 +47,7 @@ class lanes : public testing::Test {
     lanes_.issue(op, lane);
     return op;
   }
-  // The failure that the next report tells of.
+  // The failure in the next report.
   struct told {
     std::uint8_t how;
     std::string domain, text;
@@ -83,7 +83,7 @@ class lanes : public testing::Test {
   std::uint64_t ticket_ = 0;
 };
 
-// Holds up the other threads of this program at any instruction, again and again, until it goes.
+// While it exists, interrupts the other threads of this program again and again, at any instruction.
 class interruptions {
  public:
   interruptions() {
@@ -98,7 +98,7 @@ class interruptions {
   }
   ~interruptions() {
     every({});
-    std::signal(SIGALRM, SIG_IGN);  // also drops one that is on its way
+    std::signal(SIGALRM, SIG_IGN);  // also drops a pending one
     std::signal(SIGALRM, before_);
     pthread_sigmask(SIG_UNBLOCK, &alarm_, nullptr);
   }
@@ -113,13 +113,14 @@ class interruptions {
   void (*before_)(int);
 };
 
-// The pump and the lane's thread take turns at a lane as fast as they can: a thread that is held up at a bad moment
-// must not run what the other has run.
-TEST_F(lanes, every_operation_runs_once_a_thread_that_runs_it) {
+// The pump and the lane's thread alternate at a lane as fast as they can. A thread that is interrupted at a bad moment
+// must not run an operation that the other has run.
+TEST_F(lanes, run_every_operation_exactly_once) {
   constexpr std::uint32_t most = 300'000;
   const auto what = testing_worker::operation_that(&count_run);
   std::vector<int> runs(most);
-  lanes_.queue(prepare(0, 0, what, runs.data()));  // its thread is here before the interruptions, so they reach it
+  lanes_.queue(
+      prepare(0, 0, what, runs.data()));  // starts the lane's thread before the interruptions, so that they reach it
   const interruptions held_up;
   const std::int64_t deadline = now_ns() + 1'000'000'000;
   std::uint32_t count = 1;
@@ -133,11 +134,11 @@ TEST_F(lanes, every_operation_runs_once_a_thread_that_runs_it) {
   }
   lanes_.drain();
   for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(runs[i], 1) << "operation " << i;
-  EXPECT_TRUE(failures_.empty()) << "the second run of one found it started, and took that for a cancellation";
+  EXPECT_TRUE(failures_.empty()) << "a second run found an operation started, and took that for a cancellation";
 }
 
-// Nobody else will: the pump may have gone to sleep long before a lane is done.
-TEST_F(lanes, a_lane_that_goes_idle_tells_the_reactor_of_answers_that_nobody_waits_for) {
+// No other thread would: the pump may have gone to sleep long before.
+TEST_F(lanes, wake_the_reactor_when_they_go_idle_with_answers_that_no_thread_waits_for) {
   const auto what = testing_worker::operation_that(&count_run);
   int runs = 0;
   std::atomic<std::uint32_t>& news = channel_.view().page().idle_epoch;
@@ -147,7 +148,7 @@ TEST_F(lanes, a_lane_that_goes_idle_tells_the_reactor_of_answers_that_nobody_wai
   EXPECT_NE(news.load(), 0u);
 }
 
-TEST_F(lanes, an_engine_that_fails_without_saying_why_fails_for_good) {
+TEST_F(lanes, report_a_failure_without_a_reason_as_fatal) {
   const auto what = testing_worker::operation_that(&fail_without_a_word);
   lanes_.run_here(prepare(0, 0, what, nullptr));
   const told t = next_report();
@@ -156,7 +157,7 @@ TEST_F(lanes, an_engine_that_fails_without_saying_why_fails_for_good) {
   EXPECT_EQ(t.text, "");
 }
 
-TEST_F(lanes, an_engine_cannot_invent_a_reaction_or_leave_a_text_without_an_end) {
+TEST_F(lanes, correct_an_invalid_reaction_and_unterminated_texts_of_an_engine) {
   const auto what = testing_worker::operation_that(&fail_in_bad_form);
   lanes_.run_here(prepare(0, 0, what, nullptr));
   const told t = next_report();

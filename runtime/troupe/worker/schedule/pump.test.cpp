@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A pump mostly without engines: every request fails, which is all these tests need.
+// Mostly a pump without engines: every request fails, which is all that these tests need.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t capacity = 64;
 
-// Says that it may not run on the pump, until it may.
+// An operation that may not run on the pump until the test allows it.
 struct hesitant {
   std::atomic<bool> may{false};
   std::atomic<int> asked{0};
@@ -27,14 +27,14 @@ struct hesitant {
   }
   static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
     static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
-    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // so that it is reported
     return false;
   }
   troupe_engine_operation operation = testing_worker::operation_that(run, ready);
   troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
-// On which threads it ran, and in which order.
+// Records on which threads it ran, and in which order.
 struct counting {
   std::vector<std::thread::id> ran_on;
   std::vector<std::uint64_t> tickets;
@@ -77,7 +77,7 @@ class pumps : public testing::Test {
     commands_out_.publish(ticket, slot);
     commands_out_.wake_if_sleeping();
   }
-  // Blocks until the next report comes.
+  // Blocks until the next report arrives.
   protocol::report_header next_report() {
     std::array<std::byte, protocol::max_report_bytes> room;
     ring_record record;
@@ -87,7 +87,7 @@ class pumps : public testing::Test {
     return head;
   }
 
-  // Engines, which outlive the set that has them.
+  // Engines; they outlive the set that holds them.
   hesitant hesitant_;
   counting counting_;
   testing_worker::channel_in_memory channel_{capacity};
@@ -109,7 +109,7 @@ class pumps : public testing::Test {
   std::uint64_t sent_ = 0;
 };
 
-TEST_F(pumps, one_that_is_stopped_fails_requests_whose_memory_will_never_come) {
+TEST_F(pumps, fail_requests_whose_memory_is_not_mapped_when_they_are_stopped) {
   send({.segments = 1});
   std::thread ends([this] { pump_.stop(); });
   EXPECT_TRUE(pump_.run());
@@ -117,7 +117,7 @@ TEST_F(pumps, one_that_is_stopped_fails_requests_whose_memory_will_never_come) {
   EXPECT_EQ(next_report().ticket, 1u);
 }
 
-TEST_F(pumps, one_that_is_stopped_serves_requests_whose_memory_has_come) {
+TEST_F(pumps, serve_requests_whose_memory_is_mapped_before_they_stop) {
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   send({.segments = 2});
   pump_.segments_changed(1);
@@ -128,8 +128,8 @@ TEST_F(pumps, one_that_is_stopped_serves_requests_whose_memory_has_come) {
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported)) << "it has no engines";
 }
 
-// Poison of which nothing is left must not make wrong data look right.
-TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_have_not_seen_them) {
+// Forgotten poison must not make wrong data look right.
+TEST_F(pumps, refuse_reads_of_callers_that_have_not_seen_failures_already_forgotten) {
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   const auto spoil = [this](int times) {
     for (int i = 0; i < times; ++i) {
@@ -151,7 +151,7 @@ TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_ha
   pumping.join();
 }
 
-TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier_worker) {
+TEST_F(pumps, refuse_requests_that_are_bound_to_a_worker_of_an_earlier_generation) {
   pump_.begin_generation(2);
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   const auto cause_of = [this](std::uint32_t generation, bool bound) {
@@ -160,15 +160,15 @@ TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier
           .flags = {false, priority::normal, bound}});
     return next_report().reaction;
   };
-  const auto goes_on = static_cast<std::uint8_t>(reaction::unsupported);  // to where it has no engine
-  EXPECT_EQ(cause_of(1, false), goes_on) << "what only writes can be run by any worker";
+  const auto goes_on = static_cast<std::uint8_t>(reaction::unsupported);  // the next check: there is no engine
+  EXPECT_EQ(cause_of(1, false), goes_on) << "any worker can run a request that only writes";
   EXPECT_EQ(cause_of(1, true), static_cast<std::uint8_t>(reaction::retry_later));
   EXPECT_EQ(cause_of(2, true), goes_on);
   pump_.stop();
   pumping.join();
 }
 
-TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) {
+TEST_F(pumps, leave_operations_that_are_not_ready_to_their_lane) {
   hesitant& what = hesitant_;
   ASSERT_TRUE(engines_.add("hesitant", what.engine));
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
@@ -182,15 +182,15 @@ TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) 
   EXPECT_EQ(what.asked, 1);
   what.may = true;
   send({.opcode = testing_worker::only_opcode});
-  std::thread again([this] { EXPECT_TRUE(pump_.run()); });  // what is there, as it was stopped
+  std::thread again([this] { EXPECT_TRUE(pump_.run()); });  // runs what is queued, then stops
   const std::thread::id next = again.get_id();
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
   again.join();
   EXPECT_EQ(what.ran_on, next);
 }
 
-// To enqueue takes a GPU's driver some microseconds: while one thread does, the other looks at what comes next.
-TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_the_lane) {
+// A GPU's driver takes some microseconds to enqueue: while one thread does that, the pump takes the next requests.
+TEST_F(pumps, of_a_gpu_leave_requests_with_a_long_queue_behind_them_to_the_lane) {
   testing_worker::recording_device gpu;
   counting& what = counting_;
   ASSERT_TRUE(engines_.add("counting", what.engine));
@@ -212,7 +212,8 @@ TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_th
       while (what.ran < all) std::this_thread::yield();
     };
     run(3);
-    for (const std::thread::id id : what.ran_on) EXPECT_EQ(id, std::this_thread::get_id()) << "few run at once";
+    for (const std::thread::id id : what.ran_on)
+      EXPECT_EQ(id, std::this_thread::get_id()) << "a short queue runs on the pump";
     run(60);
     for (std::size_t i = 3; i < 3 + 60 - 16; ++i) EXPECT_NE(what.ran_on[i], std::this_thread::get_id()) << i;
     for (std::size_t i = 0; i < 63; ++i) EXPECT_EQ(what.tickets[i], i + 1) << "in their order";

@@ -23,14 +23,14 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
   const std::size_t bytes = protocol::write_report(room, head, why.domain, why.text, why.first.name, why.chain);
   ring_claim c = ring_.claim(bytes);
   while (c.status == claim_status::full) {
-    // The application reads reports whenever it looks at all; see to it that somebody does.
+    // The application reads reports whenever one of its threads drives, so wake one.
     wake_reactor();
     announce();
     const timespec pause{.tv_sec = 0, .tv_nsec = 50'000};
     ::nanosleep(&pause, nullptr);
     c = ring_.claim(bytes);
   }
-  // Something here has written over the ring. Without a report the request would be taken for a success.
+  // The ring's memory was overwritten in this process. Without a report the request would count as a success.
   if (!c) std::abort();
   std::memcpy(c.data, room.data(), bytes);
   ring_.publish(c);
@@ -48,8 +48,8 @@ void reporter::announce() noexcept {
 }
 
 void reporter::announce_idle() noexcept {
-  // Several lanes and the pump may be here at once. Who found the flag set in `announce` had counted its operation
-  // before, so a thread that takes the flag down sees it counted.
+  // Several lanes and the pump may be here at once. A thread that found the flag set in `announce` had counted its
+  // operation before, so the thread that clears the flag sees that operation counted.
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;

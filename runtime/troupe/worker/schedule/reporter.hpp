@@ -10,20 +10,21 @@
 
 namespace troupe {
 
-/// The worker's voice: failures go into the report ring, and sleepers in the application are woken.
+/// Tells the application what happened: writes failures to the report ring, and wakes threads that sleep.
 class reporter {
  public:
   reporter(protocol::view channel, ring_writer& reports) noexcept : channel_(channel), ring_(reports) {}
 
-  /// Another worker has told of failures up to this number. Before the first report.
+  /// Continues the numbers of another worker, whose last failure had this one. Must be called before the first report.
   void continue_after(std::uint64_t last) noexcept { last_ = last; }
 
-  /// Publishes a failure; returns its number. Before the operation counts as complete. Waits while the ring is full.
+  /// Publishes a failure and returns its number. Must be called before the operation counts as complete. Blocks while
+  /// the ring is full.
   std::uint64_t report(const operation& op, const failure& why);
 
-  /// After operations became complete: wakes the threads that wait for answers.
+  /// Wakes the threads that wait for answers, after operations became complete.
   void announce() noexcept;
-  /// Before the pump or a lane sleeps: answers that nobody was woken for are the reactor's now.
+  /// Wakes the reactor, before the pump or a lane sleeps, if there are answers that no thread was woken for.
   void announce_idle() noexcept;
 
  private:

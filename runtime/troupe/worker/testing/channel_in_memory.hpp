@@ -8,7 +8,7 @@
 
 namespace troupe::testing_worker {
 
-/// What an application and a worker share, in ordinary memory of this program.
+/// The memory that an application and a worker share, as ordinary memory of this program.
 class channel_in_memory {
  public:
   explicit channel_in_memory(std::uint32_t capacity)

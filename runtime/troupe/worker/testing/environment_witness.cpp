@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A library that looks at its environment while it is loaded, as OpenBLAS does.
+// A library that reads its environment while it is loaded, as OpenBLAS does.
 #include <cstdlib>
 #include <string>
 

@@ -8,7 +8,7 @@ namespace troupe::testing_worker {
 
 inline constexpr std::uint64_t only_opcode = 7;
 
-/// One that `run` carries out, by itself, on the lane of its library.
+/// Makes an operation that `run` carries out alone, on the lane of its library.
 inline troupe_engine_operation operation_that(decltype(troupe_engine_operation::run) run,
                                               decltype(troupe_engine_operation::ready) ready = nullptr) {
   return {.opcode = only_opcode,
@@ -21,7 +21,7 @@ inline troupe_engine_operation operation_that(decltype(troupe_engine_operation::
           .ready = ready};
 }
 
-/// An engine with that alone. `state` is what `run` and `ready` get. Both stay where they are while a set has it.
+/// Makes an engine with that operation. `run` and `ready` get `state`. Operation and engine must outlive the set.
 inline troupe_engine engine_with(const troupe_engine_operation& only, void* state) {
   return {.abi = troupe_engine_abi,
           .library = "testing",

@@ -12,7 +12,7 @@
 
 namespace troupe::testing_worker {
 
-/// A device that does nothing by itself: what is enqueued on its streams, in the order in which it comes.
+/// A device that records what is enqueued on each stream, in order, and completes nothing until the test says so.
 class recording_device final : public platform {
  public:
   void* context() const noexcept override { return nullptr; }
@@ -32,9 +32,9 @@ class recording_device final : public platform {
   result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
     const std::scoped_lock guard(lock_);
-    if (quick_) where.store(value);
-    said_.emplace_back(&where, value);
-    enqueued_[number_of(stream)] += " says " + std::to_string(value);
+    if (immediate_) where.store(value);
+    marks_.emplace_back(&where, value);
+    enqueued_[number_of(stream)] += " marks " + std::to_string(value);
     return {};
   }
   result<void> wait(void* stream, std::atomic<std::uint64_t>&, std::uint64_t value) override {
@@ -52,21 +52,21 @@ class recording_device final : public platform {
     const std::scoped_lock guard(lock_);
     return enqueued_[lane];
   }
-  /// It has done all that it was to say something of, and from now on does everything at once; or the first of that.
+  /// Carries out the first marks, all by default. If all, later ones are carried out at once.
   void finish(std::size_t first = SIZE_MAX) {
     const std::scoped_lock guard(lock_);
-    quick_ = first == SIZE_MAX;
-    for (std::size_t i = 0; i < std::min(first, said_.size()); ++i) said_[i].first->store(said_[i].second);
+    immediate_ = first == SIZE_MAX;
+    for (std::size_t i = 0; i < std::min(first, marks_.size()); ++i) marks_[i].first->store(marks_[i].second);
   }
 
  private:
   std::size_t number_of(void* stream) const { return static_cast<std::size_t>(static_cast<char*>(stream) - streams_); }
   std::mutex lock_;
-  bool quick_ = false;
+  bool immediate_ = false;
   char streams_[max_lanes]{};
   std::size_t made_ = 0;
   std::array<std::string, max_lanes> enqueued_;
-  std::vector<std::pair<std::atomic<std::uint64_t>*, std::uint64_t>> said_;
+  std::vector<std::pair<std::atomic<std::uint64_t>*, std::uint64_t>> marks_;
 };
 
 }  // namespace troupe::testing_worker

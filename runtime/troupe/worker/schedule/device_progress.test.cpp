@@ -34,24 +34,24 @@ bool enqueue(void* device, const void*, const troupe_engine_call* c, troupe_engi
 
 bool do_nothing(void*, const void*, const troupe_engine_call*, troupe_engine_failure*) { return true; }
 
-// Runs when the test lets it.
-std::atomic<bool> held{false}, let_go{false};
+// Blocks until the test releases it.
+std::atomic<bool> held{false}, released{false};
 bool hold(void* device, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
   held = true;
-  while (!let_go) std::this_thread::yield();
+  while (!released) std::this_thread::yield();
   return enqueue(device, payload, c, failure);
 }
 
-class lanes_of_a_device : public testing::Test {
+class gpu_lanes : public testing::Test {
  protected:
   using run_fn = decltype(troupe_engine_operation::run);
 
-  lanes_of_a_device() {
-    EXPECT_TRUE(lanes_.make_streams(chooser_));
+  gpu_lanes() {
+    EXPECT_TRUE(lanes_.device().make_streams(chooser_));
     lanes_.when_context_lost([this](const failure& why) { lost_.push_back(why); });
   }
-  ~lanes_of_a_device() override {
-    lanes_.mark_all();
+  ~gpu_lanes() override {
+    lanes_.device().mark_all();
     device_.finish();
   }
   operation& issued(std::uint32_t on, const wait_list& waits = {}, run_fn run = &enqueue) {
@@ -61,13 +61,13 @@ class lanes_of_a_device : public testing::Test {
     op.what = std::find_if(whats_.begin(), whats_.end(), [run](const auto& w) { return w.run == run; });
     op.engine = &device_;
     op.waits = waits;
-    lanes_.will_wait_for(waits);
+    lanes_.device().mark_awaited(waits);
     lanes_.issue(op, on);
     return op;
   }
   void run(std::uint32_t on) { lanes_.run_here(issued(on)); }
   void lose(std::uint32_t on) { lanes_.run_here(issued(on, {}, &lose_the_context)); }
-  // What follows is for later: the device may be asked about it by now.
+  // Ignores what follows: the watcher may have added a mark by now.
   bool begins(std::uint32_t on, const std::string& expected) { return device_.enqueued(on).starts_with(expected); }
   bool becomes(std::uint32_t on, const std::string& expected) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -79,7 +79,7 @@ class lanes_of_a_device : public testing::Test {
     out.add(p);
     return out;
   }
-  // Whom the only loss of the context is put down to; 0: to nobody.
+  // The ticket that the only loss of the context is blamed on; 0: none.
   std::uint64_t blamed() const {
     EXPECT_EQ(lost_.size(), 1u);
     EXPECT_EQ(lost_.at(0).code, 700);
@@ -103,93 +103,94 @@ class lanes_of_a_device : public testing::Test {
   lane_set lanes_{channel_.view(), operations_.get(), reports_, failures_, wait_policy::latency, true, &device_};
 };
 
-// Else what waits for the first of many long operations would wait for all that were enqueued behind it.
-TEST_F(lanes_of_a_device, what_another_lane_waits_for_is_said_to_be_done_right_behind_it) {
+// Otherwise an operation that waits for the first of many long ones would wait for all that are enqueued behind it.
+TEST_F(gpu_lanes, mark_an_operation_right_behind_it_if_another_lane_waits_for_it) {
   run(lane);
   operation& later = issued(other, behind({lane, 1}));
   run(lane);
   run(lane);
   lanes_.run_here(later);
-  EXPECT_TRUE(begins(lane, " runs says 1 runs runs")) << device_.enqueued(lane);
+  EXPECT_TRUE(begins(lane, " runs marks 1 runs runs")) << device_.enqueued(lane);
   EXPECT_TRUE(begins(other, " waits for 1 runs")) << device_.enqueued(other);
 }
 
-TEST_F(lanes_of_a_device, and_so_it_is_when_it_was_still_to_be_run_as_the_other_was_sent) {
+TEST_F(gpu_lanes, mark_an_awaited_operation_right_behind_it_even_if_it_is_enqueued_later) {
   operation &first = issued(lane), &second = issued(lane);
   operation& later = issued(other, behind({lane, 1}));
   lanes_.run_here(first);
   lanes_.run_here(second);
   lanes_.run_here(later);
-  EXPECT_TRUE(begins(lane, " runs says 1 runs")) << device_.enqueued(lane);
+  EXPECT_TRUE(begins(lane, " runs marks 1 runs")) << device_.enqueued(lane);
   EXPECT_TRUE(begins(other, " waits for 1 runs")) << device_.enqueued(other);
 }
 
-// Else its answer would come with what waits, and never when that one waits for somebody who waits for the answer.
-TEST_F(lanes_of_a_device, what_a_lane_has_done_is_said_before_it_waits_for_another) {
+// Otherwise the answers would come only with the operation that waits, and never if that waits, through the host, for
+// one of these answers.
+TEST_F(gpu_lanes, mark_finished_work_before_they_wait_for_another_lane) {
   run(lane);
   run(other);
   lanes_.run_here(issued(other, behind({lane, 1})));
-  EXPECT_TRUE(begins(other, " runs says 1 waits for 1 runs")) << device_.enqueued(other);
+  EXPECT_TRUE(begins(other, " runs marks 1 waits for 1 runs")) << device_.enqueued(other);
 }
 
-TEST_F(lanes_of_a_device, what_nobody_waits_for_is_said_soon_also_where_nothing_follows) {
+TEST_F(gpu_lanes, mark_the_last_operation_of_a_lane_soon_though_nothing_follows_it) {
   run(other);
-  for (std::uint32_t i = 0; i < 32; ++i) run(lane);  // of which the device has done nothing
-  EXPECT_TRUE(becomes(other, " runs says 1")) << device_.enqueued(other);
+  for (std::uint32_t i = 0; i < 32; ++i) run(lane);  // the device completes none of these
+  EXPECT_TRUE(becomes(other, " runs marks 1")) << device_.enqueued(other);
 }
 
-TEST_F(lanes_of_a_device, nothing_is_said_of_what_nobody_waits_for_until_there_is_much_of_it) {
+TEST_F(gpu_lanes, mark_operations_that_are_not_awaited_only_after_32_of_them) {
   for (std::uint32_t i = 0; i < 40; ++i) run(lane);
   std::string expected;
-  for (int i = 1; i <= 40; ++i) expected += i == 32 ? " runs says 32" : " runs";
+  for (int i = 1; i <= 40; ++i) expected += i == 32 ? " runs marks 32" : " runs";
   EXPECT_TRUE(begins(lane, expected)) << device_.enqueued(lane);
 }
 
-TEST_F(lanes_of_a_device, what_is_left_to_the_thread_of_a_lane_is_marked_by_it_and_not_meanwhile) {
-  held = let_go = false;
+TEST_F(gpu_lanes, leave_queued_operations_to_be_marked_by_the_thread_that_enqueues_them) {
+  held = released = false;
   run(lane);
   operation& op = issued(lane, {}, &hold);
   op.only_enqueues = true;
   lanes_.queue(op);
   while (!held) std::this_thread::yield();
-  lanes_.mark_all();
+  lanes_.device().mark_all();
   EXPECT_EQ(device_.enqueued(lane), " runs");
-  let_go = true;
-  EXPECT_TRUE(becomes(lane, " runs runs says 2")) << device_.enqueued(lane);
+  released = true;
+  EXPECT_TRUE(becomes(lane, " runs runs marks 2")) << device_.enqueued(lane);
 }
 
-// Else the answer to what is done would come when something else is.
-TEST_F(lanes_of_a_device, a_thread_marks_what_it_has_run_before_something_that_may_take_long) {
-  held = let_go = false;
+// Otherwise the answer to a complete operation would come only with the next.
+TEST_F(gpu_lanes, mark_finished_work_before_an_operation_that_may_take_long) {
+  held = released = false;
   run(lane);
   lanes_.queue(issued(lane, {}, &hold));
   while (!held) std::this_thread::yield();
-  EXPECT_EQ(device_.enqueued(lane), " runs says 1");
-  let_go = true;
-  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
+  EXPECT_EQ(device_.enqueued(lane), " runs marks 1");
+  released = true;
+  EXPECT_TRUE(becomes(lane, " runs marks 1 runs marks 2")) << device_.enqueued(lane);
 }
 
-TEST_F(lanes_of_a_device, a_thread_marks_what_it_has_run_before_it_waits_for_what_the_host_does) {
+TEST_F(gpu_lanes, mark_finished_work_before_they_wait_for_the_host) {
   run(lane);
   operation& slow = issued(first_helper, {}, &do_nothing);
   operation& op = issued(lane, behind({first_helper, 1}));
   op.only_enqueues = true;
   lanes_.queue(op);
-  EXPECT_TRUE(becomes(lane, " runs says 1")) << device_.enqueued(lane);
+  EXPECT_TRUE(becomes(lane, " runs marks 1")) << device_.enqueued(lane);
   lanes_.run_here(slow);
-  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
+  EXPECT_TRUE(becomes(lane, " runs marks 1 runs marks 2")) << device_.enqueued(lane);
 }
 
-TEST_F(lanes_of_a_device, who_waits_for_the_device_goes_on_when_it_is_so_far_and_not_before) {
+TEST_F(gpu_lanes, wake_a_waiting_thread_when_the_device_has_come_far_enough_and_not_before) {
   run(lane);
-  lanes_.mark_all();
+  lanes_.device().mark_all();
   run(lane);
   std::atomic<bool> back = false;
   std::thread waits([&] {
     lanes_.drain();
     back = true;
   });
-  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
+  EXPECT_TRUE(becomes(lane, " runs marks 1 runs marks 2")) << device_.enqueued(lane);
   std::this_thread::sleep_for(40ms);  // asleep by now
   device_.finish(1);
   std::this_thread::sleep_for(20ms);
@@ -198,10 +199,10 @@ TEST_F(lanes_of_a_device, who_waits_for_the_device_goes_on_when_it_is_so_far_and
   waits.join();
 }
 
-TEST_F(lanes_of_a_device, each_who_waits_for_it_goes_on_at_his_own_time) {
+TEST_F(gpu_lanes, wake_each_waiting_thread_when_its_own_operation_is_complete) {
   for (int i = 0; i < 3; ++i) {
     run(lane);
-    lanes_.mark_all();
+    lanes_.device().mark_all();
   }
   std::array<std::atomic<bool>, 2> back{};
   std::vector<std::thread> waiting;
@@ -225,21 +226,21 @@ TEST_F(lanes_of_a_device, each_who_waits_for_it_goes_on_at_his_own_time) {
   waiting[0].join();
 }
 
-TEST_F(lanes_of_a_device, a_call_that_is_answered_with_a_fault_of_before_is_not_blamed_for_it) {
+TEST_F(gpu_lanes, blame_the_only_incomplete_operation_and_not_the_call_that_reports_the_fault) {
   run(lane);
   lose(lane);
-  EXPECT_EQ(blamed(), 1u) << "the only one that is not known to be done";
+  EXPECT_EQ(blamed(), 1u) << "the only operation that is not known to be complete";
 }
 
-TEST_F(lanes_of_a_device, nobody_is_blamed_for_a_fault_where_several_of_a_lane_may_have_made_it) {
+TEST_F(gpu_lanes, blame_no_operation_for_a_fault_if_several_of_a_lane_are_incomplete) {
   run(lane);
   run(lane);
   lose(lane);
   EXPECT_EQ(blamed(), 0u);
 }
 
-// Else a request that waited for what is lost would be answered as if it had not been.
-TEST_F(lanes_of_a_device, what_waits_for_the_device_does_not_run_when_it_is_lost) {
+// Otherwise a request that waited for lost work would be answered as if that work had been done.
+TEST_F(gpu_lanes, do_not_run_an_operation_that_waits_for_the_device_once_it_is_lost) {
   run(lane);
   operation& op = issued(first_helper, behind({lane, 1}), &do_nothing);
   lanes_.queue(op);
@@ -249,12 +250,12 @@ TEST_F(lanes_of_a_device, what_waits_for_the_device_does_not_run_when_it_is_lost
   std::this_thread::sleep_for(30ms);
   EXPECT_EQ(lanes_.done(first_helper), 0u);
   EXPECT_EQ(lanes_.done(other), 0u);
-  EXPECT_EQ(channel_.view().slot(op.slot).load(), 0u) << "nor has it started";
-  EXPECT_FALSE(reports_seen_.peek()) << "nor is anything answered";
+  EXPECT_EQ(channel_.view().slot(op.slot).load(), 0u) << "it must not have started";
+  EXPECT_FALSE(reports_seen_.peek()) << "nothing may be answered";
 }
 
-// The application looks how long they run, and they do so one after the other.
-TEST_F(lanes_of_a_device, those_with_a_time_limit_are_marked_each) {
+// The application times them one after the other.
+TEST_F(gpu_lanes, mark_each_operation_with_a_time_limit) {
   run(lane);
   for (int i = 0; i < 2; ++i) {
     operation& op = issued(lane);
@@ -262,10 +263,10 @@ TEST_F(lanes_of_a_device, those_with_a_time_limit_are_marked_each) {
     lanes_.run_here(op);
   }
   run(lane);
-  EXPECT_EQ(device_.enqueued(lane), " runs says 1 runs says 2 runs says 3 runs");
+  EXPECT_EQ(device_.enqueued(lane), " runs marks 1 runs marks 2 runs marks 3 runs");
 }
 
-TEST_F(lanes_of_a_device, one_with_a_time_limit_says_for_what_the_device_lets_it_wait) {
+TEST_F(gpu_lanes, record_in_the_gate_what_a_timed_operation_waits_for) {
   const auto gate_of = [&](const operation& op) { return protocol::gate(channel_.view().gate(op.slot).load()); };
   for (int i = 0; i < 2; ++i) run(lane), run(third);
   wait_list waits = behind({third, 2});
@@ -284,7 +285,7 @@ TEST_F(lanes_of_a_device, one_with_a_time_limit_says_for_what_the_device_lets_it
   EXPECT_EQ(gate_of(free).word(), 0u);
 }
 
-TEST_F(lanes_of_a_device, those_with_a_time_limit_that_share_a_call_say_so) {
+TEST_F(gpu_lanes, record_in_the_gate_that_timed_operations_share_a_call) {
   run(other);
   troupe_engine_operation grouped = testing_worker::operation_that(&enqueue);
   grouped.run_group = [](void*, const void* const*, const troupe_engine_call*, std::uint32_t, troupe_engine_failure*) {
@@ -304,38 +305,39 @@ TEST_F(lanes_of_a_device, those_with_a_time_limit_that_share_a_call_say_so) {
   }
 }
 
-// Else the answer to a long one would come with that to the last of many.
-TEST_F(lanes_of_a_device, those_that_take_long_are_marked_each) {
+// Otherwise the answer to a long operation would come only with the answer to the last of many.
+TEST_F(gpu_lanes, mark_each_operation_if_operations_take_long) {
   run(lane);
-  lanes_.mark_all();
+  lanes_.device().mark_all();
   std::this_thread::sleep_for(20ms);
   device_.finish(1);
   bool each = false;
   int i = 1;
   for (const auto until = std::chrono::steady_clock::now() + 10s; !each && std::chrono::steady_clock::now() < until;) {
-    std::this_thread::sleep_for(1ms);  // somebody looks how long it took
+    std::this_thread::sleep_for(1ms);  // the watcher measures how long it took
     run(lane);
     run(lane);
     i += 2;
-    each = device_.enqueued(lane).ends_with(" runs says " + std::to_string(i - 1) + " runs says " + std::to_string(i));
+    each =
+        device_.enqueued(lane).ends_with(" runs marks " + std::to_string(i - 1) + " runs marks " + std::to_string(i));
   }
   EXPECT_TRUE(each) << device_.enqueued(lane);
 }
 
-TEST_F(lanes_of_a_device, a_fault_that_a_call_of_another_lane_is_answered_with_is_that_of_the_lane_with_work) {
+TEST_F(gpu_lanes, blame_the_lane_with_work_for_a_fault_that_another_lane_reports) {
   run(lane);
   lose(other);
   EXPECT_EQ(blamed(), 1u);
 }
 
-TEST_F(lanes_of_a_device, nobody_is_blamed_for_a_fault_where_several_lanes_have_work) {
+TEST_F(gpu_lanes, blame_no_operation_for_a_fault_if_several_lanes_have_work) {
   run(lane);
   run(other);
   lose(lane);
   EXPECT_EQ(blamed(), 0u);
 }
 
-TEST_F(lanes_of_a_device, a_call_that_is_answered_with_a_fault_while_nothing_else_runs_is_blamed_for_it) {
+TEST_F(gpu_lanes, blame_the_call_that_reports_a_fault_if_nothing_else_is_incomplete) {
   lose(lane);
   EXPECT_EQ(blamed(), 1u);
 }

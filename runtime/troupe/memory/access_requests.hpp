@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <troupe/request/checker.hpp>
+
+/// The requests that change who may use memory. They copy nothing.
+namespace troupe::memory {
+
+/// Why they cannot be part of a graph.
+inline constexpr std::string_view changes_what_is_allowed = "it changes what all later requests may do",
+                                  hands_memory_over = "it hands memory over at a time that the application knows";
+
+/// Makes the target's pages read-only in the worker, for `device::seal`. The target has all bytes of its pages to
+/// itself.   mprotect
+struct seal {
+  in<std::byte> target;
+  extent bytes;
+  static constexpr std::string_view not_recorded = changes_what_is_allowed;
+  using reply = void;
+  TROUPE_REQUEST("memory.seal", target, bytes)
+  void check(checker& c) const;
+};
+/// Makes them writable again, for `device::unseal`.
+struct unseal {
+  inout<std::byte> target;
+  extent bytes;
+  static constexpr std::string_view not_recorded = changes_what_is_allowed;
+  using reply = void;
+  TROUPE_REQUEST("memory.unseal", target, bytes)
+  void check(checker& c) const;
+};
+
+/// Marks, for `device::lend`, from when on another program, unknown to the device, may read and write the bytes. Does
+/// nothing itself.
+struct lend {
+  inout<std::byte> target;
+  extent bytes;
+  static constexpr std::string_view not_recorded = hands_memory_over;
+  using reply = void;
+  TROUPE_REQUEST("memory.lend", target, bytes)
+  void check(checker& c) const;
+};
+/// The same for a program that only reads.
+struct show {
+  in<std::byte> source;
+  extent bytes;
+  static constexpr std::string_view not_recorded = hands_memory_over;
+  using reply = void;
+  TROUPE_REQUEST("memory.show", source, bytes)
+  void check(checker& c) const;
+};
+/// Ends that, for `device::take_back`: all of the bytes count as written.
+struct take_back {
+  out<std::byte> target;
+  extent bytes;
+  static constexpr std::string_view not_recorded = hands_memory_over;
+  using reply = void;
+  TROUPE_REQUEST("memory.take_back", target, bytes)
+  void check(checker& c) const;
+};
+
+}  // namespace troupe::memory

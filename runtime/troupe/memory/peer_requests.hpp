@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <troupe/base/error.hpp>
+#include <troupe/request/checker.hpp>
+#include <type_traits>
+
+/// The requests behind copies between devices.
+namespace troupe::memory {
+
+/// Why they cannot be part of a graph.
+inline constexpr std::string_view half_of_a_copy = "it is one half of a copy between two devices";
+
+/// The two halves of a copy between devices, each a request to one of them; `device::copy_from` sends both. They share
+/// `meeting`, the address of a staging_header that both workers see. If the target's worker sees the source itself,
+/// this half announces that the source is complete, and holds up later writes to it until the other half has copied it.
+struct peer_show {
+  in<std::byte> source;
+  extent bytes;
+  std::uint64_t meeting;
+  static constexpr std::string_view not_recorded = half_of_a_copy;
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_show", source, bytes, meeting)
+  void check(checker& c) const;
+};
+/// The target's half: copies directly from the source.
+struct peer_take {
+  out<std::byte> target;
+  extent bytes;
+  std::uint64_t from;  ///< where this worker sees the source
+  std::uint64_t meeting;
+  static constexpr std::string_view not_recorded = half_of_a_copy;
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_take", target, bytes, from, meeting)
+  void check(checker& c) const;
+};
+/// If the target's worker does not see the source: copies it to chunks behind the header, while the other half empties
+/// them.
+struct peer_send {
+  in<std::byte> source;
+  extent bytes;
+  std::uint64_t meeting;
+  extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = half_of_a_copy;
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_send", source, bytes, meeting, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+/// The target's half: copies from these chunks.
+struct peer_receive {
+  out<std::byte> target;
+  extent bytes;
+  std::uint64_t meeting;
+  extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = half_of_a_copy;
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_receive", target, bytes, meeting, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+
+template <class R>
+inline constexpr bool is_half_of_peer_copy = std::is_same_v<R, peer_show> || std::is_same_v<R, peer_take> ||
+                                             std::is_same_v<R, peer_send> || std::is_same_v<R, peer_receive>;
+/// Returns the error of a half whose other half was given up. The application knows the cause and reports that instead.
+inline error peer_failed() {
+  return error(reaction::retry_later, "memory", "copy between devices: the other device has given up its half");
+}
+
+}  // namespace troupe::memory

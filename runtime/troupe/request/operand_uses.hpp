@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <troupe/request/block.hpp>
+#include <troupe/request/request.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// One operand while it is checked: which part of it the request touches.
+struct operand_use {
+  const void* field = nullptr;
+  const memory_range* range = nullptr;
+  std::uint64_t element_bytes = 0;
+  memory_access touched;
+  /// Set for a matrix: columns of `row_bytes`, one every `pitch` bytes. 0: one contiguous run.
+  std::uint64_t row_bytes = 0, pitch = 0;
+  /// True if it touches its range with gaps. The gaps keep their content, so a write does not replace the whole range.
+  bool gaps = false;
+};
+
+/// The operands of one request, in the order of its fields. Allocates only if there are more than `max_operands`.
+class operand_uses {
+ public:
+  operand_uses() noexcept {}
+
+  void add(const operand_use& u) {
+    if (count_ < max_operands) [[likely]]
+      new (few_ + count_) operand_use(u);
+    else
+      add_to_many(u);
+    ++count_;
+  }
+  std::size_t size() const noexcept { return count_; }
+  std::span<const operand_use> all() const noexcept { return {many_.empty() ? few_ : many_.data(), count_}; }
+  std::span<operand_use> all() noexcept { return {many_.empty() ? few_ : many_.data(), count_}; }
+  /// Returns the operand at this place; null if there is none. Quick in the order of the fields.
+  operand_use* find(const void* field) noexcept {
+    operand_use* const first = all().data();
+    for (std::size_t tried = 0, i = next_; tried < count_; ++tried) {
+      const std::size_t after = i + 1 < count_ ? i + 1 : 0;
+      if (first[i].field == field) {
+        next_ = after;
+        return first + i;
+      }
+      i = after;
+    }
+    return nullptr;
+  }
+
+ private:
+  void add_to_many(const operand_use& u);
+
+  std::size_t count_ = 0, next_ = 0;  // `next_`: index that `find` tries first
+  union {
+    operand_use few_[max_operands];  // the first `count_` of them, up to max_operands
+  };
+  std::vector<operand_use> many_;  // all of them, once there are more
+};
+
+}  // namespace troupe

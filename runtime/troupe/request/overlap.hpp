@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <troupe/request/operand_uses.hpp>
+#include <utility>
+
+namespace troupe {
+
+/// Two operands that share an element although one is written.
+struct operand_overlap {
+  const operand_use* written;
+  const operand_use* other;
+};
+
+/// Finds an overlap among these operands that is not between one of the `allowed` pairs of fields.
+std::optional<operand_overlap> find_overlap(std::span<const operand_use> all,
+                                            std::span<const std::pair<const void*, const void*>> allowed);
+
+}  // namespace troupe

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/request/describe.hpp>
+#include <troupe/request/request_refusal.hpp>
+
+namespace troupe {
+
+void request_refusal::refuse(const void* field, std::string_view value, std::string_view expected) {
+  if (why_) return;
+  std::string text(name_);
+  text.append(": ").append(field_name(field)).append(" ").append(value).append("; expected ").append(expected);
+  why_.emplace(error::details{.reaction = reaction::caller_bug,
+                              .domain = "request",
+                              .text = std::move(text),
+                              .request = {std::string(name_), 0}});
+}
+
+void request_refusal::refuse_less(const void* field, extent value, extent low, std::string_view hint) {
+  std::string expected = "at least " + detail::text(low);
+  if (low.overflowed()) expected = "a shape whose size fits 64 bits";
+  refuse(field, "is " + detail::text(value), expected.append(hint));
+}
+
+void request_refusal::blame(std::string_view what) {
+  if (!why_)
+    why_.emplace(error::details{.reaction = reaction::fatal,
+                                .domain = "request",
+                                .text = std::string(name_).append(": its check() ").append(what),
+                                .request = {std::string(name_), 0}});
+}
+
+void request_refusal::pass_on(const error& cause) { why_.emplace(cause.passed_on_to({std::string(name_), 0})); }
+
+}  // namespace troupe

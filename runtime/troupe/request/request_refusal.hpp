@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/base/error.hpp>
+#include <troupe/request/extent.hpp>
+
+namespace troupe {
+
+/// Why the check of a request refuses it, as an error that names the request and the field. The first refusal wins;
+/// later ones are ignored.
+class request_refusal {
+ public:
+  using field_name_fn = std::string (*)(const void* request, const void* field);
+  request_refusal(const void* request, std::string_view name, field_name_fn field_name) noexcept
+      : request_(request), name_(name), field_name_(field_name) {}
+
+  explicit operator bool() const noexcept { return why_.has_value(); }
+  const std::optional<error>& why() const noexcept { return why_; }
+  std::string field_name(const void* field) const { return field_name_(request_, field); }
+
+  /// Makes the text `name: field value; expected ...`.
+  void refuse(const void* field, std::string_view value, std::string_view expected);
+  /// Refuses a field that is less than `low`. `hint` follows the expectation.
+  void refuse_less(const void* field, extent value, extent low, std::string_view hint);
+  /// Blames the request's `check`, which is wrong, and not its caller.
+  void blame(std::string_view what);
+  /// Makes the error that an operand carries the request's.
+  void pass_on(const error& cause);
+  /// Refuses for a reason outside the request's fields.
+  void fail(const error& why) {
+    if (!why_) why_ = why;
+  }
+
+ private:
+  const void* request_;
+  std::string_view name_;
+  field_name_fn field_name_;
+  std::optional<error> why_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <troupe/channel/wait_policy.hpp>
+#include <troupe/worker/plugins/platform.hpp>
+#include <troupe/worker/schedule/lane_chooser.hpp>
+#include <troupe/worker/schedule/lane_table.hpp>
+#include <troupe/worker/schedule/reporter.hpp>
+
+namespace troupe {
+
+/// How far the device has come with the lanes that are streams, for the threads that wait for it. Without a platform no
+/// lane is a stream, and only `is_lost` and `lose` matter.
+///
+/// The device writes a lane's counter where it finds a *mark* in the stream. A mark costs it some time, so one is
+/// enqueued only when it is needed: when a lane has nothing more to enqueue, before the lane's thread starts something
+/// that may take long, behind an operation that another lane or the host waits for or that has a time limit, and after
+/// a number of operations, the smaller the longer they take.
+///
+/// The device wakes no thread, and reports an error only when asked. So one thread, the watcher, polls the counters
+/// while marks are outstanding. It wakes the threads that wait, and asks the device when nothing moves.
+class device_progress {
+ public:
+  /// `gpu` is null where the lanes run on the host. `when_lost` is called at most once, on any thread.
+  device_progress(lane_table& lanes, platform* gpu, reporter& reports, wait_policy policy,
+                  std::function<void(const failure&)> when_lost);
+  device_progress(const device_progress&) = delete;
+  /// Ends the watcher. Nothing is enqueued any more.
+  ~device_progress();
+
+  /// Makes the streams and starts the watcher, before anything is issued.
+  result<void> make_streams(const lane_chooser& chooser);
+  bool has_platform() const noexcept { return gpu_ != nullptr; }
+  /// Lets the calling thread use the platform, if the worker has one.
+  result<void> enter() { return gpu_ != nullptr ? gpu_->enter() : result<void>(); }
+  bool is_stream(std::uint32_t lane) const noexcept { return streams_[lane] != nullptr; }
+  /// Null for a lane that runs on the host.
+  void* stream(std::uint32_t lane) const noexcept { return streams_[lane]; }
+
+  /// Marks all that the lane, a stream, has enqueued.
+  void mark(std::uint32_t lane) noexcept;
+  /// For the pump, before it sleeps: marks each lane whose thread has nothing left to enqueue.
+  void mark_all() noexcept;
+  /// Has these operations marked as soon as they are enqueued, so that a thread or lane that waits for them need not
+  /// wait for what is enqueued behind them.
+  void mark_awaited(const wait_list& waits) noexcept;
+  /// After the operations of the lane, a stream, behind `before` and up to `last` were enqueued: marks them if due.
+  void mark_if_due(std::uint64_t before, position last) noexcept;
+
+  /// Makes the stream of `lane` wait for an operation that another stream has enqueued. The host does not wait.
+  void make_stream_wait(std::uint32_t lane, position p) noexcept;
+  /// Blocks until the device has completed this operation of a stream, or is lost.
+  void wait_until_done(position p) noexcept;
+
+  /// Takes the device for lost: no operation runs any more, none is answered, and the worker ends. The error blames the
+  /// only operation that is not known to be complete, or, if all are, the one whose own call reported the loss.
+  void lose(const error& why, const operation* reported_by = nullptr) noexcept;
+  bool is_lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }
+
+ private:
+  static constexpr std::uint64_t never = UINT64_MAX;
+  static constexpr std::uint32_t most_unmarked = 32;
+  struct alignas(64) stream_marks {
+    std::mutex marking;
+    std::atomic<std::uint64_t> marked{0};      ///< the device will write that it has done up to here
+    std::atomic<std::uint64_t> wanted{never};  ///< the lowest sequence that a sleeping thread waits for
+    std::atomic<std::int64_t> busy_since_ns{0};
+  };
+  /// What the watcher knows about a lane.
+  struct pace {
+    std::uint64_t done = 0;
+    std::int64_t seen_ns = 0;
+    std::int64_t unmarked_since_ns = 0;  ///< 0: nothing is unmarked
+  };
+  void mark_when_enqueued(position p) noexcept;
+  void mark_up_to(position p) noexcept;
+  void watch() noexcept;
+  bool is_busy() const noexcept;
+  std::uint64_t total_done() const noexcept;
+  void learn_pace(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
+  void mark_overdue(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
+  void wake_waiters() noexcept;
+
+  lane_table& lanes_;
+  platform* const gpu_;
+  reporter& reports_;
+  const wait_policy policy_;
+  const std::function<void(const failure&)> when_lost_;
+  std::atomic<bool> lost_{false};
+  spin_experience spins_;
+  alignas(64) std::array<void*, max_lanes> streams_{};
+  alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< so many enqueued operations
+  std::array<stream_marks, max_lanes> marks_;
+  std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
+  std::atomic<bool> ending_{false};
+  std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
+  std::thread watcher_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/worker/schedule/dispatcher.hpp>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // the sum of most_together of them does not overflow
+
+}  // namespace
+
+dispatcher::dispatcher(const settings& s, protocol::view channel, operation* operations, reporter& reports,
+                       failure_log& failures, wait_policy policy, bool threads, platform* gpu)
+    : settings_(s), lanes_(channel, operations, reports, failures, policy, threads, gpu) {
+  settings_.inline_bytes = std::min(settings_.inline_bytes, too_heavy - 1);
+  lanes_.set_up(settings_.lanes);
+}
+
+// Returns true if running the operation takes little time. Copies through the application's memory may wait for the
+// application.
+bool dispatcher::only_enqueues(const operation& op, std::uint32_t lane) const noexcept {
+  if (!lanes_.device().is_stream(lane) || op.doomed) return false;
+  if (op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download) return false;
+  return op.what->ready == nullptr || op.what->ready(op.engine, op.payload);
+}
+
+// Returns how much an operation that could run at once counts against `inline_bytes`.
+std::uint64_t dispatcher::weight(const operation& op, std::uint32_t lane, bool busy) const noexcept {
+  if (op.doomed) return 0;
+  if (op.what->lane == troupe_lane_helper) return too_heavy;
+  // The pump serves requests of every priority, so it runs none of low priority itself.
+  if (lane == settings_.lanes.low() && !lanes_.device().is_stream(lane)) return too_heavy;
+  if (op.only_enqueues) return busy ? too_heavy : 0;
+  if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
+  std::uint64_t bytes = 0;
+  for (const memory_access& a : op.touched) bytes += a.end - a.begin;
+  return bytes;
+}
+
+void dispatcher::dispatch(operation& op, protocol::command_flags flags, std::uint32_t wanted, std::uint32_t library,
+                          bool busy) {
+  if (wanted == troupe_lane_fence) {
+    wanted = troupe_lane_helper;
+    for (std::uint32_t l = 0; l < max_lanes; ++l)
+      if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
+  }
+  const std::uint64_t key = group_key(op, flags);
+  const priority urgency = flags.priority();
+  const bool joins = urgency == group_.urgency && may_join(op, key);
+  const std::uint32_t lane =
+      joins ? group_.lane : settings_.lanes.choose(wanted, urgency, library, op.waits, [this](std::uint32_t l) {
+        return lanes_.issued(l) - lanes_.done(l);
+      });
+  // An operation that cannot be grouped may take long, so the group must not be held back until it has run.
+  if (has_group() && !joins &&
+      (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
+    close_open_group();
+  hazards_.drop_implied(lane, op.waits);
+  lanes_.device().mark_awaited(op.waits);
+  const bool at_once = joins ? lanes_.are_met(op.waits, lane) : lanes_.can_run_at_once(op.waits, lane);
+  op.only_enqueues = only_enqueues(op, lane);
+  const std::uint64_t weighs = at_once ? weight(op, lane, busy) : too_heavy;
+  lanes_.issue(op, lane);
+  hazards_.note_waited(op.at, op.waits);
+  hazards_.commit(op.touched, op.at);
+  if (joins) {
+    group_.weight += weighs;
+    if (++group_.count == most_together) close_open_group();
+  } else if (key != 0 && !has_group()) {
+    open_group_with(op, key, urgency, weighs);
+  } else if (weighs <= settings_.inline_bytes) {
+    lanes_.run_here(op);
+  } else {
+    lanes_.queue(op);
+  }
+}
+
+std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags) const {
+  if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
+  return op.what->group(op.payload);
+}
+
+// All members wait before any of them runs. So a member must not wait for anything that waits for the group: all that
+// it waits for was issued before the group was opened.
+bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept {
+  if (!has_group() || key == 0 || key != group_.key || op.what != group_.head->what) return false;
+  if (op.timed != group_.head->timed) return false;  // an operation without a time limit does not report when it runs
+  bool independent = !waits_for_group(op);
+  op.waits.for_each(
+      [&](position p) { independent &= p.lane == group_.lane || p.sequence <= group_.issued_before[p.lane]; });
+  return independent;
+}
+
+bool dispatcher::waits_for_group(const operation& op) const noexcept {
+  return op.waits.sequence(group_.lane) >= group_.first;
+}
+
+void dispatcher::open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight) noexcept {
+  group_ = {.lane = head.at.lane,
+            .count = 1,
+            .first = head.at.sequence,
+            .head = &head,
+            .key = key,
+            .urgency = urgency,
+            .weight = weight,
+            .passed = 0,
+            .issued_before = {}};
+  for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
+}
+
+void dispatcher::close_open_group() {
+  const open_group g = std::exchange(group_, {});
+  g.head->together = g.count;
+  if (g.weight <= settings_.inline_bytes)
+    lanes_.run_here(*g.head);
+  else
+    lanes_.queue(*g.head);
+}
+
+}  // namespace troupe

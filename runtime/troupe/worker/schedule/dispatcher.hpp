@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <troupe/protocol/command.hpp>
+#include <troupe/worker/schedule/hazards.hpp>
+#include <troupe/worker/schedule/lane_chooser.hpp>
+#include <troupe/worker/schedule/lanes.hpp>
+
+namespace troupe {
+
+/// The last step of the pump: chooses the lane of each operation, lets operations that may share a call wait for each
+/// other, and runs them or leaves them to their lane. For the pump's thread.
+class dispatcher {
+ public:
+  struct settings {
+    lane_chooser lanes;
+    std::uint64_t inline_bytes;  ///< an operation that touches more is left to its lane's thread
+    bool coalesce;
+  };
+  dispatcher(const settings& s, protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
+             wait_policy policy, bool threads, platform* gpu);
+
+  lane_set& lanes() noexcept { return lanes_; }
+  const lane_set& lanes() const noexcept { return lanes_; }
+  hazard_tracker& hazards() noexcept { return hazards_; }
+  const lane_chooser& chooser() const noexcept { return settings_.lanes; }
+
+  /// `op.waits` is what the hazard tracker has named. `wanted` is one of troupe_lane_*; `library` is the engine's
+  /// number in order of loading. `busy`: so many requests follow that the pump should not enqueue this one itself.
+  void dispatch(operation& op, protocol::command_flags flags, std::uint32_t wanted, std::uint32_t library, bool busy);
+  bool has_group() const noexcept { return group_.count != 0; }
+  /// Runs the open group, if there is one, or leaves it to its lane.
+  void close_group() {
+    if (has_group()) close_open_group();
+  }
+
+ private:
+  /// Operations of one lane that have been issued and will share a call once no other can join.
+  struct open_group {
+    std::uint32_t lane = 0, count = 0;  ///< count 0: no group is open
+    std::uint64_t first = 0;            ///< sequence of the head
+    operation* head = nullptr;
+    std::uint64_t key = 0;
+    priority urgency = priority::normal;
+    std::uint64_t weight = 0;                            ///< against `inline_bytes`; too heavy if a member must wait
+    std::uint32_t passed = 0;                            ///< other operations issued since the group was opened
+    std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
+  };
+
+  std::uint64_t group_key(const operation& op, protocol::command_flags flags) const;
+  bool may_join(const operation& op, std::uint64_t key) const noexcept;
+  bool waits_for_group(const operation& op) const noexcept;
+  void open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight) noexcept;
+  void close_open_group();
+  bool only_enqueues(const operation& op, std::uint32_t lane) const noexcept;
+  std::uint64_t weight(const operation& op, std::uint32_t lane, bool busy) const noexcept;
+
+  settings settings_;
+  lane_set lanes_;
+  hazard_tracker hazards_;
+  open_group group_;
+};
+
+}  // namespace troupe

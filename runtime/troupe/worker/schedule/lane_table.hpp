@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <troupe/protocol/shared_memory.hpp>
+#include <troupe/worker/schedule/operation.hpp>
+
+namespace troupe {
+
+/// One lane of a worker. The members are grouped into cache lines by their writer.
+struct lane_state {
+  alignas(64) std::uint64_t issued = 0;  ///< operations that the pump has given to the lane
+  std::atomic<std::uint64_t> queued{0};  ///< the lane's thread may run operations up to this one
+
+  alignas(64) std::atomic<std::uint64_t> ran{0};  ///< operations that have run, or on a stream: that are enqueued
+  std::atomic<bool> running{false};               ///< true while an operation runs that has made its waits
+
+  alignas(64) lane_purpose purpose = lane_purpose::none;
+  std::atomic<std::uint32_t> wake{0};  ///< the lane's thread sleeps on it
+  std::atomic<bool> parked{false};     ///< true while the lane's thread sleeps or is about to
+  std::thread thread;
+};
+
+/// The lanes of a worker and the operations that they have been given.
+struct lane_table {
+  protocol::view channel;
+  operation* operations;  ///< by ledger slot
+  std::array<lane_state, max_lanes> lanes{};
+
+  lane_state& operator[](std::uint32_t lane) noexcept { return lanes[lane]; }
+  const lane_state& operator[](std::uint32_t lane) const noexcept { return lanes[lane]; }
+  /// How many operations of the lane are complete.
+  std::atomic<std::uint64_t>& counter(std::uint32_t lane) const noexcept { return channel.page().lanes[lane].done; }
+  std::uint64_t done(std::uint32_t lane) const noexcept { return counter(lane).load(std::memory_order_acquire); }
+  /// The operation at this place, which the lane's log names.
+  operation& at(position p) const noexcept {
+    return operations[protocol::slot_of(channel.log(p.lane, p.sequence).load(std::memory_order_relaxed))];
+  }
+};
+
+}  // namespace troupe
