@@ -13,7 +13,7 @@ namespace troupe::memory {
 inline constexpr std::string_view changes_what_is_allowed = "it changes what all later requests may do",
                                   hands_memory_over = "it hands memory over at a time that the application knows";
 
-/// Makes the target's pages read-only in the worker, for `device::seal`. The target has all bytes of its pages to
+/// Makes the target's pages read-only in the worker, for `seal`. The target has all bytes of its pages to
 /// itself.   mprotect
 struct seal {
   in<std::byte> target;
@@ -23,7 +23,7 @@ struct seal {
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
 };
-/// Makes them writable again, for `device::unseal`.
+/// Makes them writable again, for `unseal`.
 struct unseal {
   inout<std::byte> target;
   extent bytes;
@@ -33,7 +33,7 @@ struct unseal {
   void check(checker& c) const;
 };
 
-/// Marks, for `device::lend`, from when on another program, unknown to the device, may read and write the bytes. Does
+/// Marks, for `lend`, from when on another program, unknown to the device, may read and write the bytes. Does
 /// nothing itself.
 struct lend {
   inout<std::byte> target;
@@ -52,7 +52,7 @@ struct show {
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
 };
-/// Ends that, for `device::take_back`: all of the bytes count as written.
+/// Ends that, for `take_back`: all of the bytes count as written.
 struct take_back {
   out<std::byte> target;
   extent bytes;

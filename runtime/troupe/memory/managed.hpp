@@ -43,7 +43,7 @@ struct prefetch {
   TROUPE_REQUEST("memory.prefetch", range, bytes, to)
   void check(checker& c) const;
 };
-/// Gives advice about managed memory, for `device::advise`.
+/// Gives advice about managed memory, for `advise`.
 struct advise {
   in<std::byte> range;
   extent bytes;
@@ -54,7 +54,7 @@ struct advise {
   TROUPE_REQUEST("memory.advise", range, bytes, what, where)
   void check(checker& c) const;
 };
-/// Returns the advice in force for managed memory, for `device::managed`.
+/// Returns the advice in force for managed memory, for `managed`.
 struct look_at_managed {
   in<std::byte> range;
   extent bytes;

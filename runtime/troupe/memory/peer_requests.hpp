@@ -15,7 +15,7 @@ namespace troupe::memory {
 /// Why they cannot be part of a graph.
 inline constexpr std::string_view half_of_a_copy = "it is one half of a copy between two devices";
 
-/// The two halves of a copy between devices, each a request to one of them; `device::copy_from` sends both. They share
+/// The two halves of a copy between devices, each a request to one of them; `copy_between` sends both. They share
 /// `meeting`, the address of a staging_header that both workers see. If the target's worker sees the source itself,
 /// this half announces that the source is complete, and holds up later writes to it until the other half has copied it.
 struct peer_show {
