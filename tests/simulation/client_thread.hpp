@@ -12,7 +12,7 @@
 namespace troupe::simulation {
 
 /// A client that waits in the middle of a call. It has a thread of its own, but of all threads only one ever runs: this
-/// one from `go_on` to the next `wait` or the end, and the caller of `go_on` otherwise. Must have ended when it is
+/// one from `resume` to the next `yield` or the end, and the caller of `resume` otherwise. Must have ended when it is
 /// destroyed: the thread is for the next one then.
 class client_thread {
  public:
@@ -30,12 +30,12 @@ class client_thread {
   ~client_thread() { idle_.push_back(mine_); }
   client_thread(const client_thread&) = delete;
 
-  void go_on() {
+  void resume() {
     mine_->give(own);
     mine_->await(others);
   }
   /// On the thread itself.
-  void wait() {
+  void yield() {
     mine_->give(others);
     mine_->await(own);
   }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -104,10 +103,7 @@ summary run_many(std::uint64_t first, std::uint64_t count, std::uint64_t stride)
   const int status = in_a_process([&] {
     const std::size_t files = open_files();
     for (std::uint64_t i = 0; i < count; ++i) run_one(first + i * stride, *record, {});
-    if (open_files() == files) return;
-    record->violated = true;
-    std::snprintf(record->violation, sizeof record->violation, "files are left open");
-    ::_exit(2);
+    if (open_files() != files) record->fail("files are left open");
   });
   summary out{.failure = {},
               .finished = record->finished,

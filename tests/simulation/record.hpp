@@ -43,6 +43,8 @@ struct run_record {
     mix(b);
     last[events++ % kept] = {what, steps, a, b};
   }
+  /// Ends the process, leaving which rule was broken.
+  [[noreturn]] void fail(const std::string& rule) noexcept;
   /// The last `n` events, one a line.
   std::string tail(std::uint32_t n) const;
 };

@@ -26,20 +26,20 @@ struct engine {
     return reach(o.range().address, o.range().bytes);
   }
   bool reach(std::uint64_t address, std::uint64_t bytes) {
-    if (!worker.knows(address, bytes)) worker.where().violated("a request ran without its memory");
+    if (!worker.knows(address, bytes)) worker.where().record.fail("a request ran without its memory");
     return true;
   }
-  void meanwhile() { worker.where().meanwhile(worker); }
+  void meanwhile() { worker.where().run_meanwhile(worker); }
 
   template <class Work>
   result<std::uint64_t> run_in_steps(call& c, Work&& work) {
     if (worker.dead) return gone();
-    worker.where().request_starts(c.ticket, worker);
+    worker.where().request_started(c.ticket, worker);
     meanwhile();
     if (worker.dead) return gone();
     auto answer = work([&](std::span<word> to, std::span<const word> values) {
       if (!worker.can_write(reinterpret_cast<std::uint64_t>(to.data()), to.size_bytes())) {
-        worker.where().request_hits_wall(c.ticket, worker);
+        worker.where().wrote_read_only_memory(c.ticket, worker);
         worker.die({exit_status::ending::signalled, SIGSEGV});
         return false;
       }
@@ -120,7 +120,7 @@ struct engine {
         if (!write(std::span(words_at(r.target.range().address + i * plan.chunk_bytes), values.size()), values))
           return gone();
         if (from.begun.load() > i + plan.chunks) {
-          worker.where().part_is_gone(c.ticket, worker);
+          worker.where().chunk_was_overwritten(c.ticket, worker);
           return error(reaction::retry_later, "simulation", "a part of the data is gone");
         }
         h.step(h.emptied, i + 1);
@@ -231,7 +231,7 @@ struct holder : troupe_engine {
 bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
               troupe_engine_failure* failure) {
   simulated_worker& w = static_cast<engine*>(state)->worker;
-  for (std::uint32_t i = 0; i < count; ++i) w.where().request_joins(calls[i].ticket, w);
+  for (std::uint32_t i = 0; i < count; ++i) w.where().request_joined_call(calls[i].ticket, w);
   bool ok = true;
   for (std::uint32_t i = 0; i < count; ++i)
     ok &= detail::run_operation<engine, simulated::add>(state, payloads[i], &calls[i], failure);

@@ -10,55 +10,9 @@
 #include <troupe/worker/schedule/pump.hpp>
 
 #include "random.hpp"
-#include "record.hpp"
+#include "scene.hpp"
 
 namespace troupe::simulation {
-
-class simulated_worker;
-
-/// What the workers of a run share, and whom they tell.
-class scene {
- public:
-  explicit scene(run_record& r) noexcept : record(r) {}
-  /// Lets others go on while a request runs: until it may end, or its worker is dead.
-  virtual void meanwhile(simulated_worker& w) = 0;
-  virtual void request_starts(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// One of several that share a call, which begins.
-  virtual void request_joins(std::uint64_t ticket, simulated_worker& w) = 0;
-  virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
-  virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// The worker cannot go on before the application does.
-  virtual void await_application(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// A part of what is uploaded was overwritten before it was read.
-  virtual void part_is_gone(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// It is about to write what this worker can only read.
-  virtual void request_hits_wall(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// Device memory that somebody uses: its address and size.
-  virtual std::pair<std::uint64_t, std::uint64_t> somewhere(random_bits& r) const = 0;
-  /// Nobody knows any more what is there, except where it is sealed.
-  virtual void written_wildly() = 0;
-  /// A rule was broken. Does not return.
-  [[noreturn]] virtual void violated(const std::string& what) const = 0;
-  virtual void shows_channel(simulated_worker& w) = 0;
-  virtual std::int64_t now() const = 0;
-  virtual void killed(simulated_worker& w) = 0;
-
-  /// Memory is where the device says it is, once for all workers: they share this process.
-  void place(std::uint64_t address, const memory_file& memory, bool read_only);
-  void unplace(std::uint64_t address) { placed_.erase(address); }
-
-  run_record& record;
-
- protected:
-  ~scene() = default;
-
- private:
-  struct placed {
-    std::uint64_t file;
-    mapping memory;
-  };
-  std::map<std::uint64_t, placed> placed_;
-};
 
 /// A worker that runs only when the scheduler says so, one small step at a time. All that is not a thread, a process or
 /// a vendor's library is real: the mailbox's reader, the pump, its lanes, hazards, reports.
@@ -154,39 +108,6 @@ class simulated_worker {
   std::optional<reporter> reports_;
   std::optional<engine_set> engines_;
   std::optional<pump> pump_;
-};
-
-/// The device's hold on one.
-class simulated_link final : public worker_link {
- public:
-  explicit simulated_link(std::shared_ptr<simulated_worker> w);
-  ~simulated_link() override;
-
-  result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) override;
-  result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
-  result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory, std::uint32_t number,
-                        bool read_only) override;
-  result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
-  result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;
-  result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
-  result<void> send_serve(const protocol::service& s) override;
-  void send_stop() noexcept override;
-  void send_ping() noexcept override;
-  result<void> send_load(const std::string& library) override;
-  void kill() noexcept override;
-  news receive() override;
-  std::optional<exit_status> ended() noexcept override;
-  bool has_ended(std::int64_t deadline_ns) noexcept override;
-  std::uint32_t id() const noexcept override { return worker_->id; }
-  const std::shared_ptr<const memory_file>& channel() const noexcept override;
-  int socket_fd() const noexcept override { return worker_->socket_fd(); }
-  int exit_fd() const noexcept override { return worker_->exit_fd(); }
-  int pid() const noexcept override { return static_cast<int>(worker_->id); }
-
-  static inline int alive = 0;
-
- private:
-  std::shared_ptr<simulated_worker> worker_;
 };
 
 }  // namespace troupe::simulation
