@@ -17,7 +17,7 @@ void answer_rules::wrong(const char* what, const client_request& q) const {
 std::vector<word> answer_rules::input_values(const client_request& q, bool& certain) const {
   std::vector<word> values;
   for (const model_buffer::cell& c : q.inputs_before_loss.empty() ? q.inputs() : q.inputs_before_loss) {
-    if (c.state == content::lost) run_.violated(q.name() + " has read what was lost");
+    if (c.state == content::lost) run_.violated(q.name() + " has read lost data");
     if (c.state == content::pending) run_.violated(q.name() + " was answered before one that it depends on");
     certain &= c.state == content::known;
     values.push_back(c.value);
@@ -27,21 +27,21 @@ std::vector<word> answer_rules::input_values(const client_request& q, bool& cert
 
 void answer_rules::judge_success(client_request& q) {
   ++run_.record.answers;
-  run_.record.note("fine", q.number, q.reply);
+  run_.record.note("succeeded", q.number, q.reply);
   if (q.kind >= request_kind::seal && q.suspect) q.reads.front().of->seal.by_liar = true;
   if (q.kind == request_kind::seal) judge_seal(q);
   if (q.suspect) {
     if (q.writes) q.writes->of->settle(q.number, content::doubtful);
     return;
   }
-  if (q.finished_by == nullptr) run_.violated("success of " + q.name() + ", which nobody has finished");
+  if (q.finished_by == nullptr) run_.violated("success of " + q.name() + ", which no worker has finished");
   bool certain = true;
   const std::vector<word> inputs = input_values(q, certain);
   const std::vector<word> written = expect_answer(q, inputs, certain);
   simulated::hash_of_words h;
   h.mix(inputs);
   const bool answers_hash = q.kind >= request_kind::add && q.kind <= request_kind::look;
-  if (certain && !inputs.empty() && answers_hash && q.reply != h.value) wrong("what was read: the answer", q);
+  if (certain && !inputs.empty() && answers_hash && q.reply != h.value) wrong("the hash of the inputs", q);
   if (q.writes) q.writes->of->settle(q.number, certain ? content::known : content::any, written);
 }
 
@@ -92,7 +92,7 @@ std::vector<word> answer_rules::expect_answer(const client_request& q, const std
   return {};
 }
 
-// From now on the content stays what it is, unless a dishonest worker claims the seal.
+// From now on the content stays the same, unless a dishonest worker claims the seal.
 void answer_rules::judge_seal(const client_request& q) const {
   const client_request::range& all = q.reads.front();
   model_buffer::sealing& s = all.of->seal;
@@ -103,7 +103,7 @@ void answer_rules::judge_seal(const client_request& q) const {
   if (q.suspect) return all.of->doubt();
   for (std::uint32_t i = 0; i < all.count; ++i)
     if (const auto c = all.of->before(q.number, i); c.state == content::known && c.value != now[i])
-      run_.violated("what is sealed is not what was written: " + q.name());
+      run_.violated("sealed memory differs from what was written: " + q.name());
 }
 
 void answer_rules::judge_failure(client_request& q) {
@@ -119,7 +119,7 @@ bool answer_rules::had_to_fail(const client_request& q) const {
   // A call that several requests share is finished when the last of them is.
   const bool finished = q.finished_by != nullptr && q.finished_by == q.started_by && !q.joined_call;
   if (finished && !q.finished_by->was_unkillable && !q.finished_by->dishonest) return false;
-  // Data that wait for their upload lie in memory that a broken worker can write.
+  // The data of a queued upload are in memory that a broken worker can write.
   const bool upload_lost = q.kind == request_kind::upload && run_.settings.options.salvage == salvage::strict &&
                            log_.generation() != q.generation;
   const bool died_in_it = q.started_by != nullptr && q.started_by->dead &&

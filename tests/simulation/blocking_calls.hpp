@@ -17,10 +17,10 @@ namespace troupe::simulation {
 /// runs only while it is resumed.
 class blocking_calls {
  public:
-  /// Starts the call, and returns when it blocks or has returned. `of` is the request that it sends, or null where no
-  /// rule applies to that.
+  /// Starts the call, and returns once it blocks or returns. `of` is the request that it sends, or null if no rule
+  /// applies to that.
   void start(client_request* of, std::function<void()> call);
-  /// Resumes any call that can go on. Returns false where none can.
+  /// Resumes any call that can continue. Returns false if none can.
   bool resume_any(random_bits& r);
   bool empty() const noexcept { return calls_.empty(); }
 

@@ -7,7 +7,7 @@
 
 namespace troupe::simulation {
 
-/// The buffers that clients have, and the models of all that there ever were.
+/// The clients' buffers, and the models of all buffers that have ever existed.
 class client_buffers {
  public:
   const client_buffer& add(buffer<word> b, std::uint64_t generation, bool sealable);
@@ -17,16 +17,16 @@ class client_buffers {
   const std::vector<client_buffer>& all() const noexcept { return held_; }
   std::size_t size() const noexcept { return held_.size(); }
   const client_buffer& any(random_bits& r) const { return held_[r.below(held_.size())]; }
-  /// Any buffer, or a part of one.
+  /// Returns any buffer, or a part of one.
   client_buffer any_part(random_bits& r) const;
-  /// Any of those that can be sealed; null where none can.
+  /// Returns any buffer that can be sealed; null if there is none.
   const client_buffer* any_sealable(random_bits& r) const;
-  /// The device memory of some buffer, preferably a sealed one; empty where clients have none.
+  /// Returns the device memory of a buffer, preferably a sealed one; empty if clients have none.
   std::pair<std::uint64_t, std::uint64_t> any_memory(random_bits& r) const;
 
-  /// The content of all that was allocated before `generation` is lost.
+  /// Marks the content of everything allocated before `generation` as lost.
   void lose_before(std::uint64_t generation);
-  /// The content of all that is not sealed may have been overwritten.
+  /// Marks the content of everything that is not sealed as possibly overwritten.
   void doubt_unsealed();
 
  private:

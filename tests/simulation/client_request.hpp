@@ -13,7 +13,7 @@ namespace troupe::simulation {
 
 class simulated_worker;
 
-/// All of a buffer that clients have, or a part of it.
+/// A buffer of the clients, or a part of one.
 struct client_buffer {
   buffer<word> handle;
   std::shared_ptr<model_buffer> model;
@@ -22,7 +22,7 @@ struct client_buffer {
   std::uint32_t size() const { return static_cast<std::uint32_t>(handle.size().value()); }
 };
 
-/// In this order: the rules compare kinds.
+/// The order matters: the rules compare kinds.
 enum class request_kind : std::uint8_t {
   fill,
   upload,
@@ -39,7 +39,7 @@ enum class request_kind : std::uint8_t {
   unseal
 };
 
-/// A request from its submission on, with all that the rules must know about it.
+/// A request from its submission on, with everything that the rules must know about it.
 struct client_request {
   struct range {
     std::shared_ptr<model_buffer> of;
@@ -60,10 +60,10 @@ struct client_request {
   std::vector<range> reads;
   std::optional<range> writes;
   std::vector<word> data;     ///< of an upload
-  std::vector<place> memory;  ///< needed until the answer; the places of `reads` come first
+  std::vector<place> memory;  ///< needed until the answer; the places of `reads` are first
   std::int64_t deadline = INT64_MAX;
   std::uint32_t retries = 0;
-  std::uint32_t deadly_starts = 0;  ///< kills the worker that runs it, this many times
+  std::uint32_t deadly_starts = 0;  ///< how often it kills the worker that runs it
   bool has_run_timeout = false;
   bool cancelled = false;
   bool input_was_lost = false;  ///< when it was sent
@@ -97,14 +97,14 @@ struct client_request {
   std::vector<word> words_at_start;  ///< in its inputs, at the last start
 
   void will_read(const client_buffer& from, std::uint32_t count);
-  /// Where `to` is sealed, the request must be refused instead.
+  /// If `to` is sealed, the device must refuse the request instead.
   void will_write(const client_buffer& to, std::uint32_t count);
-  /// Expects the write, sealed or not.
+  /// Expects the write whether sealed or not.
   void expect_write(const client_buffer& to, std::uint32_t count);
 
-  /// The cells that it must have read, as the model has them.
+  /// Returns the cells that it must have read, from the model.
   std::vector<model_buffer::cell> inputs() const;
-  /// Whether an input may be lost once all pending requests are answered.
+  /// Returns true if an input may be lost once all pending requests are answered.
   bool may_miss_input() const;
   std::string name() const { return "request " + std::to_string(number); }
 };

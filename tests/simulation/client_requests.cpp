@@ -8,8 +8,7 @@
 
 namespace troupe::simulation {
 
-// Sends one of two values, maybe computes with it, and reads the result, which kills the worker whenever it is the bad
-// one.
+// Sends one of two values, may compute with it, and reads the result, which kills the worker if it is the bad one.
 void clients::send_repeated(random_bits& r) {
   const client_buffer b = buffers_.any(r);
   const std::uint32_t n = b.model->size();

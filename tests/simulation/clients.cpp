@@ -51,7 +51,7 @@ void clients::allocate(random_bits& r) {
   const bool sealable = run_.settings.options.memory_limit > 256 * 16 && r.percent(run_.settings.wild ? 70 : 40);
   buffer<word> b = device_.handle().alloc<word>(n, {.sealable = sealable});
   const auto& [owner, begin, bytes] = b.memory();
-  run_.record.note("alloc", n, owner->address != 0);
+  run_.record.note("allocate", n, owner->address != 0);
   if (owner->address == 0) return;
   log_.for_each_open([&, from = begin, size = bytes](const client_request& q) {
     if (q.ticket == 0 || q.answered || !q.answer || q.answer->done()) return;
@@ -59,7 +59,7 @@ void clients::allocate(random_bits& r) {
     if (q.kind == request_kind::download && (q.finished_by != nullptr || q.generation != device_.generation())) return;
     for (const client_request::place& p : q.memory)
       if (p.address < from + size && from < p.address + p.bytes)
-        run_.violated("memory was given away while a request needs it: " + q.name());
+        run_.violated("memory was reused while a request needs it: " + q.name());
   });
   const client_buffer& made = buffers_.add(std::move(b), device_.generation(), sealable);
   if (!sending_ && r.percent(50)) upload_all(made, r);  // otherwise its content is unknown
@@ -67,7 +67,7 @@ void clients::allocate(random_bits& r) {
 
 void clients::drop_buffer(random_bits& r) {
   if (buffers_.size() == 0) return;
-  run_.record.note("let go");
+  run_.record.note("drop");
   buffers_.drop_any(r);
 }
 

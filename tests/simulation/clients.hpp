@@ -8,14 +8,14 @@
 
 namespace troupe::simulation {
 
-/// What clients do, all through the public handle of the device.
+/// The calls of clients, all through the public handle of the device.
 class clients {
  public:
   clients(run_state& run, device_under_test& device, request_log& log, client_buffers& buffers, blocking_calls& calls);
 
-  /// One call of a client.
+  /// Makes one call.
   void act(random_bits& r);
-  /// Called on the thread of a client's call, where the device would sleep in it.
+  /// Called on the thread of a client's call instead of sleeping.
   void block_in_call(pending_core& answer, const std::function<bool()>& ready);
 
  private:

@@ -7,9 +7,9 @@
 namespace troupe::simulation {
 
 void device_rules::worker_will_serve(simulated_worker& w) {
-  if (w.kill_wanted) run_.violated("worker " + std::to_string(w.id) + " was ended by the device, and is to serve");
+  if (w.kill_wanted) run_.violated("worker " + std::to_string(w.id) + " was ended by the device but is about to serve");
   device_.set_current_worker(w);
-  run_.record.note("worker is to serve", w.id);
+  run_.record.note("worker will serve", w.id);
 }
 
 void device_rules::worker_killed(simulated_worker& w) {
@@ -21,9 +21,9 @@ bool device_rules::deserved_to_die(const simulated_worker& w) const {
   if (w.dishonest || w.asked_to_stop || w.missed_memory) return true;
   const device_options& o = run_.settings.options;
   const std::int64_t now = device_.now();
-  // One ping that found no room is no reason: the next one would have found some.
+  // A single ping that found no room is no reason: the next one would have.
   const bool was_asked = w.pinged || w.mute || (w.ping_dropped != 0 && o.heartbeat_timeout.after(w.ping_dropped) > now);
-  if (was_asked && w.asked_for_a_sign != 0 && o.heartbeat_timeout.after(w.asked_for_a_sign) <= now) return true;
+  if (was_asked && w.ping_sent != 0 && o.heartbeat_timeout.after(w.ping_sent) <= now) return true;
   const auto& all = log_.all();
   return std::any_of(all.begin(), all.end(), [&](const client_request& q) {
     if (!q.has_run_timeout) return false;
@@ -47,7 +47,7 @@ void device_rules::begin_generation(std::uint64_t generation) {
   recoveries_.push_back(device_.now());
   if (!device_.gave_up() &&
       recoveries_within(run_.settings.options.restart_window.nanoseconds) > run_.settings.options.restarts)
-    run_.violated("the device was restarted more often than it may be");
+    run_.violated("the device restarted more often than allowed");
 }
 
 std::size_t device_rules::recoveries_within(std::int64_t window) const {

@@ -8,20 +8,20 @@
 
 namespace troupe::simulation {
 
-/// Checks what the device itself does: restarts within its budget, stopping only when that is spent, and killing no
-/// worker without a reason.
+/// Checks the device's own decisions: it restarts within its budget, stops only when that is spent, and kills no worker
+/// without a reason.
 class device_rules {
  public:
   device_rules(run_state& run, device_under_test& device, request_log& log, client_buffers& buffers)
       : run_(run), device_(device), log_(log), buffers_(buffers) {}
 
-  /// The device will have this worker serve, and reads its channel from now on.
+  /// The device lets this worker serve, and reads its channel from now on.
   void worker_will_serve(simulated_worker& w);
   void worker_killed(simulated_worker& w);
 
-  /// A worker has died: its generation of the memory is over.
+  /// A worker has died, which ends a generation of the memory.
   void begin_generation(std::uint64_t generation);
-  /// Checks the workers killed in this step.
+  /// Checks the workers that were killed in this step.
   void check_killed();
   void check_state();
 

@@ -16,11 +16,11 @@
 
 namespace troupe::simulation {
 
-/// The device of a run, with its control loop and all workers that it has ever had.
+/// The device of a run, its control loop and all workers that it has ever had.
 class device_under_test {
  public:
   using block_in_call = std::function<void(pending_core& answer, const std::function<bool()>& ready)>;
-  /// The device calls `block` where a client's call would sleep.
+  /// The device calls `block` instead of sleeping in a client's call.
   device_under_test(run_state& run, scene& where, block_in_call block);
 
   device& handle() noexcept { return *handle_; }
@@ -31,12 +31,12 @@ class device_under_test {
   std::int64_t now() const noexcept { return loop_->time; }
   device_state state() const noexcept { return core_->events.state(); }
   bool gave_up() const noexcept { return state() == device_state::stopped; }
-  /// Of its memory: a worker's death begins the next one.
+  /// The generation of its memory: a worker's death begins the next one.
   std::uint64_t generation() const { return core_->memory.generation(); }
-  /// Whether a worker could not be killed: then the device may stop at any time.
+  /// Returns true if a worker could not be killed: the device may then stop at any time.
   bool had_unkillable_worker() const;
-  /// Whether the request must be answered at once when it is cancelled: no worker runs it, and none can have damaged
-  /// its state. A fence waits for the downloads before it.
+  /// Returns true if the request must be answered at once when it is cancelled: no worker runs it, and none can have
+  /// damaged its state. A fence waits for the downloads before it.
   bool cancels_at_once(const client_request& q) const;
 
   /// The worker whose channel the device reads; null before the first.

@@ -29,7 +29,7 @@ template <class Done>
 void ending::settle(const char* failure, const Done& done) {
   constexpr std::uint32_t max_steps = 4000, steps_between_leaps = 40;
   for (std::uint32_t i = 0; !done(); ++i) {
-    if (i == max_steps) run_.violated(std::string("nothing moves any more: ") + failure);
+    if (i == max_steps) run_.violated(std::string("no progress: ") + failure);
     ++run_.record.steps;
     random_bits r = run_.random(stream::end, run_.record.steps);
     device_.loop().time += 1000;
@@ -70,7 +70,7 @@ void ending::prove_service() {
   prove_transfers();
 }
 
-// Returns false where the device stays stopped, as it may.
+// Returns false if the device may stay stopped.
 bool ending::reset_if_stopped() {
   if (!device_.gave_up()) return true;
   if (device_.had_unkillable_worker() || run_.setup.percent(50)) return false;
@@ -91,24 +91,24 @@ void ending::lift_quarantine() {
   if (device_.core().quarantine.quarantined() != 0) run_.violated("requests are in quarantine after a reset");
 }
 
-// Sends one request after the other: the mailbox may be small.
+// Sends one request after another: the mailbox may be small.
 void ending::prove_transfers() {
   buffers_.clear();
-  settle_idle("tells are left");
+  settle_idle("tells are unfinished");
   device& gpu = device_.handle();
   const auto x = gpu.alloc<word>(4), y = gpu.alloc<word>(4);
   const std::vector<word> values{1, 2, 3, 5};
   run_.record.note("proof");
   calls_.start(nullptr, [&] { (void)gpu.upload(x, values); });
-  settle_idle("the upload is left");
+  settle_idle("the upload is unfinished");
   (void)gpu.copy(y, x);
-  settle_idle("the copy is left");
+  settle_idle("the copy is unfinished");
   auto answer = gpu.download(y);
   settle("the download is not answered", [&answer] { return answer.ready(); });
   const auto got = answer.take();
   if (!got && device_.gave_up()) return;
   if (!got) run_.violated("a device without faults fails: " + got.error().text());
-  if (*got != values) run_.violated("a device without faults answers wrong data");
+  if (*got != values) run_.violated("a device without faults returns wrong data");
 }
 
 void ending::close() {
@@ -119,10 +119,10 @@ void ending::close() {
     simulated_loop& loop = device_.loop();
     while (loop.has_jobs()) loop.run_job();
     rules_.check();
-    if (!log_.all_judged()) run_.violated("the device has stopped and left a request without an answer");
+    if (!log_.all_judged()) run_.violated("the device has stopped without answering a request");
     for (int i = 0; calls_.resume_any(run_.setup); ++i)
-      if (i == 1000) run_.violated("an upload does not return");
-    if (!calls_.empty()) run_.violated("an upload waits for ever");
+      if (i == 1000) run_.violated("uploads do not end");
+    if (!calls_.empty()) run_.violated("an upload never returns");
     buffers_.clear();
     log_.clear();
     check_statistics();
@@ -135,7 +135,7 @@ void ending::check_statistics() {
   if (s.depth != 0) run_.violated("slots are still taken: " + std::to_string(s.depth));
   if (s.memory.live_buffers != 0 || s.memory.used_bytes != 0)
     run_.violated("device memory has leaked: " + std::to_string(s.memory.live_buffers) + " blocks");
-  if (s.memory.sealed_bytes != 0) run_.violated("memory is sealed that nobody has");
+  if (s.memory.sealed_bytes != 0) run_.violated("memory without handles is sealed");
   if (s.host_memory.live_buffers != 0 || s.host_memory.used_bytes != 0)
     run_.violated("host memory has leaked: " + std::to_string(s.host_memory.live_buffers) + " blocks");
   const std::uint64_t accepted = device_.core().channel.newest_ticket();
@@ -148,7 +148,7 @@ void ending::check_nothing_is_held() {
   const std::weak_ptr<device_core> left = device_.drop_handle();
   simulated_loop& loop = device_.loop();
   while (loop.has_jobs()) loop.run_job();
-  if (!left.expired()) run_.violated("somebody still holds the device");
+  if (!left.expired()) run_.violated("something still holds the device");
   if (simulated_link::alive != 0) run_.violated("links to workers are left");
   if (!loop.watched().empty()) run_.violated("the loop still watches something");
   device_.drop_workers();

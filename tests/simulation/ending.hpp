@@ -25,7 +25,7 @@ class ending {
   void close();
   void check_nothing_is_held();
   void check_statistics();
-  /// Lets everything but clients and faults act until `done`. `failure` says what is wrong where that never comes.
+  /// Lets everything except clients and faults act until `done`. Fails with `failure` if that takes too long.
   template <class Done>
   void settle(const char* failure, const Done& done);
   void settle_idle(const char* failure);

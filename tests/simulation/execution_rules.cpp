@@ -5,12 +5,12 @@
 namespace troupe::simulation {
 namespace {
 
-// What the worker finds in the request's inputs; empty where it does not have the memory yet.
+// Returns what the worker finds in the request's inputs; empty if it does not have the memory yet.
 std::vector<word> input_words(const client_request& q, const simulated_worker& w) {
   std::vector<word> all;
   for (std::size_t i = 0; i < q.reads.size(); ++i) {
     const auto [address, bytes] = q.memory[i];
-    if (!w.knows(address, bytes)) return {};
+    if (!w.has_mapped(address, bytes)) return {};
     const auto* const words = reinterpret_cast<const word*>(address);
     all.insert(all.end(), words, words + bytes / sizeof(word));
   }
@@ -73,18 +73,18 @@ void execution_rules::chunk_was_overwritten(std::uint64_t ticket, simulated_work
   const client_request* const q = log_.find(ticket);
   if (q == nullptr) return;
   if (!q->suspect && !w.dishonest && q->starts + q->presumed_starts < 2)
-    run_.violated("a part of an upload is gone that nobody had begun before: " + q->name());
+    run_.violated("a chunk of an upload was overwritten before any worker began it: " + q->name());
 }
 
 void execution_rules::wrote_read_only_memory(std::uint64_t ticket, simulated_worker& w) {
-  run_.record.note("hits a wall", ticket, w.id);
+  run_.record.note("writes read-only memory", ticket, w.id);
   const client_request* const q = log_.find(ticket);
   if (q == nullptr) return;
   // A dishonest worker may have claimed a seal, or its end, before its turn.
   const bool by_liar = q->writes && q->writes->of->seal.by_liar;
   // The device is about to end a worker that has missed a message about memory.
   if (!q->suspect && !w.dishonest && !by_liar && !w.missed_memory)
-    run_.violated(q->name() + " writes what its worker may only read");
+    run_.violated(q->name() + " writes memory that its worker can only read");
 }
 
 }  // namespace troupe::simulation

@@ -7,8 +7,8 @@
 
 namespace troupe::simulation {
 
-/// Follows what workers do with requests, and checks that none runs too often, too late or with memory that it must not
-/// write. Requests are named by their tickets; those that the log does not have are ignored.
+/// Follows what workers do with requests, and checks that none runs too often, too late, or writes memory that its
+/// worker can only read. Ignores tickets that the log does not have.
 class execution_rules {
  public:
   execution_rules(run_state& run, const device_under_test& device, request_log& log)

@@ -13,27 +13,27 @@ namespace troupe::simulation {
 class request_log {
  public:
   client_request& begin(request_kind kind);
-  /// From now on the request can be found by its ticket.
+  /// Makes the request available to `find`.
   void accept(client_request& q) { by_ticket_[q.ticket] = &q; }
-  /// Returns null where no request has the ticket.
+  /// Returns null if no request has the ticket.
   client_request* find(std::uint64_t ticket) const;
 
   const std::deque<client_request>& all() const noexcept { return requests_; }
   std::deque<client_request>& all() noexcept { return requests_; }
-  /// Calls f for each request from the oldest open one on, including those that f itself adds.
+  /// Calls f for each request from the oldest open one on, including those that f adds.
   template <class F>
   void for_each_open(F&& f) {
     for (std::size_t i = first_open_; i < requests_.size(); ++i) f(requests_[i]);
   }
-  /// Whether every answer has been judged.
+  /// Returns true if every answer has been judged.
   bool all_judged() const;
-  /// Whether `skip_judged` has left no request.
+  /// Returns true if `skip_judged` has left no request.
   bool none_open() const noexcept { return first_open_ == requests_.size(); }
   void skip_judged();
   void clear();
 
   std::uint32_t next_number() const noexcept { return numbers_ + 1; }
-  /// The device's generation, as far as the rules have followed it.
+  /// The device's generation as far as the rules have followed it.
   std::uint64_t generation() const noexcept { return generation_; }
   void begin_generation(std::uint64_t generation) noexcept { generation_ = generation; }
 

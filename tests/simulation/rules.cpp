@@ -18,8 +18,8 @@ void rules::check() {
   distrust_ = device_.is_current_dishonest();
 }
 
-// Answers that came in one step came in this order: what had finished, the loss, what failed because of it. Returns
-// whether there were any.
+// Judges the answers of one step in the order in which they came about: finished requests, the loss, failures caused by
+// it. Returns true if there were any.
 bool rules::judge_answers(bool distrust) {
   bool some = false;
   const auto begin_judging = [&some](client_request& q) {
@@ -58,16 +58,16 @@ void rules::check_seals() const {
   for (const client_buffer& b : buffers_.all()) {
     const model_buffer::sealing& s = b.model->seal;
     if (b.handle.sealed() != s.done)
-      run_.violated(s.done ? "a buffer is not sealed any more" : "a buffer is sealed that should not be");
+      run_.violated(s.done ? "a buffer is no longer sealed" : "a buffer is sealed but should not be");
     if (s.done && !s.content.empty() &&
         std::memcmp(reinterpret_cast<const void*>(b.handle.memory().address), s.content.data(),
                     s.content.size() * sizeof(word)) != 0)
-      run_.violated("what was sealed has changed");
+      run_.violated("sealed memory has changed");
   }
 }
 
-// Applies once no timer is due. Where a dishonest worker may have written the state of a request, nothing is known; and
-// an operation whose input has failed counts as started, though no worker runs it.
+// Applies once no timer is due. If a dishonest worker may have written the state of a request, nothing is known; and an
+// operation whose input has failed counts as started, though no worker runs it.
 void rules::check_deadlines() {
   if (distrust_ || device_.loop().due()) return;
   log_.for_each_open([this](const client_request& q) {
@@ -80,7 +80,7 @@ void rules::check_deadlines() {
   });
 }
 
-// With no request open, a buffer is valid exactly when nothing of it is lost.
+// With no request open, a buffer is valid exactly if nothing of it is lost.
 void rules::check_validity() const {
   if (device_.core().takes.refusing()) return;
   for (const client_buffer& b : buffers_.all()) {

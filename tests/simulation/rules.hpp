@@ -7,7 +7,7 @@
 
 namespace troupe::simulation {
 
-/// What must be true after every step.
+/// Checks what must be true after every step.
 class rules {
  public:
   rules(run_state& run, device_under_test& device, request_log& log, client_buffers& buffers, device_rules& of_device)

@@ -27,7 +27,7 @@ struct run_settings {
 };
 run_settings draw_settings(random_bits& r);
 
-/// A purpose with random numbers of its own, which do not depend on how many the other purposes have drawn.
+/// A purpose with its own random numbers, which do not depend on how many the other purposes draw.
 enum class stream : std::uint64_t { step, setup, worker, end, inside_request, follow_up, deadly_request };
 
 /// What all parts of a run share.
@@ -43,7 +43,7 @@ struct run_state {
   run_record& record;
   random_bits setup;
   const run_settings settings;
-  bool calm = false;  ///< True at the end: no more faults, and clients send nothing on their own.
+  bool calm = false;  ///< True at the end: no more faults, and clients send nothing more
 };
 
 }  // namespace troupe::simulation

@@ -10,7 +10,7 @@ namespace troupe::simulation {
 
 void scene::place(std::uint64_t address, const memory_file& memory, bool read_only) {
   struct ::stat s;
-  if (::fstat(memory.fd(), &s) != 0) record.fail("a memory file that is none");
+  if (::fstat(memory.fd(), &s) != 0) record.fail("an invalid memory file");
   if (const auto old = placed_.find(address); old != placed_.end()) {
     if (old->second.file == s.st_ino) return;
     placed_.erase(old);

@@ -13,16 +13,16 @@ namespace troupe::simulation {
 
 class simulated_worker;
 
-/// What the workers of a run share, and whom they tell.
+/// The environment of a run's workers: their shared memory, and the receiver of their reports.
 class scene {
  public:
   explicit scene(run_record& r) noexcept : record(r) {}
-  /// Lets other parts of the run act while a request runs: until it may end, or its worker is dead.
+  /// Lets other parts of the run act while a request runs, until it may end or its worker is dead.
   virtual void run_meanwhile(simulated_worker& w) = 0;
-  /// Lets the application act, which the worker waits for.
+  /// Lets the application act, because the worker waits for it.
   virtual void await_application(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_started(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// The request is one of several that share a call, which begins.
+  /// The request is one of several that share a call, which starts.
   virtual void request_joined_call(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
@@ -34,13 +34,13 @@ class scene {
   virtual void worker_will_serve(simulated_worker& w) = 0;
   /// The device kills the worker.
   virtual void worker_killed(simulated_worker& w) = 0;
-  /// Returns the address and size of device memory in use; empty where clients have none.
+  /// Returns the address and size of device memory in use; empty if clients have none.
   virtual std::pair<std::uint64_t, std::uint64_t> any_memory(random_bits& r) const = 0;
   /// Any device memory that is not sealed may have been overwritten.
   virtual void memory_was_overwritten() = 0;
   virtual std::int64_t now() const = 0;
 
-  /// Memory is where the device says it is, once for all workers: they share this process.
+  /// Maps memory at the device's address, once for all workers, which share this process.
   void place(std::uint64_t address, const memory_file& memory, bool read_only);
   void unplace(std::uint64_t address) { placed_.erase(address); }
 

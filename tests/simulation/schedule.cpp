@@ -104,10 +104,10 @@ void schedule::inject_fault(random_bits& r) {
     if (r.percent(60))
       w.die({exit_status::ending::signalled, r.percent(50) ? SIGKILL : SIGSEGV});
     else
-      w.die_with_a_note(SIGSEGV, r);
+      w.die_with_crash_note(SIGSEGV, r);
   } else if (roll < 85) {
     w.hung = !w.hung;
-    run_.record.note(w.hung ? "worker hangs" : "worker goes on", w.id);
+    run_.record.note(w.hung ? "worker hangs" : "worker continues", w.id);
   } else if (roll < 90) {
     w.deaf = !w.deaf;
   } else {
@@ -118,7 +118,7 @@ void schedule::inject_fault(random_bits& r) {
 void schedule::run_meanwhile(simulated_worker& w) {
   if (run_.calm) return;
   random_bits r = run_.random(stream::inside_request, run_.record.steps);
-  if (w.steps_to_death != 0 && --w.steps_to_death == 0) return w.die_with_a_note(SIGSEGV, r, w.dies_of);
+  if (w.steps_to_death != 0 && --w.steps_to_death == 0) return w.die_with_crash_note(SIGSEGV, r, w.dies_of);
   if (depth_ >= run_.settings.max_depth) return;
   ++depth_;
   while (!w.dead && (w.hung || w.frozen || r.percent(60)) && step()) {
@@ -131,7 +131,7 @@ void schedule::await_application(std::uint64_t ticket, simulated_worker& w) {
   const client_request* const q = log_.find(ticket);
   const bool in_vain = q != nullptr && q->judged;
   if (in_vain || w.frozen || w.dishonest || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
-  if (++idle_waits_ > 4000) run_.violated("a transfer does not go on");
+  if (++idle_waits_ > 4000) run_.violated("a transfer makes no progress");
   device_.core().answers.drive();
   rules_.check();
   random_bits r = run_.random(stream::inside_request, idle_waits_);

@@ -9,10 +9,10 @@
 
 namespace troupe::simulation {
 
-/// Which steps of a run are left out, by number.
+/// The steps of a run to leave out, by number.
 using omitted_steps = std::vector<bool>;
 
-/// Chooses what happens next. Each step has random numbers of its own, so that leaving some out does not change the
+/// Chooses what happens next. Each step has its own random numbers, so that leaving some out does not change the
 /// others.
 class schedule {
  public:
@@ -20,18 +20,18 @@ class schedule {
            rules& check, const omitted_steps& omitted)
       : run_(run), device_(device), log_(log), calls_(calls), clients_(all), rules_(check), omitted_(omitted) {}
 
-  /// Takes the next step, and checks the rules. Returns false where none is left.
+  /// Takes the next step, and checks the rules. Returns false if none is left.
   bool step();
   /// Takes steps while a worker is inside a request, which may kill it.
   void run_meanwhile(simulated_worker& w);
-  /// Takes a step while a worker cannot go on before the application does.
+  /// Takes a step while a worker waits for the application.
   void await_application(std::uint64_t ticket, simulated_worker& w);
 
-  /// Runs a job, fires a timer or reads a message on the control loop. Returns false where it has nothing to do.
+  /// Runs a job, fires a timer or reads a message on the control loop. Returns false if there is none.
   bool loop_acts(random_bits& r);
-  /// A worker takes a step of its own. Returns false where none can.
+  /// Lets a worker take a step of its own. Returns false if none can.
   bool workers_act(random_bits& r);
-  /// Moves the clock to the next timer, and fires it.
+  /// Advances the clock to the next timer, and fires it.
   bool skip_to_next_timer();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How a broken worker damages the memory that it can write.
+// Damage that a broken worker does to the memory that it can write.
 #include <csignal>
 #include <cstring>
 #include <troupe/memory/requests.hpp>
@@ -20,7 +20,7 @@ void simulated_worker::write_wildly(random_bits& r) {
   scene_.memory_was_overwritten();
 }
 
-// Of the next transfer in parts, which it has not begun.
+// Falsifies the progress of the next chunked transfer, which it has not begun.
 bool simulated_worker::claim_progress(random_bits& r) {
   const auto next = commands_->peek();
   if (!next) return false;
@@ -28,12 +28,12 @@ bool simulated_worker::claim_progress(random_bits& r) {
   const std::byte* const payload = protocol::payload_of(next->record).data();
   if (head.opcode == opcode_of<memory::stream_out>) {
     const auto t = decode<memory::stream_out>(payload);
-    if (!knows(t.staging, sizeof(staging_header))) return false;
+    if (!has_mapped(t.staging, sizeof(staging_header))) return false;
     auto& h = *reinterpret_cast<staging_header*>(t.staging);
     h.filled.store(r.between(1, static_cast<std::uint32_t>(t.chunks.value())));
   } else if (head.opcode == opcode_of<memory::stream_in>) {
     const memory_range progress = decode<memory::stream_in>(payload).progress.range();
-    if (!knows(progress.address, progress.bytes)) return false;
+    if (!has_mapped(progress.address, progress.bytes)) return false;
     reinterpret_cast<staging_header*>(progress.address)->emptied.store(r.between(1, 4));
   } else {
     return false;
@@ -88,7 +88,7 @@ void simulated_worker::write_garbage(random_bits& r) {
       count.store(near(count.load()));
       break;
     }
-    case 6: {  // a report that looks like one
+    case 6: {  // a plausible report
       std::array<std::byte, sizeof(protocol::report_header) + 16> bytes{};
       const std::uint64_t ticket = near(commands_->empty() ? 1 : commands_->peek()->ticket);
       const protocol::report_header head{.number = near(1),

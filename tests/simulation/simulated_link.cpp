@@ -19,14 +19,14 @@ simulated_link::~simulated_link() {
 }
 
 result<void> simulated_link::greet(const protocol::greeting& hello, const memory_file& mailbox) {
-  worker_->greeted(hello.settings, mailbox);
+  worker_->receive_greeting(hello.settings, mailbox);
   return {};
 }
 
 result<void> simulated_link::launch(const std::string&, const std::vector<std::string>&) {
   if (worker_->cannot_launch) return error(reaction::retry_later, "simulation", "no process can be started");
   worker_->launched = true;
-  worker_->where().record.note("worker launched", worker_->id);
+  worker_->environment().record.note("worker launched", worker_->id);
   return {};
 }
 
@@ -34,12 +34,12 @@ result<void> simulated_link::send_map(std::uint64_t address, const std::shared_p
                                       std::uint32_t number, bool read_only) {
   worker_->missed_memory |= worker_->deaf;
   if (worker_->deaf) return error(reaction::retry_later, "simulation", "the worker does not read its messages");
-  worker_->where().place(address, *memory, read_only);
+  worker_->environment().place(address, *memory, read_only);
   worker_->inbox.push_back({protocol::message::map, {address, memory->size(), number}, {}});
   return {};
 }
 
-// What may only be read in one worker is written by another: all are in this process, so each remembers it for itself.
+// Memory that one worker can only read is writable in another. All are in this process, so each records its own pages.
 result<void> simulated_link::send_protect(const protocol::protected_place& place, std::uint32_t number,
                                           bool read_only) {
   worker_->missed_memory |= worker_->deaf;
@@ -71,9 +71,9 @@ void simulated_link::send_stop() noexcept {
 }
 
 void simulated_link::send_ping() noexcept {
-  if (worker_->asked_for_a_sign == 0) worker_->asked_for_a_sign = worker_->where().now();
+  if (worker_->ping_sent == 0) worker_->ping_sent = worker_->environment().now();
   if (worker_->deaf) {
-    worker_->ping_dropped = worker_->where().now();
+    worker_->ping_dropped = worker_->environment().now();
   } else if (!worker_->mute) {
     worker_->pinged = true;
     worker_->inbox.push_back({protocol::message::ping, {}, {}});
@@ -84,7 +84,7 @@ result<void> simulated_link::send_load(const std::string&) { return {}; }
 
 void simulated_link::kill() noexcept {
   if (worker_->isolation == isolation::thread) return;
-  worker_->where().worker_killed(*worker_);
+  worker_->environment().worker_killed(*worker_);
   worker_->kill_wanted = true;
   if (!worker_->unkillable) worker_->die({exit_status::ending::signalled, SIGKILL});
 }
@@ -93,13 +93,13 @@ worker_link::news simulated_link::receive() {
   if (worker_->send_queue.empty()) return {worker_->socket_closed ? news::kind::gone : news::kind::none, {}, {}};
   news n = std::move(worker_->send_queue.front());
   worker_->send_queue.pop_front();
-  if (n.kind == news::kind::alive) worker_->asked_for_a_sign = 0, worker_->pinged = false;
+  if (n.kind == news::kind::alive) worker_->ping_sent = 0, worker_->pinged = false;
   return n;
 }
 
-// Looked at twice: to prepare it, and when it is to serve.
+// The device calls it twice: to prepare the channel, and when the worker is about to serve.
 const std::shared_ptr<const memory_file>& simulated_link::channel() const noexcept {
-  if (worker_->launched) worker_->where().worker_will_serve(*worker_);
+  if (worker_->launched) worker_->environment().worker_will_serve(*worker_);
   return worker_->channel;
 }
 
@@ -108,7 +108,7 @@ std::optional<exit_status> simulated_link::ended() noexcept {
   return worker_->status;
 }
 
-// Nothing here blocks, so the device need not keep a thread for what does not end.
+// Nothing here blocks, so the device needs no thread for workers that do not end.
 bool simulated_link::has_ended(std::int64_t) noexcept {
   kill();
   return true;

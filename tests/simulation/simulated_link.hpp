@@ -6,7 +6,7 @@
 
 namespace troupe::simulation {
 
-/// The device's hold on one.
+/// The device's link to a simulated worker.
 class simulated_link final : public worker_link {
  public:
   explicit simulated_link(std::shared_ptr<simulated_worker> w);

@@ -21,14 +21,14 @@ bool simulated_worker::readable(int fd) const noexcept {
   return fd == exit_fd() && exit_shows;
 }
 
-void simulated_worker::greeted(const protocol::worker_settings& s, const memory_file& mailbox) {
+void simulated_worker::receive_greeting(const protocol::worker_settings& s, const memory_file& mailbox) {
   settings_ = s;
   auto seen = mapping::map(mailbox, map_access::read_only);
   if (!seen) scene_.record.fail("the mailbox cannot be mapped: " + seen.error().text());
   mailbox_memory_ = std::move(*seen);
 }
 
-bool simulated_worker::knows(std::uint64_t address, std::uint64_t bytes) const noexcept {
+bool simulated_worker::has_mapped(std::uint64_t address, std::uint64_t bytes) const noexcept {
   auto at = known_.upper_bound(address);
   if (at == known_.begin()) return false;
   --at;
@@ -54,13 +54,13 @@ void simulated_worker::die(exit_status how) {
   dead = true;
   status = how;
   socket_closed = true;
-  // What it is in the middle of goes on until it notices; nobody sees that any more.
+  // The request that it is running continues until it notices; its writes are no longer visible.
   if (inside() && channel_memory_.data() != nullptr)
     ::mmap(channel_memory_.data(), channel_memory_.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
            channel->fd(), 0);
 }
 
-void simulated_worker::die_with_a_note(int signal, random_bits& r, std::uint64_t ticket) {
+void simulated_worker::die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket) {
   if (begun_) {
     protocol::crash_note& note = view_.page().last_words;
     const std::uint64_t guessed = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
@@ -73,14 +73,14 @@ void simulated_worker::die_with_a_note(int signal, random_bits& r, std::uint64_t
   die({exit_status::ending::signalled, signal});
 }
 
-// As worker_session::begin.
+// Like worker_session::begin.
 void simulated_worker::begin() {
   auto seen = mapping::map(*channel, map_access::read_write);
   if (!seen) scene_.record.fail("the channel cannot be mapped: " + seen.error().text());
   channel_memory_ = std::move(*seen);
   view_ = {protocol::layout::for_capacity(settings_.capacity), channel_memory_.data(), mailbox_memory_.data()};
   auto reports = ring_region::open(view_.reports());
-  if (!reports) scene_.record.fail("the report ring is none: " + reports.error().text());
+  if (!reports) scene_.record.fail("the report ring is invalid: " + reports.error().text());
   commands_.emplace(view_.queue(), view_.pump());
   report_ring_.emplace(*reports);
   reports_.emplace(view_, *report_ring_);
@@ -104,11 +104,11 @@ void simulated_worker::begin() {
   if (!never_ready) send_queue.push_back({worker_link::news::kind::ready, "simulated simulated 1", reaction::fatal});
 }
 
-// As worker_session::listen.
+// Like worker_session::listen.
 void simulated_worker::listen() {
   const message m = inbox.front();
   inbox.pop_front();
-  scene_.record.note("worker hears", id, static_cast<std::uint64_t>(m.kind));
+  scene_.record.note("worker receives", id, static_cast<std::uint64_t>(m.kind));
   switch (m.kind) {
     case protocol::message::map:
       known_[m.place.address] = m.place.bytes;
@@ -140,7 +140,7 @@ void simulated_worker::listen() {
   pump_->segments_changed(segments_ = m.place.number);
 }
 
-// A real pump would sleep until the memory has come.
+// A real pump would sleep until the memory is mapped.
 bool simulated_worker::can_take() const noexcept {
   if (!serving || in_pump_) return false;
   const auto sent = commands_->peek();
@@ -159,7 +159,7 @@ void simulated_worker::take() {
   if (how == pump::stepped::nothing) reports_->announce_idle();
 }
 
-// As worker_session::run at its end.
+// Like the end of worker_session::run.
 void simulated_worker::end_if_done() {
   if (!told_to_stop || dead || inside()) return;
   if (serving && (!commands_->empty() || !pump_->idle())) return;

@@ -9,8 +9,8 @@ void submission::after_sending(client_request& q) {
   if (q.ticket != 0) log_.accept(q);
   if (const auto target = std::exchange(q.sealed_target, std::nullopt); target && q.ticket != 0) {
     if (target->handle.memory().owner->seal.load() != seal_state::open)
-      run_.violated("a request was accepted although it writes what is sealed");
-    q.writes_sealed = false;  // the seal has failed, which became known while this was sent
+      run_.violated("a request was accepted although it writes sealed memory");
+    q.writes_sealed = false;  // the seal failed, which became known during this call
     q.expect_write(*target, q.sealed_count);
   }
   if (q.ticket != 0 && q.input_was_lost) run_.violated("a request was accepted although an input is lost");

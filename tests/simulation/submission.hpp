@@ -9,10 +9,10 @@
 
 namespace troupe::simulation {
 
-/// Logs requests that are sent, checks whether they may be accepted, and collects some answers by continuations.
+/// Logs requests as they are sent, checks whether they may be accepted, and collects some answers by continuations.
 class submission {
  public:
-  /// `after_answer` is called in the continuation that has collected a request's answer.
+  /// The continuation that has collected a request's answer calls `after_answer`.
   submission(run_state& run, device_under_test& device, request_log& log,
              std::function<void(const client_request&)> after_answer)
       : run_(run), device_(device), log_(log), after_answer_(std::move(after_answer)) {}
@@ -35,11 +35,11 @@ class submission {
       after_answer_(q);
     });
   }
-  /// Of a call that blocks: the request has been sent, and the call will return `answer` later.
+  /// For a call that blocks: it has sent the request, and will return `answer` later.
   void sent_by_blocked_call(client_request& q, pending_core& answer) {
     accept<void>(q, answer, static_cast<detail::asked<void>&>(answer).link.ticket);
   }
-  /// Mostly asks; a tell has no answer, so what it writes becomes doubtful.
+  /// Asks, or sometimes tells; a tell has no answer, so its output becomes doubtful.
   template <class R>
   void ask_or_tell(client_request& q, const R& what, const call_options& o, random_bits& r) {
     if (!r.percent(8)) return sent(q, device_.handle().ask(what, o), r);
