@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
+# Short names for the scripts in scripts/, which do the work. Each target sets up whatever it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall clean
@@ -12,7 +12,7 @@ help: ## explain the targets
 	@echo
 	@echo "JOBS=n says how much to do at once; by default as much as cores and memory allow."
 
-demo: ## see it work
+demo: ## run the demo
 	@scripts/demo $(ARGS)
 test: ## build everything, run all tests
 	@scripts/test release $(ARGS)
@@ -26,7 +26,7 @@ fuzz: ## the fuzz targets, SECONDS=60 each
 	@scripts/fuzz $(or $(SECONDS),60)
 chaos: ## 2,000 real faults under load, ARGS="--faults 20000 --seed 7" for others
 	@scripts/chaos $(ARGS)
-bench: ## measure against the bare calls, ARGS=--json for machines
+bench: ## measure against the bare calls, ARGS=--json for programs
 	@scripts/bench $(ARGS)
 gpu-test: ## all tests that need a GPU, on the first one here; ARGS=blas for one program
 	@scripts/gpu test $(ARGS)
@@ -42,7 +42,7 @@ format: ## clang-format over all sources
 	@scripts/format
 install: ## install to PREFIX=/usr/local, after test or demo without compiling again
 	@scripts/install $(or $(PREFIX),/usr/local)
-uninstall: ## remove what install has put there
+uninstall: ## remove the installation
 	@scripts/uninstall $(or $(PREFIX),/usr/local)
 clean: ## remove build/
 	rm -rf build

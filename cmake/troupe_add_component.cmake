@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_component(name [DEPENDS component...] [LINK library...] [PARTS folder...] [APPLICATION source... [APPLICATION_DEPENDS component...]])
-#   Makes troupe::<name> from the current folder: *.cpp (not *.test.cpp) into a static library, or a header-only target where there
-#   are none; *.test.cpp into one test program; every header of the folder compiled alone. The folders PARTS and internal/ belong to it: they
-#   are compiled and tested like the rest. Which headers are installed, cmake/troupe_install_headers.cmake finds out.
-#   APPLICATION names the sources that a program needs and no engine: they are troupe::<name>, the others troupe::<name>_requests, which it
-#   links. Without it troupe::<name> is all of them.
+# troupe_add_component(name [DEPENDS component...] [LINK library...] [PARTS folder...]
+#                      [APPLICATION source... [APPLICATION_DEPENDS component...]])
+#   Builds troupe::<name> from the current folder: a static library from *.cpp (not *.test.cpp), or a header-only target
+#   if there are none; one test program from *.test.cpp; and every header of the folder compiled alone. The folders
+#   PARTS and internal/ belong to it: they are compiled and tested like the rest. cmake/troupe_install_headers.cmake
+#   determines which headers are installed.
+#   APPLICATION names the sources that programs need and engines do not: these form troupe::<name>, and the others form
+#   troupe::<name>_requests, which it links. If it is not set, troupe::<name> has all sources.
 function(troupe_add_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PARTS;APPLICATION;APPLICATION_DEPENDS")
   set(folders . internal ${arg_PARTS})
@@ -32,7 +34,8 @@ function(troupe_add_component name)
   endif()
 endfunction()
 
-# troupe_add_component_library(name [SOURCES file...] [DEPENDS component...] [LINK library...]): troupe::<name>, and its installation.
+# troupe_add_component_library(name [SOURCES file...] [DEPENDS component...] [LINK library...]): builds and installs
+# troupe::<name>.
 function(troupe_add_component_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LINK")
   set(scope PUBLIC)
@@ -53,7 +56,7 @@ function(troupe_add_component_library name)
   endif()
 endfunction()
 
-# Sets `root` to the folder that the include paths of the current component begin in: runtime, backends or libraries.
+# Sets `root` to the folder in which the include paths of the current component begin: runtime, backends or libraries.
 function(troupe_find_include_root root)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(REGEX REPLACE "/.*" "" group ${folder})
@@ -83,9 +86,10 @@ function(troupe_compile_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
 endfunction()
 
-# troupe_add_test(name SOURCES file... [LINK library...]): one GoogleTest program, its tests known to ctest one by one. Its own code is
-#   compiled with -O1, which takes two thirds of the time; what it tests is optimised as elsewhere. OPTIMISED: so is its own code, since it
-#   computes much.
+# troupe_add_test(name SOURCES file... [LINK library...] [OPTIMISED]): builds one GoogleTest program whose tests ctest
+# runs one by one.
+#   The program's own code is compiled with -O1, which takes two thirds of the time; the code under test is optimised as
+#   elsewhere. OPTIMISED also optimises the program's own code, for tests that compute much.
 function(troupe_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "SOURCES;LINK")
   find_package(GTest REQUIRED)
@@ -95,12 +99,13 @@ function(troupe_add_test name)
     troupe_compile_as_test(troupe_${name}_test)
   endif()
   target_link_libraries(troupe_${name}_test PRIVATE ${arg_LINK} troupe_settings GTest::gtest_main)
-  # <tests/...>, and what other components test with
+  # <tests/...>, and the test helpers of other components
   target_include_directories(troupe_${name}_test PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/backends)
   gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
 
-# troupe_add_fuzzer(name SOURCES file... [LINK library...]): one libFuzzer program, in the fuzz preset; nothing in others.
+# troupe_add_fuzzer(name SOURCES file... [LINK library...]): builds one libFuzzer program in the fuzz preset, and
+# nothing in others.
 function(troupe_add_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   if(NOT TROUPE_FUZZ)

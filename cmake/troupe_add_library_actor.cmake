@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_library_actor(name [option...]): everything of a library actor, from the current folder. What a file is, its place and name say:
+# troupe_add_library_actor(name [option...]): builds a library actor from the current folder. Place and name determine
+# what a file is:
 #   *.cpp, internal/*.cpp, *.hpp   requests and their checks: troupe::<name>, or troupe::<name>_requests where there is APPLICATION
 #   *.test.cpp                     tests of those, of refusals for example: troupe_<name>_test
 #   host/*.cpp, cuda/*.cpp         the engines <name>.host and <name>.cuda: troupe_engine_<name>_host, made of troupe_<name>_host_objects
@@ -51,7 +52,7 @@ function(troupe_add_library_actor name)
   endif()
 endfunction()
 
-# The rest is for the function above, whose arguments it sees.
+# The following are for the function above, and use its arguments.
 
 # Sets `sources` to those of the engine in the folder `backend`, and `tests` to their tests.
 macro(troupe_sources_of_engine backend)
@@ -77,7 +78,7 @@ macro(troupe_sources_of_engine backend)
   endforeach()
 endmacro()
 
-# Sets `missing` to what an engine that links the targets cannot be built without, and to nothing where all is there.
+# Sets `missing` to what an engine that links the targets cannot be built without; empty if nothing is missing.
 macro(troupe_find_missing)
   set(missing)
   foreach(library ${ARGN})
@@ -88,7 +89,7 @@ macro(troupe_find_missing)
   list(JOIN missing " and " missing)
 endmacro()
 
-# Makes the entry of `troupe doctor` for an engine that may be left out.
+# Adds the entry of `troupe doctor` for an optional engine.
 function(troupe_add_optional_engine library backend package)
   set_property(GLOBAL APPEND PROPERTY TROUPE_OPTIONAL_ENGINES "{\"${library}\", \"${library}.${backend}\", \"${package}\"},\n")
 endfunction()
@@ -113,7 +114,7 @@ macro(troupe_add_host_engine_of name requests)
   endif()
 endmacro()
 
-# The program gets the suites of the library, for the engine.
+# Adds the suites of the library to the program, for the engine.
 function(troupe_test_engine program name engine)
   target_compile_definitions(${program} PRIVATE TROUPE_ENGINE_UNDER_TEST="$<TARGET_FILE:${engine}>")
   add_dependencies(${program} ${engine})
@@ -185,8 +186,9 @@ macro(troupe_add_cuda_engine_from name requests)
   endif()
 endmacro()
 
-# The lines of tests/gpu/programs for the suites of a library: as they are, and below the tools of compute-sanitizer. racecheck and synccheck
-# look at our own kernels alone, troupe_<name>_*: those of vendors hand data over by means that racecheck does not know.
+# The lines of tests/gpu/programs for the suites of a library: as they are, and under the tools of compute-sanitizer.
+# racecheck and synccheck check only our own kernels, troupe_<name>_*: vendors' kernels pass data in ways that racecheck
+# does not recognise.
 function(troupe_add_gpu_suites name parts kernels)
   if(NOT parts)
     set(parts 4)
@@ -203,8 +205,8 @@ function(troupe_add_gpu_suites name parts kernels)
   set_property(GLOBAL APPEND PROPERTY TROUPE_GPU_TARGETS troupe_${name}_cuda_test)
 endfunction()
 
-# The engine on a fake driver and fakes of its vendor's library that compute by the definitions on the processor. (The threads of its blocks are
-# contexts of one thread, which sanitizers do not follow.)
+# Builds the engine on a fake driver and on fakes of its vendor's library that compute by definition on the processor.
+# (The threads of its blocks are contexts of one thread, which sanitizers cannot follow.)
 macro(troupe_test_on_computing_fakes name requests)
   if(NOT TROUPE_SANITIZE)
     set(engine troupe_${name}_cuda_on_fakes)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # troupe_check_compiler(variable who clang)
-#   Sets it to why `who` cannot use the C++ compiler of this project, or to nothing. `clang` is the oldest that will do. The headers check the
-#   same, for programs that do without CMake: runtime/troupe/base/compiler.hpp.
+#   Sets the variable to the reason why `who` cannot use the C++ compiler of this project, or to an empty text. `clang`
+#   is the oldest sufficient version. For programs that do not use CMake, the headers check the same:
+#   runtime/troupe/base/compiler.hpp.
 function(troupe_check_compiler variable who clang)
   set(oldest_GNU 12)
   set(oldest_Clang ${clang})

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# TROUPE_HAS_CUDA: whether the CUDA engines are built. TROUPE_CUDA says AUTO (where the toolkit is), ON (must be there) or OFF.
+# TROUPE_HAS_CUDA: whether the CUDA engines are built. TROUPE_CUDA is AUTO (if the toolkit is installed), ON (fails
+# without it) or OFF.
 set(TROUPE_CUDA AUTO CACHE STRING "Build the CUDA engines: AUTO, ON or OFF")
 set_property(CACHE TROUPE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(TROUPE_HAS_CUDA OFF)
@@ -18,13 +19,14 @@ if(TROUPE_CUDA)
 endif()
 
 # troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [DEPENDS header...])
-#   Compiles kernels of our own into one image, which TROUPE_KERNELS names while file.cpp is compiled (backends/troupe/cuda/embedded.hpp).
+#   Compiles our kernels into one image, which TROUPE_KERNELS names while file.cpp is compiled
+#   (backends/troupe/cuda/embedded.hpp).
 #   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists all such sources.
 function(troupe_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EMBEDDED_IN" "DEPENDS")
   cmake_path(ABSOLUTE_PATH arg_SOURCE)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
-  # Machine code for each generation, and PTX for what comes after them.
+  # Machine code for each generation, and PTX for later ones.
   add_custom_command(
     OUTPUT ${image}
     COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin

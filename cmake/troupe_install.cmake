@@ -5,7 +5,7 @@ if(fuzzers)
   add_custom_target(troupe_fuzzers DEPENDS ${fuzzers})
 endif()
 
-# find_package(troupe) for other projects. Components, worker and engines say themselves what they install.
+# find_package(troupe) for other projects. Components, the worker and engines install themselves.
 if(NOT TROUPE_INSTALL)
   return()
 endif()
@@ -28,7 +28,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake ${PROJECT_SOURCE_DIR}/cmake/troupe_check_compiler.cmake
   DESTINATION ${dir} COMPONENT troupe_development)
-# What the pages link to lies beside them as it does here.
+# The files that the pages link to are installed beside them as in this tree.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")

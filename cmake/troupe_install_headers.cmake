@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # troupe_find_installed_headers(variable source)
-#   Sets it to the headers that users have: those below, which the pages name, the header of each library actor, and what these include. Each is
-#   named as in an #include. `source` is the project's folder. cmake -P prints them.
+#   Sets the variable to the public headers: those listed below, which the pages name, the header of each library actor,
+#   and everything that these include. Each is named as in an #include. `source` is the project's folder. cmake -P
+#   prints them.
 cmake_minimum_required(VERSION 3.25)
 set(TROUPE_ENTRY_HEADERS
   troupe/troupe.hpp troupe/async/executor.hpp troupe/async/promise.hpp troupe/async/thread_pool.hpp troupe/async/when.hpp
@@ -13,7 +14,7 @@ set(TROUPE_ENTRY_HEADERS
   troupe/device/keep_content.hpp troupe/device/managed.hpp troupe/device/matrix_copy.hpp troupe/device/peers.hpp troupe/device/sealing.hpp
   troupe/device/sharing.hpp
   troupe/base/bfloat16.hpp troupe/base/complex.hpp troupe/base/half.hpp
-  troupe/request/checker.hpp troupe/request/request.hpp troupe/worker/engine.hpp  # for libraries of one's own
+  troupe/request/checker.hpp troupe/request/request.hpp troupe/worker/engine.hpp  # for users' own libraries
   troupe/interop/dlpack.hpp troupe/cuda_on_host/host_block.h troupe/cuda_on_host/image.h)
 
 function(troupe_find_installed_headers variable source)

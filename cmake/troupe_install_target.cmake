@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # troupe_install_target(target folder COMPONENT component [option of install(TARGETS)...])
-#   Installs the file of a target to the folder below the prefix, without debug information where TROUPE_STRIP says so: archives and
-#   programs keep the names of their functions. All such targets are built by the target troupe_installed.
+#   Installs the file of a target to the folder below the prefix, without debug information if TROUPE_STRIP is set:
+#   archives and programs keep the names of their functions. The target troupe_installed builds all such targets.
 function(troupe_install_target target folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "COMPONENT" "")
   install(TARGETS ${target} ${arg_UNPARSED_ARGUMENTS} DESTINATION ${folder} COMPONENT ${arg_COMPONENT})
@@ -21,7 +21,7 @@ function(troupe_install_target target folder)
   endif()
 endfunction()
 
-# troupe_install_run_time(target [folder]): what programs start when they run, below libexec/troupe.
+# troupe_install_run_time(target [folder]): installs what programs start at run time, below libexec/troupe.
 function(troupe_install_run_time target)
   troupe_install_target(${target} ${TROUPE_RUNTIME_SUBDIR}/${ARGN} COMPONENT troupe_runtime)
 endfunction()

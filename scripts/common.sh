@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts beside it: they run from the root of the repository, stop at the first error, and say what they do.
+# Sourced by the scripts beside it: they run in the root of the repository, stop at the first error, and print what they
+# do.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# step TEXT: a heading with the time since the start of the outermost script.
+# step TEXT: prints a heading with the time since the start of the outermost script.
 export TROUPE_STARTED=${TROUPE_STARTED:-$(date +%s)}
 step() {
   local seconds=$(($(date +%s) - TROUPE_STARTED)) bold='' plain=''
@@ -18,7 +19,7 @@ fail() {
   exit 1
 }
 
-# As many at a time as there are cores, and memory for: a compiler takes up to 1 GiB. JOBS=n overrides.
+# Prints how many compilers may run at once: one for each core, as far as each has 1 GiB of memory. JOBS=n overrides it.
 jobs_at_once() {
   local cores memory
   cores=$(nproc)
@@ -27,17 +28,17 @@ jobs_at_once() {
   echo "${JOBS:-$cores}"
 }
 
-# run_as_owner_of PREFIX: sets as_owner to what runs a command that may write below it.
+# run_as_owner_of PREFIX: sets as_owner to a command that runs others with permission to write below PREFIX.
 run_as_owner_of() {
   local existing=$1
   until [ -e "$existing" ]; do existing=$(dirname "$existing"); done
   as_owner=(env)
   [ ! -w "$existing" ] || return 0
-  command -v sudo > /dev/null || fail "$existing is not yours to write to, and there is no sudo here: give a prefix, as in make install PREFIX=..."
+  command -v sudo > /dev/null || fail "you cannot write to $existing, and sudo is not installed: give a prefix, as in make install PREFIX=..."
   as_owner=(sudo)
 }
 
-# What may be shown as it goes on a terminal, and is one line each in a log.
+# Progress is redrawn on a terminal, and printed as lines in a log.
 export NINJA_STATUS='[%f/%t, %es] '
 
 # All our C++ files.

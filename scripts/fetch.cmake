@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# cmake -P scripts/fetch.cmake: fetches what comes from PyPI to .deps, where it is not there yet: sources, by name, version and hash.
-# Ends with an error where that cannot be had; what needs it is left out of the build then.
+# cmake -P scripts/fetch.cmake: fetches sources from PyPI to .deps if they are missing, by name, version and hash. Fails
+# if they are unavailable; the build then leaves out what needs them.
 set(deps ${CMAKE_CURRENT_LIST_DIR}/../.deps)
 
-# The FFT of ducc0, BSD-3-Clause in the files that are used: see docs/dependencies.md.
+# The FFT of ducc0; the files in use are BSD-3-Clause: see docs/dependencies.md.
 set(name ducc0-0.42.0)
 set(hash 4e11c59b53a43355b053aebb2a62ee16eebeed026575f7d216cf09d437ce52ef)
 set(url https://files.pythonhosted.org/packages/d0/28/e2b293b1744a63dd61465fdefe1b15d1d9bdbf6ff72fca4cb2f629084a14/${name}.tar.gz)

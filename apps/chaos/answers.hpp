@@ -11,28 +11,29 @@
 
 namespace chaos {
 
-/// What became of the questions that clients asked.
+/// The outcomes of the requests that clients sent.
 struct answer_counts {
   std::uint64_t asked = 0;
-  std::uint64_t right = 0;       ///< an answer, and the right one
-  std::uint64_t failed = 0;      ///< `context_lost`, or `retry_later` from the next worker: what a fault may do
-  std::uint64_t wrong = 0;       ///< an answer, and not the right one
-  std::uint64_t unexpected = 0;  ///< an error that no fault excuses
+  std::uint64_t right = 0;  ///< correct answers
+  /// `context_lost`, or `retry_later` from the next worker: errors that a fault explains
+  std::uint64_t failed = 0;
+  std::uint64_t wrong = 0;       ///< incorrect answers
+  std::uint64_t unexpected = 0;  ///< errors that no fault explains
   std::uint64_t twice = 0;       ///< answered more than once
   std::uint64_t lost = 0;        ///< not answered at all
 
   bool good() const noexcept { return wrong == 0 && unexpected == 0 && twice == 0 && lost == 0; }
 };
 
-/// Takes answers, and judges them. Thread safe.
+/// Collects answers and judges them. Thread-safe.
 class answers {
  public:
-  /// An answer that has not come after `patience` is lost. Where the device `may_stop`, errors that say so are what a
-  /// fault may do.
-  explicit answers(std::chrono::seconds patience, bool may_stop = false) noexcept
-      : patience_(patience), may_stop_(may_stop) {}
+  /// An answer that takes longer than `time_limit` is lost. If the device `may_stop`, errors that say so count as
+  /// explained by a fault.
+  explicit answers(std::chrono::seconds time_limit, bool may_stop = false) noexcept
+      : time_limit_(time_limit), may_stop_(may_stop) {}
 
-  /// Counts a question, and how often it is answered.
+  /// Counts a request, and how often it is answered.
   template <class T>
   troupe::pending<T> watch(troupe::pending<T> p) {
     asked_.fetch_add(1, std::memory_order_relaxed);
@@ -42,11 +43,11 @@ class answers {
     });
   }
 
-  /// Waits for the answer; `fault_of(value)`, or `fault_of()` of an answer without one, says what is wrong with it:
-  /// nothing when it is right.
+  /// Waits for the answer. `fault_of(value)`, or `fault_of()` for an answer without a value, returns what is wrong with
+  /// it; an empty text if it is right.
   template <class T, class F>
   void judge(troupe::pending<T>& p, F&& fault_of) {
-    const auto answer = p.get_for(patience_);
+    const auto answer = p.get_for(time_limit_);
     if (!answer) return count_lost();
     if (!*answer) return judge_error(answer->error());
     if constexpr (std::is_void_v<T>)
@@ -57,7 +58,7 @@ class answers {
 
   answer_counts counts() const noexcept;
   std::uint64_t right() const noexcept { return right_.load(std::memory_order_relaxed); }
-  /// What went wrong first; empty when nothing did.
+  /// Returns the first complaint; empty if there is none.
   std::string first_complaint() const;
 
  private:
@@ -66,7 +67,7 @@ class answers {
   void judge_text(const std::string& fault);
   void note(const std::string& what);
 
-  const std::chrono::seconds patience_;
+  const std::chrono::seconds time_limit_;
   const bool may_stop_;
   std::atomic<std::uint64_t> asked_{0}, right_{0}, failed_{0}, wrong_{0}, unexpected_{0}, twice_{0}, lost_{0};
   mutable std::mutex lock_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// That what watches over chaos would see it.
+// The checks of chaos detect what they are meant to detect.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ TEST(answers, are_judged_one_by_one) {
   EXPECT_EQ(judged(1).asked, 1u);
 }
 
-TEST(answers, that_do_not_come_are_lost) {
+TEST(answers, count_as_lost_when_they_never_arrive) {
   answers a(std::chrono::seconds(0));
   promise<int> to;
   auto watched = a.watch(to.get_pending());
@@ -47,7 +47,7 @@ TEST(answers, that_do_not_come_are_lost) {
   EXPECT_TRUE(to.set(1));
 }
 
-TEST(answers, only_some_kinds_are_good) {
+TEST(answers, accept_only_errors_that_a_fault_explains) {
   EXPECT_TRUE((answer_counts{.asked = 2, .right = 1, .failed = 1}.good()));
   EXPECT_FALSE((answer_counts{.wrong = 1}.good()));
   EXPECT_FALSE((answer_counts{.unexpected = 1}.good()));
@@ -55,7 +55,7 @@ TEST(answers, only_some_kinds_are_good) {
   EXPECT_FALSE((answer_counts{.lost = 1}.good()));
 }
 
-TEST(what_is_left, counts_processes_threads_and_descriptors) {
+TEST(leaks, counts_processes_threads_and_descriptors) {
   std::thread([] {}).join();  // as in run()
   const resources before = resources::now();
   EXPECT_EQ(resources::now().beyond(before), "");
@@ -64,7 +64,7 @@ TEST(what_is_left, counts_processes_threads_and_descriptors) {
   if (child == 0) ::_exit(0);
   std::atomic<bool> over{false};
   std::thread thread([&] { over.wait(false); });
-  // A child that has ended and was not waited for is one as well.
+  // A child that has ended counts until it is waited for.
   EXPECT_EQ(resources::now().beyond(before), "1 process, 1 thread, 1 descriptor");
   over.store(true);
   over.notify_all();
@@ -74,7 +74,7 @@ TEST(what_is_left, counts_processes_threads_and_descriptors) {
   EXPECT_EQ(resources::left_beyond(before), "");
 }
 
-TEST(what_is_left, names_temporary_files) {
+TEST(leaks, names_temporary_files) {
   std::string path;
   {
     const private_folder folder;
@@ -99,7 +99,7 @@ report some_report() {
   return r;
 }
 
-TEST(a_report, is_good_only_when_everything_is) {
+TEST(chaos_report, is_good_only_if_every_part_is) {
   EXPECT_TRUE(some_report().good());
   report r = some_report();
   r.leaks = "1 process";
@@ -108,14 +108,14 @@ TEST(a_report, is_good_only_when_everything_is) {
   r.answered.wrong = 1;
   EXPECT_FALSE(r.good());
   r = some_report();
-  r.close = "it never closed";
+  r.close = "the device never closed";
   EXPECT_FALSE(r.good());
   r = some_report();
   r.answered.right = 0;
   EXPECT_FALSE(r.good()) << "nothing was shown";
 }
 
-TEST(a_report, sums_up_what_was_recovered_from) {
+TEST(chaos_report, sums_up_recoveries_by_kind) {
   const kind_report all = some_report().all();
   EXPECT_EQ(all.injected, 4u);
   EXPECT_EQ(all.recovery_s(0.5), 0.003);
@@ -123,7 +123,7 @@ TEST(a_report, sums_up_what_was_recovered_from) {
   EXPECT_EQ(kind_report().recovery_s(0.5), 0);
 }
 
-TEST(a_report, says_all_of_it) {
+TEST(chaos_report, lists_every_figure) {
   report r = some_report();
   r.complaint = "a copy: element 3";
   r.leaks = "1 process";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Faults on this machine, while clients ask and check.
+// Injects faults on this machine while clients send requests and check the answers.
 #include <apps/chaos/show.hpp>
 #include <apps/cli/command_line.hpp>
 #include <apps/cli/installation.hpp>
@@ -19,41 +19,41 @@ constexpr double longest_s = 86'400;
 
 const apps::grammar& arguments_of_chaos() {
   static const std::string kinds = [] {
-    std::string text = "only these; all by default: ";
+    std::string text = "only these kinds; all by default: ";
     for (const faults::kind k : faults::all_kinds()) text.append(to_string(k)).append(", ");
-    text.replace(text.size() - 2, 2, ". With all of them clients also write over sealed memory, which must not change");
+    text.replace(text.size() - 2, 2,
+                 ". With all of them, clients also write over sealed memory, which must not change");
     return text;
   }();
   static const apps::option options[] = {
-      {"--device", "D",
-       "host, or a GPU, as cuda:0, where kernels have the faults that kernels have there; host by default"},
-      {"--seconds", "N", "how long: {}, and as long as it takes with --faults", {0.5, longest_s, 10}},
+      {"--device", "D", "host, or a GPU, as cuda:0, whose kernels fault as kernels on GPUs do; host by default"},
+      {"--seconds", "N", "seconds to run: {}, or unlimited with --faults", {0.5, longest_s, 10}},
       {"--faults", "N", "or until this many faults have hit: {}", {1, 1'000'000, 1'000'000}},
-      {"--seed", "S", "of the order of faults and questions; by default another one each time, which is said"},
+      {"--seed", "S", "seed of the order of faults and questions; by default a new one, which is printed"},
       {"--kinds", "A,B", kinds},
-      {"--rate", "N", "faults per second, at most: {}. One waits until the last is recovered from", {0.1, 10'000, 100}},
-      {"--at-once", "", "it does not wait: faults may come faster than anybody recovers"},
-      {"--clients", "N", "this many ask all the time: {}", {1, 64, 4}},
-      {"--standbys", "N", "workers that wait to take over: {}", {0, 8, 1}},
-      {"--json", "", "one JSON document in the end, for programs, and nothing else"}};
+      {"--rate", "N", "faults per second at most: {}. Each waits for the recovery from the last", {0.1, 10'000, 100}},
+      {"--at-once", "", "does not wait for recovery: faults may arrive faster than workers recover"},
+      {"--clients", "N", "clients that ask continuously: {}", {1, 64, 4}},
+      {"--standbys", "N", "standby workers, ready to take over: {}", {0, 8, 1}},
+      {"--json", "", "prints only one JSON document, at the end"}};
   static const apps::grammar all{
       .command = "troupe chaos",
       .options = options,
       .about =
-          R"(Breaks the workers of a device on this machine, in all ways there are, while clients use it: kills and stops them, lets
-kernels crash and hang, takes all memory, overwrites what they share. Every answer is compared with what it should be. In the
-end there is a table: faults by kind, how long until the next worker answered, and what became of the questions. Nothing
-may be wrong, unexpected, answered twice or not at all, and nothing may be left over: no process, thread, descriptor, memory
-or temporary file. Touches only processes that it started.
+          R"(Breaks the workers of a device on this machine in every known way while clients use it: kills and stops them, makes kernels
+crash and hang, exhausts memory, overwrites shared memory. Compares every answer with the expected one. Ends with a table:
+faults by kind, how long until the next worker answered, and the outcome of the questions. No answer may be wrong,
+unexpected, duplicate or missing, and nothing may be left over: no process, thread, descriptor, memory or temporary file.
+Touches only processes that it started.
 )",
       .more = R"(  troupe chaos --seconds 60
   troupe chaos --kinds kill_worker,garbage --seed 7
   troupe chaos --faults 2000 --json | jq .answers
   troupe chaos --device cuda:0 --faults 200
 
-Workers that die say so on the error stream: that is meant to be.
+Dying workers print messages to standard error; this is expected.
 
-Exit code: 0 everything was as it should be; 1 something was not, or the device did not start; 2 usage error.
+Exit code: 0 all checks passed; 1 a check failed, or the device did not start; 2 usage error.
 )"};
   return all;
 }
@@ -81,7 +81,7 @@ result<std::vector<faults::kind>> kinds_in(std::string_view list) {
     }
     out.push_back(*k);
   }
-  if (out.empty()) return misused("--kinds is empty; expected names with commas between them");
+  if (out.empty()) return misused("--kinds is empty; expected names separated by commas");
   return out;
 }
 
@@ -141,7 +141,7 @@ int run(arguments a) {
     bar.clear();
     std::printf("\n%s  %s %s\n", chaos::table(*r, t).c_str(), (r->good() ? t.good_mark() : t.bad_mark()).c_str(),
                 r->good() ? "every question had its answer, none was wrong, and nothing is left over"
-                          : "NOT: every question had its answer, none was wrong, and nothing is left over");
+                          : "FAILED: every question had its answer, none was wrong, and nothing is left over");
   }
   return r->good() ? 0 : 1;
 }

@@ -9,23 +9,23 @@
 
 namespace chaos {
 
-/// What this process holds that could leak.
+/// The resources of this process that could leak.
 struct resources {
-  int processes = 0;  ///< children, dead ones that nobody has waited for as well
+  int processes = 0;  ///< children, including dead ones that nobody has waited for
   int threads = 0;
   int descriptors = 0;
   int memory_files = 0;  ///< mappings of memory files
 
   static resources now();
-  /// What there is more of than before: "2 processes, 1 descriptor". Empty when there is nothing.
+  /// Describes what exceeds `before`: "2 processes, 1 descriptor". Empty if nothing does.
   std::string beyond(const resources& before) const;
-  /// The same of what stays: waits a little for threads that are just ending.
+  /// Does the same for what stays: waits briefly for threads that are about to end.
   static std::string left_beyond(const resources& before);
 };
 
-/// A folder of its own for temporary files and caches, in which workers of this process put theirs: TMPDIR and
-/// TROUPE_CACHE. Removed in the end, when these are what they were. One at a time, while no other thread runs that
-/// reads the environment.
+/// A private folder for temporary files and caches: while it exists, TMPDIR and TROUPE_CACHE name it for the workers of
+/// this process. The destructor removes it and restores the variables. Only one may exist at a time, and no other
+/// thread may read the environment meanwhile.
 class private_folder {
  public:
   private_folder();
@@ -34,7 +34,7 @@ class private_folder {
 
   const std::string& path() const noexcept { return path_; }
   std::string cache() const { return path_ + "/cache"; }
-  /// Temporary files that are still there; none when all has ended.
+  /// Returns the temporary files that still exist; none once everything has ended.
   std::vector<std::string> temporary_files() const;
 
  private:

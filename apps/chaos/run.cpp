@@ -15,12 +15,12 @@ using namespace troupe;
 
 namespace {
 
-constexpr auto patience = std::chrono::seconds(60);
+constexpr auto time_limit = std::chrono::seconds(60);
 constexpr auto moment = std::chrono::milliseconds(100);
-// What stands still, or never ends, is found within a part of the pause.
+// A stopped or endless worker is detected within a fraction of the pause.
 constexpr auto pause = std::chrono::milliseconds(2000), heartbeat = std::chrono::milliseconds(300),
                longest_run = std::chrono::milliseconds(200);
-// While a GPU's driver deals with a fault in one process, calls of the others wait for it.
+// While a GPU's driver handles a fault in one process, calls of the others block.
 constexpr auto heartbeat_beside_a_driver = std::chrono::milliseconds(1000);
 
 bool has(const std::vector<faults::kind>& kinds, faults::kind k) {
@@ -44,7 +44,7 @@ void sum_up(report& r, const std::vector<faults::injection>& record) {
   for (kind_report& k : r.by_kind) std::sort(k.recoveries_s.begin(), k.recoveries_s.end());
 }
 
-// The last fault may have taken along what was asked after it.
+// The last fault may have lost a request that was sent after it.
 result<void> serves(const device& gpu) {
   result<std::uint64_t> pong = gpu.ping().get();
   for (int i = 0; i < 100 && !pong && pong.error().reaction() == reaction::context_lost; ++i) pong = gpu.ping().get();
@@ -53,8 +53,8 @@ result<void> serves(const device& gpu) {
 
 result<void> storm_over(const device& gpu, const settings& s, report& r,
                         const std::function<void(const standing&)>& watch) {
-  answers told(patience);
-  // Numbers come back in memory that `garbage` overwrites.
+  answers told(time_limit);
+  // Replies by value lie in memory that `garbage` overwrites.
   workload clients(gpu,
                    {.clients = s.clients,
                     .seed = s.seed,
@@ -85,7 +85,7 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
   return serves(gpu);
 }
 
-// A compiler's folder that a killed worker left stays until the next is made.
+// The compiler folder of a killed worker stays until the next one is made.
 void compile_once_more(const settings& s) {
   runtime rt;
   const device gpu = rt.open_device(options_for(s));
@@ -115,7 +115,7 @@ kind_report report::all() const {
 }
 
 result<report> run(const settings& s, const private_folder& folder, const std::function<void(const standing&)>& watch) {
-  std::thread([] {}).join();  // with the first, thread sanitizer starts one of its own, which stays
+  std::thread([] {}).join();  // the first thread makes the thread sanitizer start one of its own, which stays
   const resources before = resources::now();
   report r{.seed = s.seed};
   {
@@ -125,9 +125,9 @@ result<report> run(const settings& s, const private_folder& folder, const std::f
     const result<void> still = storm_over(gpu, s, r, watch);
     r.restarts = gpu.statistics().generation - 1;
     if (!still) r.close = still.error().to_string();
-    auto closed = gpu.close().get_for(patience);
+    auto closed = gpu.close().get_for(time_limit);
     if (!closed)
-      r.close = "it never closed";
+      r.close = "the device never closed";
     else if (!*closed && r.close.empty())
       r.close = closed->error().to_string();
   }

@@ -11,26 +11,26 @@
 namespace chaos {
 
 struct settings {
-  double seconds = 10;                ///< faults come so long
-  std::uint64_t faults = UINT64_MAX;  ///< or so many
+  double seconds = 10;                ///< how long faults are injected
+  std::uint64_t faults = UINT64_MAX;  ///< or how many
   std::uint64_t seed = 1;
-  std::vector<troupe::faults::kind> kinds = {};  ///< empty: all
-  double per_second = 100;                       ///< at most: one waits until the last is recovered from
+  std::vector<troupe::faults::kind> kinds = {};  ///< empty for all
+  double per_second = 100;                       ///< an upper limit: each fault waits for the recovery from the last
   bool one_at_a_time = true;
   int clients = 4;
   troupe::device_options device = {};  ///< limits are set by `run`
 };
 
-/// How it stands, for who watches.
+/// The state of a run, for its `watch` function.
 struct standing {
   double passed_s;
   std::uint64_t injected, right, bad;
 };
 
-/// What came of the faults of one kind.
+/// The outcome of the faults of one kind.
 struct kind_report {
-  std::uint64_t injected = 0;        ///< that hit something
-  std::uint64_t missed = 0;          ///< there was nothing to hit: no standby, no worker yet
+  std::uint64_t injected = 0;        ///< faults that hit something
+  std::uint64_t missed = 0;          ///< nothing to hit: no standby, or no worker yet
   std::vector<double> recoveries_s;  ///< sorted; from the fault to the first answer of the next worker
 
   double recovery_s(double share) const noexcept;
@@ -43,17 +43,17 @@ struct report {
   std::string libraries;
   answer_counts answered;
   std::array<kind_report, troupe::faults::kind_count> by_kind;
-  std::uint64_t restarts = 0;  ///< workers that were lost while they served
+  std::uint64_t restarts = 0;  ///< workers lost while they served
   std::string complaint;       ///< the first wrong, lost or unexpected answer
-  std::string leaks;           ///< what is left when all has ended
-  std::string close;           ///< why it did not close well
+  std::string leaks;           ///< what is left after everything has ended
+  std::string close;           ///< why closing failed
 
   bool good() const noexcept { return answered.good() && leaks.empty() && close.empty() && answered.right > 0; }
   kind_report all() const;
 };
 
-/// Faults on a device of its own that clients use; everything is checked. `watch` is called ten times a second. Fails
-/// when the device does not start.
+/// Injects faults into a device of its own that clients use, and checks everything. Calls `watch` ten times a second.
+/// Fails if the device does not start.
 troupe::result<report> run(const settings& s, const private_folder& folder,
                            const std::function<void(const standing&)>& watch = {});
 

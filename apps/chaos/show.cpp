@@ -8,17 +8,12 @@ namespace chaos {
 
 using troupe::apps::grouped;
 using troupe::apps::json_writer;
+using troupe::apps::padded;
 using troupe::apps::terminal;
 using troupe::apps::time_text;
 using troupe::apps::wrapped;
 
 namespace {
-
-std::string padded(std::string text, std::size_t columns) {
-  std::size_t wide = 0;
-  for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return wide < columns ? std::string(columns - wide, ' ') + text : text;
-}
 
 std::string row(std::string first, const std::vector<std::string>& cells) {
   first.resize(std::max<std::size_t>(first.size(), 22), ' ');
@@ -49,7 +44,7 @@ void progress::show(const standing& now) {
   std::snprintf(passed, sizeof passed, "%6.1f s", now.passed_s);
   std::string line = "  " + std::string(passed) + "  " + t_.bold(padded(grouped(now.injected), 7)) + " faults  " +
                      padded(grouped(now.right), 10) + " right answers  ";
-  const std::string bad = grouped(now.bad) + " that should not be";
+  const std::string bad = grouped(now.bad) + " bad";
   line += now.bad > 0 ? t_.bad(bad) : bad;
   std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
   std::fflush(stdout);
@@ -77,11 +72,11 @@ std::string table(const report& r, const terminal& t) {
   say("Operations of " + r.libraries + " on " + r.device + "; " + grouped(r.restarts) +
       " workers lost while they served, in " + time_text(t, r.seconds) +
       ". Recovery: from the fault to the first answer of the next worker. Lost data: answered "
-      "context_lost, as it should be.");
+      "context_lost, as expected.");
   if (all.missed > 0) say(grouped(all.missed) + " more faults had nothing to hit: no standby, or no worker yet.");
-  if (!r.complaint.empty()) say("the first that should not be: " + r.complaint);
-  if (!r.leaks.empty()) say("left when all had ended: " + r.leaks);
-  if (!r.close.empty()) say("in the end: " + r.close);
+  if (!r.complaint.empty()) say("first complaint: " + r.complaint);
+  if (!r.leaks.empty()) say("left over at the end: " + r.leaks);
+  if (!r.close.empty()) say("closing: " + r.close);
   return out;
 }
 

@@ -7,7 +7,7 @@
 
 namespace chaos {
 
-/// One line while it goes on: drawn again on a terminal, one each second elsewhere.
+/// Shows one line of progress: redrawn on a terminal, printed every second elsewhere.
 class progress {
  public:
   explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
@@ -19,10 +19,10 @@ class progress {
   double next_s_ = 1;
 };
 
-/// Faults by kind with their recoveries, then the answers, then what is wrong.
+/// Formats the faults by kind with their recoveries, then the answers, then what is wrong.
 std::string table(const report& r, const troupe::apps::terminal& t);
 
-/// All of it for programs.
+/// Formats the whole report as JSON.
 std::string json(const report& r);
 
 }  // namespace chaos

@@ -20,7 +20,7 @@ namespace {
 
 using numbers = std::vector<float>;
 
-// Where two lists of numbers differ; empty when they do not. All numbers are small and whole, so nothing is rounded.
+// Returns where two lists differ; empty if they do not. All numbers are small and whole, so nothing is rounded.
 std::string difference(std::span<const float> is, std::span<const float> should, const char* what) {
   if (is.size() != should.size()) return cat(what, ": ", is.size(), " numbers, not ", should.size());
   const auto [a, b] = std::mismatch(is.begin(), is.end(), should.begin());
@@ -46,8 +46,8 @@ class client {
         random_(seed),
         kept_(gpu.alloc<float>(kept_size)),
         sealed_(gpu.alloc<float>(kept_size, {.sealable = true})) {
-    questions_ = {&client::ask_for_a_copy,       &client::ask_for_a_large_copy,  &client::ask_for_a_matrix,
-                  &client::ask_by_shared_memory, &client::ask_for_what_was_kept, &client::ask_for_what_is_sealed};
+    questions_ = {&client::ask_for_a_copy,       &client::ask_for_a_large_copy, &client::ask_for_a_matrix,
+                  &client::ask_by_shared_memory, &client::ask_for_kept_data,    &client::ask_for_sealed_data};
     if (l.numbers) questions_.push_back(&client::ask_for_a_number);
     if (l.blas) questions_.insert(questions_.end(), {&client::ask_for_a_product, &client::ask_for_a_long_sum});
     if (l.fft) questions_.push_back(&client::ask_for_a_transform);
@@ -76,7 +76,7 @@ class client {
     return out;
   }
 
-  // What to look at when all is queued.
+  // Checks the answer once everything is queued.
   template <class T, class F>
   void look_later(pending<T> p, F fault_of) {
     auto answer = std::make_shared<pending<T>>(answers_.watch(std::move(p)));
@@ -103,7 +103,7 @@ class client {
     expect(y, data, "a large copy");
   }
 
-  // A block into the middle of a matrix of one number.
+  // Copies a block into the middle of a matrix that is filled with one number.
   void ask_for_a_matrix() {
     const std::size_t rows = between(2, 60), columns = between(2, 60), height = between(1, rows),
                       width = between(1, columns);
@@ -133,28 +133,28 @@ class client {
     });
   }
 
-  // Written once, read until a fault has taken it.
-  void ask_for_what_was_kept() {
+  // Written once, and read until a fault loses it.
+  void ask_for_kept_data() {
     if (kept_data_.empty() || !kept_.valid()) {
       kept_data_ = some(kept_size);
       gpu_.upload(kept_, kept_data_);
     }
-    expect(kept_, kept_data_, "what was kept");
+    expect(kept_, kept_data_, "kept data");
   }
 
-  // From its seal on no fault takes it, so there is never a reason to write it again.
-  void ask_for_what_is_sealed() {
+  // No fault loses sealed memory, so it never has to be written again.
+  void ask_for_sealed_data() {
     if (!seal()) return;
     if (wild_writes_ && between(0, 99) == 0) {
       auto blow = faults::wild_write::over(sealed_);
       blow.pattern = static_cast<std::uint32_t>(random_());
-      look_later(gpu_.ask(blow), [] { return std::string("a kernel could write what is sealed"); });
+      look_later(gpu_.ask(blow), [] { return std::string("a kernel could write sealed memory"); });
     }
     look_later(gpu_.download(sealed_), [this](const numbers& is) {
-      return sealed_.valid() ? difference(is, sealed_data_, "what is sealed") : "what is sealed is stale";
+      return sealed_.valid() ? difference(is, sealed_data_, "sealed data") : "sealed data is stale";
     });
   }
-  // Until it has worked once: a fault may take the data before.
+  // Tries until it succeeds once: a fault may lose the data before.
   bool seal() {
     if (is_sealed_) return true;
     sealed_data_ = some(kept_size);
@@ -169,7 +169,7 @@ class client {
 
   void ask_for_a_number() {
     const std::uint64_t n = random_();
-    look_later(gpu_.ping(n), [n](std::uint64_t is) { return is == n ? std::string() : "a ping: another number"; });
+    look_later(gpu_.ping(n), [n](std::uint64_t is) { return is == n ? std::string() : "a ping: wrong number"; });
   }
 
   void ask_for_a_product() {
@@ -186,7 +186,7 @@ class client {
     expect(z, should, "a product");
   }
 
-  // Many requests, each of which needs the one before.
+  // Sends many requests, each of which depends on the one before.
   void ask_for_a_long_sum() {
     numbers should = some(between(1, 1000));
     const numbers step = some(should.size());
@@ -200,8 +200,8 @@ class client {
     expect(y, should, "a long sum");
   }
 
-  // Of impulses: every element of a transform is its first one, and nothing is rounded where the length is a power
-  // of 2. Plans of many lengths are made, kept and lost with their worker.
+  // Transforms impulses: every element of the result equals the first input, and nothing is rounded if the length is a
+  // power of 2. The worker makes, keeps and loses plans of many lengths.
   void ask_for_a_transform() {
     const std::size_t n = std::size_t{1} << between(0, 11), batch = between(1, 5);
     numbers data(2 * n * batch, 0.f), should;

@@ -11,25 +11,25 @@ namespace chaos {
 struct load {
   int clients = 4;
   std::uint64_t seed = 1;
-  /// Some questions are answered by a number instead of memory. Not where shared memory is overwritten: see
+  /// Some requests reply by value instead of through memory. Must be false if shared memory is overwritten: see
   /// docs/faults.md.
   bool numbers = true;
-  bool blas = true, fft = true, jit = true;  ///< where the device has them
-  /// Now and then a kernel writes where it should not: into memory that is sealed, which must stay as it is.
+  bool blas = true, fft = true, jit = true;  ///< if the device has them
+  /// Occasionally a kernel writes to sealed memory, which must not change.
   bool wild_writes = true;
 };
 
-/// Clients that ask a device for what can be computed beforehand, all the time, and judge every answer. Each queues a
-/// few computations as a whole and looks once, at their ends; among them are such that use memory written long ago.
+/// Clients that continuously send computations with known results and judge every answer. Each queues a few
+/// computations as a whole and checks only their ends; some of them use memory written long before.
 class workload {
  public:
   workload(const troupe::device& gpu, const load& l, answers& to);
-  /// Waits until every question is answered.
+  /// Waits until every request is answered.
   ~workload();
   workload(const workload&) = delete;
   void stop();
 
-  /// "memory, blas, fft, jit": whose operations take part.
+  /// Returns the libraries in use: "memory, blas, fft, jit".
   const std::string& libraries() const noexcept { return libraries_; }
 
  private:

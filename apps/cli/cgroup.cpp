@@ -19,7 +19,7 @@ bool read(const std::string& file, T&... values) {
   return static_cast<bool>((in >> ... >> values));
 }
 
-// "max 100000" and "150000 100000": microseconds of processor time in each period.
+// Parses "max 100000" or "150000 100000": microseconds of processor time per period.
 void read_cpu_max(const std::string& folder, cgroup_limits& limits) {
   std::string quota;
   double period = 0;
@@ -34,14 +34,14 @@ void read_cpu_quota(const std::string& folder, cgroup_limits& limits) {
     narrow(limits.cores, quota / period);
 }
 
-// "max", or version 1's number for that, which no machine has.
+// The file holds a number, or "max". Version 1 writes a number that no machine has instead.
 void read_memory(const std::string& file, cgroup_limits& limits) {
   std::uint64_t bytes = 0;
   if (read(file, bytes) && bytes < (std::uint64_t{1} << 60)) narrow(limits.memory_bytes, bytes);
 }
 
-// Calls f(folder) for a group and all above it. In a container the path may be one of the host's, which is not there:
-// what is mounted then is the container's own group.
+// Calls f(folder) for a group and all its ancestors. In a container, the path may be one of the host's that is not
+// visible: the root of the mount is the container's own group then.
 template <class F>
 void upwards(const std::string& mount, std::string path, F&& f) {
   for (;;) {

@@ -28,7 +28,7 @@ class groups {
   fs::path root_;
 };
 
-TEST(cgroup, the_narrowest_limit_on_the_way_up_counts) {
+TEST(cgroup, uses_the_narrowest_limit_up_to_the_root) {
   groups g;
   g.write("service/cpu.max", "150000 100000");
   g.write("service/memory.max", "1073741824");
@@ -39,7 +39,7 @@ TEST(cgroup, the_narrowest_limit_on_the_way_up_counts) {
   EXPECT_EQ(limits.memory_bytes, 1073741824u);
 }
 
-TEST(cgroup, without_limits_there_are_none) {
+TEST(cgroup, reports_no_limits_if_none_are_set) {
   groups g;
   g.write("cpu.max", "max 100000");
   g.write("memory.max", "max");
@@ -48,17 +48,17 @@ TEST(cgroup, without_limits_there_are_none) {
   EXPECT_FALSE(g.limits("").cores);
 }
 
-TEST(cgroup, a_path_of_the_host_that_a_container_does_not_see_leads_to_what_it_sees) {
+TEST(cgroup, falls_back_to_the_visible_group_in_a_container) {
   groups g;
   g.write("cpu.max", "50000 100000");
   EXPECT_EQ(g.limits("0::/system.slice/docker-1234.scope\n").cores, 0.5);
 }
 
-TEST(cgroup, version_1_keeps_each_limit_in_a_tree_of_its_own) {
+TEST(cgroup, reads_limits_from_the_separate_trees_of_version_1) {
   groups g;
   g.write("cpu/box/cpu.cfs_quota_us", "400000");
   g.write("cpu/box/cpu.cfs_period_us", "100000");
-  g.write("memory/memory.limit_in_bytes", "9223372036854771712");  // how version 1 says none
+  g.write("memory/memory.limit_in_bytes", "9223372036854771712");  // how version 1 writes "no limit"
   g.write("memory/box/memory.limit_in_bytes", "536870912");
   const auto limits = g.limits("4:cpu,cpuacct:/box\n3:memory:/box\n1:name=systemd:/box\n");
   EXPECT_EQ(limits.cores, 4.0);

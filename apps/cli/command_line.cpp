@@ -10,7 +10,7 @@
 namespace troupe::apps {
 namespace {
 
-// Letters to insert, remove, replace, or swap with their neighbour.
+// Returns how many letters must be inserted, removed, replaced or swapped with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -62,7 +62,7 @@ bool is_engine(std::string_view name) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
-  // One slip in three letters: any two short words are nearly alike.
+  // At most one slip in three letters: otherwise any two short words would be similar.
   const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::size_t least = std::max<std::size_t>(1, letters / 3) + 1;
   for (const std::string_view k : known) {
@@ -86,7 +86,7 @@ result<command_line> command_line::parse(const grammar& g, std::span<const char*
     } else if (!a.starts_with("-") || a == "-") {
       if (out.words_.size() == g.words)
         return wrong(out.command_, "\"" + std::string(a) + "\" is one argument too many; " + out.command_ +
-                                       " --help says how it is called");
+                                       " --help shows the usage");
       out.words_.push_back(a);
     } else {
       const std::string_view name = a.substr(0, a.find('='));
@@ -156,7 +156,7 @@ result<named_device> command_line::device(std::string_view option) const {
   if (good && is_engine(engine)) return out;
   return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"" +
                              (good ? ", and no engine is called " + std::string(engine) : "") +
-                             "; expected host, or an engine and which of its devices, as in cuda:0");
+                             "; expected host, or an engine and the number of its device, as in cuda:0");
 }
 
 }  // namespace troupe::apps

@@ -13,32 +13,32 @@
 
 namespace troupe::apps {
 
-/// The one of `known` that somebody who wrote `word` most likely meant; empty when none is at all like it.
+/// Returns the word of `known` that `word` most likely stands for; empty if none is similar.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
-/// The numbers that an option takes, and the one that it has where it is not given.
+/// The numbers that an option accepts, and its default.
 struct number_range {
   double least = 0, most = 0, otherwise = 0;
 };
 
-/// An option, which begins with "--", or another argument: what the parser knows of it, and what the help says.
+/// An option, which begins with "--", or another argument, as the parser accepts it and the help describes it.
 struct option {
   std::string_view name;
-  std::string_view value = {};  ///< what the help calls its value; empty: it takes none
+  std::string_view value = {};  ///< its name in the help; empty if the option takes no value
   std::string_view text = {};   ///< for the help; "{}" stands for the range
   number_range range = {};
 };
 
-/// What a command knows. Its help is made from the same, and so cannot say anything else: see help_text.
+/// What a command accepts. `help_text` makes the help from the same grammar.
 struct grammar {
   std::string_view command;         ///< "troupe doctor"
-  std::span<const option> options;  ///< but for --help, which every command has; they outlive the command line
-  std::size_t words = 0;            ///< how many arguments may be no option
+  std::span<const option> options;  ///< without --help, which every command has; must outlive the command line
+  std::size_t words = 0;            ///< how many arguments that are no options may be given
   std::string_view usage = "[option...]";
   std::string_view about = {}, more = {};  ///< for the help: before and after the list of options
 };
 
-/// The device that somebody names: "host", "cuda:0"; "cuda" is the first as well.
+/// A device as a user names it: "host", "cuda:0"; "cuda" is the same as "cuda:0".
 struct named_device {
   std::string engine = "host";
   std::uint32_t ordinal = 0;
@@ -47,26 +47,26 @@ struct named_device {
   friend bool operator==(const named_device&, const named_device&) = default;
 };
 
-/// The whole text that `--help` prints.
+/// Returns the text that `--help` prints.
 std::string help_text(const grammar& g);
 
-/// A command's arguments, taken apart: `--name value` and `--name=value` are the same; -h is --help, which every
-/// command has.
+/// The parsed arguments of a command. `--name value` and `--name=value` are the same; -h is --help, which every command
+/// has.
 class command_line {
  public:
-  /// The error names what is wrong, and what was probably meant.
+  /// Fails with what is wrong, and with a suggestion.
   static result<command_line> parse(const grammar& g, std::span<const char* const> arguments);
 
   bool has(std::string_view option) const noexcept { return find(option) != nullptr; }
-  /// The last one given counts.
+  /// Returns the last value given.
   std::optional<std::string_view> value(std::string_view option) const noexcept;
   std::vector<std::string> values(std::string_view option) const;
-  /// Refused outside of the option's range.
+  /// Fails if the number is outside the option's range.
   result<double> number(std::string_view option) const;
-  /// The same; refuses what is no whole number.
+  /// Fails also if the number is not whole.
   result<int> count(std::string_view option) const;
-  /// The host where the option is not given. Refuses an engine that is neither here nor cuda, which says itself what it
-  /// lacks.
+  /// Returns the host device if the option is not given. Fails for an engine that is neither installed nor cuda; a
+  /// missing cuda engine reports by itself what it lacks.
   result<named_device> device(std::string_view option) const;
   const std::vector<std::string_view>& words() const noexcept { return words_; }
 

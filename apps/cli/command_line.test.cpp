@@ -28,7 +28,7 @@ void expect_refused(std::vector<const char*> arguments, std::string_view words) 
   EXPECT_NE(c.error().text().find(words), std::string::npos) << c.error().text();
 }
 
-TEST(command_line, options_words_and_values_are_found_in_any_order) {
+TEST(command_line, accepts_options_words_and_values_in_any_order) {
   const auto c = parsed({"--seconds", "3", "blas", "--engines=/a", "--json", "--engines", "/b"});
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_TRUE(c->has("--json"));
@@ -39,14 +39,14 @@ TEST(command_line, options_words_and_values_are_found_in_any_order) {
   EXPECT_EQ(c->value("--engines"), "/b");
 }
 
-TEST(command_line, what_is_not_given_has_its_default) {
+TEST(command_line, uses_defaults_for_missing_options) {
   const auto c = parsed({});
   ASSERT_TRUE(c);
   EXPECT_EQ(*c->number("--seconds"), 5);
   EXPECT_FALSE(c->value("--engines"));
 }
 
-TEST(command_line, a_mistyped_option_is_refused_with_the_one_that_was_meant) {
+TEST(command_line, suggests_the_intended_option_for_a_mistyped_one) {
   expect_refused({"--jsno"}, "no option --jsno; did you mean --json?");
   expect_refused({"--second=3"}, "did you mean --seconds?");
   expect_refused({"--hlep"}, "did you mean --help?");
@@ -54,13 +54,13 @@ TEST(command_line, a_mistyped_option_is_refused_with_the_one_that_was_meant) {
   expect_refused({"-x"}, "no option -x");
 }
 
-TEST(command_line, values_that_are_missing_or_too_many_are_refused) {
+TEST(command_line, refuses_missing_and_surplus_values) {
   expect_refused({"--seconds"}, "--seconds needs a value");
   expect_refused({"--json=1"}, "--json takes no value");
   expect_refused({"one", "two"}, "\"two\" is one argument too many");
 }
 
-TEST(command_line, numbers_outside_their_range_and_things_that_are_none_are_refused) {
+TEST(command_line, refuses_numbers_out_of_range_and_text_that_is_no_number) {
   for (const char* bad :
        {"--seconds=0", "--seconds=11", "--seconds=three", "--seconds=", "--seconds=3s", "--seconds=nan"}) {
     const auto seconds = parsed({bad})->number("--seconds");
@@ -76,7 +76,7 @@ TEST(command_line, numbers_outside_their_range_and_things_that_are_none_are_refu
   }
 }
 
-TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothing) {
+TEST(command_line, suggests_the_word_with_the_fewest_changes) {
   static constexpr std::string_view known[] = {"doctor", "demo", "bench", "version"};
   EXPECT_EQ(nearest("docter", known), "doctor");
   EXPECT_EQ(nearest("dmeo", known), "demo");
@@ -89,7 +89,7 @@ TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothin
   EXPECT_EQ(nearest("aks", short_ones), "ask");
 }
 
-TEST(command_line, a_word_that_shares_half_its_letters_is_not_near) {
+TEST(command_line, does_not_suggest_a_word_that_shares_half_its_letters) {
   static constexpr std::string_view known[] = {"copy", "copy.back", "ask", "--json"};
   EXPECT_EQ(nearest("copy.bak", known), "copy.back");
   EXPECT_EQ(nearest("nope", known), "");
@@ -98,7 +98,7 @@ TEST(command_line, a_word_that_shares_half_its_letters_is_not_near) {
   EXPECT_EQ(nearest("--jail", known), "") << "dashes are no letters";
 }
 
-TEST(command_line, the_help_lists_what_the_parser_takes) {
+TEST(command_line, lists_every_option_of_the_parser_in_its_help) {
   EXPECT_EQ(help_text(known), R"(troupe test [library] [option...]
 Tests.
 
@@ -113,7 +113,7 @@ Tests.
 )");
 }
 
-TEST(command_line, a_long_line_of_the_help_goes_on_below_its_text) {
+TEST(command_line, wraps_long_help_lines_below_their_text) {
   static constexpr option one[] = {{"--long", "",
                                     "a text that is so long that it does not fit into one line of the "
                                     "help, which has a hundred and twenty columns and no more"}};
@@ -123,7 +123,7 @@ TEST(command_line, a_long_line_of_the_help_goes_on_below_its_text) {
       << help_text({.command = "troupe test", .options = one});
 }
 
-TEST(command_line, a_device_is_named_by_its_engine_and_number) {
+TEST(command_line, parses_a_device_as_engine_and_number) {
   const auto named = [](const char* text) { return *parsed({"--device", text})->device("--device"); };
   EXPECT_EQ(*parsed({})->device("--device"), named_device{});
   EXPECT_EQ(named("host"), named_device{});
@@ -133,7 +133,7 @@ TEST(command_line, a_device_is_named_by_its_engine_and_number) {
   EXPECT_EQ(named("host").text(), "host");
 }
 
-TEST(command_line, what_names_no_device_is_refused) {
+TEST(command_line, refuses_invalid_device_names) {
   for (const char* text :
        {"", ":0", "cuda:", "cuda:x", "cuda:-1", "cuda:0:1", "cuda 0", "host:1", "../cuda:0", "gpu", "gpu:0"}) {
     const auto d = parsed({"--device", text})->device("--device");

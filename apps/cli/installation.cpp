@@ -51,7 +51,7 @@ std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
       if (!name.ends_with(".so")) continue;
       const std::size_t end = name.size() - 3, dot = name.rfind('.', end - 1);
       if (dot == name.npos || dot == 0 || dot + 1 == end) continue;
-      if (name.substr(0, dot) == "platform") continue;  // what a backend's engines stand on
+      if (name.substr(0, dot) == "platform") continue;  // a backend's platform, which its engines need
       all.push_back(
           {name.substr(0, dot), name.substr(dot + 1, end - dot - 1), folder + "/" + name, !seen.insert(name).second});
     }

@@ -10,12 +10,12 @@
 
 namespace troupe::apps {
 
-/// Writes one JSON document. The caller gives the parts in order.
+/// Writes one JSON document, whose parts the caller passes in order.
 class json_writer {
  public:
   enum class layout {
-    indented,  ///< so that a person can read it as well
-    one_line,  ///< for streams of documents, one on each line
+    indented,  ///< for people
+    one_line,  ///< for streams of documents, one per line
   };
   explicit json_writer(layout how = layout::indented) noexcept : how_(how) {}
 
@@ -23,7 +23,7 @@ class json_writer {
   json_writer& end_object() { return shut('}'); }
   json_writer& begin_array() { return open('['); }
   json_writer& end_array() { return shut(']'); }
-  /// The name of the value that comes next in an object.
+  /// Sets the name of the next value in an object.
   json_writer& key(std::string_view name);
 
   json_writer& value(std::string_view text);
@@ -39,7 +39,7 @@ class json_writer {
     return key(name).value(v);
   }
 
-  /// The whole document, with a line break at its end.
+  /// Returns the whole document with a line break at its end.
   std::string text() const { return out_ + "\n"; }
 
  private:
@@ -51,8 +51,8 @@ class json_writer {
 
   layout how_;
   std::string out_;
-  std::vector<bool> filled_;  // per open bracket: whether something is in it
-  bool named_ = false;        // a key was written, its value was not
+  std::vector<bool> filled_;  // per open bracket: whether it contains something
+  bool named_ = false;        // a key was written, but its value was not
 };
 
 }  // namespace troupe::apps

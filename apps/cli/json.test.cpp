@@ -8,7 +8,7 @@
 namespace troupe::apps {
 namespace {
 
-TEST(json_writer, objects_and_arrays_are_separated_and_indented) {
+TEST(json_writer, separates_and_indents_objects_and_arrays) {
   json_writer out;
   out.begin_object().member("name", "x").member("count", 3).member("share", 0.5).member("good", true);
   out.key("list").begin_array().value("a").begin_object().end_object().end_array();
@@ -25,7 +25,7 @@ std::string written(std::string_view text) {
   return all;
 }
 
-TEST(json_writer, whatever_a_library_calls_itself_becomes_a_string) {
+TEST(json_writer, escapes_any_text_into_a_valid_string) {
   EXPECT_EQ(written("say \"\\\""), R"("say \"\\\"")");
   EXPECT_EQ(written("a\nb\tc\x1b"), R"("a\nb\u0009c\u001b")");
   EXPECT_EQ(written("µs → 𝄞"), "\"µs → 𝄞\"");
@@ -34,7 +34,7 @@ TEST(json_writer, whatever_a_library_calls_itself_becomes_a_string) {
   EXPECT_EQ(written("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")") << "half of a pair";
 }
 
-TEST(json_writer, numbers_that_json_does_not_have_are_null) {
+TEST(json_writer, writes_null_for_numbers_outside_json) {
   json_writer out;
   out.begin_array().value(std::numeric_limits<double>::infinity()).value(-0.25).end_array();
   EXPECT_EQ(out.text(), "[\n  null,\n  -0.25\n]\n");

@@ -10,15 +10,15 @@
 
 namespace troupe::apps {
 
-/// What of the machine matters to Troupe.
+/// The properties of the machine that matter to Troupe.
 struct machine_report {
   std::string processor;
   int cores = 0;          ///< of the machine
-  int allowed_cores = 0;  ///< this process may run on
+  int allowed_cores = 0;  ///< those this process may run on
   cgroup_limits limits;
-  std::vector<std::string> vectors;  ///< extensions for computing with vectors, as /proc/cpuinfo names them
+  std::vector<std::string> vectors;  ///< vector extensions, as /proc/cpuinfo names them
   std::uint64_t memory_bytes = 0, available_bytes = 0;
-  std::optional<std::uint64_t> locked_memory_bytes;  ///< none: no limit
+  std::optional<std::uint64_t> locked_memory_bytes;  ///< empty for no limit
   std::uint64_t open_files = 0, most_open_files = 0;
   std::string kernel;
   bool kernel_is_new_enough = false;
@@ -28,7 +28,7 @@ struct machine_report {
 
 machine_report look_at_machine();
 
-/// The oldest kernel that has all that workers need.
+/// Returns the oldest kernel version that has everything workers need.
 inline constexpr int oldest_kernel_major = 5, oldest_kernel_minor = 4;
 
 }  // namespace troupe::apps

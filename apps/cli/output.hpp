@@ -7,11 +7,11 @@
 
 namespace troupe::apps {
 
-/// The last thing a program does: what it wrote is written out, and an exit code of 0 becomes 1 when some of it was
-/// lost (a full disk, a closed descriptor), with the reason on standard error. Returns the exit code.
+/// Flushes the output of a program, as its last action. If some of the output was lost (a full disk, a closed
+/// descriptor), prints the reason to standard error and turns an exit code of 0 into 1. Returns the exit code.
 int finish(std::FILE* out, int code);
 
-/// Writes a command's help to standard output, or {"name","help"} on one line, for programs. Returns exit code 0.
+/// Writes a command's help to standard output, or {"name","help"} on one line as JSON. Returns exit code 0.
 int print_help(const grammar& g, bool as_json);
 
 }  // namespace troupe::apps

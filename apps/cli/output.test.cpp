@@ -9,8 +9,8 @@
 namespace troupe::apps {
 namespace {
 
-// What `finish` answers for a file to which so many bytes were written, and what it says. `early`: something has tried
-// already to write them out, and did not look.
+// Returns what `finish` returns and prints for a file with this many bytes written. `early`: the bytes were flushed
+// before without checking.
 int finished(const char* file, std::size_t bytes, int code, std::string& said, bool early = false) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file, "w"), &std::fclose);
   testing::internal::CaptureStderr();
@@ -21,9 +21,9 @@ int finished(const char* file, std::size_t bytes, int code, std::string& said, b
   return got;
 }
 
-TEST(output, that_is_lost_is_no_success) {
+TEST(output, turns_success_into_failure_if_it_is_lost) {
   std::string said;
-  for (const std::size_t bytes : {10u, 1'000'000u})  // less than is kept back, and more
+  for (const std::size_t bytes : {10u, 1'000'000u})  // fewer than the buffer holds, and more
     for (const bool early : {false, true}) {
       EXPECT_EQ(finished("/dev/full", bytes, 0, said, early), 1) << bytes;
       EXPECT_EQ(said, "troupe: the output could not be written: No space left on device\n") << bytes << early;
@@ -31,14 +31,14 @@ TEST(output, that_is_lost_is_no_success) {
   EXPECT_EQ(finished("/dev/full", 10, 2, said), 2);
 }
 
-TEST(output, that_arrives_leaves_the_exit_code_alone) {
+TEST(output, keeps_the_exit_code_if_it_is_written) {
   std::string said;
   for (const int code : {0, 1, 2}) EXPECT_EQ(finished("/dev/null", 10, code, said), code);
   EXPECT_EQ(finished("/dev/full", 0, 0, said), 0) << "nothing was written, so nothing is lost";
   EXPECT_EQ(said, "");
 }
 
-TEST(output, a_help_text_for_programs_is_one_object_on_one_line) {
+TEST(output, prints_help_as_one_json_object_on_one_line) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(print_help({.command = "troupe test", .options = {}, .about = "says \"much\"\n"}, true), 0);
   std::fflush(stdout);

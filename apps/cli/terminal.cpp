@@ -69,6 +69,12 @@ std::string time_text(const terminal& t, double seconds) {
   return three_digits(seconds * 1e6) + " " + t.micro();
 }
 
+std::string padded(std::string text, std::size_t columns) {
+  std::size_t wide = 0;
+  for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return wide < columns ? std::string(columns - wide, ' ') + text : text;
+}
+
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent) {
   std::string out, line;
   while (!text.empty()) {

@@ -9,12 +9,12 @@
 
 namespace troupe::apps {
 
-/// What may be written to a stream: colour, symbols and lines that are drawn again are for a person at a terminal.
-/// Everybody else (a pipe, a file, TERM=dumb) gets plain ASCII, and so does who sets NO_COLOR.
+/// What may be written to a stream: colours, symbols and lines that are redrawn are for a person at a terminal. All
+/// other output (a pipe, a file, TERM=dumb) is plain ASCII, and so is output with NO_COLOR set.
 class terminal {
  public:
   struct abilities {
-    bool live = false;  ///< a line may be drawn again
+    bool live = false;  ///< lines may be redrawn
     bool colour = false;
     bool symbols = false;  ///< beyond ASCII
     int columns = 100;
@@ -22,7 +22,7 @@ class terminal {
 
   terminal() noexcept = default;  // a plain one
   explicit terminal(abilities can) noexcept : can_(can) {}
-  /// What the stream and the environment allow.
+  /// Returns what the stream and the environment allow.
   static terminal of(std::FILE* stream) noexcept;
 
   const abilities& can() const noexcept { return can_; }
@@ -32,7 +32,7 @@ class terminal {
   std::string warning(std::string_view text) const { return styled("33", text); }
   std::string bad(std::string_view text) const { return styled("31", text); }
 
-  /// Marks at the beginning of a line; all equally wide.
+  /// Marks for the beginning of a line; all equally wide.
   std::string good_mark() const { return good(can_.symbols ? "✓ " : "ok"); }
   std::string warning_mark() const { return warning("! "); }
   std::string bad_mark() const { return bad(can_.symbols ? "✗ " : "X "); }
@@ -49,8 +49,10 @@ class terminal {
 std::string bytes_text(double bytes);
 /// "12,345,678".
 std::string grouped(std::uint64_t n);
-/// "12.3 ms", "870 us": three digits that count.
+/// "12.3 ms", "870 us": three significant digits.
 std::string time_text(const terminal& t, double seconds);
+/// Puts blanks before the UTF-8 text until it is `columns` characters wide.
+std::string padded(std::string text, std::size_t columns);
 /// Breaks text at blanks into lines of at most `columns` characters.
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent);
 

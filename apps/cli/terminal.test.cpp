@@ -7,7 +7,7 @@
 namespace troupe::apps {
 namespace {
 
-TEST(terminal, a_file_gets_plain_ascii) {
+TEST(terminal, writes_plain_ascii_to_files) {
   std::FILE* const file = std::tmpfile();
   const terminal t = terminal::of(file);
   std::fclose(file);
@@ -18,7 +18,7 @@ TEST(terminal, a_file_gets_plain_ascii) {
     for (const char c : text) EXPECT_TRUE(c >= ' ' && c <= '~') << text;
 }
 
-TEST(terminal, amounts_have_three_digits_that_count_and_a_unit) {
+TEST(terminal, formats_amounts_with_three_significant_digits_and_a_unit) {
   EXPECT_EQ(bytes_text(0), "0 bytes");
   EXPECT_EQ(bytes_text(1023), "1023 bytes");
   EXPECT_EQ(bytes_text(1024), "1.00 KiB");
@@ -29,7 +29,7 @@ TEST(terminal, amounts_have_three_digits_that_count_and_a_unit) {
   EXPECT_EQ(time_text(t, 0.00000789), "7.89 us");
 }
 
-TEST(terminal, text_is_broken_at_blanks) {
+TEST(terminal, wraps_text_at_blanks) {
   EXPECT_EQ(wrapped("one two three", 7, "  "), "one two\n  three");
   EXPECT_EQ(wrapped("incomprehensible", 4, ""), "incomprehensible");
   EXPECT_EQ(wrapped("", 4, ""), "");

@@ -9,7 +9,7 @@ using namespace troupe;
 
 namespace {
 
-// `retry_later`: asked while the worker died, so the next one cannot know what the inputs hold.
+// `retry_later` means that it was sent while the worker died, so the next worker cannot know what its inputs hold.
 bool fault_took_it(const error& e) {
   return e.reaction() == reaction::context_lost || (e.reaction() == reaction::retry_later && e.domain() == "worker");
 }
@@ -36,7 +36,7 @@ void batcher::handle(answered a) {
   send_batches();
 }
 
-// They have waited longest, so they come first.
+// They have waited longest, so they go first.
 void batcher::ask_again(std::vector<question> batch) {
   counts_.repeated.fetch_add(1);
   waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
@@ -56,7 +56,7 @@ void batcher::send_batches() {
     ++under_way_;
     counts_.batches.fetch_add(1);
     counts_.questions.fetch_add(batch.size());
-    // The answer comes back as a message, so the actor is free meanwhile.
+    // The answer arrives as a message, so the actor is free meanwhile.
     self_.pipe(std::move(answer), [batch = std::move(batch)](result<std::vector<float>> classes) mutable {
       return answered{std::move(batch), std::move(classes)};
     });
@@ -70,7 +70,7 @@ void batcher::terminate(exit_reason) {
 pending<classes> ask(const actor_ref<batcher>& service, const std::vector<float>& features) {
   question q{&features, {}};
   auto answer = q.reply.get_pending();
-  // A full mailbox is the service's way to say that there is too much to do; the question is still ours then.
+  // A full mailbox means that the service is overloaded; the question is still here then.
   if (const accepted taken = service.tell(std::move(q)); !taken) q.reply.set(taken.error());
   return answer;
 }

@@ -11,25 +11,26 @@ namespace demo {
 
 using classes = std::array<float, shape::classes>;
 
-/// What a client sends: features that live until the answer, and whom to answer.
+/// A client's question: features, which must live until the answer, and the promise to answer.
 struct question {
   const std::vector<float>* features;
   troupe::promise<classes> reply;
 };
 
-/// What everybody may read while the service runs.
+/// Figures that any thread may read while the service runs.
 struct batch_counts {
   std::atomic<std::uint64_t> batches{0}, questions{0};
-  std::atomic<std::uint64_t> repeated{0};  ///< batches that a fault took along
+  std::atomic<std::uint64_t> repeated{0};  ///< batches lost to a fault
 };
 
-/// The actor in front of the network: who asks while the device is busy waits for the next batch, and all who wait go
-/// together. So a single client is answered at once, and a crowd costs the device hardly more. It needs no timer and no
-/// lock. When the device loses a batch to a fault, it is asked again: the clients notice that it took longer.
+/// The actor in front of the network. A question that arrives while the device is busy waits for the next batch, which
+/// takes all that wait: a single client is answered at once, and many cost the device hardly more. It needs no timer
+/// and no lock. If the device loses a batch to a fault, the batch is sent again: the clients only notice that it took
+/// longer.
 class batcher {
  public:
   static constexpr std::size_t largest_batch = 64;
-  static constexpr int batches_under_way = 2;  ///< one is computed while the next is on its way
+  static constexpr int batches_under_way = 2;  ///< one is computed while the next is sent
 
   batcher(troupe::actor_context<batcher>& self, std::shared_ptr<network> net, batch_counts& counts)
       : self_(self), net_(std::move(net)), counts_(counts) {}
@@ -54,7 +55,7 @@ class batcher {
   int under_way_ = 0;
 };
 
-/// Asks the service; from any thread.
+/// Asks the service. Thread-safe.
 troupe::pending<classes> ask(const troupe::actor_ref<batcher>& service, const std::vector<float>& features);
 
 }  // namespace demo

@@ -44,7 +44,7 @@ std::vector<event> breaker::join() {
   return events_;
 }
 
-// The faults that none of our own explains, each until a worker served again.
+// Returns the faults that none of ours explains, each until a worker served again.
 std::vector<event> breaker::by_others() {
   std::vector<event> out;
   const auto now = std::chrono::system_clock::now();
@@ -62,7 +62,7 @@ std::vector<event> breaker::by_others() {
     out.push_back(
         {.from_s = at_s,
          .to_s = now_s,
-         .what = "somebody else: " + (signal ? std::string("SIG") + signal : std::string(to_string(e->fault->kind))),
+         .what = "by others: " + (signal ? std::string("SIG") + signal : std::string(to_string(e->fault->kind))),
          .ours = false});
     open = true;
   }

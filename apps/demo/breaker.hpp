@@ -6,7 +6,7 @@
 
 namespace demo {
 
-/// Breaks the device's worker while clients are served, in another way each time, at moments that divide the run
+/// Breaks the device's worker while clients are served, each time in another way, at moments that divide the run
 /// evenly.
 class breaker {
  public:
@@ -14,8 +14,7 @@ class breaker {
   ~breaker();
   breaker(const breaker&) = delete;
 
-  /// Waits for the last of them; what happened, each until the device answered again, and what somebody else did to the
-  /// worker.
+  /// Waits for the last fault. Returns each fault until the device answered again, including faults that others caused.
   std::vector<event> join();
 
  private:

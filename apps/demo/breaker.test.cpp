@@ -10,7 +10,7 @@ namespace {
 
 using namespace troupe;
 
-TEST(breaker, tells_what_it_broke_and_what_somebody_else_did) {
+TEST(breaker, separates_its_own_faults_from_others) {
   runtime rt;
   const device gpu = rt.open_device({.libraries = {"faults"}, .restarts = 100});
   ASSERT_TRUE(gpu.started().get());
@@ -29,7 +29,7 @@ TEST(breaker, tells_what_it_broke_and_what_somebody_else_did) {
   EXPECT_TRUE(all[0].ours);
   EXPECT_EQ(all[0].what, "kill -9");
   EXPECT_FALSE(all[1].ours);
-  EXPECT_EQ(all[1].what, "somebody else: SIGTERM");
+  EXPECT_EQ(all[1].what, "by others: SIGTERM");
   EXPECT_GT(all[1].to_s, all[1].from_s);
 }
 

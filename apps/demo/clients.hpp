@@ -10,7 +10,7 @@
 
 namespace demo {
 
-/// Who asks, and how much.
+/// The clients and their load.
 struct load {
   double seconds = 10;
   int blocking = 8, coroutines = 24;
@@ -18,12 +18,12 @@ struct load {
   int faults = 0;  ///< injected while they ask
 };
 
-/// Many clients of one service, each of which checks its answers. They ask until `seconds` are over:
-/// - blocking: a thread each, which waits for its answer and asks again;
+/// Many clients of one service, each of which checks its answers. They ask for `seconds`:
+/// - blocking: one thread each, which waits for its answer and asks again;
 /// - coroutines: the same, but all of them share one thread;
-/// - open loop: one thread sends at random moments, so many per second, whether answers come or not, and is called
-/// back.
-///   Its latencies count from the moment at which a question was due, so a service that stalls cannot hide it.
+/// - open loop: one thread sends at random moments, a fixed number per second whether answers arrive or not, and is
+/// called back.
+///   Its latencies count from the moment at which a question was due, so a service that stalls cannot hide that.
 class clients {
  public:
   clients(troupe::actor_ref<batcher> service, const std::vector<sample>& samples, const load& l);
@@ -37,7 +37,7 @@ class clients {
   std::int64_t last_answer_ns() const noexcept { return last_answer_ns_.load(); }
   /// Waits until they have stopped and every question has its answer.
   void join();
-  /// What somebody was told first who got no answer.
+  /// The first error that a client received.
   std::string first_failure() const;
 
  private:

@@ -14,8 +14,8 @@ namespace demo {
 using namespace troupe;
 
 act show_an_error_travelling(const device& gpu) {
-  act a{.title = "A mistake in the middle of a computation, and one look at its end",
-        .verdict = "the error came along the data",
+  act a{.title = "A mistake in the middle of a computation, checked only at its end",
+        .verdict = "the error travelled with the data",
         .lines = {}};
   constexpr std::int64_t n = 64;
   const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), xy = gpu.alloc<float>(n * n),
@@ -26,7 +26,7 @@ act show_an_error_travelling(const device& gpu) {
   gpu.tell(blas::gemm<float>{.a = xy, .b = y, .c = end, .m = n, .n = n, .k = n});
   const auto answer = gpu.download(end).get();  // the only look
   if (answer) {
-    a.lines.emplace_back("the download gave values, though what they were made of was refused");
+    a.lines.emplace_back("the download returned values although their inputs were refused");
     return a;
   }
   const error& e = answer.error();
@@ -40,9 +40,9 @@ act show_an_error_travelling(const device& gpu) {
 
 namespace {
 
-// How large products must be, so that a worker that is killed has many of them before it: each takes a millisecond at
-// least. A GPU goes on for as long as the system needs to put a dead process away.
-std::int64_t size_worth_dying_for(const device& gpu) {
+// Returns a size of products that take at least a millisecond each, so that many are outstanding when the worker is
+// killed. A GPU continues for as long as the system needs to clean up after a dead process.
+std::int64_t size_of_slow_products(const device& gpu) {
   constexpr std::int64_t largest = 8192, at_least_ns = 1'000'000;
   std::int64_t n = 384;
   for (; n < largest; n *= 2) {
@@ -50,7 +50,7 @@ std::int64_t size_worth_dying_for(const device& gpu) {
     gpu.fill(x, 1);
     gpu.fill(y, 1);
     const blas::gemm<float> product{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n};
-    if (!gpu.ask(product).get()) break;  // the first is slower; what goes wrong shows again below
+    if (!gpu.ask(product).get()) break;  // the first is slower; an error shows again below
     const std::int64_t began = now_ns();
     if (!gpu.ask(product).get() || now_ns() - began >= at_least_ns) break;
   }
@@ -61,9 +61,9 @@ std::int64_t size_worth_dying_for(const device& gpu) {
 
 act show_a_worker_dying(const device& gpu) {
   act a{.title = "The worker is killed with work outstanding (kill -9)",
-        .verdict = "every request was answered, and this process goes on",
+        .verdict = "every request was answered, and this process continues",
         .lines = {}};
-  const std::int64_t n = size_worth_dying_for(gpu);
+  const std::int64_t n = size_of_slow_products(gpu);
   constexpr int count = 500, early = count / 10;
   const int worker = gpu.statistics().worker_pid;
   const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), z = gpu.alloc<float>(n * n);
@@ -96,9 +96,9 @@ act show_a_worker_dying(const device& gpu) {
                 "the last answer came %.1f ms after the kill: ", static_cast<double>(now_ns() - killed) / 1e6);
   const auto later = gpu.download(z).get();
   a.lines = {cat("of ", count, " requests, ", unanswered, " were unanswered when process ", worker, " was killed"),
-             cat("in the end ", done, " had been computed, ", lost, " were answered context_lost, ", other,
-                 " something else, ", none, " nothing"),
-             last + why, "asked again, the device says: " + (later ? std::string("values") : later.error().text())};
+             cat("in the end ", done, " had been computed, ", lost, " had failed with context_lost, ", other,
+                 " with another error, ", none, " were not answered"),
+             last + why, "asked again, the device returns: " + (later ? std::string("values") : later.error().text())};
   a.good = lost > 0 && other == 0 && none == 0 && !later;
   return a;
 }

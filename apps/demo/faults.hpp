@@ -8,17 +8,17 @@
 
 namespace demo {
 
-/// One thing shown: what was seen, and whether it was what should be.
+/// One demonstration: what was observed, and whether it was as expected.
 struct act {
   std::string title, verdict;
   bool good = false;
   std::vector<std::string> lines;
 };
 
-/// Queues a computation with a mistake in it and looks once, at its end: what arrives there must be that mistake.
+/// Queues a computation with a mistake and checks only its end, where that mistake must be reported.
 act show_an_error_travelling(const troupe::device& gpu);
 
-/// Kills the device's worker with work outstanding: every request must get its answer all the same.
+/// Kills the device's worker with work outstanding: every request must still be answered.
 act show_a_worker_dying(const troupe::device& gpu);
 
 }  // namespace demo

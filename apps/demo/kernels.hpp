@@ -4,8 +4,8 @@
 
 namespace demo {
 
-/// What follows the matrix product in each layer: CUDA C++, compiled while the service starts. Matrices are
-/// column-major; a column belongs to one question.
+/// The kernels after the matrix product of each layer: CUDA C++, compiled while the service starts. Matrices are
+/// column-major; each column belongs to one question.
 inline constexpr const char* kernels = R"(
 // y = gelu(y + bias): a thread for each number.
 __global__ void bias_gelu(float* y, const float* bias, int rows, int count) {

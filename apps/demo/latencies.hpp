@@ -10,8 +10,8 @@
 
 namespace demo {
 
-/// How many answers took how long. Many threads add to it while others look. Times are told apart to one part in 64:
-/// buckets of one width for each power of two.
+/// A histogram of answer times. Many threads add to it while others read. Times are resolved to one part in 64: buckets
+/// of equal width for each power of two.
 class latencies {
  public:
   static constexpr std::size_t buckets = 128 + 57 * 64;
@@ -28,7 +28,7 @@ class latencies {
     const int shift = std::bit_width(ns) - 7;
     return 64 * static_cast<std::size_t>(shift) + (ns >> shift);
   }
-  /// The middle of a bucket.
+  /// Returns the middle of a bucket.
   static constexpr double ns_of(std::size_t bucket) noexcept {
     if (bucket < 128) return static_cast<double>(bucket);
     const std::size_t shift = bucket / 64 - 1;
@@ -42,16 +42,16 @@ class latencies {
   std::atomic<std::int64_t> most_{0};
 };
 
-/// What `latencies` were at one moment; sums and differences of such.
+/// The content of `latencies` at one moment; sums and differences of such.
 class latency_counts {
  public:
   latency_counts() : counts_(latencies::buckets) {}
   explicit latency_counts(const latencies& of);
 
   std::uint64_t total() const noexcept;
-  /// The time within which this share of the answers came, 0 to 1; 0 when there were none.
+  /// Returns the time within which this share of the answers arrived, from 0 to 1; 0 if there were none.
   double seconds_at(double share) const noexcept;
-  /// The longest of all; what a difference has of it is that of the minuend.
+  /// The longest time; a difference has that of its minuend.
   double longest_seconds() const noexcept { return static_cast<double>(most_ns_) / 1e9; }
 
   latency_counts& operator+=(const latency_counts& o) noexcept;

@@ -11,7 +11,7 @@
 namespace demo {
 namespace {
 
-TEST(latencies, percentiles_are_those_of_the_sorted_times_to_one_part_in_sixty_four) {
+TEST(latencies, match_percentiles_of_sorted_times_to_one_part_in_64) {
   const char* given = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
   SCOPED_TRACE("TROUPE_SEED=" + std::to_string(seed));
@@ -34,7 +34,7 @@ TEST(latencies, percentiles_are_those_of_the_sorted_times_to_one_part_in_sixty_f
   }
 }
 
-TEST(latencies, every_time_has_a_bucket_and_buckets_grow) {
+TEST(latencies, map_every_time_to_a_bucket_in_ascending_order) {
   std::size_t last = 0;
   for (int bit = 0; bit < 64; ++bit)
     for (const std::uint64_t add : {0u, 1u, 63u}) {
@@ -48,7 +48,7 @@ TEST(latencies, every_time_has_a_bucket_and_buckets_grow) {
   EXPECT_LT(latencies::bucket_of(UINT64_MAX), latencies::buckets);
 }
 
-TEST(latencies, a_difference_holds_what_came_between) {
+TEST(latencies, subtract_to_the_times_added_in_between) {
   latencies all;
   all.add(1000);
   const latency_counts before(all);

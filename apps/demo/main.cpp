@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A small service under load, then things go wrong.
+// Runs a small service under load, then breaks it.
 #include <algorithm>
 #include <apps/cli/command_line.hpp>
 #include <apps/cli/installation.hpp>
@@ -26,39 +26,38 @@ constexpr apps::option options[] = {
     {"--seconds", "N", "how long clients ask: {}", {0.5, 600, 10}},
     {"--clients",
      "N",
-     "this many wait for their answer before they ask again: {}. A quarter are threads that block, the others "
+     "clients that wait for each answer before they ask again: {}. A quarter are blocking threads, the others "
      "coroutines",
      {1, 1000, 32}},
-    {"--rate", "N", "this many questions per second come on top, in an open loop: {}", {0, 100'000, 1000}},
-    {"--faults", "N", "how often the worker is broken while they ask, in another way each time: {}", {0, 1000, 4}},
-    {"--plot", "FILE", "where the picture goes: troupe-demo.svg by default, and with --json nowhere"},
-    {"--json", "", "one JSON document in the end, for programs, and nothing else"}};
+    {"--rate", "N", "additional questions per second, in an open loop: {}", {0, 100'000, 1000}},
+    {"--faults", "N", "how often the worker is broken meanwhile, each time in another way: {}", {0, 1000, 4}},
+    {"--plot", "FILE", "file for the picture: troupe-demo.svg by default, none with --json"},
+    {"--json", "", "prints only one JSON document, at the end"}};
 
 constexpr apps::grammar arguments_of_demo{
     .command = "troupe demo",
     .options = options,
     .about =
-        R"(A small service on the host engine, or on a GPU: an actor gathers the questions of many clients into batches and has a neural
-network answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor or GPU. Clients block, await,
-or send at random moments whatever happens. Meanwhile the worker that computes is killed, crashes and hangs. Every answer
-is compared with a plain computation in double precision. In the end there are a table, a picture (SVG), and two more
-things that go wrong. The host engine needs OpenBLAS and a C++ compiler; a GPU needs its engines, which troupe doctor lists.
+        R"(Runs a small service on the host engine or on a GPU. An actor collects the questions of many clients into batches, which a
+neural network answers: matrix products by blas, and kernels in CUDA C++ compiled for this processor or GPU. Clients block,
+await, or send at random moments regardless of answers. Meanwhile the worker is killed, crashes and hangs. Every answer is
+compared with a plain computation in double precision. Ends with a table, a picture (SVG), and two more demonstrations of
+failure. The host engine needs OpenBLAS and a C++ compiler; a GPU needs its engines, which troupe doctor lists.
 )",
     .more = R"(  troupe demo --seconds 30 --clients 200 --plot busy.svg
   troupe demo --seconds 3 --json | jq .all
   troupe demo --device cuda:0
 
-Rates count the answers that came while clients asked. Where more is asked than the service does, the rest comes later, and
-that is said.
+Rates count the answers that arrived while clients asked. If the service is overloaded, the rest arrives later, which is
+reported.
 
-Exit code: 0 all answers were right and all faults were handled; 1 something was not, or the device did not start; 2 usage
-error.
+Exit code: 0 all answers were right and all faults were handled; 1 otherwise, or the device did not start; 2 usage error.
 )"};
 
 struct settings {
   demo::load load;
   apps::named_device device;
-  std::string plot;  // empty: none
+  std::string plot;  // empty for none
   bool json = false, help = false;
 };
 
@@ -90,7 +89,7 @@ void say_what_is_missing(const error& why, const apps::named_device& on) {
   std::fprintf(stderr, "troupe demo: the device did not start: %s\n", why.text().c_str());
   if (on.engine == "host")
     std::fprintf(stderr,
-                 "It needs the engines of blas and jit. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
+                 "It needs the engines of blas and jit. If Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
                  "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n");
   else
     std::fprintf(stderr, "On %s it needs the driver, and the engines of blas and jit for it.\n", on.text().c_str());
@@ -98,7 +97,7 @@ void say_what_is_missing(const error& why, const apps::named_device& on) {
 }
 
 void say_what_did_not_compile(const error& why, const apps::named_device& on) {
-  std::fprintf(stderr, "troupe demo: the kernels are not to be had: %s\n", why.text().c_str());
+  std::fprintf(stderr, "troupe demo: the kernels could not be compiled: %s\n", why.text().c_str());
   if (why.reaction() == reaction::unsupported && on.engine == "host")
     std::fprintf(stderr,
                  "They are CUDA C++, which the host engine compiles with the system's compiler. On Debian or Ubuntu:\n"
@@ -125,7 +124,7 @@ std::string whole_path(const std::string& file) {
   return ::realpath(file.c_str(), path) == nullptr ? file : path;
 }
 
-// What is said to a person; nothing where a program listens.
+// Text for a person; nothing if the output is JSON.
 class speaker {
  public:
   explicit speaker(bool silent) noexcept : t_(terminal::of(stdout)), silent_(silent) {}
@@ -141,7 +140,8 @@ class speaker {
   }
   void verdict(bool good, const std::string& text) {
     if (!silent_)
-      std::printf("  %s %s\n", (good ? t_.good_mark() : t_.bad_mark()).c_str(), ((good ? "" : "NOT: ") + text).c_str());
+      std::printf("  %s %s\n", (good ? t_.good_mark() : t_.bad_mark()).c_str(),
+                  ((good ? "" : "FAILED: ") + text).c_str());
   }
 
  private:
@@ -174,7 +174,7 @@ int run(const settings& s) {
                                      .ordinal = s.device.ordinal,
                                      .mailbox_capacity = 4096,
                                      .libraries = {"blas", "jit", "faults"},
-                                     .restarts = 10'000,  // they are meant to be
+                                     .restarts = 10'000,  // they are intended
                                      .runtime_folder = apps::installation::of_this_program().option});
   if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), s.device), 1;
   introduce(say, gpu);
@@ -198,8 +198,7 @@ int run(const settings& s) {
     std::printf("\n%s", demo::table(*run, say.how()).c_str());
   }
   if (!run->first_failure.empty()) say.line("the first failure: " + run->first_failure);
-  say.verdict(
-      good, run->events.empty() ? "every answer was right" : "every answer was right, whatever happened to the worker");
+  say.verdict(good, run->events.empty() ? "every answer was right" : "every answer was right despite the faults");
   if (!s.plot.empty()) {
     if (auto written = write_plot(s.plot, *run); !written)
       std::fprintf(stderr, "troupe demo: %s\n", written.error().text().c_str()), good = false;

@@ -33,7 +33,7 @@ model::model(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i + 1 < shape::widths.size(); ++i) {
     const std::int64_t inputs = shape::widths[i], outputs = shape::widths[i + 1];
-    // As large as keeps numbers of about the same size from layer to layer, so that every one of them counts.
+    // Scaled so that numbers keep their size from layer to layer, and each of them matters.
     const double largest = std::sqrt(6.0 / static_cast<double>(inputs));
     layers_.push_back(
         {inputs, outputs, random_numbers(inputs * outputs, largest, random), random_numbers(outputs, 0.5, random)});
@@ -56,7 +56,7 @@ std::vector<double> model::answer_to(const std::vector<float>& features) const {
 }
 
 bool sample::answered_by(const float* classes) const noexcept {
-  // Single precision errs by about 1e-6 of a share after three layers.
+  // After three layers, single precision errs by about 1e-6 of a share.
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (!(std::abs(double{classes[i]} - expected[i]) < 1e-4 * expected[i] + 1e-7)) return false;
   return true;

@@ -8,8 +8,8 @@
 
 namespace demo {
 
-/// What the service computes for everybody: `features` numbers go through dense layers and come out as shares of
-/// `classes`, which sum to 1. The number of classes is a power of two.
+/// What the service computes: `features` numbers pass through dense layers and yield shares of `classes`, which sum to
+/// 1. The number of classes is a power of two.
 struct shape {
   static constexpr std::int64_t features = 256, hidden = 512, classes = 32;
   static constexpr std::array<std::int64_t, 4> widths = {features, hidden, hidden, classes};
@@ -23,8 +23,7 @@ struct layer {
   std::vector<float> weights, bias;
 };
 
-/// The numbers of the network, and what plain loops in double precision make of them: the reference that every answer
-/// is compared with.
+/// The weights of the network, and its results by plain loops in double precision: the reference for every answer.
 class model {
  public:
   explicit model(std::uint64_t seed);
@@ -35,14 +34,15 @@ class model {
   std::vector<layer> layers_;
 };
 
-/// Something to ask, and what the answer must be.
+/// A question and its correct answer.
 struct sample {
   std::vector<float> features;
   std::vector<double> expected;
 
   bool answered_by(const float* classes) const noexcept;
 };
-/// Enough of them that clients seldom ask the same; computed once, so that checking an answer costs next to nothing.
+/// Enough questions that clients seldom ask the same one. They are computed once, so that checking an answer costs
+/// little.
 std::vector<sample> make_samples(const model& m, std::size_t count, std::uint64_t seed);
 
 }  // namespace demo

@@ -52,7 +52,7 @@ pending<std::vector<float>> network::answer(const std::vector<float>& features, 
                             .block = 256,
                             .arguments = {inout(y), l.bias, static_cast<int>(l.outputs), static_cast<int>(count)}});
     }
-    x = y;  // the device keeps the memory of what it still works with
+    x = y;  // the device keeps memory alive that it still uses
   }
   return gpu_.download(x);
 }

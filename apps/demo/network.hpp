@@ -8,23 +8,23 @@
 
 namespace demo {
 
-/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests. Both outlive the
-/// workers: the weights are sealed, and programs are made again where they are missing.
+/// The network on a device. Its weights are uploaded and its kernels compiled once for all requests. Both survive
+/// workers: the weights are sealed, and programs are rebuilt where they are missing.
 class network {
  public:
-  /// The model must live as long.
+  /// The model must outlive the network.
   network(const troupe::device& gpu, const model& m);
 
-  /// Answered when the kernels are compiled, with how long that took and where they came from; or with what the
-  /// compiler says.
+  /// Answers once the kernels are compiled, with how long that took and where they came from; or fails with the
+  /// compiler's message.
   troupe::pending<troupe::kernel::build_summary> compiled() const { return program_.summary(); }
 
-  /// Brings back weights that a fault took before they were sealed. Queued, like everything else; does nothing when
-  /// nothing is missing.
+  /// Uploads weights again that a fault lost before they were sealed. Queued like everything else; does nothing if all
+  /// are present.
   void renew();
 
-  /// Queues all that turns a batch of features, one column for each question, into as many columns of classes. Awaits
-  /// nothing: whatever goes wrong on the way arrives with the answer.
+  /// Queues everything that turns a batch of features, one column per question, into as many columns of classes. Awaits
+  /// nothing: an error on the way arrives with the answer.
   troupe::pending<std::vector<float>> answer(const std::vector<float>& features, std::int64_t questions) const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace demo {
 
-/// A run as a picture (SVG): answers per second over time, latencies over time, and latencies by share of answers.
-/// Readable on light and dark grounds; needs nothing else to be shown.
+/// Draws a run as a picture (SVG): answers per second over time, latencies over time, and latencies by share of
+/// answers. It is readable on light and dark backgrounds and self-contained.
 std::string plot(const run_record& run);
 
 }  // namespace demo

@@ -8,7 +8,7 @@
 namespace demo {
 namespace {
 
-// A run with all kinds of clients, one of which is named in a way that markup must not see.
+// A run with all kinds of clients, one of which has a name that must be escaped.
 run_record small_run() {
   run_record run{.seconds = 2, .machine = "a <machine>", .service = "cats & dogs"};
   for (std::size_t k = 0; k < kinds.size(); ++k) {
@@ -26,7 +26,7 @@ std::size_t count(const std::string& text, std::string_view part) {
   return n;
 }
 
-TEST(plot, is_one_picture_that_needs_nothing_from_elsewhere) {
+TEST(plot, is_a_self_contained_picture) {
   const std::string picture = plot(small_run());
   EXPECT_TRUE(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_TRUE(picture.ends_with("</svg>\n"));
@@ -40,7 +40,7 @@ TEST(plot, is_one_picture_that_needs_nothing_from_elsewhere) {
   EXPECT_NE(picture.find("1.5 k answers per second"), picture.npos) << "those that came in the 2 seconds";
 }
 
-TEST(plot, has_a_line_and_a_key_for_each_kind_that_was_answered) {
+TEST(plot, draws_a_line_and_a_key_for_each_kind_with_answers) {
   run_record run = small_run();
   EXPECT_EQ(count(plot(run), "area k"), 3u);
   run.by_kind[2].right = {};
@@ -49,7 +49,7 @@ TEST(plot, has_a_line_and_a_key_for_each_kind_that_was_answered) {
   EXPECT_EQ(picture.find("kind 2"), picture.npos);
 }
 
-TEST(plot, marks_what_happened_and_how_long_it_lasted) {
+TEST(plot, marks_each_event_and_its_duration) {
   run_record run = small_run();
   EXPECT_EQ(plot(run).find("class=\"event\""), std::string::npos);
   run.events.push_back({0.5, 0.75, "worker killed"});
@@ -58,7 +58,7 @@ TEST(plot, marks_what_happened_and_how_long_it_lasted) {
   EXPECT_NE(picture.find("worker killed, 250 ms"), picture.npos);
 }
 
-TEST(plot, writes_no_text_over_another) {
+TEST(plot, writes_no_text_over_other_text) {
   run_record run = small_run();
   for (int i = 0; i < 5; ++i) run.events.push_back({0.5 + 0.01 * i, 0.55 + 0.01 * i, "worker killed"});
   const std::string picture = plot(run);
@@ -73,9 +73,9 @@ TEST(plot, writes_no_text_over_another) {
   EXPECT_NE(height(first), height(second));
 }
 
-TEST(plot, of_a_run_without_answers_is_still_a_picture) { EXPECT_TRUE(plot({.seconds = 1}).ends_with("</svg>\n")); }
+TEST(plot, is_a_valid_picture_for_a_run_without_answers) { EXPECT_TRUE(plot({.seconds = 1}).ends_with("</svg>\n")); }
 
-TEST(scale, places_numbers_between_its_ends) {
+TEST(scale, maps_numbers_between_its_ends) {
   const scale up{0, 10, 100, 0}, decades{1, 100, 0, 50, true};
   EXPECT_DOUBLE_EQ(up(0), 100);
   EXPECT_DOUBLE_EQ(up(2.5), 75);
@@ -83,7 +83,7 @@ TEST(scale, places_numbers_between_its_ends) {
   EXPECT_DOUBLE_EQ(decades(0), 0) << "what has no logarithm lies at the edge";
 }
 
-TEST(scale, steps_are_round_numbers_up_to_the_highest) {
+TEST(scale, steps_by_round_numbers_up_to_the_highest) {
   EXPECT_EQ(round_steps(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(round_steps(23, 5), (std::vector<double>{0, 5, 10, 15, 20}));
   EXPECT_EQ(powers_of_ten(0.9, 11), (std::vector<double>{1, 2, 5, 10}));

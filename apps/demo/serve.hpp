@@ -8,19 +8,18 @@
 
 namespace demo {
 
-/// How a run stands, for who watches it.
+/// The state of a run, for its `watch` function.
 struct standing {
   const moment& now;
-  double seconds;  ///< it shall last
+  double seconds;  ///< the intended duration
   std::uint64_t right, wrong, failed, under_way;
   std::uint64_t memory_bytes;
   const std::vector<moment>& before;
 };
 
-/// Puts a service in front of the network, lets clients ask it, injects so many faults meanwhile, and keeps what they
-/// saw. `watch` is called with each
-/// moment, ten a second, also after the end as long as answers are missing. Fails when not even one question gets an
-/// answer.
+/// Puts a service in front of the network, lets clients ask it, injects faults meanwhile, and returns what the clients
+/// saw. Calls `watch` with each moment, ten a second, even after the end while answers are missing. Fails if not a
+/// single question is answered.
 troupe::result<run_record> serve(const troupe::device& gpu, std::shared_ptr<network> net, const model& numbers,
                                  const load& l, const std::function<void(const standing&)>& watch);
 

@@ -9,6 +9,7 @@ namespace demo {
 
 using troupe::apps::bytes_text;
 using troupe::apps::grouped;
+using troupe::apps::padded;
 using troupe::apps::terminal;
 using troupe::apps::time_text;
 using troupe::apps::wrapped;
@@ -21,7 +22,7 @@ double all_per_s(const moment& m) {
   return sum;
 }
 
-// The rate of the last moments as little bars.
+// Draws the rates of the last moments as small bars.
 std::string bars(const std::vector<moment>& moments, std::size_t count) {
   static constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::size_t first = moments.size() > count ? moments.size() - count : 0;
@@ -33,16 +34,10 @@ std::string bars(const std::vector<moment>& moments, std::size_t count) {
   return out + std::string(count - (moments.size() - first), ' ');
 }
 
-std::string padded(std::string text, std::size_t columns) {
-  std::size_t wide = 0;
-  for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return wide < columns ? std::string(columns - wide, ' ') + text : text;
-}
-
-// What was injected, and how long it was felt.
+// Shows what was injected, and how long the effect lasted.
 std::string faults_text(const run_record& run, const terminal& t) {
   std::string out = troupe::cat("\n  ", run.events.size(), run.events.size() == 1 ? " fault" : " faults",
-                                " meanwhile, and when the device answered again:\n");
+                                " meanwhile, with the time until the device answered again:\n");
   constexpr std::size_t most_lines = 12;
   std::vector<double> unseen;
   for (std::size_t i = 0; i < run.events.size(); ++i) {
@@ -60,7 +55,7 @@ std::string faults_text(const run_record& run, const terminal& t) {
     out += troupe::cat("    and ", unseen.size(), " more: half within ", time_text(t, unseen[unseen.size() / 2]),
                        ", the longest ", time_text(t, unseen.back()), "\n");
   return out + "  " + grouped(run.repeated) + (run.repeated == 1 ? " batch was" : " batches were") +
-         " lost with them and asked again.\n";
+         " lost to them and sent again.\n";
 }
 
 }  // namespace
@@ -119,12 +114,12 @@ std::string table(const run_record& run, const terminal& t) {
                 bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
   out.append("\n").append(text);
   if (!run.events.empty()) out += faults_text(run, t);
-  // Who is still waiting when the others stop asking has its answer soon, unless there is a queue.
+  // Questions that are outstanding when clients stop are answered soon, unless there is a queue.
   if (run.last_answer_s > run.seconds + 0.1)
     out += "  " +
            wrapped(grouped(all.right.total() - all.in_time) + " of the answers came late, the last " +
                        time_text(t, run.last_answer_s - run.seconds) +
-                       " after the end: more was asked than the service does. \"per s\" does not count them.",
+                       " after the end: the service was overloaded. \"per s\" does not count them.",
                    static_cast<std::size_t>(t.can().columns) - 4, "    ") +
            "\n";
   return out;

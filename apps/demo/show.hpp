@@ -8,7 +8,7 @@
 
 namespace demo {
 
-/// Shows a run while it goes on: one line that is drawn again on a terminal, a line each second elsewhere.
+/// Shows a run in progress: one line, redrawn on a terminal, printed every second elsewhere.
 class progress {
  public:
   explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
@@ -20,10 +20,10 @@ class progress {
   double next_s_ = 1;
 };
 
-/// The table of clients, and what it cost.
+/// Formats the table of clients and their cost.
 std::string table(const run_record& run, const troupe::apps::terminal& t);
 
-/// All of it for programs. `plot` is where the picture is; empty: nowhere.
+/// Formats everything as JSON. `plot` is the path of the picture; empty for none.
 std::string json(const run_record& run, const std::vector<act>& acts, const std::string& plot, bool good);
 
 }  // namespace demo

@@ -8,7 +8,7 @@
 namespace demo {
 namespace {
 
-// Two seconds, and then as many answers again to what had been asked in them.
+// Two seconds, and then as many answers again to questions that were asked in them.
 run_record overloaded() {
   run_record run{.seconds = 2, .last_answer_s = 4.25, .batches = 100, .most_memory_bytes = 1 << 20};
   latencies all;
@@ -18,7 +18,7 @@ run_record overloaded() {
   return run;
 }
 
-// The first line that begins with the name, its columns apart.
+// Returns the columns of the first line that begins with the name.
 std::vector<std::string> row(const std::string& table, const std::string& name) {
   std::vector<std::string> cells;
   std::istringstream rest(table.substr(table.find("  " + name) + 2 + name.size()));
@@ -29,7 +29,7 @@ std::vector<std::string> row(const std::string& table, const std::string& name) 
   return cells;
 }
 
-TEST(show, rates_count_what_came_while_clients_asked) {
+TEST(show, counts_only_answers_in_time_in_rates) {
   const std::string text = table(overloaded(), {});
   EXPECT_EQ(row(text, "8 blocking threads")[3], "40,000") << text;
   EXPECT_EQ(row(text, "open loop")[0], "80,000") << text;
@@ -40,7 +40,7 @@ TEST(show, rates_count_what_came_while_clients_asked) {
   EXPECT_NE(text.find(flops), text.npos) << text;
 }
 
-TEST(show, answers_that_came_late_are_told) {
+TEST(show, reports_late_answers) {
   run_record run = overloaded();
   const std::string text = table(run, {});
   EXPECT_NE(text.find("60,000 of the answers came late, the last 2.25 s after the end"), text.npos) << text;
@@ -48,7 +48,7 @@ TEST(show, answers_that_came_late_are_told) {
   EXPECT_EQ(table(run, {}).find("late"), text.npos) << "who was asking at the end is not";
 }
 
-TEST(show, faults_are_told_with_the_time_until_the_device_answered_again) {
+TEST(show, reports_faults_with_the_time_to_recovery) {
   run_record run = overloaded();
   EXPECT_EQ(table(run, {}).find("fault"), std::string::npos) << "there were none";
   run.events = {{0.5, 0.512, "kill -9"}, {1.25, 1.375, "endless kernel"}};
@@ -63,7 +63,7 @@ TEST(show, faults_are_told_with_the_time_until_the_device_answered_again) {
   EXPECT_NE(json(run, {}, "", true).find("\"repeated_batches\": 3"), std::string::npos);
 }
 
-TEST(show, who_watches_sees_the_answers_that_come_after_the_end_and_that_there_are_none_now) {
+TEST(show, shows_answers_after_the_end_and_pauses_in_the_live_line) {
   const auto line = [](double at_s, double rate = 0) {
     const moment now{.at_s = at_s, .answers_per_s = {rate}, .p50_s = 0.001, .p99_s = 0.002};
     const std::vector<moment> before;
@@ -82,7 +82,7 @@ TEST(show, who_watches_sees_the_answers_that_come_after_the_end_and_that_there_a
   EXPECT_EQ(none.size(), some.size());
 }
 
-TEST(show, programs_are_told_the_same) {
+TEST(show, writes_the_same_figures_as_json) {
   const std::string text = json(overloaded(), {}, "", true);
   const std::string all = text.substr(text.find("\"all\""));
   EXPECT_NE(all.find("\"late\": 60000"), all.npos) << all;

@@ -12,7 +12,7 @@ struct point {
   double x, y;
 };
 
-/// Where numbers lie on an axis, from `low` to `high` at `from` to `to`; linear, or by powers of ten.
+/// Maps numbers from `low` to `high` to places from `from` to `to` on an axis; linearly, or by powers of ten.
 struct scale {
   double low, high, from, to;
   bool logarithmic = false;
@@ -20,12 +20,12 @@ struct scale {
   double operator()(double v) const noexcept;
 };
 
-/// Round numbers to write at an axis: about `count` of them up to `high`, or 1, 10, 100 … with 2 and 5 between where
-/// these are few.
+/// Returns round numbers to label an axis: about `count` of them up to `high`, or 1, 10, 100 … with 2 and 5 between if
+/// those are few.
 std::vector<double> round_steps(double high, int count);
 std::vector<double> powers_of_ten(double low, double high);
 
-/// Writes a picture: text, and nothing that must be fetched from anywhere. Colours and fonts come from classes.
+/// Writes a self-contained picture. Colours and fonts come from classes.
 class svg {
  public:
   svg(double width, double height, std::string_view style, std::string_view title, std::string_view description);
@@ -35,7 +35,7 @@ class svg {
   void rectangle(point corner, double width, double height, std::string_view classes, double radius = 0);
   void circle(point centre, double radius, std::string_view classes);
   void path(const std::vector<point>& points, std::string_view classes);
-  /// Between two lines with the same x.
+  /// Fills the area between two lines with the same x.
   void area(const std::vector<point>& upper, const std::vector<point>& lower, std::string_view classes);
 
   std::string str() const { return out_ + "</svg>\n"; }

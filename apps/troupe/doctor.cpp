@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr option options[] = {
-    {"library", "", "only this one, with all that can be asked of it; the exit code is then about it"},
+    {"library", "", "only this library, with all its operations; the exit code is then about it"},
     {"--engines", "FOLDER", "search this folder before the installation's own, as device_options::engine_folders does"},
     {"--json", "", "one JSON document, for programs"}};
 
@@ -27,21 +27,21 @@ constexpr grammar arguments_of_doctor{
     .words = 1,
     .usage = "[library] [option...]",
     .about =
-        R"(Says what Troupe can do on this machine, what is missing, and how to get it. It opens a device and asks it something, looks
-at the machine, and has a child process load each engine: whatever a vendor library does, this report is finished. Where
-blas can be used it measures a matrix product, and how much of the processor's peak that is.
+        R"(Reports what Troupe can do on this machine, what is missing, and how to get it. Opens a device and sends it a request,
+examines the machine, and has a child process load each engine, so that no vendor library can prevent this report. If blas
+is usable, measures a matrix product and its share of the processor's peak.
 )",
     .more = R"(  troupe doctor                    can I use Troupe here?
-  troupe doctor blas               which operations has blas, for which types of elements?
+  troupe doctor blas               which operations does blas have, and for which element types?
   troupe doctor --json | jq .engines
 
 TROUPE_RUNTIME names another folder with the worker and its engines, as it does for programs.
 
-Exit code: 0 the host engine serves (the library does); 1 it does not, or something that is installed is broken: the last
-line says what; 2 usage error.
+Exit code: 0 the host engine (or the library) serves; 1 it does not, or something installed is broken, as the last line
+says; 2 usage error.
 )"};
 
-constexpr time_span patience = 10s;
+constexpr time_span time_limit = 10s;
 
 double seconds_since(std::int64_t start_ns) { return static_cast<double>(now_ns() - start_ns) / 1e9; }
 
@@ -49,8 +49,8 @@ service_report try_device(const doctor_settings& settings, const installation& h
   service_report s;
   runtime rt;
   const std::int64_t opened = now_ns();
-  const device gpu = rt.open_device({.start_timeout = patience,
-                                     .close_timeout = patience,
+  const device gpu = rt.open_device({.start_timeout = time_limit,
+                                     .close_timeout = time_limit,
                                      .runtime_folder = here.option,
                                      .engine_folders = settings.engine_folders});
   const auto fail = [&](const error& e) {
@@ -60,7 +60,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
   if (auto ready = gpu.started().get(); !ready) return fail(ready.error());
   s.ready_s = seconds_since(opened);
   s.memory_bytes = gpu.statistics().memory.total_bytes;
-  // The first round trip finds everything cold; the median of some is what a program sees.
+  // The first round trip finds everything cold; the median of several is what a program sees.
   std::vector<double> round_trips;
   for (std::uint64_t i = 0; i < 101; ++i) {
     const std::int64_t asked = now_ns();
@@ -80,7 +80,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
 
 gpu_report examine_gpus(const installation& here) {
   gpu_report g{.machine = look_at_gpus(), .driver = {}, .built = false, .findings = {}};
-  g.driver = read_driver(ask_worker(here.worker, {{"--describe-driver"}}, patience).front());
+  g.driver = read_driver(ask_worker(here.worker, {{"--describe-driver"}}, time_limit).front());
   g.built = ::access((here.engines + "/platform.cuda.so").c_str(), F_OK) == 0;
   g.findings = findings_of(g);
   return g;
@@ -126,18 +126,19 @@ std::string reason_of(const doctor_report& r, const std::vector<engine_report>& 
 }  // namespace
 
 std::string install_command(const std::string& package) {
-  if (package.find(' ') != package.npos) return "install " + package;  // what a distribution does not have by one name
+  // a remedy that is no single package of a distribution
+  if (package.find(' ') != package.npos) return "install " + package;
   if (::access("/usr/bin/apt-get", X_OK) != 0) return "install what Debian calls " + package;
   return (::geteuid() == 0 ? "apt-get install " : "sudo apt-get install ") + package;
 }
 
 std::string optional_engine::text() const {
-  return "left out when this was built, because its vendor library was not there. To get it: " +
-         install_command(package) + ", then build Troupe again";
+  return "left out of this build, because its vendor library was missing. To get it: " + install_command(package) +
+         ", then build Troupe again";
 }
 
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines) {
-  // What the libraries say of themselves: troupe_add_library_actor.
+  // The optional engines, as the libraries declare them: see troupe_add_library_actor.
   static constexpr optional_engine optional[] = {
 #include "optional_engines.inc"
   };
@@ -162,7 +163,7 @@ doctor_report examine(const doctor_settings& settings) {
   r.service = try_device(settings, r.here);
   std::vector<std::string> folders = settings.engine_folders;
   folders.push_back(r.here.engines);
-  std::vector<engine_report> all = examine(r.here.worker, engine_files(folders), patience);
+  std::vector<engine_report> all = examine(r.here.worker, engine_files(folders), time_limit);
   for (const engine_report& e : all)
     if (r.library.empty() || e.file.library == r.library) r.engines.push_back(e);
   r.left_out = left_out(all);

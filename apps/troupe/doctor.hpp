@@ -14,39 +14,40 @@
 
 namespace troupe::apps {
 
-/// What came of opening a host device, asking it something, and closing it.
+/// The result of opening a host device, sending it a request, and closing it.
 struct service_report {
   bool serves = false;
-  std::string why;  ///< it does not
+  std::string why;  ///< why it does not serve
   double ready_s = 0, round_trip_s = 0, close_s = 0;
-  std::uint64_t memory_bytes = 0;  ///< that it may hand out
+  std::uint64_t memory_bytes = 0;  ///< how much it may allocate
 };
 
-/// An engine of this version that is built only where the vendor's headers are.
+/// An engine of this version that is built only if the vendor's headers are installed.
 struct optional_engine {
   const char *library, *name, *package;
-  /// What was the case, and how to get it.
+  /// What was missing, and how to get it.
   std::string text() const;
 };
-/// Those that this installation was built without. None where there are no engines at all: that has another reason.
+/// Returns the engines that this installation was built without; none if it has no engines at all, which has another
+/// reason.
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines);
 
 struct doctor_report {
   installation here;
-  std::string library;  ///< the only one asked about; empty: all
+  std::string library;  ///< the only one to check; empty for all
   service_report service;
   machine_report machine;
   gpu_report gpu;
   std::vector<engine_report> engines;
   std::vector<optional_engine> left_out;
   speed_report speed;
-  std::string reason;  ///< why the exit code is 1; empty: it is 0
+  std::string reason;  ///< why the exit code is 1; empty if it is 0
   double seconds = 0;
 };
 
 struct doctor_settings {
   std::string library;
-  std::vector<std::string> engine_folders;  ///< searched before the installation's own
+  std::vector<std::string> engine_folders;  ///< searched before those of the installation
 };
 
 doctor_report examine(const doctor_settings& settings);
@@ -54,7 +55,7 @@ doctor_report examine(const doctor_settings& settings);
 std::string doctor_text(const doctor_report& r, const terminal& t);
 std::string doctor_json(const doctor_report& r);
 
-/// The command that installs a package here, or what to do where there is none.
+/// Returns the command that installs a package here, or what to do if there is none.
 std::string install_command(const std::string& package);
 
 /// `troupe doctor`; the arguments are those after the command. Returns the exit code.

@@ -25,14 +25,14 @@ bool is_left_out(const std::vector<engine_report>& engines, const std::string& n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-TEST(doctor, promises_what_this_version_has_and_was_built_without) {
+TEST(doctor, treats_only_optional_engines_as_left_out) {
   EXPECT_TRUE(is_left_out({engine("memory"), engine("jit"), engine("module")}, "blas.host"));
   EXPECT_FALSE(is_left_out({engine("memory"), engine("blas"), engine("jit"), engine("module")}, "blas.host"));
   EXPECT_FALSE(is_left_out({engine("memory")}, "jit.host"))
       << "it needs no vendor's library: that it lacks is a defect";
 }
 
-TEST(doctor, misses_engines_for_gpus_only_where_there_are_some) {
+TEST(doctor, misses_gpu_engines_only_on_machines_with_a_gpu) {
   engine_report platform = engine("platform");
   platform.file.backend = "cuda";
   EXPECT_TRUE(is_left_out({platform}, "blas.cuda"));
@@ -40,9 +40,9 @@ TEST(doctor, misses_engines_for_gpus_only_where_there_are_some) {
   EXPECT_FALSE(is_left_out({engine("memory")}, "blas.cuda"));
 }
 
-TEST(doctor, knows_no_engine_to_be_left_out_where_there_are_none_at_all) { EXPECT_TRUE(left_out_of({}).empty()); }
+TEST(doctor, lists_no_left_out_engine_if_all_engines_are_missing) { EXPECT_TRUE(left_out_of({}).empty()); }
 
-TEST(doctor, says_how_to_get_what_was_left_out) {
+TEST(doctor, says_how_to_get_engines_that_were_left_out) {
   doctor_report r;
   r.engines = {engine("memory")};
   r.left_out = left_out(r.engines);
@@ -50,7 +50,7 @@ TEST(doctor, says_how_to_get_what_was_left_out) {
     EXPECT_NE(text.find("libopenblas-pthread-dev"), text.npos) << text;
 }
 
-TEST(doctor, shows_what_an_engine_notes) {
+TEST(doctor, shows_the_notes_of_an_engine) {
   doctor_report r;
   r.engines = {engine("jit")};
   r.engines[0].is = engine_report::condition::serves;
@@ -77,7 +77,7 @@ doctor_report with_speed(double flops, std::string kernels, const char* setting)
   r.speed.choice = kernel_choice::of(p, setting);
   return r;
 }
-// As one line.
+// The report on one line.
 std::string text_of(const doctor_report& r) {
   std::string text = doctor_text(r, {}), line;
   for (const char c : text)
@@ -85,7 +85,7 @@ std::string text_of(const doctor_report& r) {
   return line;
 }
 
-TEST(doctor, says_how_much_of_the_processor_a_product_reaches) {
+TEST(doctor, reports_the_share_of_the_processors_peak) {
   const doctor_report r = with_speed(150e9, "SkylakeX", nullptr);
   const std::string text = text_of(r);
   EXPECT_NE(text.find("ok product 150 GFLOP/s on one core (gemm<double>, 384 x 384), 75 % of the processor's peak"),
@@ -99,19 +99,19 @@ TEST(doctor, says_how_much_of_the_processor_a_product_reaches) {
     EXPECT_NE(json.find(part), json.npos) << part << json;
 }
 
-TEST(doctor, warns_below_half_of_the_peak_and_says_what_to_type) {
+TEST(doctor, warns_below_half_of_the_peak_with_a_command_to_try) {
   const std::string slow = text_of(with_speed(60e9, "Prescott", "Prescott"));
   EXPECT_NE(slow.find("! product 60 GFLOP/s"), slow.npos) << slow;
   EXPECT_NE(slow.find("30 % of the processor's peak: less than half"), slow.npos) << slow;
   EXPECT_NE(slow.find("to do: unset OPENBLAS_CORETYPE"), slow.npos) << slow;
   EXPECT_NE(slow.rfind(", products at 30 % of the processor's peak ("), slow.npos) << "the last line, too: " << slow;
   const std::string busy = text_of(with_speed(60e9, "SkylakeX", nullptr));
-  EXPECT_NE(busy.find("to do: end what else computes"), busy.npos) << busy;
+  EXPECT_NE(busy.find("to do: stop other computations"), busy.npos) << busy;
   EXPECT_EQ(busy.find("CORETYPE"), busy.npos) << busy;
   EXPECT_EQ(text_of(with_speed(101e9, "SkylakeX", nullptr)).find("to do"), std::string::npos);
 }
 
-TEST(doctor, warns_of_kernels_that_do_not_fit_however_quick_they_are) {
+TEST(doctor, warns_of_mismatched_kernels_even_if_they_are_fast) {
   const std::string text = text_of(with_speed(120e9, "Haswell", "Haswell"));
   EXPECT_NE(text.find("! kernels Haswell, set by OPENBLAS_CORETYPE=Haswell; those for SkylakeX fit this processor"),
             text.npos)
@@ -119,7 +119,7 @@ TEST(doctor, warns_of_kernels_that_do_not_fit_however_quick_they_are) {
   EXPECT_NE(text.find("to do: unset OPENBLAS_CORETYPE"), text.npos) << text;
 }
 
-TEST(doctor, says_why_there_is_no_speed) {
+TEST(doctor, says_why_no_speed_was_measured) {
   doctor_report r;
   r.speed.why = "the worker went away";
   EXPECT_NE(text_of(r).find("could not be measured: the worker went away"), std::string::npos);
@@ -127,7 +127,7 @@ TEST(doctor, says_why_there_is_no_speed) {
   EXPECT_NE(doctor_json(doctor_report{}).find("\"speed\": null"), std::string::npos);
 }
 
-TEST(doctor, reads_threads_and_kernels_from_the_notes_of_the_engine) {
+TEST(doctor, reads_threads_and_kernels_from_the_engines_notes) {
   speed_report s;
   read_notes(s, {"threads: 16", "kernels: SkylakeX, chosen by Troupe: OpenBLAS 0.3.21 takes Prescott here", "more: 7"});
   EXPECT_EQ(s.threads, 16);

@@ -82,7 +82,7 @@ void write(json_writer& out, const engine_report& e) {
   out.end_object();
 }
 
-// Null: not asked for, because blas.host cannot be used or another library was asked about.
+// Null if not measured, because blas.host is unusable or another library was asked about.
 void write(json_writer& out, const speed_report& s) {
   out.key("speed");
   if (!s.measured && s.why.empty()) {

@@ -11,7 +11,7 @@ namespace {
 
 using condition = engine_report::condition;
 
-// Lines of "mark label text", the text in a column of its own.
+// Prints lines of "mark label text", with the text in its own column.
 class page {
  public:
   explicit page(const terminal& t) : t_(t), columns_(std::clamp(t.can().columns, 60, 100)) {}
@@ -77,7 +77,7 @@ void machine_part(page& p, const machine_report& m, const service_report& s) {
   if (m.limits.memory_bytes)
     memory += "; this control group may use " + bytes_text(static_cast<double>(*m.limits.memory_bytes));
   if (s.serves)
-    memory += "; a host device hands out " + bytes_text(static_cast<double>(s.memory_bytes)) + " by default";
+    memory += "; a host device may allocate " + bytes_text(static_cast<double>(s.memory_bytes)) + " by default";
   if (s.serves && m.limits.memory_bytes && s.memory_bytes > *m.limits.memory_bytes)
     p.warning("memory", memory + ", more than there is: set device_options::memory_limit");
   else
@@ -87,7 +87,7 @@ void machine_part(page& p, const machine_report& m, const service_report& s) {
                                                 : "no limit");
   const std::string files = cat("at most ", m.open_files, " (ulimit -n)");
   if (m.open_files < 256)
-    p.warning("open files", cat(files, ": a device needs some ten, and more for much memory; ulimit -n ",
+    p.warning("open files", cat(files, ": a device needs about ten, and more for much memory; ulimit -n ",
                                 std::min<std::uint64_t>(m.most_open_files, 1024), " raises it"));
   else
     p.fact("open files", files);
@@ -117,14 +117,14 @@ void engine_lines(page& p, const engine_report& e) {
       if (!e.package.empty()) p.more("to get it: " + install_command(e.package));
       return;
     case condition::outdated_library:
-      p.warning(name, "cannot be used, its library is older than it needs: " + e.why);
+      p.warning(name, "cannot be used, its library is too old: " + e.why);
       if (!e.package.empty()) p.more("to get a newer one: " + install_command(e.package));
       return;
     case condition::no_device:
-      p.fact(name, "waits for a GPU: " + e.why);
+      p.fact(name, "needs a GPU: " + e.why);
       return;
     case condition::unsuited:
-      p.warning(name, "not for this machine: " + e.why);
+      p.warning(name, "does not suit this machine: " + e.why);
       return;
     case condition::broken:
       p.bad(name, "broken: " + e.why);
@@ -136,17 +136,17 @@ void engine_lines(page& p, const engine_report& e) {
   }
 }
 
-// All of them for the same reason, which is told at the end.
+// All for the same reason, which is printed at the end.
 void waiting_engines(page& p, const std::vector<engine_report>& all) {
   std::string names;
   for (const engine_report& e : all)
     if (e.is == condition::no_device) names += (names.empty() ? "" : ", ") + e.file.library + "." + e.file.backend;
-  if (!names.empty()) p.fact("without a GPU", names + " cannot be used; why not is said below");
+  if (!names.empty()) p.fact("without a GPU", names + " cannot be used; the reason is below");
 }
 
 void gpu_part(page& p, const gpu_report& g) {
   p.heading("GPU");
-  p.fact("in the kernel", g.machine.kernel_driver.empty() ? "no driver of NVIDIA's" : g.machine.kernel_driver);
+  p.fact("in the kernel", g.machine.kernel_driver.empty() ? "no NVIDIA driver" : g.machine.kernel_driver);
   const std::string version = g.driver.version != 0 ? ", for CUDA " + cuda_version(g.driver.version) : "";
   p.fact("libcuda.so.1", g.driver.library.empty() ? "none that can be used" : g.driver.library + version);
   p.fact("CUDA engines", g.built ? "installed" : "not in this installation: it was built without the CUDA toolkit");

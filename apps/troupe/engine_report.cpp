@@ -10,20 +10,22 @@ namespace {
 
 using condition = engine_report::condition;
 
-// The loader says "libx.so.1: cannot open shared object file: No such file or directory" of what an engine needs.
+// The loader says "libx.so.1: cannot open shared object file: No such file or directory" if an engine needs a missing
+// library.
 bool says_library_missing(const std::string& why, const std::string& path) {
   return why.find("cannot open shared object file: No such file") != why.npos &&
          why.find(path + ": cannot open") == why.npos;
 }
 
-// "undefined symbol: cublasGemmEx", or "version `libcublas.so.13' not found": what the engine was built with had it.
+// "undefined symbol: cublasGemmEx", or "version `libcublas.so.13' not found": the library that the engine was built
+// with had it.
 bool says_library_too_old(const std::string& why, const engine_report& r) {
   const std::size_t at = why.find("undefined symbol: ");
   if (at != why.npos) return !r.package.empty() && why.find("troupe", at) == why.npos;
   return why.find(": version `") != why.npos && why.find("' not found (required by") != why.npos;
 }
 
-// What the worker says for programs that do not know which engine and which package; here both are shown anyway.
+// The worker adds this for programs that do not know the engine and the package; here both are shown anyway.
 std::string in_own_words(std::string why, const engine_report& r) {
   for (const std::string& known :
        {"library " + r.file.library + ": ", std::string("cannot load its engine: "), r.file.path + ": "})
@@ -88,7 +90,7 @@ void read_description(engine_report& r, const worker_answer& answer) {
 }
 
 std::vector<engine_report> examine(const std::string& worker, const std::vector<engine_file>& files,
-                                   time_span patience) {
+                                   time_span time_limit) {
   std::vector<engine_report> reports(files.size());
   std::vector<std::vector<std::string>> questions;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -101,7 +103,7 @@ std::vector<engine_report> examine(const std::string& worker, const std::vector<
     else
       questions.push_back({"--describe", r.file.path});
   }
-  const std::vector<worker_answer> answers = ask_worker(worker, questions, patience);
+  const std::vector<worker_answer> answers = ask_worker(worker, questions, time_limit);
   auto answer = answers.begin();
   for (engine_report& r : reports)
     if (!r.file.hidden) read_description(r, *answer++);

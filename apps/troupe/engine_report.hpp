@@ -10,35 +10,35 @@
 
 namespace troupe::apps {
 
-/// What an engine's file is good for here.
+/// Whether an engine's file is usable here.
 struct engine_report {
   enum class condition {
     serves,
     needs_library,     ///< the vendor library is not installed
-    outdated_library,  ///< it is, but has not all that the engine was built with
-    no_device,         ///< its backend has no device here that can be used
-    unsuited,          ///< the engine says that this machine is not for it
-    broken,            ///< everything else: no engine, another version's, a crash, a hang
+    outdated_library,  ///< it is, but lacks something that the engine was built with
+    no_device,         ///< its backend has no usable device here
+    unsuited,          ///< the engine says that it does not suit this machine
+    broken,            ///< anything else: no engine, another version's, a crash, a hang
     hidden,            ///< a folder that is searched earlier has a file of the same name
   };
   engine_file file;
   condition is = condition::broken;
-  std::string why;      ///< what is wrong, in the loader's words or the engine's
-  std::string package;  ///< what has the vendor library, as the file beside the engine (.needs) says
+  std::string why;      ///< what is wrong, as the loader or the engine says it
+  std::string package;  ///< the package with the vendor library, from the file beside the engine (.needs)
   std::string version;
   std::vector<std::string> requests, notes;
 };
 
 std::string_view to_string(engine_report::condition c) noexcept;
 
-/// Takes apart what `troupe-worker --describe` wrote and how it ended.
+/// Parses what `troupe-worker --describe` wrote and how it ended.
 void read_description(engine_report& r, const worker_answer& answer);
 
-/// Has a child process look at each engine, all at once: none of them can do anything to this one.
+/// Lets a child process examine each engine, all in parallel, so that no engine can harm this process.
 std::vector<engine_report> examine(const std::string& worker, const std::vector<engine_file>& files,
-                                   time_span patience);
+                                   time_span time_limit);
 
-/// Requests of one operation: "gemm" with "f32", "f64".
+/// The requests of one operation: "gemm" with "f32", "f64".
 struct operation_types {
   std::string operation;
   std::vector<std::string> types;

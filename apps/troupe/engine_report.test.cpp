@@ -22,7 +22,7 @@ engine_report read(std::string_view description, exit_status end, std::string_vi
   return r;
 }
 
-TEST(engine_report, an_engine_that_serves_says_what_it_is) {
+TEST(engine_report, describes_a_usable_engine) {
   const auto r =
       read("library fft\nbackend host\nversion FFTW 3.3\nrequest fft.forward<f32>\nnote threads: 2\nend \n", well);
   EXPECT_EQ(r.is, condition::serves);
@@ -31,7 +31,7 @@ TEST(engine_report, an_engine_that_serves_says_what_it_is) {
   EXPECT_EQ(r.notes, std::vector<std::string>{"threads: 2"});
 }
 
-TEST(engine_report, a_missing_vendor_library_is_no_broken_engine) {
+TEST(engine_report, distinguishes_a_missing_vendor_library_from_a_broken_engine) {
   const auto r = read(
       "unloadable library fft: cannot load its engine: libfftw3.so.3: cannot open shared object file: No "
       "such file or directory; install libfftw3-double3\nend\n",
@@ -40,7 +40,7 @@ TEST(engine_report, a_missing_vendor_library_is_no_broken_engine) {
   EXPECT_EQ(r.why, "libfftw3.so.3: cannot open shared object file: No such file or directory");
 }
 
-TEST(engine_report, a_vendor_library_that_lacks_something_is_too_old_and_no_broken_engine) {
+TEST(engine_report, distinguishes_an_outdated_vendor_library_from_a_broken_engine) {
   for (const char* why : {"/engines/fft.host.so: undefined symbol: fftw_plan_guru64_dft, version libfftw3.so.3",
                           "/usr/lib/libfftw3.so.3: version `FFTW_3.4' not found (required by /engines/fft.host.so)"}) {
     const auto r = read("unloadable library fft: cannot load its engine: " + std::string(why) + "\nend\n", no);
@@ -51,13 +51,13 @@ TEST(engine_report, a_vendor_library_that_lacks_something_is_too_old_and_no_brok
       << "one of our own";
 }
 
-TEST(engine_report, an_engine_whose_backend_has_no_device_is_not_broken) {
+TEST(engine_report, distinguishes_a_missing_device_from_a_broken_engine) {
   const auto r = read("no_device cuInit: no GPU can be used\nend\n", no);
   EXPECT_EQ(r.is, condition::no_device);
   EXPECT_EQ(r.why, "cuInit: no GPU can be used");
 }
 
-TEST(engine_report, other_files_that_cannot_be_loaded_are_broken) {
+TEST(engine_report, reports_other_unloadable_files_as_broken) {
   EXPECT_EQ(
       read("unloadable /engines/fft.host.so: cannot open shared object file: No such file or directory\nend\n", no).is,
       condition::broken);
@@ -65,13 +65,13 @@ TEST(engine_report, other_files_that_cannot_be_loaded_are_broken) {
   EXPECT_EQ(read("refused fatal the vendor library is not what it says\nend\n", no).is, condition::broken);
 }
 
-TEST(engine_report, an_engine_may_say_that_the_machine_is_not_for_it) {
+TEST(engine_report, accepts_that_an_engine_does_not_suit_the_machine) {
   const auto r = read("refused unsupported library fft: expected model 7\nend\n", no);
   EXPECT_EQ(r.is, condition::unsuited);
   EXPECT_EQ(r.why, "expected model 7");
 }
 
-TEST(engine_report, a_process_that_ends_otherwise_is_a_broken_engine_with_its_last_words) {
+TEST(engine_report, reports_a_crash_with_the_last_words_of_the_process) {
   const auto loaded = read("", crashed, "some noise\nassertion failed\n\n");
   EXPECT_EQ(loaded.is, condition::broken);
   EXPECT_EQ(loaded.why, "killed by signal 11 (SIGSEGV) while it was loaded; it said: assertion failed");
@@ -82,7 +82,7 @@ TEST(engine_report, a_process_that_ends_otherwise_is_a_broken_engine_with_its_la
   EXPECT_EQ(read("", well).is, condition::broken);
 }
 
-TEST(engine_report, an_engine_that_hangs_is_killed_when_patience_ends) {
+TEST(engine_report, kills_an_engine_that_hangs_beyond_the_time_limit) {
   char name[] = "/tmp/troupe-worker-XXXXXX";
   const int fd = ::mkstemp(name);
   const std::string_view script = "#!/bin/sh\necho looking for accelerators >&2\nexec sleep 1000\n";
@@ -97,7 +97,7 @@ TEST(engine_report, an_engine_that_hangs_is_killed_when_patience_ends) {
   EXPECT_TRUE(all[0].why.starts_with("hangs while it was loaded")) << all[0].why;
 }
 
-TEST(engine_report, requests_are_grouped_by_operation) {
+TEST(engine_report, groups_requests_by_operation) {
   const auto all = grouped({"blas.gemm<f32>", "blas.dot<f32>", "blas.gemm<f16,f32>", "memory.copy"});
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].operation, "gemm");

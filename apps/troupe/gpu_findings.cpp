@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Why no GPU can be used, from what Linux shows and what the driver says.
+// Explains why no GPU can be used, from what Linux shows and what the driver says.
 #include <algorithm>
 #include <apps/cli/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
@@ -16,7 +16,7 @@ using enum finding::grade;
 constexpr int stub_library = 34, no_device = 100, system_not_ready = 802, driver_mismatch = 803,
               compat_not_supported = 804, first_of_mps = 805, last_of_mps = 810;
 
-constexpr int oldest_capability = 8;  // of what cmake/troupe_cuda.cmake compiles for; the major number
+constexpr int oldest_capability = 8;  // the major number; see what cmake/troupe_cuda.cmake compiles for
 
 const std::string newer_driver = std::string("install NVIDIA driver ") + oldest_driver + " or newer";
 const std::string in_the_container =
@@ -37,16 +37,16 @@ bool has_gpu_node(const gpu_machine& m) {
 finding without_library(const gpu_report& g) {
   const gpu_machine& m = g.machine;
   if (g.driver.unloadable.find("cannot open shared object file: No such file") == std::string::npos)
-    return {bad, "what is found as libcuda.so.1 cannot be used: " + g.driver.unloadable,
-            "have the driver's own library found first: look at LD_LIBRARY_PATH and ldconfig -p"};
+    return {bad, "libcuda.so.1 was found but cannot be used: " + g.driver.unloadable,
+            "make sure that the driver's own library is found first: check LD_LIBRARY_PATH and ldconfig -p"};
   if (!m.kernel_driver.empty() || has_gpu_node(m))
-    return {bad, "the driver is in the kernel, but its library libcuda.so.1 is not here",
+    return {bad, "the driver is loaded, but its library libcuda.so.1 is missing",
             m.container ? in_the_container + ", and compute among NVIDIA_DRIVER_CAPABILITIES"
                         : "install the rest of the same driver (libcuda1 on Debian, libnvidia-compute on Ubuntu)"};
   if (m.on_bus != 0)
-    return {bad, cat(m.on_bus, m.on_bus == 1 ? " GPU" : " GPUs", " of NVIDIA's, but no driver for it"),
+    return {bad, cat(m.on_bus, m.on_bus == 1 ? " NVIDIA GPU" : " NVIDIA GPUs", ", but no driver"),
             m.container ? newer_driver + " on the host, and " + in_the_container : newer_driver};
-  return {fact, "no GPU of NVIDIA's, and no driver; the host engine computes", ""};
+  return {fact, "no NVIDIA GPU and no driver; the host engine computes", ""};
 }
 
 finding without_device(const gpu_report& g) {
@@ -56,16 +56,17 @@ finding without_device(const gpu_report& g) {
     return {bad, "this user may not open " + listed(m.forbidden) + said,
             "give access to them; on many systems by the group video or render"};
   if (m.kernel_driver.empty() && !has_gpu_node(m))
-    return {bad, "the driver's library is here, but the driver is not in the kernel" + said,
-            m.container ? in_the_container : "load it (modprobe nvidia); dmesg says why it did not come by itself"};
+    return {
+        bad, "the driver's library is installed, but the driver is not loaded" + said,
+        m.container ? in_the_container : "load it (modprobe nvidia); dmesg says why it was not loaded automatically"};
   if (!has_gpu_node(m))
-    return {bad, "the driver is in the kernel, but there is no /dev/nvidia0" + said,
-            m.container ? in_the_container : "have it made: nvidia-modprobe -u -c 0, as root"};
+    return {bad, "the driver is loaded, but there is no /dev/nvidia0" + said,
+            m.container ? in_the_container : "create it: nvidia-modprobe -u -c 0, as root"};
   if (m.visible)
     return {bad, "the driver shows no GPU, and CUDA_VISIBLE_DEVICES is \"" + *m.visible + "\"" + said,
             "unset CUDA_VISIBLE_DEVICES, or name GPUs that nvidia-smi -L lists"};
   return {bad, "the driver shows no GPU" + said,
-          "look at nvidia-smi -L; one in MIG mode shows nothing before it has instances: nvidia-smi mig -cgi ... -C"};
+          "check nvidia-smi -L; a GPU in MIG mode is not shown until it has instances: nvidia-smi mig -cgi ... -C"};
 }
 
 finding refused(const gpu_report& g) {
@@ -75,16 +76,16 @@ finding refused(const gpu_report& g) {
   if (d.code == system_not_ready)
     return {bad, what, "start the fabric manager: systemctl start nvidia-fabricmanager, of the driver's own version"};
   if (d.code == driver_mismatch)
-    return {bad, what + "; in the kernel is " + g.machine.kernel_driver + ", and the library is " + d.library,
-            "restart the machine after an update of the driver; in a container, start it again"};
+    return {bad, what + "; the kernel has " + g.machine.kernel_driver + ", and the library is " + d.library,
+            "restart the machine after a driver update; in a container, restart the container"};
   if (d.code == compat_not_supported)
-    return {bad, what, "take CUDA's compat folder out of LD_LIBRARY_PATH, and " + newer_driver};
+    return {bad, what, "remove CUDA's compat folder from LD_LIBRARY_PATH, and " + newer_driver};
   if (d.code >= first_of_mps && d.code <= last_of_mps)
-    return {bad, what, "start nvidia-cuda-mps-control -d again, or end it: echo quit | nvidia-cuda-mps-control"};
+    return {bad, what, "restart nvidia-cuda-mps-control -d, or stop it: echo quit | nvidia-cuda-mps-control"};
   if (!g.machine.has_node("nvidia-uvm") && !g.machine.has_node("dxg"))
     return {bad, what + "; there is no /dev/nvidia-uvm",
-            g.machine.container ? in_the_container : "have it made: nvidia-modprobe -u -c 0, as root"};
-  return {bad, what, "look at nvidia-smi, and at dmesg for Xid"};
+            g.machine.container ? in_the_container : "create it: nvidia-modprobe -u -c 0, as root"};
+  return {bad, what, "check nvidia-smi, and dmesg for Xid"};
 }
 
 void add_gpus(const gpu_report& g, std::vector<finding>& out) {
@@ -95,14 +96,14 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
     if (one.mode == driver_answer::nobody)
       out.push_back({bad, what + "; its compute mode forbids any use", "nvidia-smi -c DEFAULT, as root"});
     else if (one.mode == driver_answer::one_process)
-      out.push_back({warning, what + "; its compute mode allows one process, so there is no place for a standby",
+      out.push_back({warning, what + "; its compute mode allows one process, so no standby can run",
                      "nvidia-smi -c DEFAULT, as root; or open devices with standbys = 0"});
     else
       out.push_back({good, what, ""});
     if (std::atoi(one.capability.c_str()) < oldest_capability)
       out.push_back({warning,
-                     cat("the kernels of blas and graph are for capability ", oldest_capability,
-                         ".0 and newer, which cuda:", i, " has not"),
+                     cat("the kernels of blas and graph need capability ", oldest_capability,
+                         ".0 or newer, which cuda:", i, " does not have"),
                      "use them on another GPU, or on the host engine"});
   }
 }
@@ -113,13 +114,13 @@ std::vector<finding> findings_of(const gpu_report& g) {
   const driver_answer& d = g.driver;
   std::vector<finding> out;
   if (!d.died.empty())
-    out.push_back({bad, "nobody knows what the driver says: the process that asked it: " + d.died,
-                   "look at nvidia-smi, and at dmesg for Xid; a GPU that does not answer may need a reset"});
+    out.push_back({bad, "the driver could not be queried; the process that asked it: " + d.died,
+                   "check nvidia-smi, and dmesg for Xid; a GPU that does not answer may need a reset"});
   else if (!d.unloadable.empty())
     out.push_back(without_library(g));
   else if (d.code == stub_library)
-    out.push_back({bad, d.library + " is the toolkit's stub, which is for linking alone",
-                   "take the folder stubs out of LD_LIBRARY_PATH, and " + newer_driver + " where there is none"});
+    out.push_back({bad, d.library + " is the toolkit's stub, which is only for linking",
+                   "remove the folder stubs from LD_LIBRARY_PATH, and " + newer_driver + " if none is installed"});
   else if (d.version != 0 && d.version < oldest_cuda)
     out.push_back(
         {bad,

@@ -15,49 +15,49 @@ namespace troupe::apps {
 /// What Linux shows of NVIDIA's GPUs.
 struct gpu_machine {
   std::size_t on_bus = 0;              ///< display and 3D controllers of NVIDIA's among the PCI devices
-  std::string kernel_driver;           ///< as the driver in the kernel names itself; empty: it is not loaded
-  std::vector<std::string> models;     ///< that it drives
-  std::vector<std::string> nodes;      ///< /dev/nvidia0 …, /dev/nvidiactl, /dev/nvidia-uvm, /dev/dxg that are there
+  std::string kernel_driver;           ///< what the driver in the kernel calls itself; empty if none is loaded
+  std::vector<std::string> models;     ///< of the GPUs that it drives
+  std::vector<std::string> nodes;      ///< which of /dev/nvidia0 …, /dev/nvidiactl, /dev/nvidia-uvm, /dev/dxg exist
   std::vector<std::string> forbidden;  ///< those of them that this user may not open
   bool container = false;
-  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, where it is set
+  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, if it is set
 
   bool has_node(std::string_view name) const noexcept;
 };
-/// `root`: where the machine's dev, proc and sys are.
+/// `root` is the folder with the machine's dev, proc and sys.
 gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
 /// What the driver's library says: `troupe-worker --describe-driver`.
 struct driver_answer : protocol::driver_description {
-  static constexpr int nobody = 2, one_process = 3;  ///< of a GPU's modes
-  std::string died;  ///< what became of the process that asked, when it did not end well
+  static constexpr int nobody = 2, one_process = 3;  ///< compute modes of a GPU
+  std::string died;                                  ///< how the process that asked the driver ended, if not normally
 };
 driver_answer read_driver(const worker_answer& answer);
 
-/// What of it matters to a user.
+/// A finding for the user.
 struct finding {
   enum class grade { fact, good, warning, bad };
   grade is;
   std::string what;
-  std::string remedy;  ///< what to do; empty: nothing
+  std::string remedy;  ///< what to do; empty if nothing is needed
 };
 
 struct gpu_report {
   gpu_machine machine;
   driver_answer driver;
-  bool built = false;  ///< this installation has engines for them
+  bool built = false;  ///< this installation has engines for GPUs
   std::vector<finding> findings;
 
   bool usable() const noexcept;
 };
 
-/// Whether a GPU can be used here, and if not why, and what to do.
+/// Whether a GPU can be used here, and if not, why, and what to do.
 std::vector<finding> findings_of(const gpu_report& g);
 std::string_view to_string(finding::grade g) noexcept;
 
 /// "12.8" of 12080.
 std::string cuda_version(int version);
-/// The oldest driver that has all that workers need, as CUDA counts; and what NVIDIA calls it.
+/// The oldest driver that has everything workers need, in CUDA's numbering; and NVIDIA's name of it.
 inline constexpr int oldest_cuda = 12080;
 inline constexpr const char* oldest_driver = "570";
 

@@ -31,7 +31,7 @@ gpu_machine healthy() {
           .container = false,
           .visible = {}};
 }
-// The only thing that is said, as "grade: what -> remedy".
+// Returns the only finding, as "grade: what -> remedy".
 std::string said(const gpu_machine& m, const driver_answer& d, bool built = true) {
   const auto all = findings_of({.machine = m, .driver = d, .built = built, .findings = {}});
   std::string out;
@@ -41,7 +41,7 @@ std::string said(const gpu_machine& m, const driver_answer& d, bool built = true
   return out;
 }
 
-TEST(gpu_report, reads_what_the_worker_says_of_the_driver) {
+TEST(gpu_report, reads_the_workers_description_of_the_driver) {
   const auto d = driver("library /lib/libcuda.so.1\nversion 13000\ndevice 9.0 150754820096 3 NVIDIA H200\nend\n", well);
   EXPECT_EQ(d.library, "/lib/libcuda.so.1");
   EXPECT_EQ(d.version, 13000);
@@ -56,51 +56,48 @@ TEST(gpu_report, reads_what_the_worker_says_of_the_driver) {
   EXPECT_EQ(r.refused, "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)");
 }
 
-TEST(gpu_report, tells_what_became_of_who_asked_the_driver_when_it_did_not_come_back) {
+TEST(gpu_report, reports_how_the_process_that_asked_the_driver_died) {
   EXPECT_EQ(driver(found, {exit_status::ending::signalled, 11}).died,
             "killed by signal 11 (SIGSEGV) while it asked the driver");
   EXPECT_EQ(driver(found, {}).died, "hangs while it asked the driver");
-  EXPECT_TRUE(said(healthy(), driver(found, {})).starts_with("bad: nobody knows what the driver says: "));
+  EXPECT_TRUE(said(healthy(), driver(found, {})).starts_with("bad: the driver could not be queried; "));
   EXPECT_NE(read_driver({.not_asked = "no such worker", .description = "", .complaints = "", .end = {}}).died, "");
 }
 
-TEST(gpu_findings, of_a_machine_without_a_gpu_are_no_complaint) {
-  EXPECT_EQ(said({}, driver(not_found)), "fact: no GPU of NVIDIA's, and no driver; the host engine computes");
+TEST(gpu_findings, contain_no_complaint_on_a_machine_without_a_gpu) {
+  EXPECT_EQ(said({}, driver(not_found)), "fact: no NVIDIA GPU and no driver; the host engine computes");
 }
 
-TEST(gpu_findings, name_the_driver_where_there_is_a_gpu_without_one) {
+TEST(gpu_findings, name_the_missing_driver_of_a_gpu) {
   gpu_machine m;
   m.on_bus = 2;
-  EXPECT_EQ(said(m, driver(not_found)),
-            "bad: 2 GPUs of NVIDIA's, but no driver for it -> install NVIDIA driver 570 or newer");
+  EXPECT_EQ(said(m, driver(not_found)), "bad: 2 NVIDIA GPUs, but no driver -> install NVIDIA driver 570 or newer");
   m.container = true;
   EXPECT_NE(said(m, driver(not_found)).find("on the host, and start the container with its GPUs"), std::string::npos);
 }
 
-TEST(gpu_findings, name_the_library_where_the_kernel_has_the_driver) {
+TEST(gpu_findings, name_the_missing_library_if_the_kernel_has_the_driver) {
   gpu_machine m = healthy();
-  EXPECT_EQ(
-      said(m, driver(not_found)),
-      "bad: the driver is in the kernel, but its library libcuda.so.1 is not here -> install the rest of the same "
-      "driver (libcuda1 on Debian, libnvidia-compute on Ubuntu)");
+  EXPECT_EQ(said(m, driver(not_found)),
+            "bad: the driver is loaded, but its library libcuda.so.1 is missing -> install the rest of the same "
+            "driver (libcuda1 on Debian, libnvidia-compute on Ubuntu)");
   m.container = true;
   EXPECT_NE(said(m, driver(not_found)).find("NVIDIA_DRIVER_CAPABILITIES"), std::string::npos);
 }
 
-TEST(gpu_findings, tell_a_library_that_is_none) {
-  EXPECT_EQ(
-      said(healthy(), driver("unloadable /opt/libcuda.so.1: file too short\nend\n")),
-      "bad: what is found as libcuda.so.1 cannot be used: /opt/libcuda.so.1: file too short -> have the driver's own "
-      "library found first: look at LD_LIBRARY_PATH and ldconfig -p");
+TEST(gpu_findings, report_a_driver_library_that_cannot_be_loaded) {
+  EXPECT_EQ(said(healthy(), driver("unloadable /opt/libcuda.so.1: file too short\nend\n")),
+            "bad: libcuda.so.1 was found but cannot be used: /opt/libcuda.so.1: file too short -> make sure that the "
+            "driver's own library is found first: check LD_LIBRARY_PATH and ldconfig -p");
 }
 
-TEST(gpu_findings, tell_the_stub_of_the_toolkit) {
+TEST(gpu_findings, recognise_the_toolkits_stub_library) {
   const std::string text =
       said({}, driver("library /cuda/stubs/libcuda.so\nrefused 34 CUDA_ERROR_STUB_LIBRARY (x)\nend\n"));
   EXPECT_TRUE(text.starts_with("bad: /cuda/stubs/libcuda.so is the toolkit's stub")) << text;
 }
 
-TEST(gpu_findings, tell_a_driver_that_is_too_old_whether_it_starts_or_not) {
+TEST(gpu_findings, report_a_driver_that_is_too_old_even_if_it_starts) {
   const std::string expected =
       "bad: the driver is for CUDA 12.2; expected 12.8 or newer -> install NVIDIA driver 570 or newer";
   EXPECT_EQ(said(healthy(), driver("library l\nversion 12020\ndevice 8.0 1 0 NVIDIA A100\nend\n", well)), expected);
@@ -109,7 +106,7 @@ TEST(gpu_findings, tell_a_driver_that_is_too_old_whether_it_starts_or_not) {
             "good: cuda:0 is A, capability 8.0, 1.00 GiB");
 }
 
-TEST(gpu_findings, tell_why_the_driver_shows_no_gpu) {
+TEST(gpu_findings, explain_why_the_driver_shows_no_gpu) {
   const driver_answer d = driver(found + "refused 100 CUDA_ERROR_NO_DEVICE (none)\nend\n");
   gpu_machine m = healthy();
   EXPECT_NE(said(m, d).find("MIG"), std::string::npos) << said(m, d);
@@ -120,7 +117,7 @@ TEST(gpu_findings, tell_why_the_driver_shows_no_gpu) {
   m = healthy();
   m.nodes = {"nvidiactl"};
   EXPECT_NE(said(m, d).find("no /dev/nvidia0"), std::string::npos) << said(m, d);
-  EXPECT_NE(said({}, d).find("the driver is not in the kernel"), std::string::npos) << said({}, d);
+  EXPECT_NE(said({}, d).find("the driver is not loaded"), std::string::npos) << said({}, d);
   m = {};
   m.container = true;
   EXPECT_NE(said(m, d).find("docker run --gpus all"), std::string::npos) << said(m, d);
@@ -128,12 +125,12 @@ TEST(gpu_findings, tell_why_the_driver_shows_no_gpu) {
       << "a count of zero is the same";
 }
 
-TEST(gpu_findings, tell_what_else_keeps_the_driver_from_starting) {
+TEST(gpu_findings, explain_other_failures_of_the_driver_to_start) {
   const auto with = [](int code, gpu_machine m = healthy()) {
     return said(m, driver(found + "refused " + std::to_string(code) + " CUDA_ERROR_X (x)\nend\n"));
   };
   EXPECT_NE(with(802).find("nvidia-fabricmanager"), std::string::npos);
-  EXPECT_NE(with(803).find("in the kernel is NVIDIA UNIX Open Kernel Module 580.82.07, and the library is "
+  EXPECT_NE(with(803).find("the kernel has NVIDIA UNIX Open Kernel Module 580.82.07, and the library is "
                            "/lib/libcuda.so.570.26 -> restart"),
             std::string::npos)
       << with(803);
@@ -145,30 +142,31 @@ TEST(gpu_findings, tell_what_else_keeps_the_driver_from_starting) {
   EXPECT_NE(with(999, m).find("no /dev/nvidia-uvm"), std::string::npos);
 }
 
-TEST(gpu_findings, tell_of_compute_modes_that_leave_no_place_for_a_standby_or_for_anybody) {
+TEST(gpu_findings, warn_of_compute_modes_that_exclude_standbys_or_all_workers) {
   const std::string text = said(healthy(), driver(found + "device 9.0 1 3 A\ndevice 9.0 1 2 B\nend\n", well));
   EXPECT_NE(text.find("warning: cuda:0 is A"), std::string::npos) << text;
   EXPECT_NE(text.find("standbys = 0"), std::string::npos) << text;
   EXPECT_NE(text.find("bad: cuda:1 is B"), std::string::npos) << text;
 }
 
-TEST(gpu_findings, tell_of_a_gpu_that_has_not_what_our_kernels_need) {
+TEST(gpu_findings, report_a_gpu_below_the_oldest_supported_capability) {
   const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", well));
   EXPECT_NE(text.find("good: cuda:0 is A"), std::string::npos) << text;
-  EXPECT_NE(text.find("warning: the kernels of blas and graph are for capability 8.0 and newer, which cuda:0 has not"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("warning: the kernels of blas and graph need capability 8.0 or newer, which cuda:0 does not have"),
+      std::string::npos)
       << text;
-  EXPECT_EQ(text.find("cuda:1 has not"), std::string::npos) << text;
+  EXPECT_EQ(text.find("cuda:1 does not have"), std::string::npos) << text;
 }
 
-TEST(gpu_findings, tell_of_a_gpu_that_this_installation_has_no_engines_for) {
+TEST(gpu_findings, report_a_gpu_without_engines_in_this_installation) {
   EXPECT_NE(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well), false).find("build Troupe again"),
             std::string::npos);
   EXPECT_EQ(said({}, driver(not_found), false).find("build Troupe again"), std::string::npos)
-      << "where there is no GPU nobody needs them";
+      << "engines for GPUs are useless without a GPU";
 }
 
-TEST(gpu_report, is_usable_with_engines_a_driver_that_is_new_enough_and_a_gpu) {
+TEST(gpu_report, is_usable_with_engines_a_recent_driver_and_a_gpu) {
   gpu_report g{
       .machine = healthy(), .driver = driver(found + "device 9.0 1 0 A\nend\n", well), .built = true, .findings = {}};
   EXPECT_TRUE(g.usable());
@@ -182,7 +180,7 @@ TEST(gpu_report, is_usable_with_engines_a_driver_that_is_new_enough_and_a_gpu) {
   EXPECT_FALSE(g.usable());
 }
 
-TEST(gpu_machine, is_read_from_where_linux_shows_it) {
+TEST(gpu_machine, is_read_from_the_files_of_linux) {
   const fs::path root = fs::temp_directory_path() / ("troupe-gpus-" + std::to_string(::getpid()));
   const auto write = [&](const std::string& file, const std::string& text) {
     fs::create_directories((root / file).parent_path());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The command line. Commands that are bigger programs lie beside the worker.
+// The command line. Larger commands are programs beside the worker.
 #include <unistd.h>
 #include <algorithm>
 #include <apps/cli/command_line.hpp>
@@ -22,7 +22,7 @@ using arguments = std::span<const char* const>;
 
 struct command {
   std::string_view name, summary;
-  int (*run)(arguments);  ///< null: a program of its own
+  int (*run)(arguments);  ///< null if it is a program of its own
   const char* program = nullptr;
   const char* comes_with = nullptr;
 };
@@ -32,10 +32,10 @@ int help_command(arguments rest);
 constexpr command commands[] = {
     {"doctor", "what Troupe can do here, what is missing, and how to get it", &doctor_command},
     {"demo", "a small service under load, with its throughput and latencies", nullptr, "troupe-demo", "TROUPE_DEMO"},
-    {"chaos", "break workers in all ways there are, and check that nobody notices", nullptr, "troupe-chaos",
+    {"chaos", "break workers in every known way, and check that no answer is wrong", nullptr, "troupe-chaos",
      "TROUPE_DEMO"},
-    {"bench", "measure Troupe against the bare calls it stands on", nullptr, "troupe-bench", "TROUPE_BENCH"},
-    {"version", "which Troupe this is, and which engines it has", &version_command},
+    {"bench", "measure Troupe against the bare calls below it", nullptr, "troupe-bench", "TROUPE_BENCH"},
+    {"version", "the version of Troupe, and its engines", &version_command},
     {"help", "this text, or that of a command: troupe help doctor", &help_command},
 };
 
@@ -46,7 +46,7 @@ usage: troupe <command> [argument...]
 )";
 constexpr const char* help_end = R"(
 troupe <command> --help says more, with examples and exit codes. All commands take --json: one JSON document for programs
-(bench: one object on each line). Colour and symbols are for terminals; NO_COLOR=1 turns them off there as well.
+(bench: one object on each line). Colour and symbols are for terminals; NO_COLOR=1 turns them off.
 
 Programs use the library: #include <troupe/troupe.hpp>, and in CMake find_package(troupe) and
 target_link_libraries(program PRIVATE troupe::troupe). A first program:
@@ -77,7 +77,7 @@ void print_help_as_json() {
   std::fputs(out.text().c_str(), stdout);
 }
 
-// Becomes the program behind a command.
+// Replaces this process by the program behind a command.
 int become(const command& c, arguments rest) {
   const std::string path = installation::of_this_program().programs + "/" + c.program;
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
@@ -85,7 +85,7 @@ int become(const command& c, arguments rest) {
   argv.push_back(nullptr);
   ::execv(path.c_str(), argv.data());
   std::fprintf(stderr, "troupe %s: cannot run %s: %s", std::string(c.name).c_str(), path.c_str(), std::strerror(errno));
-  std::fprintf(stderr, errno == ENOENT ? "; it comes with a build that has %s=ON\n" : "\n", c.comes_with);
+  std::fprintf(stderr, errno == ENOENT ? "; it is built with %s=ON\n" : "\n", c.comes_with);
   return 1;
 }
 

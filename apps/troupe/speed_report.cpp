@@ -15,11 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_span patience = 10s;
-// About a millisecond on one core: some of many fall between two turns of other programs.
+constexpr time_span time_limit = 10s;
+// About a millisecond on one core: some of many fit between two time slices of other programs.
 constexpr std::int64_t n = 384;
 
-// Keeps this thread on one core for as long as this lives: cores need not be alike.
+// Pins this thread to one core during its lifetime: cores may differ.
 class on_core {
  public:
   explicit on_core(int core) noexcept {
@@ -39,7 +39,7 @@ class on_core {
   bool kept_ = false;
 };
 
-// Products and the peak in turns, so that both have their quiet moments.
+// Measures products and the peak alternately, so that both have quiet moments.
 result<void> measure(speed_report& s, const device& on, int core) {
   TROUPE_TRY(on.started().get());
   const buffer<double> a = on.alloc<double>(n * n), b = on.alloc<double>(n * n), c = on.alloc<double>(n * n);
@@ -63,7 +63,7 @@ result<void> measure(speed_report& s, const device& on, int core) {
 std::string speed_report::remedy() const {
   if (std::string one = choice.remedy(kernels); !one.empty() && !kernels.empty()) return one;
   if (!is_slow()) return {};
-  return "end what else computes on this machine, and look again";
+  return "stop other computations on this machine, and measure again";
 }
 
 void read_notes(speed_report& s, const std::vector<std::string>& notes) {
@@ -83,8 +83,8 @@ speed_report measure_speed(const installation& here, const std::vector<std::stri
   const int core = std::max(::sched_getcpu(), 0);
   const device on = rt.open_device({.libraries = {"blas"},
                                     .standbys = 0,
-                                    .start_timeout = patience,
-                                    .close_timeout = patience,
+                                    .start_timeout = time_limit,
+                                    .close_timeout = time_limit,
                                     .worker_cores = {core},
                                     .runtime_folder = here.runtime,
                                     .engine_folders = engine_folders});

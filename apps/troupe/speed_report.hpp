@@ -12,33 +12,33 @@
 
 namespace troupe::apps {
 
-/// What a matrix product on the host engine reaches of the processor's peak, on one core. Of one, because a machine
-/// that is busy, or has many cores, would tell more of itself than of the library.
+/// What share of the processor's peak a matrix product on the host engine reaches, on one core. More cores would
+/// measure the machine and its load rather than the library.
 struct speed_report {
   bool measured = false;
-  std::string why;  ///< it was not; empty: nobody asked for it
-  int threads = 0;  ///< that OpenBLAS uses
+  std::string why;  ///< why it was not measured; empty if nobody asked for it
+  int threads = 0;  ///< of OpenBLAS
   std::int64_t n = 0;
-  double flops = 0;  ///< per second: the best of some products of n x n matrices of double, asked of a device
-                     ///< whose worker has one core
+  /// Per second: the best of several products of n x n matrices of double, on a device whose worker has one core
+  double flops = 0;
   arithmetic_peak peak;
   std::string kernels;  ///< as OpenBLAS calls them
   kernel_choice choice;
 
-  /// 1: all of the peak; 0: not known.
+  /// 1 for all of the peak; 0 if unknown.
   double share() const noexcept { return peak.flops > 0 ? flops / peak.flops : 0; }
-  /// Less than half.
+  /// Returns true if it is less than half.
   bool is_slow() const noexcept { return measured && peak.flops > 0 && share() < 0.5; }
-  /// Whether kernels are in use that leave a part of the processor unused.
+  /// Returns true if the kernels in use leave a part of the processor unused.
   bool kernels_are_unfit() const noexcept { return !kernels.empty() && unfit(kernels, choice.processor); }
-  /// What to do about either; empty: nothing.
+  /// Returns what to do about either; empty if nothing.
   std::string remedy() const;
 };
 
-/// Takes from the notes of the engine how many threads and which kernels it uses.
+/// Reads from the engine's notes how many threads and which kernels it uses.
 void read_notes(speed_report& s, const std::vector<std::string>& notes);
 
-/// Opens a device for it. Takes some tenths of a second.
+/// Measures it on a device of its own. Takes some tenths of a second.
 speed_report measure_speed(const installation& here, const std::vector<std::string>& engine_folders,
                            const engine_report& blas);
 

@@ -18,9 +18,9 @@ constexpr grammar arguments_of_version{
     .command = "troupe version",
     .options = options,
     .about =
-        R"(Which Troupe this is, where its worker is, and which engines are beside it. It loads none of them: troupe doctor does.
+        R"(Prints the version of Troupe, the path of its worker, and the engines beside it. Loads none of them: troupe doctor does.
 )",
-    .more = R"(Exit code: 0 success, 1 it could not be written, 2 usage error.
+    .more = R"(Exit code: 0 success, 1 the output could not be written, 2 usage error.
 )"};
 
 }  // namespace

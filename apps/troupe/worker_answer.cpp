@@ -11,11 +11,11 @@
 namespace troupe::apps {
 namespace {
 
-// A file in memory that a child writes to: unlike a pipe, nobody must read it meanwhile.
+// A file in memory for the output of a child: unlike a pipe, it needs no reader meanwhile.
 file_descriptor scratch_file() { return file_descriptor(::memfd_create("troupe-doctor", MFD_CLOEXEC)); }
 
 std::string content(const file_descriptor& file) {
-  constexpr std::size_t most = 1 << 20;  // of who prints without an end
+  constexpr std::size_t most = 1 << 20;  // a limit for output without end
   std::string out(most, '\0');
   const ssize_t n = ::pread(file.get(), out.data(), most, 0);
   out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -44,7 +44,7 @@ std::string worker_answer::what_happened(const std::string& when) const {
 }
 
 std::vector<worker_answer> ask_worker(const std::string& worker, const std::vector<std::vector<std::string>>& arguments,
-                                      time_span patience) {
+                                      time_span time_limit) {
   std::vector<worker_answer> answers(arguments.size());
   std::vector<child> children(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<worker_answer> ask_worker(const std::string& worker, const std::vect
     else
       answers[i].not_asked = started.error().text();
   }
-  const std::int64_t deadline = patience.after(now_ns());
+  const std::int64_t deadline = time_limit.after(now_ns());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     child& c = children[i];
     if (!c.running) continue;

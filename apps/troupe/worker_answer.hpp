@@ -9,21 +9,21 @@
 
 namespace troupe::apps {
 
-/// What a worker program wrote about something it was to look at, and how it ended.
+/// What a worker program printed about something that it examined, and how it ended.
 struct worker_answer {
-  std::string not_asked;  ///< why it could not even begin; empty: it did
+  std::string not_asked;  ///< why it could not be started; empty if it was
   std::string description, complaints;
-  exit_status end;  ///< still running: patience had ended
+  exit_status end;  ///< still running if the time limit passed
 
-  /// It said all it had to say.
+  /// Returns true if it ended normally.
   bool well() const noexcept { return end.how == exit_status::ending::exited && end.value <= 1; }
-  /// How it ended when that was not well: "hangs", "killed by signal 11 (SIGSEGV)", before `when`; and its last words,
-  /// which say more about a crash than the signal.
+  /// Returns how it ended abnormally: "hangs", "killed by signal 11 (SIGSEGV)", before `when`; and its last output,
+  /// which says more about a crash than the signal.
   std::string what_happened(const std::string& when) const;
 };
 
-/// Starts the worker once with each list of arguments, all at once: whatever they load can do nothing to this process.
+/// Starts the worker once for each list of arguments, all in parallel: whatever they load cannot harm this process.
 std::vector<worker_answer> ask_worker(const std::string& worker, const std::vector<std::vector<std::string>>& arguments,
-                                      time_span patience);
+                                      time_span time_limit);
 
 }  // namespace troupe::apps

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints "file:line: the function has n lines" of each that is longer than `most`. Knows C++ as clang-format leaves it.
+# Prints "file:line: the function has n lines" for each function longer than `most`. Expects C++ as clang-format writes
+# it.
 FNR == 1 { depth = 0; raw = ""; statement = ""; first = 0; comment = 0 }
 {
   line = $0
@@ -17,7 +18,7 @@ FNR == 1 { depth = 0; raw = ""; statement = ""; first = 0; comment = 0 }
   }
   gsub(/\\\\/, "", line); gsub(/\\"/, "", line); gsub(/"[^"]*"/, "\"\"", line); gsub(/'\\?.'/, "0", line); sub(/\/\/.*/, "", line)
   if ((at = index(line, "/*")) != 0) { if (index(line, "*/") == 0) comment = 1; line = substr(line, 1, at - 1) }
-  # A macro is no statement, nor is extern "C" a function.
+  # Neither a macro nor extern "C" is a function.
   if (line ~ /^[ ]*#/ || continued) { continued = line ~ /\\$/; next }
   if (line ~ /^extern "" *\{/) { ++depth; is_function[depth] = 0; next }
   n = length(line)

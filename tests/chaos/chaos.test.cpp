@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Real workers die in all ways there are, while clients ask and check every answer. TROUPE_SEED repeats a run, and
-// TROUPE_CHAOS_SECONDS makes each of them last as long.
+// Real workers die in every known way while clients use them and check every answer. TROUPE_SEED repeats a run, and
+// TROUPE_CHAOS_SECONDS sets how long each of them lasts.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -13,18 +13,16 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <tests/support/devices.hpp>
 
 namespace chaos {
 namespace {
 
 using namespace troupe;
 using namespace std::chrono_literals;
+using whole::seed_or;
 namespace fs = std::filesystem;
 
-std::uint64_t seed_or(std::uint64_t otherwise) {
-  const char* set = std::getenv("TROUPE_SEED");
-  return set != nullptr ? std::strtoull(set, nullptr, 0) : otherwise;
-}
 double seconds_or(double otherwise) {
   const char* set = std::getenv("TROUPE_CHAOS_SECONDS");
   return set != nullptr ? std::strtod(set, nullptr) : otherwise;
@@ -32,11 +30,11 @@ double seconds_or(double otherwise) {
 
 class storms : public testing::Test {
  protected:
-  // With the first thread of a program the thread sanitizer starts one of its own, which is not to count as left over.
+  // The first thread of a program makes the thread sanitizer start one of its own, which must not count as left over.
   static void SetUpTestSuite() {
     std::thread([] {}).join();
   }
-  // Everything is as it should be.
+  // Expects that a run finds no fault with the device.
   report expect_good(settings s) {
     s.seed = seed_or(s.seed);
     s.seconds = seconds_or(s.seconds);
@@ -51,7 +49,7 @@ class storms : public testing::Test {
   private_folder folder;
 };
 
-TEST_F(storms, of_all_kinds_are_noticed_by_nobody) {
+TEST_F(storms, of_all_kinds_break_no_answer) {
   const report r = expect_good({.seconds = 12, .seed = 20260101});
   std::size_t kinds = 0;
   for (const kind_report& k : r.by_kind) kinds += k.injected > 0;
@@ -59,31 +57,29 @@ TEST_F(storms, of_all_kinds_are_noticed_by_nobody) {
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
-TEST_F(storms, that_come_faster_than_anybody_recovers_are_noticed_by_nobody) {
+TEST_F(storms, faster_than_recovery_break_no_answer) {
   expect_good({.seconds = 4, .seed = 2, .per_second = 500, .one_at_a_time = false});
 }
 
-TEST_F(storms, without_a_standby_are_noticed_by_nobody) {
-  expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}});
-}
+TEST_F(storms, without_a_standby_break_no_answer) { expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}}); }
 
-TEST_F(storms, with_many_standbys_are_noticed_by_nobody) {
+TEST_F(storms, with_many_standbys_break_no_answer) {
   expect_good({.seconds = 3, .seed = 4, .device = {.standbys = 3}});
 }
 
-TEST_F(storms, where_untouched_memory_is_believed_in_are_noticed_by_nobody) {
+TEST_F(storms, with_salvage_of_untouched_memory_break_no_answer) {
   expect_good({.seconds = 4, .seed = 5, .device = {.salvage = salvage::untouched}});
 }
 
-TEST_F(storms, on_a_small_mailbox_are_noticed_by_nobody) {
+TEST_F(storms, on_a_small_mailbox_break_no_answer) {
   expect_good({.seconds = 3, .seed = 6, .clients = 8, .device = {.mailbox_capacity = 8}});
 }
 
-// Clients of a device, for tests that break it themselves.
+// Clients of a device that the test itself breaks.
 struct clients_of {
   clients_of(const device& gpu, std::uint64_t seed, bool may_stop = false)
       : told(60s, may_stop), clients(gpu, {.clients = 3, .seed = seed, .wild_writes = false}, told) {}
-  // Until they have been served some more.
+  // Waits until they have received more answers.
   void let_them_be_served() const {
     const std::uint64_t before = told.right();
     while (told.right() < before + 20) std::this_thread::yield();
@@ -99,7 +95,7 @@ struct clients_of {
   workload clients;
 };
 
-TEST_F(storms, on_one_device_are_not_felt_on_another) {
+TEST_F(storms, on_one_device_do_not_affect_another) {
   runtime rt;
   const device broken = rt.open_device({.when_full = when_full::wait, .restarts = 1'000'000}),
                other = rt.open_device({.when_full = when_full::wait});
@@ -146,14 +142,14 @@ TEST_F(storms, beyond_the_budget_stop_a_device_under_load_until_it_is_reset) {
     faults::storm storm(gpu, {.kinds = {faults::kind::kill_worker}, .seed = seed_or(9), .per_second = 1000});
     EXPECT_TRUE(gpu.stopped().get_for(60s));
   }
-  EXPECT_EQ(gpu.statistics().generation, 5u) << "three were borne";
+  EXPECT_EQ(gpu.statistics().generation, 5u) << "three restarts are within the budget";
   EXPECT_EQ(gpu.statistics().depth, 0u);
   ASSERT_TRUE(gpu.reset().get());
   them.let_them_be_served();
   them.expect_good();
 }
 
-// A folder with a worker of its own, that can be taken away.
+// A folder with its own worker, which can be removed.
 class own_runtime {
  public:
   explicit own_runtime(const std::string& path) : path_(path) {
@@ -171,7 +167,7 @@ class own_runtime {
   std::string path_, program_;
 };
 
-TEST_F(storms, that_delete_the_worker_program_stop_the_device_which_says_so_until_it_is_back) {
+TEST_F(storms, deleting_the_worker_program_stop_the_device_until_it_is_back) {
   const own_runtime own(folder.path() + "/runtime");
   const resources before = resources::now();
   {
@@ -180,7 +176,7 @@ TEST_F(storms, that_delete_the_worker_program_stop_the_device_which_says_so_unti
     clients_of them(gpu, 10, true);
     them.let_them_be_served();
     own.remove();
-    // One that was just being started when its program went may still come to serve.
+    // A worker that was starting when its program was removed may still become ready.
     auto stopped = gpu.stopped();
     std::optional<result<void>> why;
     for (int i = 0; i < 600 && !why; ++i) {
@@ -203,7 +199,7 @@ TEST_F(storms, that_delete_the_worker_program_stop_the_device_which_says_so_unti
   EXPECT_EQ(resources::left_beyond(before), "");
 }
 
-// A file system without room; where none can be mounted, a folder that cannot be made.
+// A file system without free space; if none can be mounted, a folder that cannot be created.
 class full_disk {
  public:
   explicit full_disk(const std::string& folder) : path_(folder) {
@@ -229,7 +225,7 @@ class full_disk {
   bool mounted_;
 };
 
-TEST_F(storms, on_a_machine_whose_disk_is_full_are_noticed_by_nobody) {
+TEST_F(storms, on_a_machine_with_a_full_disk_break_no_answer) {
   const full_disk disk(folder.cache());
   expect_good({.seconds = 3,
                .seed = 11,

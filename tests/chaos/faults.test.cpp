@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The faults that users inject into their own services do what they say.
+// Faults that users inject into their own services have the documented effects.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,15 +21,15 @@ constexpr bool sanitized = true;  // its handlers turn some signals into an exit
 constexpr bool sanitized = false;
 #endif
 
-class faulty : public testing::Test {
+class fault_injection : public testing::Test {
  protected:
   device open(device_options o = {}) {
     o.restarts = 1000;
     const device gpu = rt.open_device(o);
-    EXPECT_TRUE(gpu.started().get());  // a fault before that is the last one
+    EXPECT_TRUE(gpu.started().get());  // a fault before that stops the device
     return gpu;
   }
-  // Until the worker that serves and this many others are there.
+  // Waits until a worker serves and this many others are ready.
   static device_statistics await_standbys(const device& gpu, std::size_t count) {
     EXPECT_TRUE(gpu.ping().get());
     while (gpu.statistics().standby_pids.size() < count) std::this_thread::yield();
@@ -53,9 +53,9 @@ ending ends(const char* name, const char* words) {
           [](const device& gpu, faults::optional_memory m) { return gpu.ask(R{.through = std::move(m)}); }};
 }
 
-class each_fault : public faulty, public testing::WithParamInterface<ending> {};
+class injected_fault : public fault_injection, public testing::WithParamInterface<ending> {};
 
-TEST_P(each_fault, takes_the_worker_along_and_what_it_went_through) {
+TEST_P(injected_fault, loses_the_worker_and_the_buffers_of_the_request) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(100);
   gpu.fill(x, 1.f);
@@ -74,7 +74,7 @@ TEST_P(each_fault, takes_the_worker_along_and_what_it_went_through) {
   EXPECT_EQ(gpu.statistics().generation, 2u);
 }
 
-TEST_P(each_fault, needs_no_memory_to_go_through) {
+TEST_P(injected_fault, needs_no_buffer_operands) {
   const device gpu = open();
   const auto told = GetParam().ask(gpu, {}).get();
   ASSERT_FALSE(told);
@@ -82,7 +82,7 @@ TEST_P(each_fault, needs_no_memory_to_go_through) {
   expect_serving(gpu);
 }
 
-INSTANTIATE_TEST_SUITE_P(faults, each_fault,
+INSTANTIATE_TEST_SUITE_P(faults, injected_fault,
                          testing::Values(ends<faults::segmentation_fault>("segmentation_fault", "SIGSEGV"),
                                          ends<faults::abort>("abort", "SIGABRT"),
                                          ends<faults::abort_in_helper>("abort_in_helper", "SIGABRT"),
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(faults, each_fault,
                                          ends<faults::exhaust_memory>("exhaust_memory", "SIGABRT")),
                          [](const auto& i) { return i.param.name; });
 
-TEST_F(faulty, a_hang_with_an_end_ends_well) {
+TEST_F(fault_injection, a_limited_hang_ends_successfully) {
   const device gpu = open();
   const auto x = gpu.alloc<int>(4);
   gpu.fill(x, 3);
@@ -103,10 +103,10 @@ TEST_F(faulty, a_hang_with_an_end_ends_well) {
   const auto told = gpu.ask(faults::hang{.through = x.as<std::byte>(), .milliseconds = 30}).get();
   EXPECT_TRUE(told) << told.error().to_string();
   EXPECT_GE(std::chrono::steady_clock::now() - before, 30ms);
-  EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>(4, 3)) << "what it went through is as it was";
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>(4, 3)) << "the target is unchanged";
 }
 
-TEST_F(faulty, a_hang_without_an_end_lasts_until_the_worker_is_killed) {
+TEST_F(fault_injection, an_unlimited_hang_lasts_until_the_worker_is_killed) {
   const device gpu = open();
   auto answer = gpu.ask(faults::hang{});
   EXPECT_FALSE(answer.get_for(50ms));
@@ -117,17 +117,17 @@ TEST_F(faulty, a_hang_without_an_end_lasts_until_the_worker_is_killed) {
   expect_serving(gpu);
 }
 
-TEST_F(faulty, memory_is_exhausted_where_its_limit_is) {
+TEST_F(fault_injection, exhausting_memory_fails_at_the_limit) {
   if (sanitized) GTEST_SKIP() << "a sanitizer's worker does not start with a limit on its addresses";
   const device gpu = open({.worker_memory_limit = std::uint64_t{1} << 30});
-  // Without the limit this would take all memory of the machine.
+  // Without the limit, this would exhaust the machine's memory.
   const auto told = gpu.ask(faults::exhaust_memory{.most_bytes = std::int64_t{1} << 50}).get();
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
   expect_serving(gpu);
 }
 
-TEST_F(faulty, a_wild_write_hits_what_it_was_aimed_at_and_tells_nobody) {
+TEST_F(fault_injection, a_wild_write_changes_its_target_silently) {
   const device gpu = open();
   const auto x = gpu.alloc<std::uint32_t>(100), y = gpu.alloc<std::uint32_t>(100);
   gpu.fill(x, 1u);
@@ -140,14 +140,14 @@ TEST_F(faulty, a_wild_write_hits_what_it_was_aimed_at_and_tells_nobody) {
   EXPECT_EQ(gpu.download(y).get().value(), std::vector<std::uint32_t>(100, 2));
 }
 
-TEST_F(faulty, garbage_in_shared_memory_is_found_out_and_nothing_is_lost) {
+TEST_F(fault_injection, garbage_in_shared_memory_is_detected_and_no_answer_is_lost) {
   const device gpu = open();
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::uint64_t before = gpu.statistics().generation;
     auto answer = gpu.ask(faults::garbage{.seed = seed});
     const auto told = answer.get_for(20s);
     ASSERT_TRUE(told) << "no answer, seed " << seed;
-    // The worker is found out by then, or with what it answers next.
+    // The worker is detected by then, or by its next answer.
     std::optional<result<std::uint64_t>> pong;
     for (int i = 0; i < 1000 && gpu.statistics().generation == before; ++i) pong = gpu.ping(seed).get_for(20s);
     EXPECT_GT(gpu.statistics().generation, before) << "seed " << seed;
@@ -155,7 +155,7 @@ TEST_F(faulty, garbage_in_shared_memory_is_found_out_and_nothing_is_lost) {
   }
 }
 
-TEST_F(faulty, what_a_fault_cannot_be_is_refused) {
+TEST_F(fault_injection, invalid_faults_are_refused) {
   const device gpu = open();
   const auto refused = [](const result<void>& r) { return !r && r.error().reaction() == reaction::caller_bug; };
   EXPECT_TRUE(refused(gpu.ask(faults::exit{.code = 256}).get()));
@@ -168,7 +168,7 @@ TEST_F(faulty, what_a_fault_cannot_be_is_refused) {
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST_F(faulty, statistics_name_the_standbys) {
+TEST_F(fault_injection, statistics_name_the_standbys) {
   const device gpu = open({.standbys = 2});
   const device_statistics s = await_standbys(gpu, 2);
   ASSERT_EQ(s.standby_pids.size(), 2u);
@@ -181,7 +181,7 @@ TEST_F(faulty, statistics_name_the_standbys) {
   EXPECT_TRUE(gpu.statistics().standby_pids.empty());
 }
 
-TEST_F(faulty, the_injector_kills_the_worker_and_a_standby_takes_over) {
+TEST_F(fault_injection, the_injector_kills_the_worker_and_a_standby_takes_over) {
   const device gpu = open();
   const device_statistics before = await_standbys(gpu, 1);
   EXPECT_EQ(faults::injector(gpu).kill_worker(), 1);
@@ -190,13 +190,13 @@ TEST_F(faulty, the_injector_kills_the_worker_and_a_standby_takes_over) {
   EXPECT_EQ(gpu.statistics().worker_pid, before.standby_pids.front());
 }
 
-TEST_F(faulty, the_injector_kills_a_standby_and_nobody_notices) {
+TEST_F(fault_injection, the_injector_kills_a_standby_without_effect_on_requests) {
   const device gpu = open();
   const device_statistics before = await_standbys(gpu, 1);
   EXPECT_EQ(faults::injector(gpu).kill_standby(), 1);
-  EXPECT_EQ(faults::injector(gpu).kill_standby(1), 0) << "there is no second one";
+  EXPECT_EQ(faults::injector(gpu).kill_standby(1), 0) << "there is no second standby";
   expect_serving(gpu);
-  // Another one is made.
+  // Another standby is started.
   while (true) {
     const device_statistics now = gpu.statistics();
     if (now.standby_pids.size() == 1 && now.standby_pids != before.standby_pids) break;
@@ -206,7 +206,7 @@ TEST_F(faulty, the_injector_kills_a_standby_and_nobody_notices) {
   EXPECT_EQ(gpu.statistics().generation, before.generation);
 }
 
-TEST_F(faulty, the_injector_kills_them_all_and_the_device_serves_again) {
+TEST_F(fault_injection, the_injector_kills_all_workers_and_the_device_recovers) {
   const device gpu = open();
   const device_statistics before = await_standbys(gpu, 1);
   EXPECT_EQ(faults::injector(gpu).kill_all(), 2);
@@ -214,7 +214,7 @@ TEST_F(faulty, the_injector_kills_them_all_and_the_device_serves_again) {
   expect_serving(gpu);
 }
 
-TEST_F(faulty, a_stopped_worker_answers_when_it_goes_on) {
+TEST_F(fault_injection, a_stopped_worker_answers_after_it_is_continued) {
   const device gpu = open();
   await_standbys(gpu, 1);
   const faults::injector inject(gpu);
@@ -225,7 +225,7 @@ TEST_F(faulty, a_stopped_worker_answers_when_it_goes_on) {
   EXPECT_EQ(pong.get().value(), 5u);
 }
 
-TEST_F(faulty, a_device_without_processes_is_not_hit) {
+TEST_F(fault_injection, a_device_whose_worker_is_a_thread_is_not_hit) {
   const device gpu = open();
   EXPECT_TRUE(gpu.ping().get());
   EXPECT_TRUE(gpu.close().get());
@@ -244,7 +244,7 @@ std::vector<faults::kind> kinds_of(const std::vector<faults::injection>& all) {
   return out;
 }
 
-TEST_F(faulty, a_storm_repeats_its_order_from_its_seed_and_keeps_a_record) {
+TEST_F(fault_injection, a_storm_repeats_its_order_for_a_seed_and_keeps_a_record) {
   using enum faults::kind;
   const auto run = [this](std::uint64_t seed) {
     const device gpu = open();
@@ -270,7 +270,7 @@ TEST_F(faulty, a_storm_repeats_its_order_from_its_seed_and_keeps_a_record) {
   EXPECT_NE(first, other);
 }
 
-TEST_F(faulty, a_storm_stops_when_it_is_told_to) {
+TEST_F(fault_injection, a_storm_stops_on_request) {
   const device gpu = open();
   EXPECT_TRUE(gpu.ping().get());
   faults::storm s(gpu, {.per_second = 0.001});
@@ -280,7 +280,7 @@ TEST_F(faulty, a_storm_stops_when_it_is_told_to) {
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST_F(faulty, what_a_storm_stops_goes_on_when_its_time_is_over) {
+TEST_F(fault_injection, a_worker_that_a_storm_stops_continues_after_its_time) {
   using enum faults::kind;
   const device gpu = open();
   await_standbys(gpu, 1);
@@ -292,10 +292,10 @@ TEST_F(faulty, what_a_storm_stops_goes_on_when_its_time_is_over) {
     EXPECT_GT(i.answers_ns, i.at_ns) << to_string(i.kind);
   }
   expect_serving(gpu);
-  EXPECT_EQ(gpu.statistics().generation, 1u) << "nobody was lost";
+  EXPECT_EQ(gpu.statistics().generation, 1u) << "no worker was lost";
 }
 
-TEST_F(faulty, what_a_storm_stops_or_lets_hang_is_replaced_where_the_device_looks) {
+TEST_F(fault_injection, a_worker_that_a_storm_stops_or_hangs_is_replaced_by_a_device_with_time_limits) {
   using enum faults::kind;
   const device gpu = open({.heartbeat_timeout = 50ms});
   await_standbys(gpu, 1);
@@ -307,22 +307,22 @@ TEST_F(faulty, what_a_storm_stops_or_lets_hang_is_replaced_where_the_device_look
     EXPECT_LT(i.recovery_ns(), 10'000'000'000) << to_string(i.kind);
   }
   EXPECT_EQ(gpu.statistics().generation, 7u);
-  EXPECT_EQ(gpu.statistics().quarantined, 0u) << "each is another request";
+  EXPECT_EQ(gpu.statistics().quarantined, 0u) << "each request differs";
 }
 
-TEST_F(faulty, a_storm_of_everything_at_once_leaves_a_device_that_serves) {
+TEST_F(fault_injection, a_storm_of_all_kinds_at_once_leaves_a_serving_device) {
   const device gpu = open();
-  expect_serving(gpu);  // a first worker that dies before it is ready is the end of the device
+  expect_serving(gpu);  // a first worker that dies before it is ready stops the device
   faults::storm s(gpu, {.seed = 3, .per_second = 200, .most = 60, .one_at_a_time = false, .pause = 20ms});
   s.wait();
   s.stop();
-  // The last of them may have taken along what was asked after it.
+  // The last fault may have lost a request that was sent after it.
   auto pong = gpu.ping().get();
   for (int i = 0; i < 60 && !pong && pong.error().reaction() == reaction::context_lost; ++i) pong = gpu.ping().get();
   EXPECT_TRUE(pong) << pong.error().to_string();
 }
 
-TEST_F(faulty, a_device_that_has_given_up_ends_no_storm_and_is_not_hit) {
+TEST_F(fault_injection, a_stopped_device_is_not_hit_and_does_not_end_the_storm) {
   const device gpu = rt.open_device({.restarts = 0});
   EXPECT_TRUE(gpu.ping().get());
   faults::storm s(gpu, {.kinds = {faults::kind::kill_worker, faults::kind::abort}, .per_second = 1000, .most = 10});
@@ -335,7 +335,7 @@ TEST_F(faulty, a_device_that_has_given_up_ends_no_storm_and_is_not_hit) {
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
-TEST(fault_kinds, are_known_by_their_names) {
+TEST(fault_kinds, are_found_by_their_names) {
   EXPECT_EQ(faults::all_kinds().size(), faults::kind_count);
   for (const faults::kind k : faults::all_kinds()) EXPECT_EQ(faults::kind_of(to_string(k)), k);
   EXPECT_EQ(to_string(faults::kind::kill_promoted), "kill_promoted");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An engine whose vendor library talks a lot and then takes the process down, as it is opened.
+// An engine whose vendor library prints a lot and then kills the process while it is opened.
 #include <csignal>
 #include <cstdio>
 
@@ -20,7 +20,7 @@ struct crashing_engine {
     std::puts("request crashing.lies_about_itself\nend");
     std::fflush(stdout);
     std::fputs("vendor: the accelerator is on fire\n", stderr);
-    (void)std::raise(SIGKILL);  // as a crash, but the sanitizers leave it alone
+    (void)std::raise(SIGKILL);  // like a crash, but sanitizers do not intercept it
     return std::make_unique<crashing_engine>();
   }
   troupe::result<void> run(const crashing::nothing&, troupe::call&) { return {}; }

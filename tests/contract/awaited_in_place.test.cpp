@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Every request, recipe and option struct is written in place inside co_await, as users do. g++ 12 copies the members
-// of such a temporary byte for byte and destroys both copies: what is not made for that is freed twice, which the
-// address sanitizer and mostly malloc find; and a reference that is given back twice shows in the count of its block.
+// Every request, recipe and options struct is written in place inside co_await, as users do. g++ 12 copies the members
+// of such a temporary byte for byte and destroys both copies: members that are not designed for that are freed twice,
+// which the address sanitizer and usually malloc detect; a reference released twice shows in the count of its block.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -34,8 +34,8 @@ namespace {
 
 const char* const long_text = "a text that is too long to lie in the string itself";
 
-// One instance of each request of the libraries that come with Troupe. `a_request_of_an_engine_is_in_the_list` finds
-// what is missing.
+// One instance of each request of the libraries that come with Troupe. `every_request_of_an_engine_is_in_the_list`
+// finds what is missing.
 using dense_algebra = request_list<
     blas::axpy<float>, blas::axpby<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
     blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
@@ -82,7 +82,7 @@ struct large_struct {
   double values[9] = {};
 };
 
-// A value for a field of any type, with as much in it as it can own.
+// Returns a value for a field of any type that owns as much as possible.
 struct bench {
   device gpu;
   buffer<complex128> memory = gpu.alloc<complex128>(256);
@@ -156,11 +156,11 @@ std::uint32_t handles_of(const buffer<complex128>& b) {
 class awaited_in_place : public testing::Test {
  protected:
   runtime rt;
-  // Without a standby, which takes descriptors whenever it is launched.
+  // Without a standby, which opens descriptors whenever it is started.
   device gpu = rt.open_device({.standbys = 0, .run_timeout = 20s});
 };
 
-TEST_F(awaited_in_place, a_request_gives_back_what_it_holds_once) {
+TEST_F(awaited_in_place, a_request_releases_its_operands_once) {
   bench with{gpu};
   ask_all(gpu, with, dense_algebra{});
   ask_all(gpu, with, spectra{});
@@ -169,8 +169,8 @@ TEST_F(awaited_in_place, a_request_gives_back_what_it_holds_once) {
   EXPECT_EQ(handles_of(with.memory), 1u);
 }
 
-// What would end the worker, or waits for other requests, is awaited where everything is refused.
-TEST_F(awaited_in_place, a_refused_request_gives_back_what_it_holds_once) {
+// Requests that would end the worker or wait for others are awaited on a device that refuses everything.
+TEST_F(awaited_in_place, a_refused_request_releases_its_operands_once) {
   bench with{gpu};
   EXPECT_OK(gpu.close().get());
   ask_all(gpu, with, dense_algebra{});
@@ -180,7 +180,7 @@ TEST_F(awaited_in_place, a_refused_request_gives_back_what_it_holds_once) {
   EXPECT_EQ(handles_of(with.memory), 1u);
 }
 
-TEST_F(awaited_in_place, a_request_of_an_engine_is_in_the_list) {
+TEST_F(awaited_in_place, every_request_of_an_engine_is_in_the_list) {
   std::set<std::string> known;
   note_names(known, dense_algebra{});
   note_names(known, spectra{});
@@ -216,8 +216,8 @@ task<result<void>> batches(device gpu, buffer<float> a, buffer<float> c) {
   co_return {};
 }
 
-// `c` has fewer than `a`: the first is refused, so what follows does not run.
-TEST_F(awaited_in_place, lists_in_braces_and_from_vectors_arrive) {
+// `c` has fewer elements than `a`: the first request is refused, so the ones after it do not run.
+TEST_F(awaited_in_place, lists_arrive_from_braces_and_vectors) {
   const auto a = gpu.alloc<float>(4), c = gpu.alloc<float>(4);
   const auto wrong = sync_wait(batches(gpu, a, c));
   ASSERT_FALSE(wrong);
@@ -256,7 +256,7 @@ TEST_F(awaited_in_place, a_recipe_arrives_whole) {
   EXPECT_NE(text->find("a_unit_with_a_long_name.cu"), std::string::npos) << *text;
 }
 
-// Members of structs for users that g++ 12 would destroy twice.
+// Returns members of public structs that g++ 12 would destroy twice.
 std::vector<std::string> unsafe_members(const std::string& header) {
   static const std::regex begin("struct (\\w*(options|recipe|unit)) \\{"), comment("//[^\n]*"), end("\n *\\};");
   static const std::regex member("std::(string|vector|function|map|set|shared_ptr|unique_ptr|stop_token)\\b[^(]*;");
@@ -285,7 +285,7 @@ std::vector<std::string> installed_headers() {
   return out;
 }
 
-TEST(structs_for_users, hold_text_list_and_placed_instead_of_what_would_be_destroyed_twice) {
+TEST(public_structs, have_no_member_that_gpp_12_destroys_twice) {
   EXPECT_EQ(
       unsafe_members("struct some_options {\n  std::string a;  // b\n  text c;\n  list<std::string> d;\n};\n").size(),
       1u);
@@ -369,7 +369,7 @@ TEST_F(awaited_in_place, a_descriptor_is_closed_once) {
   const auto values = sync_wait(imported(gpu, std::move(shared->descriptor).take()));
   EXPECT_FALSE(shared->descriptor);
   EXPECT_OK(values);
-  // Whatever became of the number, it was closed no more than once.
+  // Whatever now has this descriptor number, it was closed at most once.
   const file_descriptor again(::dup(0));
   EXPECT_LE(again.get(), number);
   EXPECT_OK(gpu.ping(1).get());

@@ -90,7 +90,7 @@ void expect_each(const device& gpu, const list<Operand>& all, const std::vector<
   }
 }
 
-// What they share: three matrices of order n, which is 2, or -4 where it is bad.
+// The common operands: three matrices of order n, which is 2, or -4 for the bad request.
 template <class Case, class R>
 struct factorization {
   using request = R;
@@ -137,7 +137,7 @@ struct getri_batched : factorization<getri_batched<T>, blas::getri_batched<T>> {
   }
 };
 
-// With pivots: the rows of [2 1; 4 5] change places, so the factors are 1, 0.5 below it, 4, 5 and -1.5.
+// With pivots: the rows of [2 1; 4 5] are exchanged, so the factors are 1, 0.5 below it, 4, 5 and -1.5.
 template <class T>
 std::vector<T> two_by_two_pivoted() {
   return {T(4), T(0.5f), T(5), T(-1.5f)};
@@ -212,7 +212,7 @@ struct geqrf_batched : factorization<geqrf_batched<T>, blas::geqrf_batched<T>> {
             .m = 2,
             .n = n};
   }
-  // R is [-5 -4; 0 +-3]; the reflector goes with it: v = (1, 4 / 8), tau = 1.6.
+  // R is [-5 -4; 0 +-3]; its reflector is v = (1, 4 / 8), tau = 1.6.
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     expect_each(gpu, r.a, {-5, 0.5, -4});
     expect_each(gpu, r.tau, {1.6});

@@ -8,8 +8,8 @@
 
 #include "contract.hpp"
 
-/// What the requests of `blas` share as members of the contract: operands of small whole numbers, so that every order
-/// of summing gives the same, and 4 by 4 matrices.
+/// Operands for the contract cases of `blas`: small whole numbers, so that every order of summation gives the same
+/// result, and 4 by 4 matrices.
 namespace troupe::whole {
 
 using numerics::answers;
@@ -27,7 +27,7 @@ inline const layout column = numerics::vector_of(size, 1), square = numerics::ge
                     unit_packed = numerics::packed_triangle(true, true, size),
                     unit_band = numerics::band_triangle(true, true, size, 2, 3), single = numerics::vector_of(1, 1);
 
-/// What lies at place i of an operand.
+/// Returns the content at place i of an operand.
 template <class T>
 T content_at(std::int64_t i, int first) {
   const auto value = static_cast<float>(static_cast<int>(i % 5) + first);
@@ -44,7 +44,7 @@ buffer<T> filled(const device& gpu, const layout& where, int first = 1) {
   gpu.upload(b, data);
   return b;
 }
-/// The same as a matrix.
+/// Returns the same content as a matrix.
 template <class T>
 dense known(const layout& where, int first = 1) {
   dense out(where.rows, where.columns);
@@ -53,7 +53,7 @@ dense known(const layout& where, int first = 1) {
       if (where.place(i, j) >= 0) out(i, j) = content_at<T>(where.place(i, j), first);
   return out;
 }
-/// A matrix is known by its lower triangle.
+/// Returns the matrix that the lower triangle defines.
 template <class T>
 dense symmetric(const layout& where) {
   return known<T>(where).completed(true, false);
@@ -69,7 +69,7 @@ dense unit_triangle(const layout& where) {
 inline dense turned(const dense& d) { return d.transposed(); }
 inline dense adjoint(const dense& d) { return d.transposed().conjugated(); }
 
-/// `operand` holds what `want(i, j)` says where it has elements.
+/// Expects that `operand` contains `want(i, j)` at each element.
 template <class Operand, class Want>
 void expect_elements(const device& gpu, const Operand& operand, const layout& where, Want&& want) {
   const auto got = content(gpu, operand);
@@ -93,7 +93,7 @@ void expect_answer(const result<T>& answer, number want) {
   EXPECT_LE((number(*answer) - want).size(), 1e-5L * (1 + want.size()));
 }
 
-/// A request whose size is its `n`; Case has make(gpu, n) and expect_right.
+/// A case whose request has the size `n`; Case has make(gpu, n) and expect_right.
 template <class Case, class R>
 struct sized {
   using request = R;
@@ -103,7 +103,7 @@ struct sized {
   static constexpr const char* bad_field = "n is -4";
 };
 
-/// `count` operands for a batch; operand i begins with `first` + i.
+/// Returns `count` operands for a batch; operand i begins with `first` + i.
 template <access_mode M, class T>
 std::vector<operand<T, M>> several(const device& gpu, const layout& where, int first = 1, int count = 3) {
   std::vector<operand<T, M>> out;

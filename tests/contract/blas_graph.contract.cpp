@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of requests that take memory of their lane to work in, lists, numbers in memory: recorded, they must not mind
-// what else runs, and when.
+// Graphs of requests that use temporary memory of their lane, lists, or numbers in memory: once recorded, they must not
+// depend on what else runs, and when.
 #include <cmath>
 #include <troupe/blas/blas.hpp>
 
@@ -27,10 +27,10 @@ class a_graph_of_blas : public testing::Test {
     for (int i = 0; i < 20; ++i) p.parts.push_back(some(16, static_cast<float>(i)));
     return p;
   }
-  // Each of the requests, with some that are grouped, some that need memory to work in, and a kernel.
+  // Sends each of the requests, among them grouped ones, ones that need temporary memory, and a kernel.
   template <class Take>
   void all(const place& p, Take&& take) const {
-    // From here on the same each time, but for the batch at the end: so that nothing grows without bound.
+    // The following repeat each time, except for the batch at the end, so that no memory grows without bound.
     take(memory::copy{.source = p.a.as<std::byte>(), .target = p.c.as<std::byte>(), .bytes = p.a.bytes()});
     take(memory::copy{.source = p.x.as<std::byte>(), .target = p.y.as<std::byte>(), .bytes = p.x.bytes()});
     take(blas::gemm<float>{.a = p.a, .b = p.b, .c = p.c, .m = n, .n = n, .k = n, .alpha = 0.1f, .beta = 0.5f});
@@ -63,7 +63,7 @@ class a_graph_of_blas : public testing::Test {
   graph_kernels k_{gpu_};
 };
 
-TEST_F(a_graph_of_blas, launched_a_hundred_times_does_what_its_requests_do_one_by_one) {
+TEST_F(a_graph_of_blas, computes_the_same_as_its_requests_in_a_hundred_launches) {
   for (const std::uint32_t branches : {1u, 4u}) {
     const place recorded = make(), asked = make(), other = make();
     graph::recorder rec(gpu_, {.branches = branches});
@@ -75,7 +75,7 @@ TEST_F(a_graph_of_blas, launched_a_hundred_times_does_what_its_requests_do_one_b
     for (int i = 0; i < 100; ++i) {
       gpu_.tell(graph::launch{.graph = g});
       all(asked, [&](const auto& r) { gpu_.tell(r); });
-      if (i % 10 == 0) all(other, [&](const auto& r) { gpu_.tell(r); });  // between launches lanes' memory is used
+      if (i % 10 == 0) all(other, [&](const auto& r) { gpu_.tell(r); });  // uses the lanes' memory between launches
     }
     const auto found = content(recorded);
     EXPECT_EQ(found, content(asked)) << branches << " branches";
@@ -103,7 +103,7 @@ TEST_F(a_graph_of_blas, changes_factors_and_buffers_between_launches) {
   }
 }
 
-TEST_F(a_graph_of_blas, refuses_an_answer_that_nobody_waits_for) {
+TEST_F(a_graph_of_blas, refuses_requests_that_return_a_value) {
   const auto x = uploaded(gpu_, counting(64));
   graph::recorder rec(gpu_);
   const graph::node n = rec.add(blas::dot<float>{.x = x, .y = x, .n = 64});
@@ -111,8 +111,8 @@ TEST_F(a_graph_of_blas, refuses_an_answer_that_nobody_waits_for) {
   EXPECT_TRUE(is_error(n.error(), reaction::unsupported, {"blas.dot<f32>", ".result"}));
 }
 
-TEST_F(a_graph_of_blas, repeats_what_it_computes_until_it_has_converged) {
-  // x = x / 2, 8 times, by a loop whose flag counts down on the device.
+TEST_F(a_graph_of_blas, repeats_an_iteration_until_it_converges) {
+  // Halves x 8 times in a loop whose flag counts down on the device.
   const auto x = uploaded(gpu_, counting(64)), ignored = uploaded<float>(gpu_, {0});
   const auto left = uploaded<std::uint32_t>(gpu_, {8});
   graph::recorder rec(gpu_);

@@ -48,7 +48,7 @@ struct exchange : sized<exchange<T>, blas::swap<T>> {
   static blas::swap<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n};
   }
-  // Asked once or twenty times, two vectors hold the two contents.
+  // Whether run once or twenty times, two vectors hold the two contents.
   static void expect_right(const device& gpu, const blas::swap<T>& r, const result<void>&) {
     const bool swapped = content(gpu, r.x)[0] != content_at<T>(0, 1);
     expect_holds(gpu, r.x, column, known<T>(column, swapped ? 2 : 1));

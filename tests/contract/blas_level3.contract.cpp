@@ -5,9 +5,10 @@
 namespace troupe::whole {
 namespace {
 
-template <class T>
-struct symm : sized<symm<T>, blas::symm<T>> {
-  static blas::symm<T> make(const device& gpu, extent n) {
+// C = 2 * A * B + 3 * C, where A is defined by its lower triangle.
+template <class R, class T, dense (*whole)(const layout&)>
+struct product_with_half : sized<product_with_half<R, T, whole>, R> {
+  static R make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, square),
             .b = filled<T>(gpu, square, 2),
             .c = filled<T>(gpu, square, 3),
@@ -16,126 +17,83 @@ struct symm : sized<symm<T>, blas::symm<T>> {
             .alpha = 2,
             .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::symm<T>& r, const result<typename blas::symm<T>::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
     expect_holds(gpu, r.c, square,
-                 numerics::reference::product(2, symmetric<T>(lower), known<T>(square, 2), 3, known<T>(square, 3)));
+                 numerics::reference::product(2, whole(lower), known<T>(square, 2), 3, known<T>(square, 3)));
   }
 };
+template <class T>
+using symm = product_with_half<blas::symm<T>, T, symmetric<T>>;
+template <class T>
+using hemm = product_with_half<blas::hemm<T>, T, hermitian<T>>;
 
 template <class T>
-struct hemm : sized<hemm<T>, blas::hemm<T>> {
-  static blas::hemm<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .b = filled<T>(gpu, square, 2),
-            .c = filled<T>(gpu, square, 3),
-            .m = size,
-            .n = n,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::hemm<T>& r, const result<typename blas::hemm<T>::reply>&) {
-    expect_holds(gpu, r.c, square,
-                 numerics::reference::product(2, hermitian<T>(lower), known<T>(square, 2), 3, known<T>(square, 3)));
-  }
-};
-
+dense symmetric_before() {
+  return known<T>(lower, 3);
+}
 template <class T>
-struct syrk : sized<syrk<T>, blas::syrk<T>> {
-  static blas::syrk<T> make(const device& gpu, extent n) {
+dense hermitian_before() {
+  return known<T>(lower, 3).completed(true, true);
+}
+
+// C = 2 * A * A' + 3 * C, where A' is A transposed or its adjoint, and C is defined by its lower triangle.
+template <class R, class T, dense (*other)(const dense&), dense (*before)()>
+struct rank_k : sized<rank_k<R, T, other, before>, R> {
+  static R make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, square), .c = filled<T>(gpu, square, 3), .n = n, .k = size, .alpha = 2, .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::syrk<T>& r, const result<typename blas::syrk<T>::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
     expect_holds(gpu, r.c, lower,
-                 numerics::reference::product(2, known<T>(square), turned(known<T>(square)), 3, known<T>(lower, 3)));
+                 numerics::reference::product(2, known<T>(square), other(known<T>(square)), 3, before()));
   }
 };
-
 template <class T>
-struct herk : sized<herk<T>, blas::herk<T>> {
-  static blas::herk<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square), .c = filled<T>(gpu, square, 3), .n = n, .k = size, .alpha = 2, .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::herk<T>& r, const result<typename blas::herk<T>::reply>&) {
-    expect_holds(gpu, r.c, lower,
-                 numerics::reference::product(2, known<T>(square), adjoint(known<T>(square)), 3,
-                                              known<T>(lower, 3).completed(true, true)));
-  }
-};
-
+using syrk = rank_k<blas::syrk<T>, T, turned, symmetric_before<T>>;
 template <class T>
-struct syr2k : sized<syr2k<T>, blas::syr2k<T>> {
-  static blas::syr2k<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .b = filled<T>(gpu, square, 2),
-            .c = filled<T>(gpu, square, 3),
-            .n = n,
-            .k = size,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::syr2k<T>& r, const result<typename blas::syr2k<T>::reply>&) {
-    const answers ab = numerics::reference::product(2, known<T>(square), turned(known<T>(square, 2))),
-                  ba = numerics::reference::product(2, known<T>(square, 2), turned(known<T>(square)));
-    const dense before = known<T>(lower, 3);
+using herk = rank_k<blas::herk<T>, T, adjoint, hermitian_before<T>>;
+
+// A and a B that begins with `first`.
+template <class R, class T>
+R make_rank_2k(const device& gpu, extent n, int first) {
+  return {.a = filled<T>(gpu, square),
+          .b = filled<T>(gpu, square, first),
+          .c = filled<T>(gpu, square, 3),
+          .n = n,
+          .k = size,
+          .alpha = 2,
+          .beta = 3};
+}
+
+// C = 2 * A * B' + 2 * B * A' + 3 * C.
+template <class R, class T, dense (*other)(const dense&), dense (*before)()>
+struct rank_2k : sized<rank_2k<R, T, other, before>, R> {
+  static R make(const device& gpu, extent n) { return make_rank_2k<R, T>(gpu, n, 2); }
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+    const answers ab = numerics::reference::product(2, known<T>(square), other(known<T>(square, 2))),
+                  ba = numerics::reference::product(2, known<T>(square, 2), other(known<T>(square)));
+    const dense c = before();
     expect_elements(gpu, r.c, lower,
-                    [&](auto i, auto j) { return ab(i, j).value + ba(i, j).value + number(3) * before(i, j); });
+                    [&](auto i, auto j) { return ab(i, j).value + ba(i, j).value + number(3) * c(i, j); });
   }
 };
-
 template <class T>
-struct her2k : sized<her2k<T>, blas::her2k<T>> {
-  static blas::her2k<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .b = filled<T>(gpu, square, 2),
-            .c = filled<T>(gpu, square, 3),
-            .n = n,
-            .k = size,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::her2k<T>& r, const result<typename blas::her2k<T>::reply>&) {
-    const answers ab = numerics::reference::product(2, known<T>(square), adjoint(known<T>(square, 2))),
-                  ba = numerics::reference::product(2, known<T>(square, 2), adjoint(known<T>(square)));
-    const dense before = known<T>(lower, 3).completed(true, true);
-    expect_elements(gpu, r.c, lower,
-                    [&](auto i, auto j) { return ab(i, j).value + ba(i, j).value + number(3) * before(i, j); });
-  }
-};
-
+using syr2k = rank_2k<blas::syr2k<T>, T, turned, symmetric_before<T>>;
 template <class T>
-struct syrkx : sized<syrkx<T>, blas::syrkx<T>> {
-  static blas::syrkx<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .b = filled<T>(gpu, square, 2),
-            .c = filled<T>(gpu, square, 3),
-            .n = n,
-            .k = size,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::syrkx<T>& r, const result<typename blas::syrkx<T>::reply>&) {
+using her2k = rank_2k<blas::her2k<T>, T, adjoint, hermitian_before<T>>;
+
+// C = 2 * A * B' + 3 * C, whose result is symmetric or Hermitian; for herkx because B equals A.
+template <class R, class T, int first, dense (*other)(const dense&), dense (*before)()>
+struct rank_kx : sized<rank_kx<R, T, first, other, before>, R> {
+  static R make(const device& gpu, extent n) { return make_rank_2k<R, T>(gpu, n, first); }
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
     expect_holds(gpu, r.c, lower,
-                 numerics::reference::product(2, known<T>(square), turned(known<T>(square, 2)), 3, known<T>(lower, 3)));
+                 numerics::reference::product(2, known<T>(square), other(known<T>(square, first)), 3, before()));
   }
 };
-
 template <class T>
-struct herkx : sized<herkx<T>, blas::herkx<T>> {
-  static blas::herkx<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .b = filled<T>(gpu, square),
-            .c = filled<T>(gpu, square, 3),
-            .n = n,
-            .k = size,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::herkx<T>& r, const result<typename blas::herkx<T>::reply>&) {
-    expect_holds(gpu, r.c, lower,
-                 numerics::reference::product(2, known<T>(square), adjoint(known<T>(square)), 3,
-                                              known<T>(lower, 3).completed(true, true)));
-  }
-};
+using syrkx = rank_kx<blas::syrkx<T>, T, 2, turned, symmetric_before<T>>;
+template <class T>
+using herkx = rank_kx<blas::herkx<T>, T, 1, adjoint, hermitian_before<T>>;
 
 template <class T>
 struct trmm : sized<trmm<T>, blas::trmm<T>> {

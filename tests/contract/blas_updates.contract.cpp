@@ -5,9 +5,10 @@
 namespace troupe::whole {
 namespace {
 
-template <class T>
-struct ger : sized<ger<T>, blas::ger<T>> {
-  static blas::ger<T> make(const device& gpu, extent n) {
+// A = A + 2 * x * y', where y' is y transposed or its adjoint.
+template <class R, class T, dense (*other)(const dense&)>
+struct outer : sized<outer<R, T, other>, R> {
+  static R make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column),
             .y = filled<T>(gpu, column, 2),
             .a = filled<T>(gpu, square),
@@ -15,47 +16,21 @@ struct ger : sized<ger<T>, blas::ger<T>> {
             .n = n,
             .alpha = 2};
   }
-  static void expect_right(const device& gpu, const blas::ger<T>& r, const result<typename blas::ger<T>::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
     expect_holds(gpu, r.a, square,
-                 numerics::reference::product(2, known<T>(column), turned(known<T>(column, 2)), 1, known<T>(square)));
+                 numerics::reference::product(2, known<T>(column), other(known<T>(column, 2)), 1, known<T>(square)));
   }
 };
-
 template <class T>
-struct geru : sized<geru<T>, blas::geru<T>> {
-  static blas::geru<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .a = filled<T>(gpu, square),
-            .m = size,
-            .n = n,
-            .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::geru<T>& r, const result<typename blas::geru<T>::reply>&) {
-    expect_holds(gpu, r.a, square,
-                 numerics::reference::product(2, known<T>(column), turned(known<T>(column, 2)), 1, known<T>(square)));
-  }
-};
-
+using ger = outer<blas::ger<T>, T, turned>;
 template <class T>
-struct gerc : sized<gerc<T>, blas::gerc<T>> {
-  static blas::gerc<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .a = filled<T>(gpu, square),
-            .m = size,
-            .n = n,
-            .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::gerc<T>& r, const result<typename blas::gerc<T>::reply>&) {
-    expect_holds(gpu, r.a, square,
-                 numerics::reference::product(2, known<T>(column), adjoint(known<T>(column, 2)), 1, known<T>(square)));
-  }
-};
+using geru = outer<blas::geru<T>, T, turned>;
+template <class T>
+using gerc = outer<blas::gerc<T>, T, adjoint>;
 
-// A = A + 2 * x * x', where A is known by a part of it, and x' is x turned or its adjoint.
+// A = A + 2 * x * x', where A is defined by a part of it, and x' is x transposed or its adjoint.
 template <class R, class T, const layout& part, dense (*other)(const dense&), dense (*whole)(const layout&)>
-struct with_itself : sized<with_itself<R, T, part, other, whole>, R> {
+struct rank_1 : sized<rank_1<R, T, part, other, whole>, R> {
   static R make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
@@ -65,17 +40,17 @@ struct with_itself : sized<with_itself<R, T, part, other, whole>, R> {
   }
 };
 template <class T>
-using syr = with_itself<blas::syr<T>, T, lower, turned, symmetric<T>>;
+using syr = rank_1<blas::syr<T>, T, lower, turned, symmetric<T>>;
 template <class T>
-using her = with_itself<blas::her<T>, T, lower, adjoint, hermitian<T>>;
+using her = rank_1<blas::her<T>, T, lower, adjoint, hermitian<T>>;
 template <class T>
-using spr = with_itself<blas::spr<T>, T, packed, turned, symmetric<T>>;
+using spr = rank_1<blas::spr<T>, T, packed, turned, symmetric<T>>;
 template <class T>
-using hpr = with_itself<blas::hpr<T>, T, packed, adjoint, hermitian<T>>;
+using hpr = rank_1<blas::hpr<T>, T, packed, adjoint, hermitian<T>>;
 
 // A = A + 2 * x * y' + 2 * y * x'.
 template <class R, class T, const layout& part, dense (*other)(const dense&), dense (*whole)(const layout&)>
-struct with_another : sized<with_another<R, T, part, other, whole>, R> {
+struct rank_2 : sized<rank_2<R, T, part, other, whole>, R> {
   static R make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
@@ -87,13 +62,13 @@ struct with_another : sized<with_another<R, T, part, other, whole>, R> {
   }
 };
 template <class T>
-using syr2 = with_another<blas::syr2<T>, T, lower, turned, symmetric<T>>;
+using syr2 = rank_2<blas::syr2<T>, T, lower, turned, symmetric<T>>;
 template <class T>
-using her2 = with_another<blas::her2<T>, T, lower, adjoint, hermitian<T>>;
+using her2 = rank_2<blas::her2<T>, T, lower, adjoint, hermitian<T>>;
 template <class T>
-using spr2 = with_another<blas::spr2<T>, T, packed, turned, symmetric<T>>;
+using spr2 = rank_2<blas::spr2<T>, T, packed, turned, symmetric<T>>;
 template <class T>
-using hpr2 = with_another<blas::hpr2<T>, T, packed, adjoint, hermitian<T>>;
+using hpr2 = rank_2<blas::hpr2<T>, T, packed, adjoint, hermitian<T>>;
 
 }  // namespace
 

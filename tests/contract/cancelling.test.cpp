@@ -20,7 +20,7 @@ class cancelling : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, cancelling, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(cancelling, a_request_that_has_not_started_at_its_time_out_is_answered_and_never_runs) {
+TEST_P(cancelling, a_request_that_times_out_before_it_starts_never_runs) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto late = gpu.ask(increment{.x = x, .n = 10}, {.timeout = 10ms});
@@ -33,15 +33,15 @@ TEST_P(cancelling, a_request_that_has_not_started_at_its_time_out_is_answered_an
   EXPECT_TRUE(is_error(error_of(gpu.download(x.slice(0, 1))), reaction::retry_later, {"time-out"}));
 }
 
-TEST_P(cancelling, a_time_out_does_not_stop_what_has_started) {
+TEST_P(cancelling, a_time_out_does_not_stop_a_started_request) {
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto running = gpu.ask(hold{.gate = gate}, {.timeout = 50ms});
   while (std::atomic_ref(gate[entered]).load() == 0 && !running.ready()) std::this_thread::yield();
   auto watch = gpu.ask(increment{.x = x, .n = 10}, {.timeout = 60ms});
-  (void)watch.get();  // by now the time of the first is over
+  (void)watch.get();  // the time of the first request is over by now
   std::atomic_ref(gate[open]).store(1);
   const auto answer = running.get();
-  // Started in time on all but the slowest machine; then it runs to its end.
+  // It has started in time on all but the slowest machines; then it runs to its end.
   if (!answer) {
     EXPECT_TRUE(is_error(answer.error(), reaction::retry_later, {"time-out"}));
   }
@@ -57,7 +57,7 @@ TEST_P(cancelling, a_short_time_out_is_kept_after_a_long_one) {
   EXPECT_FALSE(longer.ready());
 }
 
-TEST_P(cancelling, time_outs_of_any_length_are_understood) {
+TEST_P(cancelling, time_outs_of_any_length_are_accepted) {
   EXPECT_EQ(gpu.ask(widest{.seed = 5}, {.timeout = std::chrono::hours::max()}).get().value()[0], 5u);
   EXPECT_EQ(gpu.ask(widest{.seed = 5}, {.timeout = std::chrono::nanoseconds::max()}).get().value()[0], 5u);
   EXPECT_EQ(gpu.ask(widest{.seed = 5}, {.timeout = std::chrono::duration<double>(1e300)}).get().value()[0], 5u);
@@ -71,7 +71,7 @@ TEST_P(cancelling, time_outs_of_any_length_are_understood) {
       is_error(error_of(gpu.ask(increment{.x = x, .n = 10}, {.timeout = -1h})), reaction::retry_later, {"time-out"}));
 }
 
-TEST_P(cancelling, a_request_without_any_time_is_refused_even_where_nothing_is_under_way) {
+TEST_P(cancelling, a_time_out_of_zero_is_refused_even_on_an_idle_device) {
   EXPECT_OK(gpu.sync().get());
   const std::uint64_t before = gpu.statistics().completed;
   const accepted sent = gpu.tell(increment{.x = x, .n = 10}, {.timeout = 0s});
@@ -81,7 +81,7 @@ TEST_P(cancelling, a_request_without_any_time_is_refused_even_where_nothing_is_u
   EXPECT_EQ(gpu.statistics().completed, before);
 }
 
-TEST_P(cancelling, a_cancelled_request_that_has_not_started_is_answered_at_once_and_never_runs) {
+TEST_P(cancelling, a_request_cancelled_before_it_starts_is_answered_at_once_and_never_runs) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto p = gpu.ask(increment{.x = x, .n = 10});
@@ -115,7 +115,7 @@ TEST_P(cancelling, a_request_that_has_started_runs_to_its_end) {
   EXPECT_OK(b.answer().get());
 }
 
-TEST_P(cancelling, a_finished_request_does_not_mind) {
+TEST_P(cancelling, a_finished_request_is_not_affected) {
   auto p = gpu.ask(increment{.x = x, .n = 10});
   EXPECT_OK(gpu.sync().get());
   p.cancel();
@@ -133,7 +133,7 @@ TEST_P(cancelling, a_stop_token_cancels) {
   stop.request_stop();
   EXPECT_TRUE(is_error(error_of(p.get()), reaction::retry_later, {"cancelled"}));
   auto already = gpu.ask(increment{.x = x, .n = 10}).cancel_on(stop.get_token());
-  EXPECT_NE(trouble(already.get()), "");
+  EXPECT_NE(error_text(already.get()), "");
 }
 
 TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
@@ -144,7 +144,7 @@ TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
   auto down = gpu.download(big);
   down.cancel();
   EXPECT_TRUE(is_error(error_of(down.get()), reaction::retry_later, {"memory.stream_out", "cancelled"}));
-  // The upload blocks its caller until it is given up.
+  // The upload blocks its caller until the caller gives up.
   EXPECT_TRUE(is_error(error_of(gpu.upload(big, data, {.timeout = 10ms})), reaction::retry_later,
                        {"memory.stream_in", "time-out"}));
   std::atomic_ref(gate[open]).store(1);
@@ -153,7 +153,7 @@ TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
   EXPECT_EQ(gpu.download(big).get().value(), data);
 }
 
-TEST_P(cancelling, cancelling_while_the_worker_starts_them_gives_each_one_answer_and_the_right_count) {
+TEST_P(cancelling, requests_cancelled_while_they_start_get_one_answer_each) {
   int ran = 0;
   for (int i = 0; i < 2000; ++i) {
     auto p = gpu.ask(increment{.x = x, .n = 1});
@@ -196,7 +196,7 @@ TEST(closing, orderly_answers_everything_queued_before_and_refuses_everything_af
   }
 }
 
-TEST(closing, now_always_gives_its_own_reason) {
+TEST(closing, now_always_reports_closing_as_the_reason) {
   for (int round = 0; round < 30; ++round) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines());
@@ -213,7 +213,7 @@ TEST(closing, now_always_gives_its_own_reason) {
   }
 }
 
-TEST(closing, now_answers_what_has_not_started_with_stopped_and_lets_the_rest_end) {
+TEST(closing, now_answers_waiting_requests_with_stopped_and_lets_started_ones_end) {
   for (auto where : {isolation::process, isolation::thread}) {
     tally answers;
     runtime rt;
@@ -233,7 +233,7 @@ TEST(closing, now_answers_what_has_not_started_with_stopped_and_lets_the_rest_en
   }
 }
 
-TEST(closing, now_ends_what_runs_for_longer_than_the_close_timeout) {
+TEST(closing, now_ends_requests_that_run_longer_than_the_close_timeout) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.close_timeout = 50ms}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
@@ -245,7 +245,7 @@ TEST(closing, now_ends_what_runs_for_longer_than_the_close_timeout) {
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
-TEST(closing, a_second_close_can_be_the_harder_one) {
+TEST(closing, orderly_can_be_followed_by_close_now) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.close_timeout = 50ms}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
@@ -254,8 +254,8 @@ TEST(closing, a_second_close_can_be_the_harder_one) {
   auto orderly = gpu.close();
   EXPECT_FALSE(orderly.get_for(20ms));
   (void)gpu.close_now().get();
-  EXPECT_NE(trouble(never.get()), "");
-  EXPECT_NE(trouble(orderly.get()), "");
+  EXPECT_NE(error_text(never.get()), "");
+  EXPECT_NE(error_text(orderly.get()), "");
 }
 
 TEST(closing, orderly_waits_for_work_that_lasts_longer_than_the_start_timeout) {
@@ -263,14 +263,14 @@ TEST(closing, orderly_waits_for_work_that_lasts_longer_than_the_start_timeout) {
   const device gpu = rt.open_device(with_test_engines({.start_timeout = 2s}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto holding = gpu.ask(hold{.gate = gate});
-  auto closed = gpu.close();  // most likely before the worker is ready
-  EXPECT_FALSE(closed.get_for(2200ms)) << trouble(holding.get());
+  auto closed = gpu.close();  // usually before the worker is ready
+  EXPECT_FALSE(closed.get_for(2200ms)) << error_text(holding.get());
   std::atomic_ref(gate[open]).store(1);
   EXPECT_OK(holding.get());
   EXPECT_OK(closed.get());
 }
 
-TEST(closing, threads_that_ask_while_others_close_get_one_answer_each) {
+TEST(closing, answers_threads_that_ask_meanwhile_once_each) {
   for (int round = 0; round < 5; ++round) {
     tally answers;
     runtime rt;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Neighbours in the mailbox that share a call of the library: who does, who does not, and that nobody can tell from the
-// results. The engine answers each with how many shared its call.
+// Neighbours in the mailbox that share a call of the library: which of them do, and that results do not depend on it.
+// The engine returns to each how many shared its call.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -29,12 +29,12 @@ INSTANTIATE_TEST_SUITE_P(each, coalescing, testing::Values(isolation::process, i
 
 using numbers = std::vector<std::uint32_t>;
 
-TEST_P(coalescing, requests_of_one_kind_that_wait_side_by_side_share_a_call) {
+TEST_P(coalescing, joins_neighbouring_requests_of_one_kind_in_a_call) {
   const device gpu = open();
   std::vector<buffer<float>> x;
   for (int i = 0; i < 10; ++i) x.push_back(zero(gpu));
   ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);  // runs on the pump: all the others are in the mailbox when it goes on
+  blockade b(gpu);  // runs on the pump, so all the others are in the mailbox when it continues
   ASSERT_TRUE(b.entered());
   std::vector<pending<std::uint32_t>> answers;
   for (int i = 0; i < 10; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1, .by = float(i)}));
@@ -43,7 +43,7 @@ TEST_P(coalescing, requests_of_one_kind_that_wait_side_by_side_share_a_call) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(value(gpu, x[i]), float(i));
 }
 
-TEST_P(coalescing, lanes_that_share_work_do_not_part_them) {
+TEST_P(coalescing, joins_requests_across_pooled_lanes) {
   const device gpu = open({.lanes = lane_policy::pooled});
   std::vector<buffer<float>> x;
   for (int i = 0; i < 10; ++i) x.push_back(zero(gpu));
@@ -56,7 +56,7 @@ TEST_P(coalescing, lanes_that_share_work_do_not_part_them) {
   EXPECT_EQ(sizes(answers), numbers(10, 10));
 }
 
-TEST_P(coalescing, nothing_waits_for_a_long_request_that_came_later) {
+TEST_P(coalescing, delays_no_group_for_a_long_request_behind_it) {
   const device gpu = open();
   const auto x = zero(gpu);
   ASSERT_OK(gpu.sync().get());
@@ -71,14 +71,14 @@ TEST_P(coalescing, nothing_waits_for_a_long_request_that_came_later) {
   EXPECT_EQ(size->value(), 1u);
 }
 
-TEST_P(coalescing, one_that_finds_no_neighbour_runs_at_once_by_itself) {
+TEST_P(coalescing, runs_a_request_without_neighbours_at_once) {
   const device gpu = open();
   const auto x = zero(gpu);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpu.ask(together{.x = x, .kind = 1}).get().value(), 1u);
   EXPECT_EQ(value(gpu, x), 3);
 }
 
-TEST_P(coalescing, a_request_that_needs_anothers_result_does_not_share_its_call) {
+TEST_P(coalescing, separates_a_request_from_one_that_it_depends_on) {
   const device gpu = open();
   const auto x = zero(gpu), y = zero(gpu);
   ASSERT_OK(gpu.sync().get());
@@ -92,7 +92,7 @@ TEST_P(coalescing, a_request_that_needs_anothers_result_does_not_share_its_call)
   EXPECT_EQ(value(gpu, y), 3);
 }
 
-TEST_P(coalescing, kinds_do_not_mix_and_a_thread_that_says_alone_is) {
+TEST_P(coalescing, separates_kinds_and_requests_that_opt_out) {
   const device gpu = open();
   std::vector<buffer<float>> x;
   for (int i = 0; i < 7; ++i) x.push_back(zero(gpu));
@@ -107,7 +107,7 @@ TEST_P(coalescing, kinds_do_not_mix_and_a_thread_that_says_alone_is) {
   EXPECT_EQ(sizes(answers), (numbers{2, 2, 2, 2, 1, 1, 1}));
 }
 
-TEST_P(coalescing, a_device_can_do_without) {
+TEST_P(coalescing, can_be_switched_off_for_a_device) {
   const device gpu = open({.coalesce = false});
   std::vector<buffer<float>> x;
   for (int i = 0; i < 5; ++i) x.push_back(zero(gpu));
@@ -119,7 +119,7 @@ TEST_P(coalescing, a_device_can_do_without) {
   EXPECT_EQ(sizes(answers), numbers(5, 1));
 }
 
-TEST_P(coalescing, what_the_engine_will_not_do_together_is_done_one_by_one) {
+TEST_P(coalescing, falls_back_to_single_calls_if_the_engine_refuses_the_group) {
   const device gpu = open();
   std::vector<buffer<float>> x;
   for (int i = 0; i < 4; ++i) x.push_back(zero(gpu));
@@ -133,7 +133,7 @@ TEST_P(coalescing, what_the_engine_will_not_do_together_is_done_one_by_one) {
   for (const auto& t : x) EXPECT_EQ(value(gpu, t), 1);
 }
 
-TEST_P(coalescing, one_that_was_cancelled_and_one_that_misses_its_input_are_left_out_of_the_call) {
+TEST_P(coalescing, leaves_cancelled_requests_and_those_with_lost_inputs_out_of_the_call) {
   const device gpu = open();
   std::vector<buffer<float>> x;
   for (int i = 0; i < 6; ++i) x.push_back(zero(gpu));
@@ -145,7 +145,7 @@ TEST_P(coalescing, one_that_was_cancelled_and_one_that_misses_its_input_are_left
   for (int i = 0; i < 6; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1}));
   answers[4].cancel();
   b.lift();
-  EXPECT_EQ(answers[0].get().value(), 1u) << "the one that cannot run ended the group before it";
+  EXPECT_EQ(answers[0].get().value(), 1u) << "the request that cannot run ended the group before it";
   EXPECT_TRUE(is_error(error_of(std::move(answers[1])), reaction::unsupported, {"spoiled", "testing.together"}));
   EXPECT_EQ(answers[2].get().value(), 3u);
   EXPECT_EQ(answers[3].get().value(), 3u);
@@ -153,8 +153,8 @@ TEST_P(coalescing, one_that_was_cancelled_and_one_that_misses_its_input_are_left
   EXPECT_EQ(answers[5].get().value(), 3u);
 }
 
-// Uploads to another lane stand between them, each waited for by its neighbour only.
-TEST_P(coalescing, work_on_other_lanes_in_between_does_not_part_them_and_is_waited_for) {
+// Uploads to another lane are between them, each awaited only by its neighbour.
+TEST_P(coalescing, joins_requests_around_work_on_other_lanes_and_waits_for_it) {
   const device gpu = open({.wait = wait_policy::efficient});
   constexpr int n = 40;
   std::vector<buffer<float>> x;
@@ -179,7 +179,7 @@ TEST_P(coalescing, work_on_other_lanes_in_between_does_not_part_them_and_is_wait
       shared += *size > 1;
     }
     if (round % 2 == 0) {
-      EXPECT_GE(shared, n / 2) << "there was nothing that needed their results";
+      EXPECT_GE(shared, n / 2) << "no request needed their results";
     }
     for (std::size_t i = 0; i < results.size(); ++i)
       ASSERT_EQ(results[i].get().value()[0], static_cast<float>(100 * round + 3 * static_cast<int>(i) + 1));
@@ -187,7 +187,7 @@ TEST_P(coalescing, work_on_other_lanes_in_between_does_not_part_them_and_is_wait
   }
 }
 
-TEST_P(coalescing, more_than_fit_one_call_are_spread_over_several) {
+TEST_P(coalescing, spreads_many_requests_over_several_calls) {
   const device gpu = open();
   constexpr int n = 700;
   const auto all = gpu.alloc<float>(n, {.zeroed = true});

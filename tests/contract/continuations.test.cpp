@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Code that runs when an answer comes may block, lock, ask and let go of anything.
+// Code that runs when an answer arrives may block, lock, send requests and destroy anything.
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -20,7 +20,7 @@ class continuations : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, continuations, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(continuations, may_wait_for_any_answer_that_comes_together_with_their_own) {
+TEST_P(continuations, may_wait_for_answers_that_arrive_with_their_own) {
   const device gpu = rt.open_device(options());
   for (int round = 0; round < 200; ++round) {
     std::optional<blockade> wall(gpu);
@@ -37,7 +37,7 @@ TEST_P(continuations, may_wait_for_any_answer_that_comes_together_with_their_own
   }
 }
 
-TEST_P(continuations, of_sync_may_take_the_downloads_before_it) {
+TEST_P(continuations, of_sync_may_get_the_downloads_before_it) {
   const device gpu = rt.open_device(options());
   for (const std::size_t n : {100u, 1'000'000u}) {
     const auto x = gpu.alloc<float>(n);
@@ -51,7 +51,7 @@ TEST_P(continuations, of_sync_may_take_the_downloads_before_it) {
   }
 }
 
-// A thread that waits for its own answer may hold a lock that a continuation wants.
+// A thread that waits for its own answer may hold a lock that a continuation needs.
 TEST_P(continuations, never_run_on_a_thread_that_waits_for_an_answer_of_its_own) {
   const device gpu = rt.open_device(options());
   std::mutex lock;
@@ -67,7 +67,7 @@ TEST_P(continuations, never_run_on_a_thread_that_waits_for_an_answer_of_its_own)
     ASSERT_OK(gpu.ping(2).get());
   }
   while (ran.load() < 2000) std::this_thread::yield();
-  // One that was attached to an answer already there runs at once.
+  // A continuation attached to an existing answer runs at once.
   EXPECT_LT(here, 2000);
 }
 
@@ -86,7 +86,7 @@ TEST_P(continuations, may_end_the_runtime_while_a_request_is_running) {
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
-TEST_P(continuations, may_end_a_runtime_of_several_devices_where_one_tells_of_its_end) {
+TEST_P(continuations, of_stopped_may_end_a_runtime_of_several_devices) {
   auto own = std::make_shared<runtime>();
   const device first = own->open_device(options()), second = own->open_device(options());
   EXPECT_OK(first.started().get());
@@ -110,7 +110,7 @@ task<void> awaits_temporary_requests(device gpu, buffer<float> x, buffer<float> 
 }
 
 // g++ 12 destroys the members of such temporaries twice.
-TEST_P(continuations, of_temporary_requests_leave_every_buffer_its_owners) {
+TEST_P(continuations, of_temporary_requests_leave_reference_counts_unchanged) {
   const device gpu = rt.open_device(options());
   const auto x = gpu.alloc<float>(4), y = gpu.alloc<float>(4);
   gpu.fill(x, 1.0f);
@@ -120,8 +120,8 @@ TEST_P(continuations, of_temporary_requests_leave_every_buffer_its_owners) {
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(4, 4.0f));
 }
 
-// As a supervisor does that replaces a device which its runtime has closed.
-TEST_P(continuations, may_not_open_devices_in_a_runtime_that_closes) {
+// Like a supervisor that replaces a device which its runtime has closed.
+TEST_P(continuations, cannot_open_devices_in_a_closing_runtime) {
   auto own = std::make_unique<runtime>();
   runtime& closing = *own;
   const device gpu = own->open_device(options());
@@ -151,8 +151,8 @@ TEST(continuations_at_death, may_end_the_runtime) {
   }
 }
 
-// A supervisor that replaces devices opens one after the other in the same runtime.
-TEST(stopped_devices, leave_nothing_behind_in_a_runtime_that_goes_on) {
+// A supervisor that replaces devices opens one after another in the same runtime.
+TEST(stopped_devices, leave_nothing_behind_in_their_runtime) {
   const auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
@@ -177,7 +177,7 @@ TEST(stopped_devices, leave_nothing_behind_in_a_runtime_that_goes_on) {
   EXPECT_OK(other.ping().get());
 }
 
-TEST(stopped_devices, count_what_their_worker_left_unanswered) {
+TEST(stopped_devices, count_requests_that_their_worker_left_unanswered) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const blockade wall(gpu);

@@ -7,13 +7,13 @@
 
 #include "harness.hpp"
 
-/// The contract every request of every library actor keeps. A new one joins with a struct:
+/// The contract that every request of every library actor fulfils. A new request joins with a struct:
 ///
 ///   struct axpy {
 ///     using request = blas::axpy<float>;
-///     // Runs well, on buffers of its own with known content.
+///     // Succeeds, on its own buffers with known content.
 ///     static request good(const device& gpu);
-///     // Must be refused, because of this field.
+///     // Must be refused because of `bad_field`.
 ///     static request bad(const device& gpu);
 ///     static constexpr const char* bad_field = "x";
 ///     // After one run of good().
@@ -24,7 +24,7 @@
 ///   INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, cases);
 namespace troupe::whole {
 
-/// Is there a case for each request of a library's list, in one of its types?
+/// True if each request of a library's list has a case, in one of its types:
 ///   static_assert(covers<blas_level3_requests, blas::all_level3>);
 template <class Cases, class List>
 inline constexpr bool covers = false;
@@ -33,7 +33,7 @@ inline constexpr bool has_case = ((Cases::request::request_name == R::request_na
 template <class... Cases, class... R>
 inline constexpr bool covers<testing::Types<Cases...>, request_list<R...>> = (has_case<R, Cases...> && ...);
 
-/// Everything a worker can be like. On a GPU each costs a third of a second, so there are fewer of them.
+/// Returns all combinations of worker options. On a GPU each takes a third of a second, so there are fewer.
 inline std::vector<device_options> every_kind_of_device() {
   if (engine_under_test() != "host")
     return {with_test_engines(), with_test_engines({.lanes = lane_policy::pooled, .wait = wait_policy::latency}),
@@ -54,13 +54,13 @@ inline std::string describe(const device_options& o) {
          ", " + lanes[static_cast<int>(o.lanes)];
 }
 
-/// What `operand`'s memory holds.
+/// Returns the content of `operand`'s memory.
 template <class T, access_mode M>
 std::vector<T> content(const device& gpu, const operand<T, M>& operand) {
   return gpu.download(buffer<T>(operand.range())).get().value();
 }
 
-/// Calls `f(place, range, mode)` for each operand of a request, those in lists and numbers in memory among them.
+/// Calls `f(place, range, mode)` for each operand of a request, including those in lists and numbers in memory.
 template <class R, class F>
 void for_each_operand(const R& r, F&& f) {
   R::visit_fields(r, [&](std::string_view, const auto&... field) {
@@ -80,7 +80,7 @@ std::size_t operand_count(const R& r) {
   return n;
 }
 
-/// Which operands the request reads, given its other fields: inouts mostly are, unless they are replaced.
+/// Returns which operands the request reads, given its other fields: inouts usually are, unless they are replaced.
 template <class R>
 std::vector<std::size_t> inputs_of(const R& r) {
   const block* any = nullptr;
@@ -104,7 +104,7 @@ class library_actor : public testing::Test {
 };
 TYPED_TEST_SUITE_P(library_actor);
 
-TYPED_TEST_P(library_actor, runs_and_gives_the_right_answer_on_every_kind_of_device) {
+TYPED_TEST_P(library_actor, answers_right_on_every_kind_of_device) {
   for (const device_options& o : every_kind_of_device()) {
     SCOPED_TRACE(describe(o));
     runtime rt;
@@ -143,7 +143,7 @@ TYPED_TEST_P(library_actor, answers_each_request_once_when_many_threads_ask) {
   }
 }
 
-TYPED_TEST_P(library_actor, refuses_a_bad_shape_naming_the_field_and_disturbs_nobody) {
+TYPED_TEST_P(library_actor, refuses_a_bad_shape_by_field_without_affecting_other_requests) {
   for (const device_options& o : both_isolations()) {
     SCOPED_TRACE(describe(o));
     runtime rt;
@@ -159,7 +159,7 @@ TYPED_TEST_P(library_actor, refuses_a_bad_shape_naming_the_field_and_disturbs_no
   }
 }
 
-TYPED_TEST_P(library_actor, refuses_empty_and_moved_from_buffers_naming_the_field) {
+TYPED_TEST_P(library_actor, refuses_empty_and_moved_from_buffers_by_field) {
   using request = typename TypeParam::request;
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
@@ -175,7 +175,7 @@ TYPED_TEST_P(library_actor, refuses_empty_and_moved_from_buffers_naming_the_fiel
       emptied = const_cast<memory_range*>(&range);  // of our own request
     });
     const memory_range before = std::exchange(*emptied, {});
-    if (operand_count(r) == count) {  // a number that lies nowhere is one given by value
+    if (operand_count(r) == count) {  // a number without memory is given by value
       EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {name.c_str(), "empty buffer", "alloc"}));
     }
     *emptied = before;
@@ -189,7 +189,7 @@ TYPED_TEST_P(library_actor, refuses_stale_inputs_with_their_cause) {
     const device gpu = rt.open_device(o);
     for (const std::size_t wanted : inputs_of(TypeParam::good(gpu))) {
       SCOPED_TRACE(wanted);
-      const auto r = TypeParam::good(gpu);  // afresh: a refused request spoils its outputs
+      const auto r = TypeParam::good(gpu);  // afresh, because a refused request makes its outputs stale
       ASSERT_OK(gpu.sync().get());
       std::size_t at = 0;
       for_each_operand(r, [&](const void*, const memory_range& range, access_mode) {
@@ -205,7 +205,7 @@ TYPED_TEST_P(library_actor, refuses_stale_inputs_with_their_cause) {
   }
 }
 
-TYPED_TEST_P(library_actor, refuses_buffers_of_another_device_and_of_a_closed_one) {
+TYPED_TEST_P(library_actor, refuses_buffers_of_another_or_closed_device) {
   runtime rt;
   const device one = rt.open_device(with_test_engines()), other = rt.open_device(with_test_engines());
   const auto r = TypeParam::good(other);
@@ -221,7 +221,7 @@ TYPED_TEST_P(library_actor, refuses_buffers_of_another_device_and_of_a_closed_on
   }
 }
 
-TYPED_TEST_P(library_actor, answers_every_request_once_when_the_worker_is_killed_among_them) {
+TYPED_TEST_P(library_actor, answers_every_request_once_when_the_worker_is_killed) {
   tally answers;
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
@@ -234,7 +234,7 @@ TYPED_TEST_P(library_actor, answers_every_request_once_when_the_worker_is_killed
   EXPECT_EQ(answers.answered(), 400);
   EXPECT_EQ(answers.fine() + answers.failed(reaction::context_lost) + answers.failed(reaction::stopped), 400);
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"SIGKILL"}));
-  // Another device is not concerned.
+  // Another device is not affected.
   const device next = rt.open_device(with_test_engines());
   const auto again = TypeParam::good(next);
   const auto answer = next.ask(again).get();
@@ -242,12 +242,11 @@ TYPED_TEST_P(library_actor, answers_every_request_once_when_the_worker_is_killed
   TypeParam::expect_right(next, again, answer);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(library_actor, runs_and_gives_the_right_answer_on_every_kind_of_device,
+REGISTER_TYPED_TEST_SUITE_P(library_actor, answers_right_on_every_kind_of_device,
                             answers_each_request_once_when_many_threads_ask,
-                            refuses_a_bad_shape_naming_the_field_and_disturbs_nobody,
-                            refuses_empty_and_moved_from_buffers_naming_the_field,
-                            refuses_stale_inputs_with_their_cause,
-                            refuses_buffers_of_another_device_and_of_a_closed_one,
-                            answers_every_request_once_when_the_worker_is_killed_among_them);
+                            refuses_a_bad_shape_by_field_without_affecting_other_requests,
+                            refuses_empty_and_moved_from_buffers_by_field, refuses_stale_inputs_with_their_cause,
+                            refuses_buffers_of_another_or_closed_device,
+                            answers_every_request_once_when_the_worker_is_killed);
 
 }  // namespace troupe::whole

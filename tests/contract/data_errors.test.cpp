@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Errors travel along the data.
+// Errors travel with the data.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -22,10 +22,10 @@ class data_errors : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, data_errors, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(data_errors, dependents_fail_with_the_first_error_and_the_chain_and_others_run) {
+TEST_P(data_errors, dependents_fail_with_the_first_error_and_its_chain_while_others_run) {
   const auto x = zeros(), y = zeros(), z = zeros(), other = zeros();
   blockade b(gpu);
-  ASSERT_TRUE(b.entered());  // everything below is queued as a whole before anything of it runs
+  ASSERT_TRUE(b.entered());  // everything below is queued before any of it runs
   gpu.tell(spoil{.target = x, .n = 10, .text = "broken on purpose"});
   gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
   gpu.tell(increment{.x = y, .n = 10});
@@ -48,7 +48,7 @@ TEST_P(data_errors, dependents_fail_with_the_first_error_and_the_chain_and_other
   EXPECT_TRUE(other.valid());
 }
 
-TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with_the_same_error) {
+TEST_P(data_errors, dependents_sent_after_a_known_failure_are_refused_with_the_same_error) {
   const auto x = zeros(), y = zeros();
   EXPECT_TRUE(
       is_error(error_of(gpu.ask(spoil{.target = x, .n = 10, .text = "broken on purpose"})), reaction::unsupported, {}));
@@ -63,7 +63,7 @@ TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with
   EXPECT_EQ(e.chain()[1].name, "memory.download");
 }
 
-TEST_P(data_errors, a_closed_device_names_what_it_refuses_once_and_not_as_reached_through_itself) {
+TEST_P(data_errors, a_closed_device_names_a_refused_request_once_in_the_chain) {
   const auto x = zeros();
   EXPECT_OK(gpu.close().get());
   const accepted s = gpu.tell(increment{.x = x, .n = 10});
@@ -72,7 +72,7 @@ TEST_P(data_errors, a_closed_device_names_what_it_refuses_once_and_not_as_reache
   EXPECT_TRUE(s.error().chain().empty()) << s.error().to_string();
 }
 
-TEST_P(data_errors, overwriting_makes_valid_again_in_the_queue_and_afterwards) {
+TEST_P(data_errors, overwriting_makes_a_buffer_valid_again) {
   const auto x = zeros();
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -92,7 +92,7 @@ TEST_P(data_errors, overwriting_makes_valid_again_in_the_queue_and_afterwards) {
 TEST_P(data_errors, an_inout_of_a_stale_buffer_does_not_make_it_valid) {
   const auto x = zeros();
   (void)gpu.ask(spoil{.target = x, .n = 10, .text = ""}).get();
-  EXPECT_NE(trouble(gpu.ask(increment{.x = x, .n = 10}).get()), "");
+  EXPECT_NE(error_text(gpu.ask(increment{.x = x, .n = 10}).get()), "");
   EXPECT_FALSE(x.valid());
 }
 
@@ -106,17 +106,17 @@ TEST_P(data_errors, slices_are_stale_exactly_where_the_failure_was) {
   EXPECT_FALSE(x.slice(49, 2).valid());
   EXPECT_FALSE(x.valid());
   EXPECT_EQ(gpu.download(x.slice(50)).get().value(), counting(50, 50));
-  EXPECT_NE(trouble(gpu.download(x.slice(49, 1)).get()), "");
-  // Half of it overwritten: that half is valid.
+  EXPECT_NE(error_text(gpu.download(x.slice(49, 1)).get()), "");
+  // Half of it is overwritten: that half is valid.
   gpu.upload(x.slice(30, 10), counting(10));
   EXPECT_EQ(gpu.download(x.slice(0, 40)).get().value().back(), 9.0f);
-  EXPECT_NE(trouble(gpu.download(x.slice(0, 41)).get()), "");
+  EXPECT_NE(error_text(gpu.download(x.slice(0, 41)).get()), "");
   gpu.upload(x.slice(40, 10), counting(10));
   EXPECT_TRUE(x.valid());
   EXPECT_OK(gpu.download(x).get());
 }
 
-TEST_P(data_errors, slices_are_poisoned_exactly_in_the_queue_too) {
+TEST_P(data_errors, queued_requests_fail_only_for_the_poisoned_slices) {
   const auto x = gpu.alloc<float>(100);
   gpu.upload(x, counting(100));
   blockade b(gpu);
@@ -138,7 +138,7 @@ TEST_P(data_errors, a_refused_request_spoils_its_outputs_and_not_its_inputs) {
       is_error(error_of(gpu.download(y)), reaction::caller_bug, {"testing.copy", "holds 10", "memory.download"}));
 }
 
-TEST_P(data_errors, memory_that_is_freed_and_allocated_again_is_not_spoiled) {
+TEST_P(data_errors, reallocated_memory_is_not_stale) {
   for (int round = 0; round < 20; ++round) {
     std::uint64_t address = 0;
     {
@@ -148,17 +148,17 @@ TEST_P(data_errors, memory_that_is_freed_and_allocated_again_is_not_spoiled) {
       EXPECT_OK(gpu.sync().get());
       EXPECT_FALSE(x.valid());
     }
-    (void)gpu.statistics();  // drives, so the block has come back
+    (void)gpu.statistics();  // drives, so the block is free again
     const auto again = gpu.alloc<float>(10);
-    EXPECT_EQ(again.memory().address, address) << "the test must get the same memory to say anything";
+    EXPECT_EQ(again.memory().address, address) << "the test needs the same memory again";
     EXPECT_TRUE(again.valid());
-    // Reading what was never written is the caller's business; it is no error.
+    // Reading memory that was never written is allowed; the caller is responsible.
     EXPECT_OK(gpu.download(again).get());
     EXPECT_OK(gpu.ask(increment{.x = again, .n = 10}).get());
   }
 }
 
-TEST_P(data_errors, an_allocation_that_fails_is_stale_from_birth_and_its_reason_arrives_at_the_end) {
+TEST_P(data_errors, a_failed_allocation_is_stale_and_its_reason_reaches_the_last_answer) {
   const auto huge = gpu.alloc<float>(extent(1) * (std::int64_t{1} << 55));
   const auto y = zeros();
   EXPECT_FALSE(huge.valid());
@@ -168,13 +168,13 @@ TEST_P(data_errors, an_allocation_that_fails_is_stale_from_birth_and_its_reason_
       is_error(error_of(gpu.download(y)), reaction::caller_bug, {"never fit", "testing.copy", "memory.download"}));
 }
 
-TEST_P(data_errors, an_allocation_of_nothing_speaks_of_elements) {
+TEST_P(data_errors, an_empty_allocation_is_refused_in_elements) {
   const auto cause = [](const auto& made) { return *made.cause(); };
   EXPECT_TRUE(is_error(cause(gpu.alloc<double>(-5)), reaction::caller_bug, {"count is -5 elements of 8 bytes", "1"}));
   EXPECT_TRUE(is_error(cause(gpu.alloc_host<char>(0)), reaction::caller_bug, {"count is 0 elements of 1 byte;"}));
 }
 
-TEST_P(data_errors, an_unread_failure_of_a_dropped_pending_is_found_at_the_end) {
+TEST_P(data_errors, a_failure_of_a_dropped_pending_reaches_the_last_answer) {
   const auto x = zeros();
   {
     auto dropped = gpu.ask(spoil{.target = x, .n = 10, .text = "unread"});
@@ -182,7 +182,7 @@ TEST_P(data_errors, an_unread_failure_of_a_dropped_pending_is_found_at_the_end) 
   EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::unsupported, {"unread"}));
 }
 
-TEST_P(data_errors, the_earliest_of_several_failures_is_told) {
+TEST_P(data_errors, the_earliest_of_several_failures_is_reported) {
   const auto x = zeros(), y = zeros(), z = zeros();
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -192,10 +192,10 @@ TEST_P(data_errors, the_earliest_of_several_failures_is_told) {
   auto end = gpu.ask(testing_actor::copy{.source = x, .target = z, .n = 10});
   b.lift();
   EXPECT_TRUE(is_error(error_of(end.get()), reaction::unsupported, {"third"}))
-      << "it replaced what the first had spoiled";
+      << "it replaced what the first had made stale";
 }
 
-TEST_P(data_errors, thousands_of_failures_are_all_told_and_numbered_right) {
+TEST_P(data_errors, thousands_of_failures_are_all_reported_and_numbered_right) {
   tally answers;
   const auto x = zeros(), fine = zeros();
   for (int i = 0; i < 3000; ++i) {
@@ -203,7 +203,7 @@ TEST_P(data_errors, thousands_of_failures_are_all_told_and_numbered_right) {
     if (!p.ready())
       answers.watch(std::move(p));
     else if (error_of(p.get()).reaction() == reaction::retry_later)
-      --i;  // full: again
+      --i;  // full: try again
   }
   EXPECT_OK(gpu.ask(increment{.x = fine, .n = 10}).get());
   answers.await_all();

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
-#include <troupe/device/sealing.hpp>
-#include <troupe/device/sharing.hpp>
+// Memory shared with code outside the device by DLPack.
 #include "interop_fixture.hpp"
 
 namespace troupe::whole::interop_tests {
@@ -13,7 +11,7 @@ using dlpack::abi::managed_tensor_versioned;
 
 managed_tensor_versioned& look(DLManagedTensorVersioned* t) { return *reinterpret_cast<managed_tensor_versioned*>(t); }
 
-TEST(dlpack, a_buffer_of_the_host_is_a_tensor_of_this_process) {
+TEST(dlpack, exports_a_buffer_of_a_host_device_as_a_tensor) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
@@ -41,7 +39,7 @@ TEST(dlpack, a_buffer_of_the_host_is_a_tensor_of_this_process) {
   }
 }
 
-TEST(dlpack, the_memory_lives_as_long_as_a_receiver_has_it) {
+TEST(dlpack, keeps_memory_alive_while_a_receiver_holds_the_tensor) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   auto x = gpu.alloc<double>(10);
@@ -60,7 +58,7 @@ TEST(dlpack, the_memory_lives_as_long_as_a_receiver_has_it) {
   EXPECT_EQ(used(), 0u);
 }
 
-TEST(dlpack, a_tensor_outlives_its_device_whatever_its_worker_was) {
+TEST(dlpack, keeps_a_tensor_valid_after_its_device_is_closed) {
   for (const isolation how : {isolation::process, isolation::thread}) {
     result<dlpack::tensor> lent = error(reaction::fatal, "test", "not lent");
     {
@@ -79,7 +77,7 @@ TEST(dlpack, a_tensor_outlives_its_device_whatever_its_worker_was) {
   }
 }
 
-TEST(dlpack, a_host_buffer_is_a_tensor_at_once) {
+TEST(dlpack, exports_a_host_buffer_without_waiting) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto h = gpu.alloc_host<complex64>(6);
@@ -93,7 +91,7 @@ TEST(dlpack, a_host_buffer_is_a_tensor_at_once) {
   t.deleter(&t);
 }
 
-TEST(dlpack, what_is_sealed_is_lent_for_reading_only) {
+TEST(dlpack, lends_sealed_buffers_read_only) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10, {.sealable = true});
@@ -109,7 +107,7 @@ TEST(dlpack, what_is_sealed_is_lent_for_reading_only) {
   EXPECT_TRUE(x.sealed());
 }
 
-TEST(dlpack, what_a_receiver_can_write_is_not_sealed_before_it_has_let_go) {
+TEST(dlpack, refuses_a_seal_while_a_receiver_holds_a_writable_tensor) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
@@ -129,7 +127,7 @@ TEST(dlpack, what_a_receiver_can_write_is_not_sealed_before_it_has_let_go) {
   }
 }
 
-TEST(sharing, an_address_that_can_be_written_puts_off_the_seal_and_one_of_what_is_sealed_cannot) {
+TEST(sharing, refuses_a_seal_while_a_writable_address_is_held) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
@@ -151,7 +149,7 @@ TEST(sharing, an_address_that_can_be_written_puts_off_the_seal_and_one_of_what_i
   }
 }
 
-TEST(dlpack, a_layout_that_does_not_fit_the_buffer_is_refused) {
+TEST(dlpack, refuses_layouts_that_do_not_fit_the_buffer) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(24, {.zeroed = true});
@@ -189,7 +187,7 @@ struct foreign {
   int deleted = 0;
 };
 
-TEST(dlpack, a_worker_that_is_a_thread_works_in_a_tensor_and_gives_it_back) {
+TEST(dlpack, lets_a_worker_thread_use_a_tensor_and_releases_it) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   foreign f({3, 5});
@@ -211,7 +209,7 @@ TEST(dlpack, a_worker_that_is_a_thread_works_in_a_tensor_and_gives_it_back) {
   EXPECT_EQ(f.deleted, 1);
 }
 
-TEST(dlpack, a_tensor_that_is_refused_stays_the_callers) {
+TEST(dlpack, leaves_a_refused_tensor_to_the_caller) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread})),
                apart = rt.open_device(with_test_engines());
@@ -239,7 +237,7 @@ TEST(dlpack, a_tensor_that_is_refused_stays_the_callers) {
   EXPECT_EQ(f.deleted, 0);
 }
 
-TEST(dlpack, tensors_of_before_version_1_and_scalars_are_borrowed_too) {
+TEST(dlpack, imports_unversioned_tensors_and_scalars) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   float one = 7;

@@ -108,7 +108,7 @@ struct forget {
 }  // namespace
 
 using event_requests = testing::Types<record, record_all, on_an_event<events::reach>, hold_back, elapsed, forget>;
-// What two processes share is in tests/gpu_sharing.
+// tests/gpu_sharing tests what two processes share.
 static_assert(covers<event_requests, events::requests_here>);
 INSTANTIATE_TYPED_TEST_SUITE_P(events, library_actor, event_requests);
 

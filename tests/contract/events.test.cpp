@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Points in what a device does, and the time between them.
+// Points in the work of a device, and the time between them.
 #include <barrier>
 #include <optional>
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing_actor;
 
-TEST(events, tell_how_long_what_lies_between_them_took) {
+TEST(events, measure_the_time_between_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const events::event before(gpu), after(gpu);
@@ -27,7 +27,7 @@ TEST(events, tell_how_long_what_lies_between_them_took) {
   EXPECT_EQ(elapsed(after, before).get().value(), -*took);
 }
 
-TEST(events, are_recorded_behind_who_wrote_the_buffers_and_before_who_writes_them_next) {
+TEST(events, are_ordered_between_writers_of_their_buffers) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
@@ -45,7 +45,7 @@ TEST(events, are_recorded_behind_who_wrote_the_buffers_and_before_who_writes_the
   EXPECT_OK(slow.get());
 }
 
-TEST(events, are_reached_when_everything_before_is_done) {
+TEST(events, are_reached_when_all_earlier_requests_are_done) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   blockade first(gpu);
@@ -60,7 +60,7 @@ TEST(events, are_reached_when_everything_before_is_done) {
   EXPECT_TRUE(e.query());
 }
 
-TEST(events, that_are_recorded_again_wait_again) {
+TEST(events, wait_again_after_being_recorded_again) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   const events::event e(gpu);
@@ -73,14 +73,14 @@ TEST(events, that_are_recorded_again_wait_again) {
   ASSERT_TRUE(first.entered());
   pending<void> again = e.record();
   EXPECT_FALSE(e.query());
-  EXPECT_FALSE(e.enqueued()) << "the recording before is another one";
+  EXPECT_FALSE(e.enqueued()) << "the earlier recording differs";
   first.lift();
   EXPECT_OK(again.get());
   EXPECT_TRUE(e.query());
   EXPECT_TRUE(e.enqueued());
 }
 
-TEST(events, that_two_threads_record_at_once_are_reached_for_both) {
+TEST(events, are_reached_for_both_of_two_threads_that_record_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const events::event e(gpu);
@@ -97,7 +97,7 @@ TEST(events, that_two_threads_record_at_once_are_reached_for_both) {
   }
 }
 
-TEST(events, whose_last_recording_was_refused_are_as_recorded_before) {
+TEST(events, keep_their_recording_if_the_next_is_refused) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   const events::event e(gpu);
@@ -113,7 +113,7 @@ TEST(events, whose_last_recording_was_refused_are_as_recorded_before) {
   EXPECT_TRUE(e.query());
 }
 
-TEST(events, that_were_never_recorded_are_refused) {
+TEST(events, are_refused_if_never_recorded) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const events::event never(gpu), once(gpu);
@@ -123,7 +123,7 @@ TEST(events, that_were_never_recorded_are_refused) {
   EXPECT_TRUE(is_error(error_of(elapsed(never, once)), reaction::caller_bug, {"from was never recorded"}));
 }
 
-TEST(events, that_could_not_be_forgotten_are_not_taken_for_those_that_have_their_memory_next) {
+TEST(events, are_not_confused_with_later_events_in_the_same_memory) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   std::optional<events::event> before(gpu);
@@ -142,7 +142,7 @@ TEST(events, that_could_not_be_forgotten_are_not_taken_for_those_that_have_their
   }
 }
 
-TEST(events, hold_back_a_thread_that_uses_a_buffer_later) {
+TEST(events, hold_back_later_uses_of_a_buffer) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   const auto x = gpu.alloc<float>(1, {.zeroed = true});
@@ -158,7 +158,7 @@ TEST(events, hold_back_a_thread_that_uses_a_buffer_later) {
   EXPECT_OK(content.get());
 }
 
-TEST(events, say_why_other_processes_cannot_have_them_on_the_host_engine) {
+TEST(events, explain_why_the_host_engine_cannot_share_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const events::event e(gpu, {.inter_process = true});
@@ -166,7 +166,7 @@ TEST(events, say_why_other_processes_cannot_have_them_on_the_host_engine) {
   const error not_shared = error_of(e.handle());
   EXPECT_TRUE(is_error(not_shared, reaction::unsupported, {"events.share"}));
   EXPECT_EQ(not_shared.to_string().find("events.record_all"), std::string::npos)
-      << "what became of a recording does not matter: " << not_shared.to_string();
+      << "the outcome of a recording does not matter: " << not_shared.to_string();
   const events::event plain(gpu);
   ASSERT_OK(plain.record().get());
   EXPECT_TRUE(is_error(error_of(plain.handle()), reaction::unsupported, {"events.share"}));
@@ -175,7 +175,7 @@ TEST(events, say_why_other_processes_cannot_have_them_on_the_host_engine) {
   EXPECT_TRUE(is_error(error_of(theirs.record()), reaction::unsupported, {"events.open"}));
 }
 
-TEST(events, of_another_process_that_are_not_open_cannot_be_recorded) {
+TEST(events, of_another_process_cannot_be_recorded_before_they_are_opened) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   blockade first(gpu), second(gpu);
@@ -185,7 +185,7 @@ TEST(events, of_another_process_that_are_not_open_cannot_be_recorded) {
   EXPECT_OK(first.answer().get());
   EXPECT_OK(second.answer().get());
   const auto x = gpu.alloc<float>(1, {.zeroed = true});
-  for (int i = 0; i < 2; ++i) {  // what is refused opens nothing
+  for (int i = 0; i < 2; ++i) {  // a refused request opens nothing
     EXPECT_TRUE(
         is_error(error_of(theirs.record()), reaction::retry_later, {"events.open", "mailbox", "open it again"}));
     EXPECT_TRUE(is_error(error_of(theirs.record(x)), reaction::retry_later, {"events.open", "open it again"}));
@@ -195,7 +195,7 @@ TEST(events, of_another_process_that_are_not_open_cannot_be_recorded) {
   EXPECT_TRUE(is_error(error_of(theirs.reached()), reaction::retry_later, {"events.open", "open it again"}));
 }
 
-TEST(events, of_another_process_give_the_handle_that_they_were_opened_with) {
+TEST(events, of_another_process_return_the_handle_that_opened_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   events::event_handle handle{};
@@ -205,7 +205,7 @@ TEST(events, of_another_process_give_the_handle_that_they_were_opened_with) {
   EXPECT_EQ(*given, handle);
 }
 
-TEST(events, of_before_a_restart_are_stale_and_can_be_recorded_anew) {
+TEST(events, are_stale_after_a_restart_and_can_be_recorded_again) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
   const events::event e(gpu);

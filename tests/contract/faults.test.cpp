@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers that die. Every request gets exactly one answer, and the device says what happened.
+// Workers that die. Every request gets exactly one answer, and the device reports what happened.
 #include <troupe/async/thread_pool.hpp>
 
 #include "harness.hpp"
@@ -13,7 +13,7 @@ using namespace testing_actor;
 class faults : public testing::Test {
  protected:
   runtime rt;
-  // Nothing that takes up memory runs on the pump, so the worker goes on reading requests behind a blockade.
+  // No request that takes memory runs on the pump, so the worker keeps reading requests behind a blockade.
   device gpu =
       rt.open_device(with_test_engines({.mailbox_capacity = 4096, .lanes = lane_policy::pooled, .inline_bytes = 0}));
 
@@ -26,14 +26,15 @@ class faults : public testing::Test {
     EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "not reaped";
   }
 
-  // 1000 requests of all kinds behind a blockade; then `happens`; each must be answered once, none well.
+  // Sends 1000 requests of all kinds behind a blockade, then calls `happens`; each must be answered once, with an
+  // error.
   template <class F>
   void with_a_thousand_queued(F&& happens, const char* text) {
     tally answers;
     blockade b(gpu);
     ASSERT_TRUE(b.entered());
     const auto x = gpu.alloc<float>(100);
-    // They use what the blockade holds, so they certainly wait for it.
+    // They use the blockade's memory, so they certainly wait for it.
     const buffer<std::uint32_t> gate(b.gate().memory());
     for (int i = 0; i < 500; ++i) answers.watch(gpu.fill(gate, 0u));
     for (int i = 0; i < 500; ++i) answers.watch(gpu.download(gate));
@@ -60,7 +61,7 @@ TEST_F(faults, an_exit_answers_a_thousand_queued_requests_with_context_lost) {
   with_a_thousand_queued([&] { gpu.tell(crash{.how = ending::exit}); }, "exited with code 7");
 }
 
-TEST_F(faults, what_had_finished_before_the_death_is_answered_as_finished) {
+TEST_F(faults, requests_finished_before_the_death_succeed) {
   const auto x = gpu.alloc<float>(100);
   gpu.fill(x, 3.0f);
   auto before = gpu.download(x);
@@ -70,7 +71,7 @@ TEST_F(faults, what_had_finished_before_the_death_is_answered_as_finished) {
   expect_stopped_with("SIGKILL");
 }
 
-TEST_F(faults, buffers_are_stale_after_the_death_and_say_why) {
+TEST_F(faults, buffers_are_stale_after_the_death_with_the_cause) {
   const auto x = gpu.alloc<float>(100);
   EXPECT_OK(gpu.fill(x, 3.0f).get());
   EXPECT_TRUE(x.valid());
@@ -83,11 +84,11 @@ TEST_F(faults, buffers_are_stale_after_the_death_and_say_why) {
   EXPECT_FALSE(later.valid());
 }
 
-TEST_F(faults, a_large_upload_ends_when_the_worker_dies_in_it) {
+TEST_F(faults, a_large_upload_ends_when_the_worker_dies) {
   const std::size_t n = 16 << 20;
   const auto x = gpu.alloc<float>(n);
   const std::vector<float> data(n);
-  // The upload waits for this one, with its staging block full.
+  // The upload waits for this request, with its staging block full.
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto holding = gpu.ask(hold_slowly{.gate = gate, .result = x.slice(0, 1)});
   std::thread killer([&] {
@@ -100,7 +101,7 @@ TEST_F(faults, a_large_upload_ends_when_the_worker_dies_in_it) {
   expect_stopped_with("SIGKILL");
 }
 
-TEST_F(faults, large_downloads_end_when_the_worker_dies_in_them) {
+TEST_F(faults, large_downloads_end_when_the_worker_dies) {
   tally answers;
   const std::size_t n = 16 << 20;
   const auto x = gpu.alloc<std::byte>(n);
@@ -140,7 +141,7 @@ TEST_F(faults, coroutines_resume_with_the_error_of_the_death) {
   };
   thread_pool pool(1);
   auto answer = start(pool, wait_for(gpu));
-  while (gpu.statistics().depth < 2) std::this_thread::yield();  // it has asked
+  while (gpu.statistics().depth < 2) std::this_thread::yield();  // it has been sent
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(answer.get()), reaction::context_lost, {"SIGKILL"}));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What devices promise of faults and of limits to running. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
+// What devices promise about faults and run limits. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class faults_and_limits : public testing::Test {
 };
 
 // On a GPU all are enqueued at once, and the download waits there for the last of them.
-TEST_F(faults_and_limits, a_time_limit_is_each_requests_own) {
+TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   constexpr int launches = 40;
   const device gpu = open();
   const auto p =
@@ -43,10 +43,10 @@ TEST_F(faults_and_limits, a_time_limit_is_each_requests_own) {
   ASSERT_OK(got);
   EXPECT_EQ((*got)[0], launches);
   EXPECT_EQ(gpu.statistics().faults, 0u);
-  EXPECT_GT(std::chrono::steady_clock::now() - begun, 250ms) << "together they take longer, or this tests nothing";
+  EXPECT_GT(std::chrono::steady_clock::now() - begun, 250ms) << "together they must take longer, or this tests nothing";
 }
 
-TEST_F(faults_and_limits, what_a_gpu_was_doing_is_left_in_a_folder) {
+TEST_F(faults_and_limits, the_state_of_a_gpu_is_written_to_the_record_folder) {
   const std::string folder = testing::TempDir() + "gpu_core_" + std::to_string(::getpid());
   std::filesystem::create_directory(folder);
   if (engine_under_test() == "host") {
@@ -68,7 +68,7 @@ TEST_F(faults_and_limits, what_a_gpu_was_doing_is_left_in_a_folder) {
               "ELF");
     EXPECT_LT(std::filesystem::file_size(core), std::uintmax_t{64} << 20);
     EXPECT_EQ(gpu.ping(4).get().value(), 4u);
-    // A fault that is none of the GPU's leaves none.
+    // A fault outside the GPU leaves no such file.
     EXPECT_TRUE(is_error(error_of(gpu.ask(faults::abort{})), reaction::context_lost, {"SIGABRT"}));
     EXPECT_EQ(gpu.last_fault()->gpu_core, "");
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// As many requests as a mailbox can hold, and all fail at once: what that takes must grow with their number, not with
-// its square.
+// As many requests as a mailbox can hold fail at once: the time for that must grow linearly with their number, not
+// quadratically.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -18,7 +18,7 @@ class full_mailbox : public testing::Test {
     o.restarts = 3;
     return rt.open_device(o);
   }
-  // Generous: it takes less than a second. When each failure looked at every other request, it took a minute.
+  // Generous: it takes less than a second. When each failure examined every other request, it took a minute.
   template <class Happen>
   void all_are_answered_soon_after(Happen&& happens) {
     const auto begin = std::chrono::steady_clock::now();
@@ -32,7 +32,7 @@ class full_mailbox : public testing::Test {
   tally answers;
 };
 
-TEST_F(full_mailbox, that_goes_stale_in_one_recovery_is_answered_soon) {
+TEST_F(full_mailbox, is_answered_in_linear_time_when_a_recovery_makes_it_stale) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   ASSERT_OK(gpu.upload(x, counting(10)).get());
@@ -44,7 +44,7 @@ TEST_F(full_mailbox, that_goes_stale_in_one_recovery_is_answered_soon) {
   EXPECT_EQ(answers.failed(reaction::context_lost), most - 1);
 }
 
-TEST_F(full_mailbox, that_reads_what_a_lost_request_writes_is_answered_soon) {
+TEST_F(full_mailbox, is_answered_in_linear_time_when_it_reads_from_a_lost_request) {
   const device gpu = open();
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -55,7 +55,7 @@ TEST_F(full_mailbox, that_reads_what_a_lost_request_writes_is_answered_soon) {
   EXPECT_EQ(answers.failed(reaction::context_lost), most - 1);
 }
 
-TEST_F(full_mailbox, whose_first_request_fails_is_answered_soon) {
+TEST_F(full_mailbox, is_answered_in_linear_time_when_its_first_request_fails) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10);
   ASSERT_OK(gpu.upload(x, counting(10)).get());
@@ -70,7 +70,7 @@ TEST_F(full_mailbox, whose_first_request_fails_is_answered_soon) {
   EXPECT_EQ(answers.fine(), 0);
 }
 
-TEST_F(full_mailbox, that_is_closed_at_once_is_answered_soon) {
+TEST_F(full_mailbox, is_answered_in_linear_time_when_the_device_closes_now) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10);
   ASSERT_OK(gpu.upload(x, counting(10)).get());

@@ -6,7 +6,7 @@
 
 #include "jit_source.hpp"
 
-/// What the tests of graphs share.
+/// Kernels for the tests of graphs.
 namespace troupe::whole {
 
 /// scale(a, x, n): x = a * x.   add(x, y, n): y = y + x.   down(flag, x): x[0] += 1, flag -= 1.
@@ -24,7 +24,7 @@ inline jit::recipe graph_recipe() {
           .name = "graphs.cu"};
 }
 
-/// The kernels on 64 elements.
+/// Launches of the kernels on 64 elements.
 struct graph_kernels {
   explicit graph_kernels(const device& gpu) : program(jit::compile(gpu, graph_recipe())) {}
   jit::launch scale(float a, const buffer<float>& x) const {

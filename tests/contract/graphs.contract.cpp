@@ -24,7 +24,7 @@ class a_graph : public testing::Test {
   graph_kernels k_{gpu_};
 };
 
-TEST_F(a_graph, launched_a_hundred_times_does_what_its_requests_do_one_by_one) {
+TEST_F(a_graph, computes_the_same_as_its_requests_in_a_hundred_launches) {
   const auto x = numbers(1), y = numbers(), z = gpu_.alloc<float>(64), x1 = numbers(1), y1 = numbers(),
              z1 = gpu_.alloc<float>(64);
   graph::recorder rec(gpu_);
@@ -46,7 +46,7 @@ TEST_F(a_graph, launched_a_hundred_times_does_what_its_requests_do_one_by_one) {
   EXPECT_GT(content(y)[63], 3200);
 }
 
-TEST_F(a_graph, does_what_a_changed_request_says_from_the_next_launch_on) {
+TEST_F(a_graph, applies_changed_requests_from_the_next_launch_on) {
   const auto x = numbers(), other = numbers(100);
   graph::recorder rec(gpu_);
   const graph::node n = rec.add(k_.scale(2, x));
@@ -61,7 +61,7 @@ TEST_F(a_graph, does_what_a_changed_request_says_from_the_next_launch_on) {
   EXPECT_EQ(content(other), times(counting(64, 100), 3));
 }
 
-TEST_F(a_graph, keeps_for_launches_that_were_asked_before_a_change_what_it_was_then) {
+TEST_F(a_graph, does_not_change_launches_that_are_already_queued) {
   const auto x = numbers(1), y = numbers(1);
   graph::recorder rec(gpu_);
   const graph::node n = rec.add(k_.scale(2, x));
@@ -75,7 +75,7 @@ TEST_F(a_graph, keeps_for_launches_that_were_asked_before_a_change_what_it_was_t
   EXPECT_EQ(content(y), times(counting(64, 1), 9));
 }
 
-TEST_F(a_graph, works_on_another_buffer_after_rebind_slices_included) {
+TEST_F(a_graph, uses_another_buffer_and_its_slices_after_rebind) {
   const auto x = numbers(1), y = numbers(), to = numbers(1000);
   const auto f = flag(1), other = flag(0);
   graph::recorder rec(gpu_);
@@ -91,13 +91,13 @@ TEST_F(a_graph, works_on_another_buffer_after_rebind_slices_included) {
   EXPECT_EQ(content(y.slice(0, 32)), counting(32, 1032));
   EXPECT_OK(g.rebind(f, other));
   launch(g);
-  EXPECT_EQ(content(to), times(counting(64, 1000), 2)) << "the flag is another one, too";
+  EXPECT_EQ(content(to), times(counting(64, 1000), 2)) << "the flag differs, too";
   set_flag(other, 1);
   launch(g);
-  EXPECT_EQ(content(to), times(counting(64, 1000), 4)) << "and heeded";
+  EXPECT_EQ(content(to), times(counting(64, 1000), 4)) << "and the flag is honoured";
 }
 
-TEST_F(a_graph, decides_by_the_flag_as_it_is_with_each_launch_after_changes_of_what_it_decides) {
+TEST_F(a_graph, evaluates_the_flag_at_each_launch_after_its_body_changed) {
   const auto x = numbers(1);
   const auto f = flag(0);
   std::optional<graph::node> then_scales, else_scales;
@@ -119,7 +119,7 @@ TEST_F(a_graph, decides_by_the_flag_as_it_is_with_each_launch_after_changes_of_w
   }
 }
 
-TEST_F(a_graph, repeats_a_body_that_was_changed_as_often_as_another_flag_says) {
+TEST_F(a_graph, repeats_a_changed_body_by_another_flag) {
   const auto x = uploaded<float>(gpu_, {0}), y = uploaded<float>(gpu_, {0});
   const auto f = flag(3), other = flag(0);
   std::optional<graph::node> counts;
@@ -141,7 +141,7 @@ TEST_F(a_graph, repeats_a_body_that_was_changed_as_often_as_another_flag_says) {
   EXPECT_EQ(content(y)[0], 11);
 }
 
-TEST_F(a_graph, is_as_it_was_when_a_change_is_refused) {
+TEST_F(a_graph, is_unchanged_by_a_refused_change) {
   const auto x = numbers(1), y = numbers(), z = gpu_.alloc<float>(64), shorter = gpu_.alloc<float>(32);
   graph::recorder rec(gpu_), another(gpu_);
   const graph::node fills = rec.fill(z, 1), copies = rec.copy(y, x);
@@ -166,7 +166,7 @@ TEST_F(a_graph, is_as_it_was_when_a_change_is_refused) {
   EXPECT_EQ(content(y), counting(64, 1));
 }
 
-TEST_F(a_graph, contains_other_graphs_as_they_were_when_they_were_added) {
+TEST_F(a_graph, contains_copies_of_the_graphs_added_to_it) {
   const auto x = numbers(1);
   graph::recorder inner(gpu_, {.name = "inner"});
   const graph::node n = inner.add(k_.scale(2, x));
@@ -184,7 +184,7 @@ TEST_F(a_graph, contains_other_graphs_as_they_were_when_they_were_added) {
   EXPECT_EQ(content(x), times(counting(64, 1), 4 * 14));
 }
 
-TEST_F(a_graph, calls_another_child_by_its_name_unless_the_application_has_given_a_label) {
+TEST_F(a_graph, names_a_replaced_child_graph_unless_it_has_a_label) {
   const auto x = numbers();
   const auto of_name = [&](const char* name) {
     graph::recorder rec(gpu_, {.name = name});
@@ -216,7 +216,7 @@ TEST_F(a_graph, decides_on_the_device_whether_a_body_runs) {
   EXPECT_EQ(content(x), times(counting(64, 1), 30));
 }
 
-TEST_F(a_graph, decides_by_what_its_own_nodes_left_in_the_flag) {
+TEST_F(a_graph, decides_by_a_flag_that_its_own_nodes_write) {
   const auto x = numbers(1);
   const auto f = flag(0), one = flag(1);
   graph::recorder rec(gpu_);
@@ -230,7 +230,7 @@ TEST_F(a_graph, decides_by_what_its_own_nodes_left_in_the_flag) {
   EXPECT_EQ(content(x), times(counting(64, 1), 2));
 }
 
-TEST_F(a_graph, repeats_a_body_until_the_device_says_that_it_is_enough) {
+TEST_F(a_graph, repeats_a_body_until_the_device_clears_the_flag) {
   const auto x = uploaded<float>(gpu_, {0});
   const auto f = flag(10);
   graph::recorder rec(gpu_);
@@ -245,7 +245,7 @@ TEST_F(a_graph, repeats_a_body_until_the_device_says_that_it_is_enough) {
   EXPECT_EQ(content(x)[0], 13);
 }
 
-TEST_F(a_graph, repeats_loops_inside_of_loops) {
+TEST_F(a_graph, repeats_nested_loops) {
   const auto x = uploaded<float>(gpu_, {0}), ignored = uploaded<float>(gpu_, {0});
   const auto outer = flag(3), inner = flag(0), four = flag(4);
   graph::recorder rec(gpu_);
@@ -258,7 +258,7 @@ TEST_F(a_graph, repeats_loops_inside_of_loops) {
   EXPECT_EQ(content(x)[0], 12);
 }
 
-TEST_F(a_graph, keeps_buffers_and_programs_when_all_other_handles_are_gone) {
+TEST_F(a_graph, keeps_buffers_and_programs_alive) {
   const auto result = numbers();
   graph::graph g;
   {
@@ -282,7 +282,7 @@ TEST_F(a_graph, keeps_buffers_and_programs_when_all_other_handles_are_gone) {
   EXPECT_LT(gpu_.statistics().memory.used_bytes, used);
 }
 
-TEST_F(a_graph, may_go_while_it_runs) {
+TEST_F(a_graph, may_be_destroyed_while_it_runs) {
   const auto x = numbers(1);
   for (int i = 0; i < 20; ++i) {
     graph::recorder rec(gpu_);
@@ -293,7 +293,7 @@ TEST_F(a_graph, may_go_while_it_runs) {
   EXPECT_EQ(content(x), counting(64, 1));
 }
 
-TEST_F(a_graph, is_refused_at_launch_when_what_it_reads_is_stale_and_replaces_what_it_only_writes) {
+TEST_F(a_graph, refuses_stale_inputs_at_launch_and_replaces_stale_outputs) {
   const auto x = numbers(1), y = gpu_.alloc<float>(64);
   graph::recorder rec(gpu_);
   rec.copy(y, x);
@@ -315,7 +315,7 @@ TEST_F(a_graph, is_refused_at_launch_when_what_it_reads_is_stale_and_replaces_wh
   EXPECT_EQ(content(y), times(counting(64, 1), 2));
 }
 
-TEST_F(a_graph, reads_what_only_a_condition_replaces) {
+TEST_F(a_graph, counts_outputs_of_a_conditional_body_as_inputs) {
   const auto x = gpu_.alloc<float>(64);
   const auto f = flag(1);
   graph::recorder rec(gpu_);
@@ -327,7 +327,7 @@ TEST_F(a_graph, reads_what_only_a_condition_replaces) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(a_graph, that_would_write_a_sealed_buffer_is_refused_with_the_node) {
+TEST_F(a_graph, is_refused_by_node_if_it_would_write_a_sealed_buffer) {
   const auto x = gpu_.alloc<float>(64, {.sealable = true});
   gpu_.upload(x, counting(64));
   graph::recorder rec(gpu_);
@@ -343,7 +343,7 @@ TEST_F(a_graph, that_would_write_a_sealed_buffer_is_refused_with_the_node) {
   EXPECT_EQ(content(x), times(counting(64), 2));
 }
 
-TEST_F(a_graph, refuses_to_record_what_is_no_work_on_the_device_alone) {
+TEST_F(a_graph, refuses_to_record_requests_that_involve_the_application) {
   const auto x = numbers();
   graph::recorder rec(gpu_);
   const auto host = gpu_.alloc_host<float>(64);
@@ -366,7 +366,7 @@ TEST_F(a_graph, refuses_to_record_what_is_no_work_on_the_device_alone) {
       << "the first of them";
 }
 
-TEST_F(a_graph, refuses_what_is_wrong_as_an_ask_does) {
+TEST_F(a_graph, refuses_invalid_requests_as_ask_does) {
   const auto x = numbers();
   const device other = runtime_.open_device(with_test_engines());
   const auto foreign = other.alloc<float>(64);
@@ -386,7 +386,7 @@ TEST_F(a_graph, refuses_what_is_wrong_as_an_ask_does) {
   EXPECT_TRUE(is_error(nothing.fill(x, 1).error(), reaction::caller_bug, {"finish() was called"}));
 }
 
-TEST_F(a_graph, refuses_any_other_recorder_than_that_of_the_body_that_is_recorded) {
+TEST_F(a_graph, refuses_recorders_other_than_that_of_the_current_body) {
   const auto x = numbers(), y = numbers();
   const auto f = flag(1);
   const auto refused = [](const auto& why) {
@@ -399,7 +399,7 @@ TEST_F(a_graph, refuses_any_other_recorder_than_that_of_the_body_that_is_recorde
       body.fill(f, 0);
       wrongly(rec, body);
     });
-    EXPECT_TRUE(rec.fill(x, 1)) << "what comes after the body is not to blame";
+    EXPECT_TRUE(rec.fill(x, 1)) << "requests after the body are not blamed";
     return error_of(gpu_.ask(graph::launch{.graph = rec.finish()}));
   };
   EXPECT_TRUE(refused(recorded([&](auto& rec, auto&) { EXPECT_TRUE(refused(rec.fill(x, 1).error())); })));
@@ -416,7 +416,7 @@ TEST_F(a_graph, refuses_any_other_recorder_than_that_of_the_body_that_is_recorde
   EXPECT_EQ(content(x)[0], 3) << "as if the condition had not been recorded";
 }
 
-TEST_F(a_graph, whose_program_was_unloaded_is_refused_until_it_has_another) {
+TEST_F(a_graph, is_refused_after_its_program_is_unloaded_until_its_node_is_replaced) {
   const auto x = numbers(1);
   const graph_kernels own(gpu_);
   graph::recorder rec(gpu_);
@@ -426,13 +426,13 @@ TEST_F(a_graph, whose_program_was_unloaded_is_refused_until_it_has_another) {
   ASSERT_OK(own.program.unload().get());
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = g})), reaction::caller_bug,
                        {"node 0 (jit.launch) uses graphs.cu, which was unloaded"}));
-  gpu_.upload(x, counting(64, 1));  // the refused launch should have written it
+  gpu_.upload(x, counting(64, 1));  // the refused launch should have written it, so it is stale
   ASSERT_OK(g.set(n, k_.scale(3, x)));
   launch(g);
   EXPECT_EQ(content(x), times(counting(64, 1), 3));
 }
 
-TEST_F(a_graph, that_fails_says_which_node_it_was_and_leaves_its_outputs_stale) {
+TEST_F(a_graph, names_the_failed_node_and_leaves_its_outputs_stale) {
   const auto x = numbers(1), y = numbers();
   graph::recorder inner(gpu_, {.name = "inner"});
   inner.add(k_.scale(2, x));
@@ -448,7 +448,7 @@ TEST_F(a_graph, that_fails_says_which_node_it_was_and_leaves_its_outputs_stale) 
   EXPECT_TRUE(is_error(error_of(gpu_.download(y)), reaction::caller_bug, {"node 1.1"}));
 }
 
-TEST_F(a_graph, with_a_library_that_is_not_there_says_so_with_the_node) {
+TEST_F(a_graph, names_the_node_whose_library_is_missing) {
   graph::recorder rec(gpu_);
   rec.fill(numbers(), 1);
   rec.add(nowhere::thing{});
@@ -456,7 +456,7 @@ TEST_F(a_graph, with_a_library_that_is_not_there_says_so_with_the_node) {
                        {"node 1 (nowhere.thing): ", "no engine"}));
 }
 
-TEST_F(a_graph, shows_itself_as_a_text_for_graphviz) {
+TEST_F(a_graph, exports_itself_for_graphviz) {
   const auto x = numbers(), y = numbers();
   const auto f = flag(1);
   graph::recorder rec(gpu_, {.name = "two \"steps\""});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A worker that writes whatever it likes into the memory it shares with the application. The application must answer
+// A worker that writes arbitrary data into the memory it shares with the application. The application must answer
 // everything exactly once, with typed errors, and must neither crash nor hang.
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,11 +23,11 @@ namespace {
 
 using namespace testing_actor;
 
-// The channel of a worker, opened as the worker itself could write it.
+// The channel of a worker, mapped as the worker itself could write it.
 class channel_of_worker {
  public:
   channel_of_worker(const device& gpu, std::uint32_t capacity) {
-    (void)gpu.started().get();  // only then is the number certain to be known
+    (void)gpu.started().get();  // the process is known only from then on
     const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid) + "/fd";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::error_code gone;
@@ -55,8 +55,7 @@ class hostile : public testing::Test {
   device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .close_timeout = 100ms}));
   buffer<float> x = gpu.alloc<float>(1000);
 
-  // A worker with a hundred requests queued, of which none moves by itself; `damage` does something to the shared
-  // memory.
+  // Queues a hundred requests, none of which progresses by itself, then lets `damage` change the shared memory.
   void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int lies = 0) {
     EXPECT_OK(gpu.upload(x, counting(1000)).get());
     const channel_of_worker channel(gpu, capacity);
@@ -78,14 +77,14 @@ class hostile : public testing::Test {
     EXPECT_EQ(gpu.statistics().depth, 0u);
   }
 
-  // Tells the application's sleepers that there is news, as a worker does.
+  // Wakes the application's sleepers, as a worker does.
   static void announce(const protocol::view& channel) {
     channel.page().epoch.fetch_add(1);
     futex_wake(channel.page().epoch, futex_scope::shared);
     channel.page().idle_epoch.fetch_add(1);
     futex_wake(channel.page().idle_epoch, futex_scope::shared);
   }
-  // What was sent and is not started, by ticket: read from this program's own memory of the commands.
+  // Returns the requests that are sent and not started, by ticket, from this program's own memory of the commands.
   static std::map<std::uint64_t, std::uint32_t> waiting(const protocol::view& channel) {
     std::map<std::uint64_t, std::uint32_t> out;
     std::ifstream maps("/proc/self/maps");
@@ -112,13 +111,13 @@ class hostile : public testing::Test {
   }
 };
 
-TEST_F(hostile, a_progress_counter_that_leaps_is_found) {
+TEST_F(hostile, a_progress_counter_that_leaps_is_detected) {
   with_damage([](const protocol::view& c) { c.page().lanes[3].done.store(1'000'000), announce(c); }, "counter");
 }
-TEST_F(hostile, a_progress_counter_that_goes_back_is_found) {
+TEST_F(hostile, a_progress_counter_that_goes_back_is_detected) {
   with_damage([](const protocol::view& c) { c.page().lanes[0].done.store(UINT64_MAX), announce(c); }, "counter");
 }
-TEST_F(hostile, a_lane_log_with_a_slot_that_does_not_exist_is_found) {
+TEST_F(hostile, a_lane_log_with_a_nonexistent_slot_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         c.log(5, 1).store(0xfffff);
@@ -127,7 +126,7 @@ TEST_F(hostile, a_lane_log_with_a_slot_that_does_not_exist_is_found) {
       },
       "log");
 }
-TEST_F(hostile, a_lane_log_with_a_request_that_is_not_there_is_found) {
+TEST_F(hostile, a_lane_log_with_an_unknown_request_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         c.log(5, 1).store(protocol::log_word(999'999, 3));
@@ -136,10 +135,10 @@ TEST_F(hostile, a_lane_log_with_a_request_that_is_not_there_is_found) {
       },
       "log");
 }
-TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_found) {
+TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        // Once is a lie that nobody can see; twice is impossible.
+        // A single lie is invisible; the second is impossible.
         const auto [ticket, slot] = *waiting(c).begin();
         c.log(5, 1).store(protocol::log_word(ticket, slot));
         c.log(5, 2).store(protocol::log_word(ticket, slot));
@@ -148,7 +147,7 @@ TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_found) {
       },
       "log", 1);
 }
-TEST_F(hostile, a_report_of_nothing_is_found) {
+TEST_F(hostile, an_empty_report_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         report(c, {.number = 77,
@@ -163,7 +162,7 @@ TEST_F(hostile, a_report_of_nothing_is_found) {
       },
       "report");
 }
-TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_found) {
+TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         report(c, {.number = 1,
@@ -178,7 +177,7 @@ TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_found) {
       },
       "report");
 }
-TEST_F(hostile, a_report_for_another_request_than_is_there_is_found) {
+TEST_F(hostile, a_report_for_a_request_that_left_its_slot_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         const auto [ticket, slot] = *waiting(c).begin();
@@ -195,7 +194,7 @@ TEST_F(hostile, a_report_for_another_request_than_is_there_is_found) {
       },
       "report");
 }
-TEST_F(hostile, a_report_with_a_reaction_or_texts_that_cannot_be_is_found) {
+TEST_F(hostile, a_report_with_an_invalid_reaction_or_text_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         report(c,
@@ -213,7 +212,7 @@ TEST_F(hostile, a_report_with_a_reaction_or_texts_that_cannot_be_is_found) {
       },
       "report");
 }
-TEST_F(hostile, a_report_ring_full_of_rubbish_is_found) {
+TEST_F(hostile, a_report_ring_full_of_garbage_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         std::mt19937_64 random(seed_or(5));
@@ -224,7 +223,7 @@ TEST_F(hostile, a_report_ring_full_of_rubbish_is_found) {
       "report ring");
 }
 
-// What was sent is the application's, so that it is still there when the worker is not.
+// Sent data belongs to the application, so it outlives the worker.
 TEST_F(hostile, a_worker_cannot_write_to_the_commands) {
   EXPECT_OK(gpu.sync().get());
   const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid);
@@ -246,7 +245,7 @@ TEST_F(hostile, a_worker_cannot_write_to_the_commands) {
   }
 }
 
-TEST_F(hostile, replies_and_slots_full_of_rubbish_give_wrong_numbers_and_nothing_worse) {
+TEST_F(hostile, garbage_in_replies_and_slots_causes_only_wrong_numbers) {
   EXPECT_OK(gpu.sync().get());
   const channel_of_worker seen(gpu, capacity);
   ASSERT_TRUE(seen.found());
@@ -264,7 +263,7 @@ TEST_F(hostile, replies_and_slots_full_of_rubbish_give_wrong_numbers_and_nothing
   EXPECT_EQ(gpu.ping(5).get().value_or(0), 5u);
 }
 
-TEST_F(hostile, a_worker_that_damages_what_others_sleep_on_cannot_keep_them_asleep_over_its_end) {
+TEST_F(hostile, damaged_wake_words_do_not_keep_threads_asleep_after_the_worker_ends) {
   EXPECT_OK(gpu.sync().get());
   const channel_of_worker channel(gpu, capacity);
   ASSERT_TRUE(channel.found());
@@ -293,13 +292,13 @@ TEST_F(hostile, a_worker_that_damages_what_others_sleep_on_cannot_keep_them_asle
   EXPECT_EQ(awaited.failed(reaction::context_lost), 20);
 }
 
-TEST_F(hostile, a_pump_that_sleeps_on_a_word_that_was_overwritten_is_woken_all_the_same) {
+TEST_F(hostile, a_pump_is_woken_even_if_its_wake_word_was_overwritten) {
   const device watched = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .heartbeat_timeout = 1s}));
   EXPECT_OK(watched.ping().get());
   const channel_of_worker channel(watched, capacity);
   ASSERT_TRUE(channel.found());
   std::atomic<std::uint32_t>& word = channel->page().pump_sleeps;
-  do {  // on its way to sleep it would see that, and say once more that it sleeps
+  do {  // on its way to sleep it would see that, and announce its sleep once more
     while (word.exchange(0) == 0) std::this_thread::yield();
     std::this_thread::sleep_for(100ms);
   } while (word.load() != 0);
@@ -310,8 +309,8 @@ TEST_F(hostile, a_pump_that_sleeps_on_a_word_that_was_overwritten_is_woken_all_t
   EXPECT_EQ(watched.statistics().faults, 0u);
 }
 
-// All states of requests, while those that `ask` sends wait behind one that holds the worker.
-TEST_F(hostile, a_state_that_cannot_be_keeps_no_request_from_being_cancelled) {
+// Returns the states of all slots while the requests that `ask` sends wait behind one that blocks the worker.
+TEST_F(hostile, an_invalid_slot_state_does_not_prevent_cancellation) {
   for (const bool by_time_out : {true, false}) {
     const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity}));
     const blockade b(lied_to);
@@ -329,13 +328,13 @@ TEST_F(hostile, a_state_that_cannot_be_keeps_no_request_from_being_cancelled) {
   }
 }
 
-TEST_F(hostile, a_state_that_is_overwritten_takes_no_time_limit_away) {
+TEST_F(hostile, an_overwritten_slot_state_does_not_lift_the_time_limit) {
   for (const std::uint64_t wrong : {std::uint64_t{0}, UINT64_MAX}) {
     const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .run_timeout = 2s}));
     auto endless = lied_to.ask(spin{.gate = lied_to.alloc_host<std::uint32_t>(2, {.zeroed = true})});
     const channel_of_worker channel(lied_to, capacity);
     ASSERT_TRUE(channel.found());
-    std::this_thread::sleep_for(600ms);  // it has been seen to run
+    std::this_thread::sleep_for(600ms);  // it has been seen running
     for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(wrong);
     const auto got = endless.get_for(20s);
     if (!got) kill_worker(lied_to);
@@ -344,7 +343,7 @@ TEST_F(hostile, a_state_that_is_overwritten_takes_no_time_limit_away) {
   }
 }
 
-TEST_F(hostile, a_request_that_never_seems_to_begin_has_a_time_limit_all_the_same) {
+TEST_F(hostile, a_request_that_hides_its_start_still_has_a_time_limit) {
   device_options o = with_test_engines({.mailbox_capacity = capacity, .start_timeout = 4s});
   o.restarts = 2;
   o.salvage = salvage::untouched;
@@ -357,7 +356,7 @@ TEST_F(hostile, a_request_that_never_seems_to_begin_has_a_time_limit_all_the_sam
   for (std::uint32_t slot = 0; slot < capacity; ++slot)
     last = std::max(last, protocol::ticket_of(channel->slot(slot).load()));
   auto endless = lied_to.ask(spin{.gate = gate}, {.run_timeout = 2s});
-  const auto forget = [&] {  // before anybody has looked
+  const auto forget = [&] {  // before any thread has looked
     for (std::uint32_t slot = 0; slot < capacity; ++slot)
       if (std::uint64_t word = channel->slot(slot).load();
           protocol::ticket_of(word) > last && protocol::phase_of(word) == protocol::phase::started)
@@ -374,7 +373,7 @@ TEST_F(hostile, a_request_that_never_seems_to_begin_has_a_time_limit_all_the_sam
   EXPECT_EQ(behind.get().value_or(0), 5u);
 }
 
-TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_error) {
+TEST_F(hostile, a_download_reported_done_before_its_data_is_an_error) {
   const auto big = gpu.alloc<float>(1 << 20);
   EXPECT_OK(gpu.fill(big, 1.0f).get());
   const channel_of_worker channel(gpu, capacity);
@@ -390,7 +389,7 @@ TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_err
   kill_worker(gpu);
 }
 
-TEST(hostile_survivor, a_worker_that_lied_is_not_believed_that_something_has_not_started) {
+TEST(hostile_survivor, a_dishonest_worker_is_not_trusted_about_unstarted_requests) {
   for (const bool by_counter : {true, false}) {
     SCOPED_TRACE(by_counter ? "a counter that cannot be" : "words that cannot be");
     constexpr std::uint32_t capacity = 64;
@@ -403,7 +402,7 @@ TEST(hostile_survivor, a_worker_that_lied_is_not_believed_that_something_has_not
     const channel_of_worker channel(gpu, capacity);
     ASSERT_TRUE(channel.found());
     auto behind = gpu.ask(increment{.x = x, .n = 1000});
-    // It runs, and now nothing says so.
+    // It runs, and no state says so any longer.
     for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(by_counter ? 0 : UINT64_MAX);
     if (by_counter) {
       channel->page().lanes[3].done.store(1'000'000);
@@ -423,8 +422,8 @@ TEST(hostile_survivor, a_worker_that_lied_is_not_believed_that_something_has_not
   }
 }
 
-// Random damage to everything but the request ring's content, which is ours to write, with work under way.
-TEST(hostile_storm, random_damage_ends_in_one_answer_for_each_request) {
+// Random damage to everything except the request ring, which only the application can write, with work in flight.
+TEST(hostile_storm, random_damage_leaves_one_answer_for_each_request) {
   const std::uint64_t first_seed = seed_or(20260101);
   for (std::uint64_t round = 0; round < 12; ++round) {
     const std::uint64_t seed = first_seed + round;
@@ -433,7 +432,7 @@ TEST(hostile_storm, random_damage_ends_in_one_answer_for_each_request) {
     constexpr std::uint32_t capacity = 64;
     tally answers;
     runtime rt;
-    // What is damaged may never be answered before the device is closed, by this thread: it must not wait for room.
+    // Damaged requests may not be answered before this thread closes the device, so it must not wait for room.
     const device gpu = rt.open_device(
         with_test_engines({.mailbox_capacity = capacity, .when_full = when_full::refuse, .close_timeout = 50ms}));
     const auto x = gpu.alloc<float>(50'000);

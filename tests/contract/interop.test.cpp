@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
-#include <troupe/device/sealing.hpp>
-#include <troupe/device/sharing.hpp>
+// Memory shared with code outside the device by descriptor and by address.
 #include "interop_fixture.hpp"
 
 namespace troupe::whole::interop_tests {
 namespace {
 
-TEST(sharing, what_is_exported_shows_the_content_and_takes_what_others_write) {
+TEST(sharing, exports_memory_that_others_read_and_write) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto all = gpu.alloc<float>(1000), x = all.slice(100, 50);
@@ -28,7 +26,7 @@ TEST(sharing, what_is_exported_shows_the_content_and_takes_what_others_write) {
   EXPECT_EQ(gpu.download(all).get().value()[99], 99);
 }
 
-TEST(sharing, a_buffer_is_lent_when_what_was_sent_before_is_done_and_not_earlier) {
+TEST(sharing, lends_a_buffer_after_all_earlier_requests) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   blockade first(gpu);
@@ -43,7 +41,7 @@ TEST(sharing, a_buffer_is_lent_when_what_was_sent_before_is_done_and_not_earlier
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(10, 1.f));
 }
 
-TEST(sharing, what_is_taken_back_is_valid_whatever_it_was) {
+TEST(sharing, makes_a_buffer_valid_by_taking_it_back) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10);
@@ -54,7 +52,7 @@ TEST(sharing, what_is_taken_back_is_valid_whatever_it_was) {
   EXPECT_TRUE(x.valid());
 }
 
-TEST(sharing, exported_memory_stays_as_long_as_somebody_has_it) {
+TEST(sharing, keeps_exported_memory_while_a_descriptor_is_open) {
   std::optional<opened> theirs;
   {
     runtime rt;
@@ -67,7 +65,7 @@ TEST(sharing, exported_memory_stays_as_long_as_somebody_has_it) {
   EXPECT_EQ(theirs->floats()[9], 9);
 }
 
-TEST(sharing, host_buffers_are_exported_too) {
+TEST(sharing, exports_host_buffers) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto h = gpu.alloc_host<float>(10);
@@ -79,7 +77,7 @@ TEST(sharing, host_buffers_are_exported_too) {
   EXPECT_EQ(theirs.floats()[0], 7);
 }
 
-TEST(sharing, what_cannot_be_exported_is_refused_with_the_reason) {
+TEST(sharing, refuses_exports_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines()), other = rt.open_device(with_test_engines());
   EXPECT_TRUE(is_error(error_of(export_memory(gpu, buffer<float>())), reaction::caller_bug, {"empty"}));
@@ -94,7 +92,7 @@ TEST(sharing, what_cannot_be_exported_is_refused_with_the_reason) {
   EXPECT_TRUE(is_error(error_of(export_memory(gpu, gpu.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
 }
 
-TEST(sharing, nobody_gets_a_descriptor_of_what_is_sealed_with_a_neighbour) {
+TEST(sharing, keeps_sealed_buffers_out_of_exported_memory) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(1000, {.zeroed = true}), sealed = gpu.alloc<float>(1000, {.sealable = true});
@@ -111,7 +109,7 @@ TEST(sharing, nobody_gets_a_descriptor_of_what_is_sealed_with_a_neighbour) {
   EXPECT_EQ(gpu.download(sealed).get().value(), counting(1000));
 }
 
-TEST(sharing, a_buffer_lies_in_imported_memory_in_every_worker) {
+TEST(sharing, maps_imported_memory_into_every_worker) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
@@ -129,7 +127,7 @@ TEST(sharing, a_buffer_lies_in_imported_memory_in_every_worker) {
   }
 }
 
-TEST(sharing, imported_memory_is_there_after_a_restart) {
+TEST(sharing, keeps_imported_memory_after_a_restart) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
   const auto x = import_memory<float>(
@@ -139,8 +137,8 @@ TEST(sharing, imported_memory_is_there_after_a_restart) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
-// Else no worker to come could map it for writing, and none would start.
-TEST(sharing, a_thread_that_made_imported_memory_cannot_close_it_to_workers_to_come) {
+// Otherwise no later worker could map it for writing, and none would start.
+TEST(sharing, prevents_file_seals_that_would_lock_out_later_workers) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
   file_descriptor fd = memory_with(100, 5);
@@ -153,9 +151,9 @@ TEST(sharing, a_thread_that_made_imported_memory_cannot_close_it_to_workers_to_c
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
-// They have the same mailbox, and whatever they ran would have been run before.
-// Far more than its socket holds of messages while it starts.
-TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
+// Standbys have the same mailbox, and would run requests that have already run.
+// Many more than its socket can hold while it starts.
+TEST(sharing, announces_any_number_of_memory_files_to_a_worker) {
   for (const isolation how : {isolation::process, isolation::thread})
     for (const std::uint32_t standbys : {0u, 1u}) {
       if (how == isolation::thread && standbys != 0) continue;
@@ -177,7 +175,7 @@ TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
     }
 }
 
-TEST(sharing, a_worker_that_is_behind_is_told_of_all_memory_that_comes_and_goes) {
+TEST(sharing, announces_every_memory_change_to_a_slow_worker) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.sync().get());
@@ -211,7 +209,7 @@ TEST(sharing, a_worker_that_is_behind_is_told_of_all_memory_that_comes_and_goes)
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
-TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
+TEST(sharing, runs_no_request_on_a_standby_when_the_device_closes) {
   file_descriptor fd = memory_with(100, 5);
   const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   runtime rt;
@@ -226,7 +224,7 @@ TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
   EXPECT_EQ(now, 9);
 }
 
-TEST(sharing, imported_memory_may_be_larger_than_the_devices_own) {
+TEST(sharing, imports_memory_larger_than_the_devices_own) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
@@ -240,7 +238,7 @@ TEST(sharing, imported_memory_may_be_larger_than_the_devices_own) {
   }
 }
 
-TEST(sharing, imported_memory_is_let_go_with_the_last_handle) {
+TEST(sharing, releases_imported_memory_with_the_last_handle) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   for (int i = 0; i < 200; ++i) {
@@ -252,7 +250,7 @@ TEST(sharing, imported_memory_is_let_go_with_the_last_handle) {
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST(sharing, what_one_device_exports_another_imports) {
+TEST(sharing, imports_memory_that_another_device_exports) {
   runtime rt;
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines());
   const auto x = one.alloc<float>(10);
@@ -264,8 +262,8 @@ TEST(sharing, what_one_device_exports_another_imports) {
   EXPECT_EQ(one.download(x).get().value(), counting(10, 1));
 }
 
-// A worker that tried would end, and all that it holds with it.
-TEST(sharing, what_cannot_be_imported_is_refused_with_the_reason_and_harms_nobody) {
+// A worker that tried would end, and lose everything that it holds.
+TEST(sharing, refuses_imports_with_the_reason_and_no_harm) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto why = [&](shared_memory m) {
@@ -298,7 +296,7 @@ TEST(sharing, what_cannot_be_imported_is_refused_with_the_reason_and_harms_nobod
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST(sharing, a_worker_that_is_a_thread_works_in_the_programs_own_memory) {
+TEST(sharing, lets_a_worker_thread_use_the_programs_own_memory) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   std::vector<float> mine = counting(10);
@@ -315,7 +313,7 @@ TEST(sharing, a_worker_that_is_a_thread_works_in_the_programs_own_memory) {
   EXPECT_EQ(mine, (std::vector<float>{0, 1, 2, 4, 5, 6, 7, 7, 8, 9}));
 }
 
-TEST(sharing, memory_that_was_adopted_is_not_let_go_while_a_thread_may_still_write_it) {
+TEST(sharing, keeps_adopted_memory_while_a_thread_may_write_it) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   std::array<std::atomic<std::uint32_t>, 2> gate{};
@@ -326,12 +324,12 @@ TEST(sharing, memory_that_was_adopted_is_not_let_go_while_a_thread_may_still_wri
     EXPECT_EQ(gate[entered], 1u);
   }
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(share.use_count(), 2) << "the thread is still in there";
+  EXPECT_EQ(share.use_count(), 2) << "the thread still uses it";
   gate[testing_actor::open] = 1;
   EXPECT_TRUE(soon([&] { return share.use_count() == 1; }));
 }
 
-TEST(sharing, who_waits_for_an_answer_lets_go_of_nothing_that_needs_locks) {
+TEST(sharing, releases_no_adopted_memory_on_a_thread_that_waits_for_an_answer) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   std::vector<float> mine = counting(10);
@@ -352,7 +350,7 @@ TEST(sharing, who_waits_for_an_answer_lets_go_of_nothing_that_needs_locks) {
   EXPECT_EQ(here, 0);
 }
 
-TEST(sharing, a_worker_that_is_a_process_says_what_would_work_instead) {
+TEST(sharing, suggests_an_alternative_to_a_worker_process) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   std::vector<float> mine(10);

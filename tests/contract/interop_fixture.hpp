@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
+// Memory shared with code outside the device: by descriptor, by address, by DLPack.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace troupe::whole::interop_tests {
 
 using namespace testing_actor;
 
-// What another program sees of it.
+// The view of another program.
 class opened {
  public:
   explicit opened(const shared_memory& m) : bytes_(m.allocation_bytes), offset_(m.offset_bytes) {

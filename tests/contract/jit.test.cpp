@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+// What jit promises beyond the contract: how sources are compiled, with this machine's compiler.
 #include "jit_fixture.hpp"
 
 namespace troupe::whole::jit_tests {
 namespace {
 
-TEST_F(a_program, is_compiled_in_the_background_and_used_without_waiting) {
+TEST_F(a_program, is_compiled_in_the_background_and_usable_at_once) {
   const auto p = jit::compile(gpu_, saxpy_recipe());
   const auto x = uploaded(gpu_, counting(100)), y = uploaded(gpu_, counting(100));
   gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 4, .block = 32, .arguments = {3.0f, x, inout(y), 100}});
@@ -14,10 +14,10 @@ TEST_F(a_program, is_compiled_in_the_background_and_used_without_waiting) {
   ASSERT_OK(got);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ((*got)[i], 4.0f * static_cast<float>(i));
   EXPECT_OK(p.ready().get());
-  EXPECT_OK(p.ready().get());  // as often as one likes
+  EXPECT_OK(p.ready().get());  // any number of times
 }
 
-TEST_F(a_program, has_the_kernels_its_recipe_names_templates_too) {
+TEST_F(a_program, has_the_kernels_and_templates_that_its_recipe_names) {
   const auto p = jit::compile(gpu_, {.source = "namespace a { template <class T, int N> __global__ void add(T* out) "
                                                "{ out[0] += T(N); } }\n__global__ void other(float*) {}\n",
                                      .kernels = {"a::add<float, 4>", "a::add<double, 5>"}});
@@ -33,7 +33,7 @@ TEST_F(a_program, has_the_kernels_its_recipe_names_templates_too) {
       reaction::caller_bug, {"has no kernel \"other\"", "a::add<float, 4>", "a::add<double, 5>"}));
 }
 
-TEST_F(a_program, is_made_as_every_field_of_its_recipe_says) {
+TEST_F(a_program, honours_every_field_of_its_recipe) {
   EXPECT_EQ(value_of("N + LONG", {.definitions = {{"N", "4"}, {"LONG", "(1 + 2) * 3"}}}), 13);
   EXPECT_EQ(value_of("FLAG", {.definitions = {{"FLAG", "1"}}}), 1);
   EXPECT_EQ(value_of("one() + two()", {.source = "#include \"one.h\"\n#include <sub/two.h>\n",
@@ -49,7 +49,7 @@ TEST_F(a_program, is_made_as_every_field_of_its_recipe_says) {
   EXPECT_EQ(value_of("GIVEN", {.options = {"-DGIVEN=6"}}), 6);
 }
 
-TEST_F(a_program, finds_headers_in_its_include_paths_which_are_seen_from_the_application) {
+TEST_F(a_program, resolves_include_paths_from_the_applications_folder) {
   const fs::path before = fs::current_path(),
                  room = fs::temp_directory_path() / ("troupe-include-" + std::to_string(::getpid()));
   fs::create_directories(room / "one");
@@ -59,7 +59,7 @@ TEST_F(a_program, finds_headers_in_its_include_paths_which_are_seen_from_the_app
   const jit::recipe r{.source = "#include <value.h>\n", .include_paths = {"one/", (room / "two").string() + "/"}};
   EXPECT_EQ(value_of("VALUE", r), 2);
   EXPECT_EQ(value_of("VALUE", r), 2);
-  std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // which now comes first
+  std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // now the first match
   EXPECT_EQ(value_of("VALUE", r), 1);
   std::ofstream(room / "one" / "value.h") << "#define VALUE 10\n";
   EXPECT_EQ(value_of("VALUE", r), 10);
@@ -67,7 +67,7 @@ TEST_F(a_program, finds_headers_in_its_include_paths_which_are_seen_from_the_app
   fs::remove_all(room);
 }
 
-TEST_F(a_program, computes_with_subnormals_and_fused_products_as_its_recipe_says) {
+TEST_F(a_program, flushes_subnormals_and_fuses_products_by_its_recipe) {
   // 2^-140 is subnormal; halving it gives 2^-141, or 0.
   const std::string source =
       "__global__ void k(float* out) { out[0] = out[1] * 0.5f; out[2] = out[3] * out[3] - out[4]; }\n";
@@ -88,7 +88,7 @@ TEST_F(a_program, computes_with_subnormals_and_fused_products_as_its_recipe_says
   }
 }
 
-TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda_does) {
+TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda) {
   std::string parameters = "float* out", sum = "big.v[999]";
   std::vector<kernel::argument> list;
   auto out = gpu_.alloc<float>(1);
@@ -115,7 +115,7 @@ TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda_does) {
             "jit.launch: arguments are 36408 bytes; expected at most 32764; pass the rest in a buffer");
 }
 
-TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
+TEST_F(a_program, locates_compile_errors_in_the_users_own_files) {
   const auto p = jit::compile(
       gpu_,
       {.source = "#include \"inner.h\"\n\n__global__ void k(float* out) {\n  out[0] = missing + 1./2;\n  f();\n}\n",
@@ -131,7 +131,7 @@ TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
   ASSERT_OK(log);
   EXPECT_NE(log->find("out[0] = missing + 1./2;"), std::string::npos) << *log;
   EXPECT_NE(log->find("In file included from folder/broken.cu:1"), std::string::npos) << *log;
-  // Whatever is asked of it fails with that error.
+  // All uses of it fail with that error.
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(
       error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
@@ -143,7 +143,7 @@ TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
   expect_serving();
 }
 
-TEST_F(a_program, without_the_kernels_or_globals_that_the_recipe_names_does_not_compile) {
+TEST_F(a_program, does_not_compile_without_the_kernels_and_globals_of_its_recipe) {
   EXPECT_TRUE(is_error(error_of(jit::compile(gpu_, {.source = kernel_that_writes("1"), .kernels = {"kk"}}).ready()),
                        reaction::caller_bug, {"does not compile", "kk"}));
   EXPECT_TRUE(is_error(error_of(jit::compile(gpu_, {.source = kernel_that_writes("1"), .globals = {"table"}}).ready()),
@@ -151,7 +151,7 @@ TEST_F(a_program, without_the_kernels_or_globals_that_the_recipe_names_does_not_
   expect_serving();
 }
 
-TEST_F(a_program, is_compiled_again_when_a_file_has_come_that_would_have_been_found) {
+TEST_F(a_program, is_compiled_again_when_a_new_file_changes_an_include) {
   const fs::path room = fs::temp_directory_path() / ("troupe-found-" + std::to_string(::getpid()));
   fs::create_directories(room / "sub");
   const auto write = [&](const char* name, const char* text) {
@@ -176,7 +176,7 @@ TEST_F(a_program, is_compiled_again_when_a_file_has_come_that_would_have_been_fo
   fs::remove_all(room);
 }
 
-TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
+TEST_F(a_program, is_stopped_if_it_never_finishes_compiling) {
   const auto p = jit::compile(
       gpu_,
       {.source =
@@ -195,7 +195,7 @@ TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
   expect_serving();
 }
 
-TEST_F(a_program, that_is_cancelled_while_it_is_compiled_is_no_longer_compiled) {
+TEST_F(a_program, stops_compiling_when_it_is_cancelled) {
   const std::string endless =
       "constexpr unsigned long count() { unsigned long n = 0; for (unsigned i = 0; i < 2000000000u; ++i) n += i; "
       "return n; }\nconstexpr unsigned long counted = count();\n" +
@@ -208,20 +208,20 @@ TEST_F(a_program, that_is_cancelled_while_it_is_compiled_is_no_longer_compiled) 
   const error e = error_of(std::move(end));
   EXPECT_TRUE(is_error(e, reaction::retry_later, {"program.cu: compiling was cancelled"}));
   auto other = equal.ready();
-  EXPECT_FALSE(other.ready()) << "who has not cancelled still waits";
+  EXPECT_FALSE(other.ready()) << "the other caller, which has not cancelled, still waits";
   equal.cancel();
   EXPECT_TRUE(is_error(error_of(std::move(other)), reaction::retry_later, {"program.cu: compiling was cancelled"}));
   expect_serving();
 }
 
-TEST_F(a_program, that_is_cancelled_when_it_is_compiled_goes_on_as_it_was) {
+TEST_F(a_program, is_not_affected_by_cancelling_after_its_compile) {
   const auto p = jit::compile(gpu_, {.source = kernel_that_writes("5")});
   EXPECT_OK(p.ready().get());
   p.cancel();
   EXPECT_EQ(output_of(p)[0], 5);
 }
 
-TEST_F(a_program, that_includes_what_never_ends_is_stopped) {
+TEST_F(a_program, is_stopped_if_it_includes_an_endless_file) {
   const fs::path pipe = fs::temp_directory_path() / ("troupe-pipe-" + std::to_string(::getpid()));
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const auto text = [&](const std::string& path) {
@@ -235,7 +235,7 @@ TEST_F(a_program, that_includes_what_never_ends_is_stopped) {
   fs::remove(pipe);
 }
 
-TEST_F(a_program, that_grows_beyond_all_measure_when_it_is_preprocessed_is_refused) {
+TEST_F(a_program, is_refused_if_it_grows_too_large_in_preprocessing) {
   std::string source = "#define M0 x += 1;\n";
   for (int i = 1; i <= 6; ++i) {
     source += "#define M" + std::to_string(i);
@@ -249,7 +249,7 @@ TEST_F(a_program, that_grows_beyond_all_measure_when_it_is_preprocessed_is_refus
   expect_serving();
 }
 
-TEST_F(a_program, keeps_warnings_and_as_much_of_the_log_as_asked_for) {
+TEST_F(a_program, keeps_warnings_and_the_requested_length_of_the_log) {
   const auto p = jit::compile(gpu_, {.source = "#warning mind the step\n" + kernel_that_writes("1"), .name = "w.cu"});
   const auto log = p.log().get();
   ASSERT_OK(log);
@@ -263,7 +263,7 @@ TEST_F(a_program, keeps_warnings_and_as_much_of_the_log_as_asked_for) {
   EXPECT_NE(cut->find("raise log_bytes to see more"), std::string::npos) << *cut;
 }
 
-TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
+TEST_F(a_program, is_refused_by_field_if_a_field_cannot_be_honoured) {
   const auto text = [&](jit::recipe r) {
     if (r.source.empty()) r.source = "__global__ void k() {}";
     const auto p = jit::compile(gpu_, r);

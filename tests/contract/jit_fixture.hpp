@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+// What jit promises beyond the contract: how sources are compiled, with this machine's compiler.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 class a_program : public testing::Test {
  protected:
-  // What a kernel "k(float* out)" writes, run by one thread.
+  // Returns what a kernel "k(float* out)" writes, run by one thread.
   std::vector<float> output_of(const jit::program& p, std::size_t count = 1) const {
     auto out = gpu_.alloc<float>(count, {.zeroed = true});
     gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What jit says of a source on the host engine: in the lines, columns and names that its author sees.
+// jit's messages about a source on the host engine use the author's lines, columns and names.
 #include <algorithm>
 
 #include "jit_source.hpp"
@@ -22,7 +22,7 @@ class a_message_of_jit : public testing::Test {
   device gpu_ = runtime_.open_device(with_test_engines());
 };
 
-TEST_F(a_message_of_jit, names_an_error_once_and_in_the_columns_of_the_source) {
+TEST_F(a_message_of_jit, names_an_error_once_in_the_columns_of_the_source) {
   const std::string source =
       "#define TWICE(x) ((x) + (x))\n"
       "__global__ void k(float* out) { __shared__ float s[4]; s[0] = 1; __syncthreads();\n"
@@ -38,7 +38,7 @@ TEST_F(a_message_of_jit, names_an_error_once_and_in_the_columns_of_the_source) {
   }
 }
 
-TEST_F(a_message_of_jit, names_the_bracket_that_has_no_partner) {
+TEST_F(a_message_of_jit, names_an_unmatched_bracket) {
   const error e =
       error_of(jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (out) {\n    out[0] = 1;\n}\n\n"
                                              "__global__ void f(float* out) {}\n",
@@ -48,7 +48,7 @@ TEST_F(a_message_of_jit, names_the_bracket_that_has_no_partner) {
                        {"k.cu does not compile:\nk.cu:1: error: this '{' is not closed before the ", " in line 6"}));
 }
 
-TEST_F(a_message_of_jit, names_a_function_that_is_not_defined_as_the_source_does) {
+TEST_F(a_message_of_jit, names_an_undefined_function_as_the_source_does) {
   const error e =
       error_of(jit::compile(gpu_, {.source = "namespace ns { __device__ float merge(const float*, int); }\n"
                                              "__global__ void k(float* out) { out[0] = ns::merge(out, 1); }\n",
@@ -60,7 +60,7 @@ TEST_F(a_message_of_jit, names_a_function_that_is_not_defined_as_the_source_does
                 "defined: define it in the source"}));
 }
 
-TEST_F(a_message_of_jit, tells_of_kernels_that_need_a_gpu_and_the_others_run) {
+TEST_F(a_message_of_jit, names_kernels_that_need_a_gpu_while_the_others_run) {
   const auto p = jit::compile(gpu_, {.source = "__global__ void k(float* out) { out[0] = 3; }\n"
                                                "__global__ void of_gpus(float* out) {\n  asm(\"exit;\");\n}\n",
                                      .name = "k.cu"});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+// What jit promises beyond the contract: compiled programs, with this machine's compiler.
 #include "jit_fixture.hpp"
 
 namespace troupe::whole::jit_tests {
@@ -26,7 +26,7 @@ TEST_F(a_program, has_globals_that_the_application_reads_and_writes_in_order_wit
   EXPECT_EQ(table(), (std::vector<float>{20, 40, 70, 80}));
 }
 
-TEST_F(a_program, gives_its_image_to_be_loaded_as_a_module) {
+TEST_F(a_program, provides_its_image_to_be_loaded_as_a_module) {
   const auto p = jit::compile(gpu_, saxpy_recipe());
   const auto bytes = p.image().get();
   ASSERT_OK(bytes);
@@ -38,7 +38,7 @@ TEST_F(a_program, gives_its_image_to_be_loaded_as_a_module) {
   EXPECT_EQ(gpu_.download(y).get().value()[9], 18);
 }
 
-TEST_F(a_program, is_asked_for_a_template_that_its_recipe_does_not_name) {
+TEST_F(a_program, names_the_remedy_for_a_template_missing_from_its_recipe) {
   const auto p = jit::compile(gpu_, {.source = "template <int N> __global__ void k(float* out) { out[0] = N; }\n"});
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(
@@ -46,7 +46,7 @@ TEST_F(a_program, is_asked_for_a_template_that_its_recipe_does_not_name) {
       reaction::caller_bug, {"has no kernel \"k<3>\"", "Name templates when you compile it"}));
 }
 
-TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
+TEST_F(a_program, flushes_printed_lines_before_the_launch_is_answered) {
   const std::string name = testing::TempDir() + "troupe_printed_" + std::to_string(::getpid());
   std::fflush(stdout);
   const int own = ::dup(STDOUT_FILENO), file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -65,13 +65,13 @@ TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
   fs::remove(name);
 }
 
-TEST_F(a_program, takes_tensor_maps_only_where_the_driver_would_and_there_is_an_accelerator) {
+TEST_F(a_program, takes_tensor_maps_only_if_driver_and_gpu_support_them) {
   const auto p = jit::compile(gpu_, {.source = "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"
                                                "__global__ void k(int, const CUtensorMap m, float* y) { y[0] = 1; }"});
   const auto x = uploaded(gpu_, counting(1024));
   auto y = uploaded(gpu_, counting(1));
   const auto answer = [&](kernel::tiles t) {
-    y = uploaded(gpu_, counting(1));  // what was refused leaves its outputs stale
+    y = uploaded(gpu_, counting(1));  // a refused launch leaves its outputs stale
     return error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"),
                                          .grid = 1,
                                          .block = 1,
@@ -85,10 +85,10 @@ TEST_F(a_program, takes_tensor_maps_only_where_the_driver_would_and_there_is_an_
                 "sizes and strides span"}));
   EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {32, 8}}), reaction::unsupported,
                        {"argument 1 is a tensor map, but the host engine has no tensor memory accelerator"}));
-  EXPECT_FALSE(y.valid()) << "what it should have written";
+  EXPECT_FALSE(y.valid()) << "its output";
 }
 
-TEST_F(a_program, whose_tensor_maps_buffer_is_lost_or_foreign_is_not_launched) {
+TEST_F(a_program, is_not_launched_with_a_tensor_map_of_a_lost_or_foreign_buffer) {
   const auto p = jit::compile(gpu_, {.source = kernel_that_writes("1")});
   const auto ask = [&](const buffer<float>& of) {
     return text_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"),
@@ -105,7 +105,7 @@ TEST_F(a_program, whose_tensor_maps_buffer_is_lost_or_foreign_is_not_launched) {
   EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos) << "it is refused before it is queued";
 }
 
-TEST_F(a_program, says_what_is_known_of_its_kernels) {
+TEST_F(a_program, describes_its_kernels) {
   const auto a = jit::compile(gpu_, saxpy_recipe()).attributes("saxpy").get();
   ASSERT_OK(a);
   ASSERT_EQ(a->parameters.size(), 4u);
@@ -115,7 +115,7 @@ TEST_F(a_program, says_what_is_known_of_its_kernels) {
   EXPECT_EQ(a->max_threads, 1024u);
 }
 
-TEST_F(a_program, that_equals_another_is_compiled_once_and_has_globals_of_its_own) {
+TEST_F(a_program, shares_the_compile_but_not_the_globals_of_an_equal_one) {
   const jit::recipe r{
       .source = "__device__ float v = 1;\n__global__ void k(float* out) { out[0] = v += 1; }\n// " + unique(),
       .cache = jit::cache_use::memory};
@@ -133,7 +133,7 @@ TEST_F(a_program, that_equals_another_is_compiled_once_and_has_globals_of_its_ow
   EXPECT_EQ(output_of(all[1])[0], 3);
 }
 
-TEST_F(a_program, comes_from_disk_in_the_next_process) {
+TEST_F(a_program, is_loaded_from_disk_in_the_next_process) {
   const jit::recipe r{.source = kernel_that_writes("5") + "// " + unique()};
   EXPECT_EQ(jit::compile(gpu_, r).summary().get().value().source, kernel::image_source::compiled);
   const device next = runtime_.open_device(with_test_engines());
@@ -144,7 +144,7 @@ TEST_F(a_program, comes_from_disk_in_the_next_process) {
   EXPECT_EQ(next.download(out).get().value()[0], 5);
 }
 
-TEST_F(a_program, is_compiled_every_time_when_nobody_knows_what_its_options_or_clocks_bring_in) {
+TEST_F(a_program, is_not_cached_if_its_options_or_date_macros_may_change_it) {
   const auto twice = [&](const jit::recipe& r) {
     (void)jit::compile(gpu_, r).summary().get();
     const auto p = jit::compile(gpu_, r);
@@ -175,7 +175,7 @@ TEST_F(a_program, is_compiled_every_time_when_nobody_knows_what_its_options_or_c
   fs::remove_all(room);
 }
 
-TEST_F(a_program, is_compiled_all_the_same_where_the_cache_cannot_be_used_and_its_log_says_why) {
+TEST_F(a_program, is_compiled_without_a_usable_cache_and_logs_the_reason) {
   const fs::path room = fs::temp_directory_path() / ("troupe-cache-" + std::to_string(::getpid()));
   fs::create_directories(room / "open");
   fs::permissions(room / "open", fs::perms::all);
@@ -203,7 +203,7 @@ TEST_F(a_program, is_unsupported_where_there_is_no_compiler) {
                        {"TROUPE_CXX is \"/no/compiler\"", "apt install g++"}));
 }
 
-TEST_F(a_program, is_unloaded_once_after_what_was_asked_of_it_and_refused_later) {
+TEST_F(a_program, is_unloaded_once_after_earlier_requests_and_refuses_later_ones) {
   const auto p = jit::compile(gpu_, saxpy_recipe());
   EXPECT_OK(p.unload().get());
   EXPECT_EQ(text_of(p.unload()), "jit.unload: saxpy.cu was unloaded; compile or load it again");
@@ -216,14 +216,14 @@ TEST_F(a_program, is_unloaded_once_after_what_was_asked_of_it_and_refused_later)
   EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
 }
 
-// What of it is mapped into the worker: an image is a file in memory under the program's name.
+// Whether the worker maps it: an image is a memory file with the program's name.
 bool is_in_worker(const device& gpu, const std::string& name) {
   std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/maps");
   const std::string all{std::istreambuf_iterator<char>(maps), {}};
   return all.find("memfd:" + name) != std::string::npos;
 }
 
-TEST_F(a_program, does_not_come_back_when_it_is_unloaded_while_its_image_or_attributes_are_asked_for) {
+TEST_F(a_program, stays_unloaded_while_its_image_and_attributes_are_read) {
   for (int i = 0; i < 20; ++i) {
     const std::string name = "gone" + std::to_string(i) + ".cu";
     jit::recipe r = saxpy_recipe();
@@ -240,14 +240,14 @@ TEST_F(a_program, does_not_come_back_when_it_is_unloaded_while_its_image_or_attr
     if (!bytes) {
       EXPECT_TRUE(is_error(bytes.error(), reaction::caller_bug, {"jit.image", "unloaded"}));
     }
-    EXPECT_OK(attributes.get());  // which was asked first
+    EXPECT_OK(attributes.get());  // it was sent first
     EXPECT_OK(gone.get());
     EXPECT_OK(gpu_.sync().get());
     EXPECT_FALSE(is_in_worker(gpu_, name)) << i;
   }
 }
 
-TEST_F(a_program, reports_barriers_that_not_all_threads_reach_and_serves_on) {
+TEST_F(a_program, reports_divergent_barriers_and_serves_on) {
   const auto p =
       jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (threadIdx.x < 3) __syncthreads();\n"
                                     "  out[threadIdx.x] = 1;\n}\n",
@@ -273,7 +273,7 @@ TEST_F(a_program, refuses_shared_memory_beyond_the_limit_static_or_dynamic) {
   expect_serving();
 }
 
-TEST_F(a_program, launched_over_a_grid_without_end_holds_up_only_those_who_wait_for_it_until_its_worker_is_ended) {
+TEST_F(a_program, with_an_endless_launch_delays_only_dependent_requests) {
   for (const bool by_signal : {false, true})
     for (const std::uint64_t inline_bytes : {0, 64 << 10}) {
       const device gpu = runtime_.open_device(

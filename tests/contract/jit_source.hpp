@@ -6,7 +6,7 @@
 
 #include "kernels.hpp"
 
-/// What the tests of jit share.
+/// Helpers for tests of jit.
 namespace troupe::whole {
 
 inline jit::recipe saxpy_recipe() {
@@ -20,13 +20,13 @@ inline jit::recipe saxpy_recipe() {
           .globals = {"table"}};
 }
 
-/// Text that no other run has.
+/// Returns text that no other run has.
 inline std::string unique() {
   static int count = 0;
   return std::to_string(::getpid()) + "." + std::to_string(now_ns()) + "." + std::to_string(++count);
 }
 
-/// Compiled programs are kept in the build folder, not in the home of the user who runs the tests.
+/// Compiled programs are cached in the build folder, not in the home of the user who runs the tests.
 inline const bool cache_is_ours = ::setenv("TROUPE_CACHE", path_of("TROUPE_TEST_CACHE", TROUPE_TEST_CACHE), 1) == 0;
 
 }  // namespace troupe::whole

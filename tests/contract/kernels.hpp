@@ -10,7 +10,7 @@
 
 #include "harness.hpp"
 
-/// What the tests of jit and module share.
+/// Helpers for tests of jit and module.
 namespace troupe::whole {
 
 /// tests/contract/images/kernels.cpp
@@ -21,7 +21,7 @@ inline std::vector<std::byte> test_image() {
   return {first, first + all.size()};
 }
 
-/// The struct that its kernel ns::apply takes.
+/// The struct that the kernel ns::apply takes.
 struct affine {
   float scale, offset;
   double extra;
@@ -34,7 +34,7 @@ buffer<T> uploaded(const device& gpu, const std::vector<T>& data) {
   return b;
 }
 
-/// Keeps a program loaded, for requests that name parts of it and no handle.
+/// Keeps a program loaded, for requests that name its parts without a handle.
 template <class Program>
 Program kept(Program p) {
   static std::mutex lock;
@@ -43,7 +43,7 @@ Program kept(Program p) {
   return all.emplace_back(std::move(p));
 }
 
-/// The whole text of an error.
+/// Returns the text of an error.
 inline std::string text_of(const error& e) { return e.text(); }
 template <class T>
 std::string text_of(pending<T> p) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Letting go of things in any order.
+// Destroying things in any order.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ class lifetimes : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, lifetimes, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(lifetimes, runtime_device_buffers_and_answers_go_in_any_order) {
+TEST_P(lifetimes, runtime_device_buffers_and_answers_may_be_destroyed_in_any_order) {
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::mt19937_64 random(seed_or(11));
   for (int round = 0; round < 25; ++round) {
@@ -59,7 +59,7 @@ TEST_P(lifetimes, runtime_device_buffers_and_answers_go_in_any_order) {
   }
 }
 
-TEST_P(lifetimes, handles_that_outlive_the_runtime_say_that_the_device_is_closed) {
+TEST_P(lifetimes, handles_that_outlive_the_runtime_report_a_closed_device) {
   std::optional<device> gpu;
   buffer<float> x;
   host_buffer<float> h;
@@ -86,7 +86,7 @@ TEST_P(lifetimes, handles_that_outlive_the_runtime_say_that_the_device_is_closed
   EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
   EXPECT_FALSE(x.slice(0, 5).valid());
   ASSERT_NE(h.data(), nullptr);
-  h[99] = 1.0f;  // still ours
+  h[99] = 1.0f;  // still valid
 }
 
 TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) {
@@ -105,7 +105,7 @@ TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) 
   EXPECT_EQ(gpu.statistics().memory.live_buffers, before.memory.live_buffers + 1);
 }
 
-TEST_P(lifetimes, the_last_handle_may_go_where_the_device_tells_of_its_end) {
+TEST_P(lifetimes, the_last_handle_may_be_destroyed_in_a_continuation_of_stopped) {
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> told{false};
     {
@@ -122,7 +122,7 @@ TEST_P(lifetimes, the_last_handle_may_go_where_the_device_tells_of_its_end) {
   }
 }
 
-TEST_P(lifetimes, the_last_handle_may_go_in_the_continuation_of_an_answer) {
+TEST_P(lifetimes, the_last_handle_may_be_destroyed_in_the_continuation_of_an_answer) {
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> done{false};
     {
@@ -143,7 +143,7 @@ TEST_P(lifetimes, the_last_handle_may_go_in_the_continuation_of_an_answer) {
   }
 }
 
-TEST_P(lifetimes, a_far_time_out_does_not_keep_the_memory_of_a_closed_device) {
+TEST_P(lifetimes, a_long_time_out_does_not_keep_the_memory_of_a_closed_device) {
   const auto mapped = [] {
     std::ifstream maps("/proc/self/maps");
     std::string line;
@@ -159,12 +159,12 @@ TEST_P(lifetimes, a_far_time_out_does_not_keep_the_memory_of_a_closed_device) {
     const auto x = gpu.alloc<float>(10);
     EXPECT_OK(gpu.upload(x, h, {.timeout = 1h}).get());
   }
-  // The last hold is let go by the library's own threads, soon after.
+  // The library's own threads release the last handle soon after.
   for (int i = 0; i < 5000 && mapped() != before; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(mapped(), before);
 }
 
-TEST_P(lifetimes, no_threads_of_ours_outlive_the_runtime_unless_a_handle_does) {
+TEST_P(lifetimes, no_threads_outlive_the_runtime_and_its_handles) {
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
   };
@@ -177,17 +177,17 @@ TEST_P(lifetimes, no_threads_of_ours_outlive_the_runtime_unless_a_handle_does) {
       kept = rt.open_device(options());
       EXPECT_OK(kept->sync().get());
     }
-    if (i > 0) {  // the system lists a thread a moment longer than a thread that joins it waits
+    if (i > 0) {  // the system lists a thread for a moment after it was joined
       for (int tries = 0; threads() > before && tries < 1000; ++tries) std::this_thread::sleep_for(1ms);
       EXPECT_LE(threads(), before);
     }
-    EXPECT_OK(kept->close().get());  // nobody is left to do it, nor need be
+    EXPECT_OK(kept->close().get());  // no thread is left to do it, and none is needed
     EXPECT_EQ(kept->state(), device_state::stopped);
     (void)kept->statistics();
   }
 }
 
-TEST_P(lifetimes, a_runtime_may_end_where_its_device_tells_of_its_end) {
+TEST_P(lifetimes, a_runtime_may_be_destroyed_in_a_continuation_of_stopped) {
   std::atomic<bool> gone{false};
   auto rt = std::make_shared<runtime>();
   const device gpu = rt->open_device(options());
@@ -201,7 +201,7 @@ TEST_P(lifetimes, a_runtime_may_end_where_its_device_tells_of_its_end) {
   gone.wait(false);
 }
 
-TEST_P(lifetimes, a_runtime_may_end_in_the_continuation_of_an_answer) {
+TEST_P(lifetimes, a_runtime_may_be_destroyed_in_the_continuation_of_an_answer) {
   std::atomic<bool> gone{false};
   auto rt = std::make_shared<runtime>();
   const device gpu = rt->open_device(options());
@@ -227,12 +227,12 @@ TEST_P(lifetimes, no_descriptors_and_no_processes_are_left) {
   };
   const auto before = descriptors();
   for (int i = 0; i < 10; ++i) once();
-  // The last hold is let go by the library's own threads, soon after.
+  // The library's own threads release the last handle soon after.
   for (int i = 0; i < 5000 && descriptors() > before; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_LE(descriptors(), before);
 }
 
-TEST_P(lifetimes, runtimes_of_several_threads_come_and_go) {
+TEST_P(lifetimes, runtimes_may_be_made_and_destroyed_by_several_threads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
@@ -246,8 +246,8 @@ TEST_P(lifetimes, runtimes_of_several_threads_come_and_go) {
   for (auto& t : threads) t.join();
 }
 
-// Workers that are threads share the addresses of this process: each has its own, a thread that comes and goes.
-TEST(addresses, are_enough_for_many_devices_of_threads_at_once) {
+// Worker threads share the addresses of this process; each has some of them for a moment.
+TEST(addresses, suffice_for_many_devices_with_worker_threads) {
   for (int round = 0; round < 3; ++round) {
     runtime rt;
     std::vector<device> all;
@@ -262,7 +262,7 @@ TEST(addresses, are_enough_for_many_devices_of_threads_at_once) {
   }
 }
 
-TEST_P(lifetimes, a_device_opened_and_left_alone_closes_at_once) {
+TEST_P(lifetimes, an_unused_device_closes_at_once) {
   for (int i = 0; i < 10; ++i) {
     runtime rt;
     rt.open_device(options());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a runtime says to the log sink that it was given.
+// What a runtime writes to its log sink.
 #include <unistd.h>
 #include <algorithm>
 #include <filesystem>
@@ -34,7 +34,7 @@ class logging : public testing::Test {
   std::vector<line> lines_;
 };
 
-TEST_F(logging, the_life_of_a_device_is_told_in_lines_that_name_it) {
+TEST_F(logging, writes_lines_that_name_the_device) {
   {
     runtime rt({.log = sink()});
     const device gpu = rt.open_device(with_test_engines({.name = "logged", .restarts = 1}));
@@ -49,7 +49,7 @@ TEST_F(logging, the_life_of_a_device_is_told_in_lines_that_name_it) {
   EXPECT_TRUE(says(log_level::info, "stopped"));
 }
 
-TEST_F(logging, a_record_that_cannot_be_written_is_told) {
+TEST_F(logging, reports_a_fault_record_that_cannot_be_written) {
   const std::string folder = std::filesystem::temp_directory_path() / ("troupe-log-" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
   {
@@ -63,11 +63,11 @@ TEST_F(logging, a_record_that_cannot_be_written_is_told) {
   EXPECT_TRUE(says(log_level::warning, "could not be written to " + folder));
 }
 
-// One that blocks delays the continuations of its device: not its answers, nor the next worker.
-TEST_F(logging, a_sink_may_ask_the_device) {
+// A sink that blocks delays the continuations of its device, but neither its answers nor the next worker.
+TEST_F(logging, lets_a_sink_use_the_device) {
   std::atomic<int> answered{0};
   std::atomic<const device*> asked{nullptr};
-  std::optional<device> gpu;  // outlives the runtime, which tells of its end
+  std::optional<device> gpu;  // outlives the runtime, which logs its end
   runtime rt({.log = [&](log_level, std::string_view) {
     const device* const d = asked.load();
     if (d != nullptr && d->state() == device_state::ready && d->ping().get()) answered.fetch_add(1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Managed memory, on whichever engine is under test.
+// Managed memory, on the engine under test.
 #include <fstream>
 #include <troupe/device/managed.hpp>
 #include <troupe/device/peers.hpp>
@@ -38,7 +38,7 @@ TEST(managed_memory, holds_what_requests_write_to_it) {
   }
 }
 
-TEST(managed_memory, is_moved_to_either_place_and_stays_the_same) {
+TEST(managed_memory, keeps_its_content_when_prefetched_to_either_place) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = alloc_managed<float>(gpu, 3000000);
@@ -50,7 +50,7 @@ TEST(managed_memory, is_moved_to_either_place_and_stays_the_same) {
   }
 }
 
-TEST(managed_memory, takes_every_advice_and_says_what_holds) {
+TEST(managed_memory, accepts_every_advice_and_reports_the_advice_in_force) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = alloc_managed<float>(gpu, 3000000, {.zeroed = true});
@@ -88,7 +88,7 @@ TEST(managed_memory, takes_every_advice_and_says_what_holds) {
   EXPECT_EQ(now().prefetched, place::host);
 }
 
-TEST(managed_memory, alone_is_moved_and_advised_about) {
+TEST(managed_memory, alone_accepts_prefetch_and_advice) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10, {.zeroed = true});
@@ -104,7 +104,7 @@ TEST(managed_memory, alone_is_moved_and_advised_about) {
   EXPECT_TRUE(y.valid());
 }
 
-TEST(managed_memory, that_cannot_be_had_is_refused_with_the_reason) {
+TEST(managed_memory, is_refused_with_the_reason_if_it_cannot_be_allocated) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto why = [&](extent n, const alloc_options& o) { return *alloc_managed<float>(gpu, n, o).cause(); };
@@ -120,7 +120,7 @@ TEST(managed_memory, that_cannot_be_had_is_refused_with_the_reason) {
   EXPECT_TRUE(is_error(why(1, {}), reaction::stopped, {"closed"}));
 }
 
-TEST(managed_memory, counts_against_a_quota_while_somebody_has_it) {
+TEST(managed_memory, counts_against_a_quota_while_a_handle_exists) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const memory_quota quota(1 << 20);
@@ -136,7 +136,7 @@ TEST(managed_memory, counts_against_a_quota_while_somebody_has_it) {
   EXPECT_EQ(gpu.statistics().memory.managed_bytes, 0u);
 }
 
-TEST(managed_memory, goes_with_its_worker_and_says_so) {
+TEST(managed_memory, is_lost_with_its_worker_with_the_reason) {
   for (const salvage how : {salvage::strict, salvage::untouched}) {
     runtime rt;
     auto o = with_test_engines({.salvage = how});
@@ -157,7 +157,7 @@ TEST(managed_memory, goes_with_its_worker_and_says_so) {
   }
 }
 
-TEST(managed_memory, goes_on_to_another_device_like_any_other) {
+TEST(managed_memory, can_be_copied_to_another_device) {
   runtime rt;
   const device here = rt.open_device(with_test_engines()), there = rt.open_device(with_test_engines());
   const auto from = alloc_managed<float>(there, 100000), to = alloc_managed<float>(here, 100000);

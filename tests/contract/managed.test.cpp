@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of managed memory, and of requests that use it, when workers come and go.
+// What happens to managed memory, and to requests that use it, when workers are replaced.
 #include <fstream>
 #include <troupe/device/managed.hpp>
 
@@ -11,10 +11,10 @@ namespace {
 
 using namespace testing_actor;
 
-class managed_by : public with_standbys {};
-TROUPE_WITH_STANDBYS(managed_by);
+class managed_memory_of : public with_standbys {};
+TROUPE_WITH_STANDBYS(managed_memory_of);
 
-TEST_P(managed_by, a_worker_that_dies_no_request_for_it_runs_in_the_next_one_not_even_if_it_only_writes) {
+TEST_P(managed_memory_of, a_dead_worker_is_not_used_by_requests_of_the_next_one) {
   const device gpu = open({.inline_bytes = 0, .salvage = salvage::untouched});
   const auto x = alloc_managed<float>(gpu, 100), y = gpu.alloc<float>(100), z = gpu.alloc<float>(100);
   gpu.fill(y, 1.f);
@@ -28,12 +28,12 @@ TEST_P(managed_by, a_worker_that_dies_no_request_for_it_runs_in_the_next_one_not
   kill_worker(gpu);
   for (auto* p : {&only_writes, &behind, &retried}) {
     const auto got = p->get();
-    if (got) continue;  // it was over before
+    if (got) continue;  // it had finished before
     EXPECT_TRUE(got.error().reaction() == reaction::context_lost) << got.error().to_string();
   }
   EXPECT_FALSE(x.valid());
   EXPECT_OK(gpu.ping().get());
-  EXPECT_EQ(gpu.statistics().faults, 1u) << "the next worker has no such memory, and was not asked for it";
+  EXPECT_EQ(gpu.statistics().faults, 1u) << "the next worker has no such memory, and received no request for it";
 }
 
 std::uint64_t pages_of(int pid) {
@@ -42,7 +42,7 @@ std::uint64_t pages_of(int pid) {
   return pages;
 }
 
-TEST(managed_memory_of_a_worker, goes_back_to_the_system_with_the_last_handle) {
+TEST(managed_memory_of_a_worker, is_returned_to_the_system_with_the_last_handle) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.started().get());

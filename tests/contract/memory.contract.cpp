@@ -7,7 +7,7 @@ namespace {
 
 constexpr int n = 1000;
 
-// Buffers with known content: uploads are in order, so nobody waits for them.
+// Buffers with known content: uploads are in order, so the helper need not wait for them.
 buffer<std::byte> filled(const device& gpu, std::size_t bytes) {
   auto b = gpu.alloc<std::byte>(bytes);
   std::vector<std::byte> data(bytes);

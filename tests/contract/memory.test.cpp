@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device: limits, quotas, true statistics, growth and trimming, with a real worker.
+// Memory of a device: limits, quotas, exact statistics, growth and trimming, with a real worker.
 #include <random>
 
 #include "harness.hpp"
@@ -11,14 +11,14 @@ namespace {
 using namespace testing_actor;
 constexpr std::uint64_t mib = 1 << 20;
 
-TEST(memory, statistics_are_true_and_return_to_zero) {
+TEST(memory, statistics_are_exact_and_return_to_zero) {
   runtime rt;
   const device gpu = rt.open_device({.memory_limit = 256 * mib, .host_memory_limit = 64 * mib});
   const auto fresh = gpu.statistics();
   EXPECT_EQ(fresh.memory.total_bytes, 256 * mib);
   EXPECT_EQ(fresh.memory.free_bytes, 256 * mib);
   EXPECT_EQ(fresh.memory.used_bytes, 0u);
-  EXPECT_EQ(fresh.memory.reserved_bytes, 0u) << "nothing is taken from the system before it is needed";
+  EXPECT_EQ(fresh.memory.reserved_bytes, 0u) << "no memory is taken from the system before it is needed";
   EXPECT_EQ(fresh.host_memory.total_bytes, 64 * mib);
   EXPECT_EQ(fresh.engine, "host");
   EXPECT_EQ(fresh.name, "host:0");
@@ -71,7 +71,7 @@ TEST(memory, statistics_return_to_zero_after_transfers_failures_and_refusals) {
   EXPECT_GE(s.failed, 1u);
 }
 
-TEST(memory, the_limit_is_kept_to_the_byte_of_a_granule_and_room_comes_back) {
+TEST(memory, the_limit_holds_to_the_granule_and_freed_memory_is_reused) {
   for (const std::uint64_t limit : {std::uint64_t{256 * 10}, 1 * mib, 3 * mib + 256}) {
     SCOPED_TRACE(limit);
     runtime rt;
@@ -99,7 +99,7 @@ TEST(memory, the_limit_is_kept_to_the_byte_of_a_granule_and_room_comes_back) {
   }
 }
 
-TEST(memory, room_held_by_requests_comes_back_when_they_are_done) {
+TEST(memory, memory_held_by_requests_is_free_when_they_are_done) {
   runtime rt;
   const device gpu = rt.open_device({.memory_limit = 8 * mib});
   for (int i = 0; i < 200; ++i) {
@@ -136,7 +136,7 @@ TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_ou
   }
 }
 
-TEST(memory, quotas_are_shared_kept_and_given_back) {
+TEST(memory, quotas_are_shared_enforced_and_returned) {
   runtime rt;
   const device one = rt.open_device({}), two = rt.open_device({.isolation = isolation::thread});
   const memory_quota quota(10'000);
@@ -148,7 +148,7 @@ TEST(memory, quotas_are_shared_kept_and_given_back) {
     const auto c = one.alloc<std::byte>(4000, {.quota = quota});
     EXPECT_FALSE(c.valid());
     EXPECT_TRUE(is_error(*c.cause(), reaction::retry_later, {"quota", "4000", "10000", "8192"}));
-    EXPECT_TRUE(one.alloc<std::byte>(4000).valid()) << "others are not concerned";
+    EXPECT_TRUE(one.alloc<std::byte>(4000).valid()) << "others are not affected";
     EXPECT_EQ(quota.used(), 2 * 4096u);
   }
   EXPECT_EQ(quota.used(), 0u);
@@ -158,7 +158,7 @@ TEST(memory, quotas_are_shared_kept_and_given_back) {
   EXPECT_EQ(small.used(), 0u);
 }
 
-TEST(memory, sizes_and_alignments_that_make_no_sense_are_refused) {
+TEST(memory, invalid_sizes_and_alignments_are_refused) {
   runtime rt;
   const device gpu = rt.open_device();
   for (const extent& n :
@@ -191,7 +191,7 @@ TEST(memory, alignments_hold_for_every_power_of_two) {
   }
 }
 
-TEST(memory, zeroed_memory_is_zero_even_where_something_else_was) {
+TEST(memory, zeroed_memory_is_zero_even_if_it_is_reused) {
   for (auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device({.isolation = where});
@@ -206,7 +206,7 @@ TEST(memory, zeroed_memory_is_zero_even_where_something_else_was) {
       }
       (void)gpu.statistics();
       const auto again = gpu.alloc<float>(n, {.zeroed = true});
-      EXPECT_EQ(again.memory().address, address) << "the test must get the same memory to say anything";
+      EXPECT_EQ(again.memory().address, address) << "the test needs the same memory again";
       EXPECT_EQ(gpu.download(again).get().value(), std::vector<float>(n, 0.0f));
       const auto h = gpu.alloc_host<float>(n, {.zeroed = true});
       for (const float v : h) ASSERT_EQ(v, 0.0f);
@@ -241,7 +241,7 @@ TEST(memory, grows_over_several_segments_and_trims_them_away) {
   }
 }
 
-TEST(memory, unused_segments_make_room_for_a_buffer_that_needs_it) {
+TEST(memory, unused_segments_are_freed_for_a_larger_buffer) {
   runtime rt;
   const device gpu = rt.open_device({.memory_limit = 256 * mib});
   {
@@ -250,7 +250,7 @@ TEST(memory, unused_segments_make_room_for_a_buffer_that_needs_it) {
     EXPECT_TRUE(four.back().valid());
   }
   const auto whole = gpu.alloc<std::byte>(256 * mib);
-  EXPECT_TRUE(whole.valid()) << trouble(gpu.fill(whole, std::byte{0}).get());
+  EXPECT_TRUE(whole.valid()) << error_text(gpu.fill(whole, std::byte{0}).get());
   EXPECT_OK(gpu.fill(whole.slice(255 * mib), std::byte{1}).get());
 }
 
@@ -265,7 +265,7 @@ TEST(memory, addresses_do_not_run_out_however_often_sizes_change) {
   }
 }
 
-TEST(memory, many_threads_allocate_and_free_and_nobody_gets_what_another_has) {
+TEST(memory, buffers_of_many_allocating_threads_never_overlap) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 4096}));
   std::vector<std::thread> threads;

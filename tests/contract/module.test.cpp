@@ -12,7 +12,7 @@ class a_module : public testing::Test {
     return {.kernel = image_.kernel("saxpy"), .grid = 1, .block = 32, .arguments = std::move(arguments)};
   }
   module::launch plain(const char* name) const { return {.kernel = image_.kernel(name), .grid = 1, .block = 1}; }
-  // The worker serves as before.
+  // Expects that the worker serves as before.
   void expect_serving() const {
     auto y = gpu_.alloc<float>(32, {.zeroed = true});
     gpu_.tell(saxpy({3.0f, uploaded(gpu_, counting(32)), inout(y), 32}));
@@ -32,7 +32,7 @@ class a_module : public testing::Test {
   buffer<float> x_ = uploaded(gpu_, counting(100)), y_ = uploaded(gpu_, counting(100));
 };
 
-TEST_F(a_module, is_used_without_waiting_for_it_to_be_loaded) {
+TEST_F(a_module, is_usable_before_it_is_loaded) {
   expect_serving();
   EXPECT_OK(image_.ready().get());
   const auto s = image_.summary().get();
@@ -54,13 +54,13 @@ TEST_F(a_module, passes_structs_by_value_and_takes_any_buffer_for_a_pointer_to_v
   }
 }
 
-TEST_F(a_module, takes_arguments_that_overlap) {
+TEST_F(a_module, accepts_overlapping_arguments) {
   gpu_.tell(module::launch{
       .kernel = image_.kernel("saxpy"), .grid = 2, .block = 64, .arguments = {1.0f, y_, inout(y_), 100}});
   EXPECT_EQ(gpu_.download(y_).get().value()[7], 14);
 }
 
-TEST_F(a_module, takes_as_many_arguments_as_a_kernel_has_and_says_what_it_expects) {
+TEST_F(a_module, requires_as_many_arguments_as_the_kernel_has_parameters) {
   EXPECT_EQ(text_of(gpu_.ask(saxpy({1.0f, x_}))),
             "module.launch: 2 arguments were given, but saxpy has 4 parameters (`float`, `const float*`, `float*`, "
             "`int`)");
@@ -75,7 +75,7 @@ TEST_F(a_module, takes_as_many_arguments_as_a_kernel_has_and_says_what_it_expect
 
 TEST_F(a_module, refuses_each_argument_of_the_wrong_access_kind_or_type) {
   const auto d = gpu_.alloc<double>(10);
-  // Refused launches make their outputs stale: each has its own.
+  // Refused launches make their outputs stale, so each has its own.
   const auto y = [&] { return inout(gpu_.alloc<float>(100, {.zeroed = true})); };
   const auto text = [&](const kernel::arguments& a) { return text_of(gpu_.ask(saxpy(a))); };
   EXPECT_EQ(text({1.0f, x_, y_, 3}),
@@ -139,7 +139,7 @@ TEST_F(a_module, refuses_grids_and_blocks_beyond_the_limits_before_anything_is_q
   EXPECT_OK(gpu_.sync().get());
 }
 
-TEST_F(a_module, refuses_clusters_that_no_gpu_has_before_anything_is_queued) {
+TEST_F(a_module, refuses_clusters_beyond_any_gpu_before_anything_is_queued) {
   const auto text = [&](kernel::dimensions grid, kernel::dimensions cluster, bool large = false) {
     module::launch l = plain("nothing");
     l.grid = grid;
@@ -162,7 +162,7 @@ TEST_F(a_module, refuses_clusters_that_no_gpu_has_before_anything_is_queued) {
   EXPECT_TRUE(is_error(gpu_.tell(l).error(), reaction::caller_bug, {"shared_carveout is 101", "0 to 100"}));
 }
 
-TEST_F(a_module, refuses_on_the_host_engine_what_only_gpus_have_with_the_reason) {
+TEST_F(a_module, refuses_gpu_features_on_the_host_engine_with_the_reason) {
   module::launch l = plain("nothing");
   l.grid = 4;
   l.cluster = 2;
@@ -175,7 +175,7 @@ TEST_F(a_module, refuses_on_the_host_engine_what_only_gpus_have_with_the_reason)
                        {"module.occupancy", "cluster is {2, 1, 1}"}));
 }
 
-// Which never begins before what was launched before it has ended.
+// A dependent launch never begins before the previous one has ended.
 TEST_F(a_module, runs_a_dependent_launch_in_order) {
   for (int i = 0; i < 100; ++i) {
     module::launch l = saxpy({1.0f, x_, inout(y_), 10});
@@ -186,7 +186,7 @@ TEST_F(a_module, runs_a_dependent_launch_in_order) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(y[static_cast<std::size_t>(i)], 101.0f * static_cast<float>(i));
 }
 
-TEST_F(a_module, says_how_many_blocks_run_at_the_same_time) {
+TEST_F(a_module, reports_the_occupancy_of_a_kernel) {
   const auto some = image_.occupancy("nothing", 128).get();
   ASSERT_OK(some);
   EXPECT_EQ(some->blocks, 1u);
@@ -218,7 +218,7 @@ TEST_F(a_module, refuses_a_cooperative_launch_on_the_host_engine_with_the_reason
                        {"module.launch", "cooperative is true", "one after the other", "split the kernel"}));
 }
 
-TEST_F(a_module, names_what_there_is_when_asked_for_a_kernel_or_a_global_that_there_is_not) {
+TEST_F(a_module, lists_its_kernels_and_globals_when_asked_for_a_missing_one) {
   EXPECT_EQ(text_of(gpu_.ask(plain("sxapy"))),
             "module.launch: kernels.so has no kernel \"sxapy\"; its kernels: saxpy, ns::apply<affine, 1>, clear, "
             "accumulate, nothing, trap, crash");
@@ -231,7 +231,7 @@ TEST_F(a_module, names_what_there_is_when_asked_for_a_kernel_or_a_global_that_th
             "use when you compile it");
 }
 
-TEST_F(a_module, says_what_is_known_of_a_kernel) {
+TEST_F(a_module, describes_its_kernels) {
   const auto a = image_.attributes("ns::apply<affine,1>").get();
   ASSERT_OK(a);
   EXPECT_EQ(a->name, "ns::apply<affine, 1>");
@@ -248,7 +248,7 @@ TEST_F(a_module, says_what_is_known_of_a_kernel) {
   EXPECT_EQ(clear->execution, "loop: written by hand");
 }
 
-TEST_F(a_module, orders_launches_that_write_globals_with_those_who_read_and_write_them) {
+TEST_F(a_module, orders_launches_that_write_globals_with_readers_and_writers) {
   gpu_.tell(
       module::write_global{.global = image_.global("factor"), .source = uploaded<int>(gpu_, {10}).as<std::byte>()});
   for (int i = 0; i < 3; ++i)
@@ -282,7 +282,7 @@ TEST_F(a_module, reads_globals_within_their_bounds) {
   EXPECT_EQ(text(4, 0), "no error at all");
 }
 
-TEST_F(a_module, is_stale_after_a_write_to_a_global_that_failed_as_a_buffer_would_be) {
+TEST_F(a_module, is_stale_after_a_failed_write_to_a_global) {
   EXPECT_EQ(text_of(gpu_.ask(module::write_global{.global = image_.global("table"), .source = x_.as<std::byte>()})),
             "module.write_global: 400 bytes at offset 0 do not lie in global table, which has 64 bytes; use a slice of "
             "the buffer, or another offset");
@@ -299,14 +299,14 @@ TEST_F(a_module, reports_a_kernel_that_traps_and_serves_on) {
   expect_serving();
 }
 
-TEST_F(a_module, takes_only_the_worker_along_when_its_kernel_crashes) {
+TEST_F(a_module, loses_only_the_worker_when_its_kernel_crashes) {
   EXPECT_TRUE(
       is_error(error_of(gpu_.ask(plain("crash"))), reaction::context_lost, {"module.launch", "the worker", "ended"}));
   const device next = runtime_.open_device(with_test_engines());
   EXPECT_OK(module::load(next, test_image()).ready().get());
 }
 
-TEST_F(a_module, is_refused_when_it_is_no_image_and_all_that_is_asked_of_it_with_that_error) {
+TEST_F(a_module, fails_with_one_error_for_all_uses_if_the_image_is_invalid) {
   std::vector<std::byte> bytes(1000, std::byte{'x'});
   const auto bad = module::load(gpu_, bytes, {.name = "letters"});
   const error e = error_of(bad.ready());
@@ -324,7 +324,7 @@ TEST_F(a_module, is_refused_when_it_is_no_image_and_all_that_is_asked_of_it_with
   expect_serving();
 }
 
-TEST_F(a_module, is_unloaded_once_after_what_was_asked_of_it_and_refused_later) {
+TEST_F(a_module, is_unloaded_once_after_earlier_requests_and_refuses_later_ones) {
   gpu_.tell(saxpy({1.0f, x_, inout(y_), 32}));
   EXPECT_OK(image_.unload().get());
   EXPECT_EQ(gpu_.download(y_).get().value()[3], 6);
@@ -359,7 +359,7 @@ TEST_F(a_module, is_refused_where_it_is_empty_or_of_another_device) {
                        {"module.launch: kernel belongs to another device"}));
 }
 
-TEST_F(a_module, gives_its_memory_back_when_its_last_handle_goes) {
+TEST_F(a_module, frees_its_memory_with_the_last_handle) {
   ASSERT_OK(gpu_.sync().get());
   const auto used = [&] { return gpu_.statistics().host_memory.used_bytes; };
   const auto before = used();
@@ -372,7 +372,7 @@ TEST_F(a_module, gives_its_memory_back_when_its_last_handle_goes) {
   EXPECT_EQ(used(), before);
 }
 
-TEST_F(a_module, may_be_named_in_an_await_with_all_its_fields_as_temporaries) {
+TEST_F(a_module, can_be_awaited_with_all_fields_as_temporaries) {
   const auto launch = [](const device& gpu, const module::image& image, buffer<float> x,
                          buffer<float> y) -> task<result<void>> {
     co_await gpu.ask(module::launch{

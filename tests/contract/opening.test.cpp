@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder for a worker that is none, removed at the end.
+// A folder for a fake worker, removed at the end.
 class fake_runtime {
  public:
   fake_runtime() {
@@ -37,7 +37,7 @@ class fake_runtime {
   std::string path_;
 };
 
-// The device must say why, in every way there is to ask, and never crash or hang.
+// The device must report the reason in every way there is to ask, and never crash or hang.
 void expect_never_serves(const device& gpu, reaction how, std::initializer_list<const char*> words) {
   tally early;
   early.watch(gpu.ping(1));
@@ -50,8 +50,8 @@ void expect_never_serves(const device& gpu, reaction how, std::initializer_list<
   EXPECT_EQ(gpu.state(), device_state::stopped);
   const auto x = gpu.alloc<float>(10);
   EXPECT_FALSE(x.valid());
-  EXPECT_NE(trouble(gpu.download(x).get()), "");
-  EXPECT_NE(trouble(gpu.upload(x, counting(10)).get()), "");
+  EXPECT_NE(error_text(gpu.download(x).get()), "");
+  EXPECT_NE(error_text(gpu.upload(x, counting(10)).get()), "");
   const auto h = gpu.alloc_host<float>(10);
   EXPECT_EQ(h.data(), nullptr);
   const device_statistics s = gpu.statistics();
@@ -78,7 +78,7 @@ TEST(opening, a_worker_program_that_cannot_be_executed_is_named) {
   expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal, {"troupe-worker"});
 }
 
-TEST(opening, a_worker_of_another_version_is_refused_with_its_own_words) {
+TEST(opening, a_worker_of_another_version_is_refused_with_its_own_message) {
   const fake_runtime folder;
   folder.behave("other version");
   runtime rt;
@@ -86,7 +86,7 @@ TEST(opening, a_worker_of_another_version_is_refused_with_its_own_words) {
                       {"protocol 1", "99", "same version"});
 }
 
-TEST(opening, a_worker_that_says_nothing_is_given_up_after_the_start_timeout) {
+TEST(opening, a_silent_worker_is_given_up_after_the_start_timeout) {
   for (const char* mode : {"silent", "deaf"}) {
     SCOPED_TRACE(mode);
     const fake_runtime folder;
@@ -98,7 +98,7 @@ TEST(opening, a_worker_that_says_nothing_is_given_up_after_the_start_timeout) {
   }
 }
 
-TEST(opening, a_worker_that_says_nonsense_is_ended) {
+TEST(opening, a_worker_that_sends_invalid_messages_is_ended) {
   for (const char* mode : {"garbage", "short", "descriptors"}) {
     SCOPED_TRACE(mode);
     const fake_runtime folder;
@@ -108,7 +108,7 @@ TEST(opening, a_worker_that_says_nonsense_is_ended) {
   }
 }
 
-TEST(opening, a_reaction_that_does_not_exist_counts_as_fatal) {
+TEST(opening, an_unknown_reaction_counts_as_fatal) {
   const fake_runtime folder;
   folder.behave("no reaction");
   runtime rt;
@@ -116,7 +116,7 @@ TEST(opening, a_reaction_that_does_not_exist_counts_as_fatal) {
                       {"a reaction that does not exist"});
 }
 
-TEST(opening, a_worker_that_exits_at_once_is_told_with_its_status) {
+TEST(opening, a_worker_that_exits_at_once_is_reported_with_its_status) {
   const fake_runtime folder;
   folder.behave("exits");
   runtime rt;
@@ -148,7 +148,7 @@ TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
   EXPECT_EQ(gpu.statistics().depth, 0u);
 }
 
-TEST(opening, a_worker_that_gives_away_memory_of_others_as_its_own_is_ended) {
+TEST(opening, a_worker_that_returns_a_foreign_address_as_managed_memory_is_ended) {
   const fake_runtime folder;
   folder.behave("ready and generous");
   runtime rt;
@@ -160,7 +160,7 @@ TEST(opening, a_worker_that_gives_away_memory_of_others_as_its_own_is_ended) {
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"the address of managed memory"}));
 }
 
-TEST(opening, a_library_that_must_be_there_and_is_not_is_named) {
+TEST(opening, a_missing_required_library_is_named) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"testing", "quantum"}})), reaction::unsupported,
                       {"quantum", "quantum.host.so", test_engine_folder(), "memory"});
@@ -172,13 +172,13 @@ TEST(opening, a_library_that_cannot_be_loaded_is_named_with_the_package_to_insta
                       {"broken", "install libbroken-dev"});
 }
 
-TEST(opening, an_engine_of_another_interface_version_is_refused_and_left_alone) {
+TEST(opening, an_engine_of_another_interface_version_is_refused_without_calling_it) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"outdated"}})), reaction::unsupported,
                       {"outdated", "interface 999999", "build it again"});
 }
 
-TEST(opening, an_engine_with_requests_that_cannot_be_told_apart_is_refused) {
+TEST(opening, an_engine_with_indistinguishable_requests_is_refused) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"twins"}})), reaction::unsupported,
                       {"twins", "cannot be told apart", "twins.look<bytes>"});
@@ -190,7 +190,7 @@ TEST(opening, an_engine_that_cannot_start_gives_its_own_reason) {
                       {"failing", "expected model 7"});
 }
 
-TEST(opening, libraries_that_are_there_are_loaded_before_ready) {
+TEST(opening, available_libraries_are_loaded_before_ready) {
   for (auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where, .libraries = {"testing"}}));
@@ -205,12 +205,12 @@ TEST(opening, libraries_that_are_there_are_loaded_before_ready) {
   }
 }
 
-TEST(opening, another_backend_than_there_is_is_named) {
+TEST(opening, an_unknown_backend_is_named) {
   runtime rt;
   expect_never_serves(rt.open_device({.engine = "abacus"}), reaction::unsupported, {"memory.abacus.so"});
 }
 
-TEST(opening, a_thread_worker_tells_what_is_missing_as_a_process_does) {
+TEST(opening, a_worker_thread_names_what_is_missing_as_a_process_does) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.isolation = isolation::thread, .libraries = {"quantum"}})),
                       reaction::unsupported, {"quantum"});
@@ -246,7 +246,7 @@ TEST(opening, the_smallest_and_the_largest_mailbox_work) {
   }
 }
 
-TEST(opening, requests_may_be_queued_before_the_worker_is_there) {
+TEST(opening, requests_may_be_queued_before_the_worker_is_ready) {
   runtime rt;
   const device gpu = rt.open_device();
   const auto x = gpu.alloc<float>(100);
@@ -289,7 +289,7 @@ TEST(opening, several_devices_in_one_runtime_do_not_disturb_each_other) {
     EXPECT_EQ(all[i].download(data[i]).get().value(), counting(50, static_cast<float>(i)));
 }
 
-TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_names_it) {
+TEST(opening, the_runtime_folder_defaults_to_the_environment) {
   const fake_runtime nothing;
   ::setenv("TROUPE_RUNTIME", nothing.folder().c_str(), 1);
   {
@@ -300,8 +300,8 @@ TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_name
   ::unsetenv("TROUPE_RUNTIME");
 }
 
-// Where the test runs on the host, what it must find is what the system says.
-TEST(opening, a_device_says_what_it_is_made_of) {
+// If the test runs on the host, it must agree with the system's figures.
+TEST(opening, a_device_describes_its_hardware) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
@@ -324,8 +324,8 @@ TEST(opening, a_device_says_what_it_is_made_of) {
   }
 }
 
-// Other programs take and give back all the time, so it is looked at several times. On a GPU: see tests/gpu_sharing.
-TEST(opening, the_free_memory_of_the_host_is_that_of_the_moment) {
+// Other programs allocate and free all the time, so it is compared several times. On a GPU: see tests/gpu_sharing.
+TEST(opening, the_free_memory_of_the_host_is_current) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   constexpr std::uint64_t slack = 64 << 20;
@@ -344,12 +344,12 @@ TEST(opening, the_free_memory_of_the_host_is_that_of_the_moment) {
     told = gpu.statistics().hardware.free_bytes;
     after = available();
     agreed = told + slack >= std::min(before, after) && told <= std::max(before, after) + slack;
-    std::this_thread::sleep_for(11ms);  // longer than a figure is taken for new
+    std::this_thread::sleep_for(11ms);  // longer than a figure counts as current
   }
   EXPECT_TRUE(agreed) << told << " between " << before << " and " << after;
 }
 
-TEST(opening, a_device_shows_its_lanes) {
+TEST(opening, a_device_reports_its_lanes) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.lanes = lane_policy::pooled, .lane_pool = 3, .helpers = 1}));
   ASSERT_OK(gpu.ping(1).get());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests with lists of operands of any length, and with numbers that lie in memory.
+// Requests with lists of operands of any length, and with numbers in memory.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -23,10 +23,10 @@ class operand_lists : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, operand_lists, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(operand_lists, of_any_length_arrive_whole) {
+TEST_P(operand_lists, arrive_complete_at_any_length) {
   for (const std::size_t n : {0u, 1u, 11u, 12u, 13u, 100u, 5000u}) {
     SCOPED_TRACE(n);
-    // Every third element of a buffer, from back to front: no two lie side by side.
+    // Returns every third element of a buffer, from back to front, so that no two are adjacent.
     std::vector<in<float>> parts;
     const auto all = filled(std::vector<float>(3 * n + 1, 2.f));
     for (std::size_t i = n; i-- > 0;) parts.emplace_back(all.slice(3 * i, 1));
@@ -37,7 +37,7 @@ TEST_P(operand_lists, of_any_length_arrive_whole) {
   }
 }
 
-TEST_P(operand_lists, with_more_separate_ranges_than_the_worker_takes_are_refused) {
+TEST_P(operand_lists, are_refused_with_too_many_separate_ranges) {
   const auto all = filled(std::vector<float>(3 << 20));
   std::vector<in<float>> parts;
   for (std::size_t i = 0; i <= 1 << 20; ++i) parts.emplace_back(all.slice(2 * static_cast<std::int64_t>(i), 1));
@@ -47,7 +47,7 @@ TEST_P(operand_lists, with_more_separate_ranges_than_the_worker_takes_are_refuse
   EXPECT_EQ(gpu.ask(sum_of{.parts = {all.slice(0, 1)}, .target = target}).get().value(), 1u);
 }
 
-TEST_P(operand_lists, that_are_slices_of_one_buffer_are_kept_alive_and_ordered_like_any_operand) {
+TEST_P(operand_lists, of_slices_are_kept_alive_and_ordered_like_any_operand) {
   constexpr int n = 3000;
   auto all = gpu.alloc<float>(n);
   const auto target = gpu.alloc<float>(1);
@@ -72,14 +72,14 @@ TEST_P(operand_lists, that_are_slices_of_one_buffer_are_kept_alive_and_ordered_l
   EXPECT_EQ(gpu.statistics().memory.used_bytes, 256u) << "only the target";
 }
 
-TEST_P(operand_lists, name_the_element_that_is_refused) {
+TEST_P(operand_lists, name_the_refused_element) {
   std::vector<in<float>> parts;
   for (int i = 0; i < 20; ++i) parts.emplace_back(filled({1}));
   auto target = gpu.alloc<float>(1);
   parts[17] = in<float>(buffer<float>());
   EXPECT_TRUE(is_error(error_of(gpu.ask(sum_of{.parts = parts, .target = target})), reaction::caller_bug,
                        {"testing.sum_of: parts[17] is an empty buffer"}));
-  target = filled({1});  // afresh: a refused request spoils its outputs
+  target = filled({1});  // afresh, because a refused request makes its outputs stale
   parts[17] = in<float>(target);
   EXPECT_TRUE(is_error(error_of(gpu.ask(sum_of{.parts = parts, .target = target})), reaction::caller_bug,
                        {"target overlaps parts[17]"}));
@@ -90,10 +90,10 @@ TEST_P(operand_lists, name_the_element_that_is_refused) {
   const error e = error_of(gpu.ask(number_all{.targets = targets}));
   EXPECT_TRUE(is_error(e, reaction::caller_bug, {"overlaps", "targets[5]", "targets[20]"}));
   EXPECT_TRUE(is_error(error_of(gpu.download(twice.slice(19, 1))), reaction::caller_bug, {"targets[20]"}))
-      << "what it should have written is stale";
+      << "its output is stale";
 }
 
-TEST_P(operand_lists, that_fail_spoil_what_they_should_have_written_and_nothing_else) {
+TEST_P(operand_lists, make_only_their_outputs_stale_on_failure) {
   const auto all = gpu.alloc<float>(64, {.zeroed = true});
   const auto bad = gpu.alloc<float>(1);
   ASSERT_OK(gpu.sync().get());
@@ -108,7 +108,7 @@ TEST_P(operand_lists, that_fail_spoil_what_they_should_have_written_and_nothing_
   for (int i = 0; i < 64; ++i) EXPECT_EQ(all.slice(i, 1).valid(), i % 2 == 1) << i;
 }
 
-TEST_P(operand_lists, numbers_may_come_from_memory_that_an_earlier_request_writes) {
+TEST_P(operand_lists, accept_numbers_in_memory_that_an_earlier_request_writes) {
   const auto factor = filled({0, 7}), target = gpu.alloc<float>(1);
   const std::vector<in<float>> parts{filled({2}), filled({3})};
   EXPECT_OK(gpu.ask(sum_of{.parts = parts, .target = target, .factor = 3}).get());

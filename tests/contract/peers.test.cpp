@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies from one device to another: read by the target's worker, or through memory of the host.
-#include <troupe/device/peers.hpp>
-#include <troupe/device/sealing.hpp>
+// Copies from one device to another: read by the target's worker, or through host memory.
 #include "peers_fixture.hpp"
+#include <troupe/device/peers.hpp>
 
 namespace troupe::whole::peers_tests {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(by, copies_between_devices, testing::Values(path::direct, path::staged),
                          [](const auto& i) { return i.param == path::direct ? "direct" : "staged"; });
 
-TEST_P(copies_between_devices, bring_every_byte_whatever_the_size) {
+TEST_P(copies_between_devices, copy_every_byte_at_any_size) {
   const device here = open(), there = open();
   std::uint64_t bytes = 0, copies = 0;
   for (const std::size_t n : {1, 1000, 16 << 10, (64 << 10) + 3, 5 << 20}) {
@@ -28,10 +27,10 @@ TEST_P(copies_between_devices, bring_every_byte_whatever_the_size) {
   EXPECT_EQ(s.bytes, bytes);
   EXPECT_EQ(s.seen_bytes != 0, s.direct);
   EXPECT_GT(s.shared_bytes, 0u);
-  EXPECT_EQ(here.statistics().memory.imported_bytes, 0u) << "that is what the user has imported";
+  EXPECT_EQ(here.statistics().memory.imported_bytes, 0u) << "the user imported that memory";
 }
 
-TEST_P(copies_between_devices, take_and_fill_parts_of_buffers) {
+TEST_P(copies_between_devices, copy_parts_of_buffers) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(100), to = here.alloc<float>(50, {.zeroed = true});
   there.upload(from, counting(100));
@@ -41,7 +40,7 @@ TEST_P(copies_between_devices, take_and_fill_parts_of_buffers) {
   EXPECT_EQ(here.download(to).get().value(), expected);
 }
 
-TEST_P(copies_between_devices, work_with_workers_that_are_threads) {
+TEST_P(copies_between_devices, work_with_worker_threads) {
   const device here = open({.isolation = isolation::thread}), there = open({.isolation = isolation::thread});
   const auto from = there.alloc<float>(300000), to = here.alloc<float>(300000);
   there.upload(from, counting(300000));
@@ -49,7 +48,7 @@ TEST_P(copies_between_devices, work_with_workers_that_are_threads) {
   EXPECT_EQ(here.download(to).get().value(), counting(300000));
 }
 
-TEST_P(copies_between_devices, that_are_one_device_are_ordinary_copies) {
+TEST_P(copies_between_devices, within_one_device_are_ordinary_copies) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   gpu.upload(x, counting(10));
@@ -58,11 +57,11 @@ TEST_P(copies_between_devices, that_are_one_device_are_ordinary_copies) {
   EXPECT_TRUE(gpu.statistics().peers.empty());
 }
 
-TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_source) {
+TEST_P(copies_between_devices, keep_their_place_in_the_order_of_the_source) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   blockade first(there);
-  begin_to_use(first);
+  ASSERT_TRUE(first.entered());
   there.tell(increment{.x = from, .n = 10});  // behind the blockade
   auto copied = copy_between(here, to, there, from);
   there.fill(from, 7.f);
@@ -76,16 +75,16 @@ TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_source) {
   EXPECT_EQ(there.download(from).get().value(), std::vector<float>(10, 7.f));
 }
 
-TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_target) {
+TEST_P(copies_between_devices, keep_their_place_in_the_order_of_the_target) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   const auto before = here.alloc<float>(10);
   blockade first(here);
-  begin_to_use(first);
+  ASSERT_TRUE(first.entered());
   here.tell(increment{.x = to, .n = 10});
   here.copy(before, to);
   auto copied = copy_between(here, to, there, from);
-  auto overwritten = there.fill(from, 7.f);  // not before it has been copied
+  auto overwritten = there.fill(from, 7.f);  // runs after the copy
   here.tell(increment{.x = to, .n = 10});
   EXPECT_FALSE(copied.ready());
   first.lift();
@@ -94,7 +93,7 @@ TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_target) {
   EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 1.f));
 }
 
-TEST_P(copies_between_devices, go_both_ways_at_once_from_many_threads) {
+TEST_P(copies_between_devices, work_both_ways_at_once_from_many_threads) {
   for (const lane_policy lanes : {lane_policy::per_actor, lane_policy::single}) {
     const device one = open({.lanes = lanes}), two = open({.lanes = lanes});
     std::vector<std::thread> all;
@@ -119,7 +118,7 @@ TEST_P(copies_between_devices, go_both_ways_at_once_from_many_threads) {
   }
 }
 
-TEST_P(copies_between_devices, wait_for_room_in_both_mailboxes_without_waiting_for_each_other) {
+TEST_P(copies_between_devices, wait_for_room_in_both_mailboxes_without_deadlock) {
   const device_options small{.mailbox_capacity = 1, .when_full = when_full::wait};
   const device one = open(small), two = open(small);
   std::vector<std::thread> all;
@@ -134,14 +133,14 @@ TEST_P(copies_between_devices, wait_for_room_in_both_mailboxes_without_waiting_f
   for (std::thread& t : all) t.join();
 }
 
-TEST_P(copies_between_devices, that_find_a_mailbox_full_are_refused_and_leave_no_half_behind) {
+TEST_P(copies_between_devices, are_refused_whole_if_a_mailbox_is_full) {
   const device here = open({.mailbox_capacity = 2, .when_full = when_full::refuse, .inline_bytes = 0}), there = open();
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10);
   blockade b(here);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   auto second = here.sync();
   EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from)), reaction::retry_later, {"mailbox", "full"}));
-  EXPECT_OK(there.fill(from, 1.f).get());  // nobody holds it
+  EXPECT_OK(there.fill(from, 1.f).get());  // no request holds it
   EXPECT_TRUE(is_error(*to.cause(), reaction::retry_later, {"full"}));
   b.lift();
   EXPECT_OK(second.get());
@@ -157,11 +156,11 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_is_stale) {
   EXPECT_TRUE(is_error(error_of(here.download(to)), reaction::unsupported, {"oh"}));
 }
 
-TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale_on_the_way) {
+TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale_meanwhile) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10, {.zeroed = true});
   blockade b(there);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   there.tell(spoil{.target = from, .n = 10, .text = "oh"});
   auto copied = copy_between(here, to, there, from);
   auto read = here.download(to);
@@ -175,13 +174,13 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale
 TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_goes_on) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
-  ASSERT_OK(there.sync().get());  // what has not begun is done by the next worker, and then nothing is lost
+  ASSERT_OK(there.sync().get());  // unstarted requests run on the next worker, and nothing would be lost
   blockade b(there);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   there.tell(increment{.x = from, .n = 10});
   auto copied = copy_between(here, to, there, from);
   auto read = here.download(to);
-  kill_and_wait(there);
+  replace_worker(there);
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::context_lost, {"SIGKILL", there.name().c_str()}));
   EXPECT_TRUE(is_error(error_of(std::move(read)), reaction::context_lost, {"SIGKILL", there.name().c_str()}));
   EXPECT_TRUE(is_error(*to.cause(), reaction::context_lost, {there.name().c_str()}));
@@ -196,15 +195,15 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   ASSERT_OK(there.sync().get());
   blockade b(here);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   here.tell(increment{.x = to, .n = 10});
   auto copied = copy_between(here, to, there, from);
   EXPECT_OK(there.ping().get());
-  kill_and_wait(there);
-  there.fill(from, 9.f);  // by the next worker, while the copy is yet to begin
+  replace_worker(there);
+  there.fill(from, 9.f);  // by the next worker, before the copy begins
   b.lift();
   const auto got = copied.get();
-  if (got) {  // the source's half had ended before it died: what it has sent is there
+  if (got) {  // the source's half had ended before it died, so the data arrived
     EXPECT_EQ(GetParam(), path::staged);
     EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 0.f));
   } else {
@@ -214,7 +213,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
   EXPECT_EQ(here.statistics().faults, 0u);
 }
 
-// Until it dies after its half has begun: before that, the half is kept for the next worker.
+// Repeats until it dies after its half has begun: before that, the half is kept for the next worker.
 TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10, {.zeroed = true});
@@ -223,11 +222,11 @@ TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on)
     there.fill(from, 1.f);
     ASSERT_OK(here.sync().get());
     blockade b(there);
-    begin_to_use(b);
+    ASSERT_TRUE(b.entered());
     there.tell(increment{.x = from, .n = 10});
     auto copied = copy_between(here, to, there, from);
     EXPECT_OK(here.ping().get());
-    kill_and_wait(here);
+    replace_worker(here);
     auto after = there.fill(from, 3.f);
     b.lift();
     const auto got = copied.get();
@@ -246,15 +245,15 @@ TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on)
   EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 3.f));
 }
 
-TEST_P(copies_between_devices, that_have_not_begun_at_a_target_that_dies_are_kept_for_its_next_worker) {
+TEST_P(copies_between_devices, are_kept_for_the_next_worker_if_the_target_dies_before_they_begin) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10);
   there.upload(from, counting(10));
   ASSERT_OK(there.sync().get());
   blockade b(here);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   const buffer<float> gate(buffer<std::uint32_t>(b.gate().memory()).as<float>());
-  auto copied = copy_between(here, gate, there, from.slice(0, 2));  // over what the blockade has
+  auto copied = copy_between(here, gate, there, from.slice(0, 2));  // over the blockade's memory
   auto after = there.fill(from, 3.f);
   kill_worker(here);
   EXPECT_OK(copied.get());
@@ -262,14 +261,14 @@ TEST_P(copies_between_devices, that_have_not_begun_at_a_target_that_dies_are_kep
   EXPECT_EQ(here.download(gate).get().value(), counting(2));
 }
 
-TEST_P(copies_between_devices, of_what_is_sealed_are_kept_when_the_source_dies) {
+TEST_P(copies_between_devices, of_sealed_buffers_are_kept_when_the_source_dies) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.sealable = true}), to = here.alloc<float>(10, {.zeroed = true});
   there.upload(from, counting(10));
   ASSERT_OK(seal(there, from).get());
   ASSERT_OK(copy_between(here, to, there, from).get());
   here.fill(to, 0.f);
-  kill_and_wait(there);
+  replace_worker(there);
   ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(10));
 }

@@ -1,26 +1,23 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies from one device to another: read by the target's worker, or through memory of the host.
-#include <troupe/device/peers.hpp>
-#include <troupe/device/sealing.hpp>
-#include <troupe/device/sharing.hpp>
+// Copies from one device to another: read by the target's worker, or through host memory.
 #include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {
 namespace {
 
-TEST_P(copies_between_devices, go_on_after_a_restart_of_either) {
+TEST_P(copies_between_devices, work_after_a_restart_of_either) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(100000), to = here.alloc<float>(100000);
   for (int i = 0; i < 3; ++i) {
     there.upload(from, counting(100000, static_cast<float>(i)));
     ASSERT_OK(copy_between(here, to, there, from).get());
     EXPECT_EQ(here.download(to).get().value(), counting(100000, static_cast<float>(i)));
-    kill_and_wait(i == 0 ? here : there);
+    replace_worker(i == 0 ? here : there);
   }
 }
 
-TEST_P(copies_between_devices, are_answered_once_each_when_workers_die_among_them) {
+TEST_P(copies_between_devices, are_answered_once_each_while_workers_die) {
   const device one = open(), two = open();
   const auto x = one.alloc<float>(200000, {.zeroed = true}), y = two.alloc<float>(200000, {.zeroed = true});
   tally answers;
@@ -31,7 +28,7 @@ TEST_P(copies_between_devices, are_answered_once_each_when_workers_die_among_the
       two.fill(y, 2.f);
       answers.watch(copy_between(one, x, two, y));
     }
-    kill_and_wait(round % 2 == 0 ? one : two);
+    replace_worker(round % 2 == 0 ? one : two);
   }
   answers.await_all();
   EXPECT_EQ(answers.answered(), 160);
@@ -40,11 +37,11 @@ TEST_P(copies_between_devices, are_answered_once_each_when_workers_die_among_the
   EXPECT_EQ(two.download(y).get().value(), std::vector<float>(200000, 5.f));
 }
 
-TEST_P(copies_between_devices, that_are_cancelled_hold_up_neither_device) {
+TEST_P(copies_between_devices, block_neither_device_when_cancelled) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   blockade b(there);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   there.tell(increment{.x = from, .n = 10});
   auto copied = copy_between(here, to, there, from);
   copied.cancel();
@@ -55,11 +52,11 @@ TEST_P(copies_between_devices, that_are_cancelled_hold_up_neither_device) {
   EXPECT_OK(there.fill(from, 1.f).get());
 }
 
-TEST_P(copies_between_devices, that_cannot_start_in_time_are_answered_so) {
+TEST_P(copies_between_devices, time_out_if_they_cannot_start) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   blockade b(there);
-  begin_to_use(b);
+  ASSERT_TRUE(b.entered());
   there.tell(increment{.x = from, .n = 10});
   EXPECT_TRUE(
       is_error(error_of(copy_between(here, to, there, from, {.timeout = 20ms})), reaction::retry_later, {"time-out"}));
@@ -73,7 +70,7 @@ TEST_P(copies_between_devices, do_not_count_as_running_while_they_wait_for_the_o
     const device &here = limited_is_target ? limited : busy, &there = limited_is_target ? busy : limited;
     const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
     blockade b(busy);
-    begin_to_use(b);
+    ASSERT_TRUE(b.entered());
     busy.tell(increment{.x = limited_is_target ? from : to, .n = 10});
     auto copied = copy_between(here, to, there, from);
     std::this_thread::sleep_for(400ms);
@@ -90,7 +87,7 @@ TEST_P(copies_between_devices, end_when_either_device_closes) {
     const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
     const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
     blockade b(there);
-    begin_to_use(b);
+    ASSERT_TRUE(b.entered());
     there.tell(increment{.x = from, .n = 10});
     auto copied = copy_between(here, to, there, from);
     auto closed = (source_closes ? there : here).close_now();
@@ -135,8 +132,8 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
   EXPECT_OK(there.fill(from, 1.f).get());
 }
 
-// A device whose worker is a thread shares its addresses with the whole program, and has few.
-TEST_P(copies_between_devices, need_no_addresses_for_all_of_the_sources_memory) {
+// A device with a worker thread shares its addresses with the whole program, and has few.
+TEST_P(copies_between_devices, are_staged_if_the_sources_memory_exceeds_the_addresses) {
   constexpr std::uint64_t bytes = std::uint64_t{100} << 30;
   const device here = open({.isolation = isolation::thread, .memory_limit = 64 << 20}),
                there = open({.memory_limit = bytes});
@@ -153,10 +150,10 @@ TEST_P(copies_between_devices, need_no_addresses_for_all_of_the_sources_memory) 
   there.upload(near, counting(1000, 5));
   ASSERT_OK(copy_between(here, to, there, near).get());
   EXPECT_EQ(here.download(to).get().value(), counting(1000, 5));
-  EXPECT_EQ(seen(here, there).direct, GetParam() == path::direct) << "what there are addresses for is read as ever";
+  EXPECT_EQ(seen(here, there).direct, GetParam() == path::direct) << "memory within the addresses is read directly";
 }
 
-TEST_P(copies_between_devices, let_the_source_give_its_memory_back) {
+TEST_P(copies_between_devices, let_the_source_trim_its_memory) {
   const device here = open(), there = open();
   auto from = there.alloc<float>(10, {.zeroed = true});
   const auto to = here.alloc<float>(10);
@@ -187,7 +184,7 @@ TEST_P(copies_between_devices, outlive_the_handles_of_the_devices_and_of_the_buf
   EXPECT_EQ(answer.get().value(), counting(100000));
 }
 
-TEST(staged_copies_between_devices, are_refused_for_now_when_too_many_are_under_way) {
+TEST(staged_copies_between_devices, are_refused_when_too_many_are_in_flight) {
   runtime rt;
   const device here = rt.open_device(with_test_engines({.inline_bytes = 0})),
                there = rt.open_device(with_test_engines({.peer_access = false, .inline_bytes = 0}));
@@ -211,7 +208,7 @@ TEST(staged_copies_between_devices, are_refused_for_now_when_too_many_are_under_
   EXPECT_OK(copy_between(here, to, there, from).get());
 }
 
-TEST(staged_copies_between_devices, take_what_was_adopted_too) {
+TEST(staged_copies_between_devices, copy_adopted_memory) {
   runtime rt;
   const device here = rt.open_device(with_test_engines()),
                there = rt.open_device(with_test_engines({.isolation = isolation::thread}));
@@ -222,7 +219,7 @@ TEST(staged_copies_between_devices, take_what_was_adopted_too) {
   EXPECT_EQ(here.download(to).get().value(), counting(1000));
 }
 
-TEST(peers, see_each_other_in_the_memory_of_the_host) {
+TEST(peers, are_linked_through_host_memory) {
   runtime rt;
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines()),
                apart = rt.open_device(with_test_engines({.peer_access = false}));
@@ -241,7 +238,7 @@ TEST(peers, see_each_other_in_the_memory_of_the_host) {
   EXPECT_TRUE(islands({})->empty());
 }
 
-TEST(peers, that_are_enabled_are_seen_before_the_first_copy) {
+TEST(peers, are_mapped_before_the_first_copy_if_enabled) {
   runtime rt;
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines()),
                apart = rt.open_device(with_test_engines({.peer_access = false}));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Who goes first when several requests could.
+// Which of several requests goes first.
 #include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing_actor;
 
-// Nothing runs on the pump, where it would hold up what comes after it.
+// No request runs on the pump, where it would delay the ones behind it.
 device_options on_lanes(device_options o = {}) {
   o.inline_bytes = 0;
   return with_test_engines(std::move(o));
@@ -23,7 +23,7 @@ result<T> soon(pending<T> p) {
   return error(reaction::fatal, "test", "no answer in 20 s");
 }
 
-TEST(priorities, what_is_high_overtakes_what_waits_in_the_same_library) {
+TEST(priorities, let_high_requests_overtake_waiting_ones_of_the_same_library) {
   for (const auto lanes : {lane_policy::per_actor, lane_policy::single}) {
     runtime rt;
     const device gpu = rt.open_device(on_lanes({.lanes = lanes}));
@@ -31,13 +31,13 @@ TEST(priorities, what_is_high_overtakes_what_waits_in_the_same_library) {
     ASSERT_TRUE(first.entered());
     const pending<std::uint64_t> waits = gpu.ask(testing_actor::count{});
     EXPECT_OK(soon(gpu.ask(testing_actor::count{}, {.priority = priority::high})));
-    EXPECT_FALSE(waits.ready()) << "it had to wait for what is not over";
+    EXPECT_FALSE(waits.ready()) << "it had to wait for unfinished work";
     first.lift();
     EXPECT_OK(first.answer().get());
   }
 }
 
-TEST(priorities, nothing_waits_behind_what_is_low) {
+TEST(priorities, let_no_request_wait_behind_a_low_one) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes({.lanes = lane_policy::single}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
@@ -49,7 +49,7 @@ TEST(priorities, nothing_waits_behind_what_is_low) {
   EXPECT_OK(low.get());
 }
 
-TEST(priorities, change_nothing_in_the_order_that_data_demands) {
+TEST(priorities, keep_the_order_that_data_requires) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes());
   constexpr extent n = 1000;
@@ -59,7 +59,7 @@ TEST(priorities, change_nothing_in_the_order_that_data_demands) {
   EXPECT_EQ(gpu.download(x, {.priority = priority::high}).get().value(), std::vector<float>(1000, 300.f));
 }
 
-TEST(priorities, hold_for_copies_too) {
+TEST(priorities, apply_to_copies) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes());
   const auto x = gpu.alloc<float>(100);
@@ -70,7 +70,7 @@ TEST(priorities, hold_for_copies_too) {
         << static_cast<int>(l.purpose);
 }
 
-TEST(priorities, slow_work_that_is_low_leaves_a_helper_to_others) {
+TEST(priorities, leave_a_helper_free_of_slow_low_work) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes({.helpers = 2}));
   const auto low_gates = gpu.alloc_host<std::uint32_t>(4, {.zeroed = true}),
@@ -86,7 +86,7 @@ TEST(priorities, slow_work_that_is_low_leaves_a_helper_to_others) {
   for (auto& p : low) EXPECT_OK(p.get());
 }
 
-TEST(priorities, what_is_low_lets_others_go_first_but_not_for_ever) {
+TEST(priorities, delay_low_requests_but_not_indefinitely) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes());
   blockade busy(gpu);
@@ -100,7 +100,7 @@ TEST(priorities, what_is_low_lets_others_go_first_but_not_for_ever) {
   EXPECT_OK(busy.answer().get());
 }
 
-TEST(priorities, requests_of_different_priority_share_no_call) {
+TEST(priorities, separate_requests_into_different_calls) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes());
   blockade first(gpu);

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests that bring the worker down: which are refused afterwards, for how long, and what goes on.
-#include <troupe/device/sealing.hpp>
-#include <troupe/device/sharing.hpp>
+// Requests that kill the worker: which are refused afterwards, for how long, and what still works.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -10,7 +8,7 @@ namespace {
 
 using namespace testing_actor;
 
-class quarantined : public testing::Test {
+class quarantine : public testing::Test {
  protected:
   device open(device_options o = {}) {
     if (o.restarts == 3) o.restarts = 100;
@@ -18,7 +16,7 @@ class quarantined : public testing::Test {
     EXPECT_OK(d.started().get());
     return d;
   }
-  // What a service does for a client: all that it needs is sent anew.
+  // Does what a service does for a client: sends everything again.
   static result<std::vector<float>> serve(const device& gpu, const std::vector<float>& data) {
     const auto x = gpu.alloc<float>(data.size()), y = gpu.alloc<float>(1);
     return serve(gpu, data, x, y);
@@ -47,7 +45,7 @@ class quarantined : public testing::Test {
   const std::vector<float> good{1, 2, 3, 4}, bad{-1, 2, 3, 4}, worse{-1, 2, 3, 5};
 };
 
-TEST_F(quarantined, bad_data_of_two_clients_do_not_stop_the_service_of_others) {
+TEST_F(quarantine, keeps_serving_others_despite_bad_data_of_two_clients) {
   const device gpu = open();
   EXPECT_OK(serve(gpu, good));
   for (const auto& data : {bad, worse}) {
@@ -59,17 +57,17 @@ TEST_F(quarantined, bad_data_of_two_clients_do_not_stop_the_service_of_others) {
   EXPECT_EQ(gpu.last_fault()->deaths_alike, 2u);
 }
 
-TEST_F(quarantined, bad_data_in_the_buffers_of_a_service_do_not_stop_it_either) {
+TEST_F(quarantine, keeps_serving_despite_bad_data_in_shared_buffers) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4), y = gpu.alloc<float>(1);
   EXPECT_EQ(of(serve(gpu, bad, x, y)), reaction::context_lost);
   EXPECT_EQ(of(serve(gpu, worse, x, y)), reaction::context_lost);
   EXPECT_OK(serve(gpu, good, x, y));
   EXPECT_EQ(of(serve(gpu, worse, x, y)), reaction::caller_bug);
-  EXPECT_OK(serve(gpu, good, x, y)) << "although the refusal has marked what it would have written";
+  EXPECT_OK(serve(gpu, good, x, y)) << "although the refusal has made its output stale";
 }
 
-TEST_F(quarantined, who_tries_the_same_again_and_again_is_refused_the_third_time) {
+TEST_F(quarantine, refuses_a_deadly_request_the_third_time) {
   for (const bool large : {false, true}) {
     const device gpu = open();
     std::vector<float> data = bad;
@@ -79,13 +77,13 @@ TEST_F(quarantined, who_tries_the_same_again_and_again_is_refused_the_third_time
     for (int i = 0; i < 3; ++i) EXPECT_EQ(of(serve(gpu, data)), reaction::caller_bug) << (large ? "large" : "small");
     EXPECT_EQ(gpu.last_fault()->deaths_alike, 2u);
     data.back() += 1;
-    EXPECT_EQ(of(serve(gpu, data)), reaction::context_lost) << "other data, which are as bad";
+    EXPECT_EQ(of(serve(gpu, data)), reaction::context_lost) << "other data, which kill as well";
     data.front() = 1;
     EXPECT_OK(serve(gpu, data));
   }
 }
 
-TEST_F(quarantined, data_are_the_same_if_they_were_computed_in_the_same_way) {
+TEST_F(quarantine, recognises_data_computed_in_the_same_way) {
   const device gpu = open();
   const auto compute = [&](float from, int steps) {
     const auto a = gpu.alloc<float>(4), x = gpu.alloc<float>(4), y = gpu.alloc<float>(1);
@@ -100,11 +98,11 @@ TEST_F(quarantined, data_are_the_same_if_they_were_computed_in_the_same_way) {
   EXPECT_EQ(of(compute(-5, 3)), reaction::context_lost);
   EXPECT_EQ(of(compute(-5, 3)), reaction::caller_bug);
   EXPECT_OK(compute(-5, 6)) << "more steps";
-  EXPECT_OK(compute(0, 3)) << "another beginning";
+  EXPECT_OK(compute(0, 3)) << "another initial content";
   EXPECT_EQ(of(compute(-5, 4)), reaction::context_lost);
 }
 
-TEST_F(quarantined, data_that_nobody_has_written_since_are_the_same) {
+TEST_F(quarantine, recognises_data_that_was_not_written_since) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4, {.sealable = true}), others = gpu.alloc<float>(4, {.sealable = true});
   gpu.upload(x, bad);
@@ -123,7 +121,7 @@ TEST_F(quarantined, data_that_nobody_has_written_since_are_the_same) {
   EXPECT_OK(sum_of_sealed(others));
 }
 
-TEST_F(quarantined, what_the_application_has_written_itself_counts) {
+TEST_F(quarantine, recognises_data_that_the_application_wrote) {
   const device gpu = open();
   const auto serve_from_host = [&](const std::vector<float>& data) {
     const auto x = gpu.alloc_host<float>(4);
@@ -139,17 +137,17 @@ TEST_F(quarantined, what_the_application_has_written_itself_counts) {
   EXPECT_EQ(of(serve_from_host(worse)), reaction::caller_bug);
 }
 
-TEST_F(quarantined, what_others_may_write_is_never_known_again) {
+TEST_F(quarantine, never_recognises_memory_that_others_may_write) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4);
   const auto shared = export_memory(gpu, x);
   ASSERT_OK(shared);
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(of(serve(gpu, bad, x, gpu.alloc<float>(1))), reaction::context_lost) << "they may have mended it";
+    EXPECT_EQ(of(serve(gpu, bad, x, gpu.alloc<float>(1))), reaction::context_lost) << "others may have changed it";
   EXPECT_OK(serve(gpu, good, x, gpu.alloc<float>(1)));
 }
 
-TEST_F(quarantined, a_refusal_says_what_when_why_and_how_to_end_it) {
+TEST_F(quarantine, refuses_with_the_request_its_deaths_and_the_remedy) {
   const device gpu = open({.name = "gpu", .restart_window = 60s});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost);
   EXPECT_TRUE(is_error(error_of(serve(gpu, bad)), reaction::caller_bug,
@@ -158,7 +156,7 @@ TEST_F(quarantined, a_refusal_says_what_when_why_and_how_to_end_it) {
                         "Other data are served", "device_options::quarantine_after is 2"}));
 }
 
-TEST_F(quarantined, it_ends_by_itself) {
+TEST_F(quarantine, ends_by_itself) {
   const device gpu = open({.restart_window = 700ms});
   device_watch w = gpu.watch();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost);
@@ -175,10 +173,10 @@ TEST_F(quarantined, it_ends_by_itself) {
   EXPECT_TRUE(is_error(*ended.cause, reaction::retry_later, {"testing.fragile", "fewer than 2"}));
   EXPECT_GE(ended.when - begun.fault->when, 300ms);
   EXPECT_EQ(gpu.statistics().quarantined, 0u);
-  EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost) << "it may be tried again";
+  EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost) << "it can be tried again";
 }
 
-TEST_F(quarantined, reset_ends_it_and_costs_nobody_anything) {
+TEST_F(quarantine, is_lifted_by_reset_without_side_effects) {
   const device gpu = open();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost);
   const auto x = gpu.alloc<float>(4);
@@ -193,7 +191,7 @@ TEST_F(quarantined, reset_ends_it_and_costs_nobody_anything) {
   EXPECT_FALSE(gpu.last_fault()->quarantined);
 }
 
-TEST_F(quarantined, it_can_be_switched_off_or_made_stricter) {
+TEST_F(quarantine, can_be_switched_off_or_made_stricter) {
   const device never = open({.quarantine_after = 0});
   for (int i = 0; i < 4; ++i) EXPECT_EQ(of(serve(never, bad)), reaction::context_lost);
   EXPECT_EQ(never.last_fault()->deaths_alike, 0u);
@@ -203,8 +201,8 @@ TEST_F(quarantined, it_can_be_switched_off_or_made_stricter) {
   EXPECT_EQ(error_of(at_once.ask(crash{.how = ending::abort})).reaction(), reaction::context_lost);
 }
 
-// Who sends while the first worker dies is neither lost track of nor taken for somebody else.
-TEST_F(quarantined, many_threads_are_served_while_one_sends_what_kills) {
+// Requests sent while the first worker dies are neither lost nor mistaken for others.
+TEST_F(quarantine, serves_many_threads_while_one_sends_deadly_requests) {
   const device gpu = open({.when_full = when_full::wait, .restarts = 1000});
   std::atomic<bool> over{false};
   std::atomic<int> refused{0}, served{0};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers die; the device goes on.
+// Workers die, and the device continues.
 #include "with_standbys.hpp"
 
 namespace troupe::whole {
@@ -21,7 +21,7 @@ TEST_P(recovery, a_device_serves_again_after_its_worker_was_killed) {
   ASSERT_FALSE(answer);
   EXPECT_FALSE(x.valid());
   ASSERT_OK(gpu.upload(x, counting(100)).get());
-  EXPECT_TRUE(x.valid()) << "what is written again is as good as new";
+  EXPECT_TRUE(x.valid()) << "rewritten data is valid";
   EXPECT_EQ(gpu.download(x).get().value(), counting(100));
   EXPECT_EQ(gpu.state(), device_state::ready);
   EXPECT_EQ(gpu.statistics().generation, 2u);
@@ -29,7 +29,7 @@ TEST_P(recovery, a_device_serves_again_after_its_worker_was_killed) {
   EXPECT_OK(gpu.close().get());
 }
 
-TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs_are) {
+TEST_P(recovery, started_requests_fail_and_others_are_kept_if_their_inputs_survive) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   ASSERT_OK(gpu.upload(x, counting(10)).get());
@@ -43,7 +43,7 @@ TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs
   kill_worker(gpu);
   const error lost = error_of(std::move(b.answer()));
   EXPECT_TRUE(is_error(lost, reaction::context_lost, {"SIGKILL", "testing.hold"}));
-  EXPECT_EQ(lost.generation(), 1u) << "the one it failed in, not the one that answers";
+  EXPECT_EQ(lost.generation(), 1u) << "the request that failed, not the one that reports it";
   EXPECT_TRUE(is_error(error_of(std::move(stale)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_TRUE(is_error(error_of(std::move(after_stale)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_OK(fill.get());
@@ -51,8 +51,8 @@ TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs
   EXPECT_EQ(result.get().value(), std::vector<float>(10, 8.f));
 }
 
-// Both use what the blockade holds, so nothing of them starts before the worker dies.
-TEST_P(recovery, what_reads_the_output_of_a_cancelled_request_is_not_run_on_what_was_there_before) {
+// Both use the blockade's memory, so neither starts before the worker dies.
+TEST_P(recovery, a_request_that_reads_a_cancelled_output_does_not_run) {
   const device gpu = open();
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -70,7 +70,7 @@ TEST_P(recovery, what_reads_the_output_of_a_cancelled_request_is_not_run_on_what
   EXPECT_FALSE(told) << "it saw " << (*told)[0];
 }
 
-TEST_P(recovery, what_reads_the_output_of_a_lost_request_is_not_run_while_closing_either) {
+TEST_P(recovery, a_request_that_reads_a_lost_output_does_not_run_while_closing) {
   const device gpu = open();
   const auto lost = gpu.alloc<std::uint32_t>(2);
   ASSERT_OK(gpu.fill(lost, 1u).get());
@@ -78,7 +78,7 @@ TEST_P(recovery, what_reads_the_output_of_a_lost_request_is_not_run_while_closin
   ASSERT_TRUE(b.entered());
   const buffer<std::uint32_t> m(b.gate().memory());
   auto before = gpu.fill(m, 5u);
-  auto cannot = gpu.copy(m, lost);  // what it reads does not survive
+  auto cannot = gpu.copy(m, lost);  // its input does not survive
   auto read = gpu.download(m);
   auto closed = gpu.close();
   kill_worker(gpu);
@@ -89,7 +89,7 @@ TEST_P(recovery, what_reads_the_output_of_a_lost_request_is_not_run_while_closin
   (void)closed.get();
 }
 
-TEST_P(recovery, untouched_memory_can_be_believed_in) {
+TEST_P(recovery, untouched_memory_can_be_kept) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   ASSERT_OK(gpu.upload(x, counting(10)).get());
@@ -103,7 +103,7 @@ TEST_P(recovery, untouched_memory_can_be_believed_in) {
   EXPECT_EQ(gpu.download(x).get().value()[9], 10.f);
 }
 
-TEST_P(recovery, too_many_faults_stop_it_until_it_is_reset) {
+TEST_P(recovery, too_many_faults_stop_a_device_until_it_is_reset) {
   const device gpu = open();
   for (int i = 0; i < 4; ++i) {
     ASSERT_OK(gpu.sync().get());
@@ -116,7 +116,7 @@ TEST_P(recovery, too_many_faults_stop_it_until_it_is_reset) {
   EXPECT_EQ(gpu.ping(5).get().value(), 5u);
 }
 
-TEST_P(recovery, answers_each_request_once_while_workers_die) {
+TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
   tally answers;
   std::atomic<bool> over{false};
@@ -135,7 +135,7 @@ TEST_P(recovery, answers_each_request_once_while_workers_die) {
     });
   for (int i = 0; i < 3; ++i) {
     std::this_thread::sleep_for(100ms);
-    EXPECT_OK(gpu.sync().get());  // somebody serves
+    EXPECT_OK(gpu.sync().get());  // a worker serves
     kill_worker(gpu);
   }
   std::this_thread::sleep_for(100ms);

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs are recipes, as programs are: whatever happens to workers, a handle goes on.
-#include <troupe/device/sealing.hpp>
+// Graphs are recipes, like programs: a handle stays usable whatever happens to workers.
 #include "graph_programs.hpp"
 #include "with_standbys.hpp"
 
@@ -16,7 +15,7 @@ class recovery_graphs : public with_standbys {
 };
 TROUPE_WITH_STANDBYS(recovery_graphs);
 
-TEST_P(recovery_graphs, a_graph_does_the_same_whichever_worker_serves) {
+TEST_P(recovery_graphs, a_graph_runs_on_every_worker) {
   const device gpu = open({.salvage = salvage::untouched});
   const graph_kernels k(gpu);
   const auto x = uploaded(gpu, counting(64, 1)), y = gpu.alloc<float>(64);
@@ -38,7 +37,7 @@ TEST_P(recovery_graphs, a_graph_does_the_same_whichever_worker_serves) {
   EXPECT_EQ(gpu.download(y).get().value(), times(counting(64, 1), 12));
 }
 
-TEST_P(recovery_graphs, a_launch_that_was_queued_runs_on_the_next_worker_and_what_it_reads_is_asked_for_again) {
+TEST_P(recovery_graphs, a_queued_launch_runs_on_the_next_worker_or_fails_with_its_lost_inputs) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(64, {.sealable = true}), y = gpu.alloc<float>(64);
   gpu.upload(x, counting(64, 1));
@@ -65,7 +64,7 @@ TEST_P(recovery_graphs, a_launch_that_was_queued_runs_on_the_next_worker_and_wha
                        {"SIGKILL", "graph.launch"}));
 }
 
-TEST_P(recovery_graphs, a_library_whose_handle_breaks_under_a_node_is_opened_anew_and_the_graph_goes_on) {
+TEST_P(recovery_graphs, a_graph_survives_the_restart_of_a_library_that_broke_in_a_node) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(1, {.zeroed = true});
   const auto breaks = gpu.alloc<std::uint32_t>(1, {.zeroed = true});
@@ -84,7 +83,7 @@ TEST_P(recovery_graphs, a_library_whose_handle_breaks_under_a_node_is_opened_ane
   EXPECT_EQ(gpu.download(x).get().value()[0], 6);
 }
 
-TEST_P(recovery_graphs, a_node_that_wants_a_lane_of_its_own_is_refused_with_its_name) {
+TEST_P(recovery_graphs, a_node_that_needs_its_own_lane_is_refused_by_name) {
   const device gpu = open();
   graph::recorder rec(gpu);
   rec.add(hold_slowly{.gate = gpu.alloc_host<std::uint32_t>(2), .result = gpu.alloc<float>(1)});
@@ -92,7 +91,7 @@ TEST_P(recovery_graphs, a_node_that_wants_a_lane_of_its_own_is_refused_with_its_
                        {"node 0 (testing.hold_slowly): ", "lane of its own"}));
 }
 
-TEST_P(recovery_graphs, one_that_was_interrupted_is_answered_once_and_runs_again_when_it_may_be_retried) {
+TEST_P(recovery_graphs, an_interrupted_launch_is_answered_once_and_can_be_retried) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   const auto result = gpu.alloc<float>(1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Programs are recipes: whatever happens to workers, a handle goes on naming its kernels.
+// Programs are recipes: a handle keeps naming its kernels whatever happens to workers.
 #include <filesystem>
 
 #include "jit_source.hpp"
@@ -27,7 +27,7 @@ class recovery_programs : public with_standbys {
 };
 TROUPE_WITH_STANDBYS(recovery_programs);
 
-TEST_P(recovery_programs, a_compiled_program_launches_whichever_worker_serves) {
+TEST_P(recovery_programs, a_compiled_program_launches_on_every_worker) {
   const device gpu = open();
   jit::recipe r = saxpy_recipe();
   r.source = "#warning kept\n" + r.source;
@@ -40,14 +40,14 @@ TEST_P(recovery_programs, a_compiled_program_launches_whichever_worker_serves) {
     if (i != 1) expect_launching<jit::launch>(gpu, p);
     EXPECT_OK(p.ready().get());
     EXPECT_EQ(p.summary().get().value().kernels, 1u);
-    EXPECT_EQ(p.log().get().value(), log) << "said anew by a worker that has not said it before";
+    EXPECT_EQ(p.log().get().value(), log) << "repeated by a worker that has not reported it before";
     EXPECT_EQ(p.attributes("saxpy").get().value().parameters.size(), 4u);
     EXPECT_FALSE(p.image().get().value().empty());
     expect_launching<jit::launch>(gpu, p);
   }
 }
 
-TEST_P(recovery_programs, a_module_launches_whichever_worker_serves) {
+TEST_P(recovery_programs, a_module_launches_on_every_worker) {
   const device gpu = open();
   const module::image image = module::load(gpu, test_image());
   ASSERT_OK(image.ready().get());
@@ -60,11 +60,11 @@ TEST_P(recovery_programs, a_module_launches_whichever_worker_serves) {
   }
 }
 
-TEST_P(recovery_programs, a_build_that_was_queued_or_under_way_is_made_again_and_what_waits_for_it_runs) {
+TEST_P(recovery_programs, a_queued_or_running_build_is_repeated_with_its_dependents) {
   const fs::path room = fs::temp_directory_path() / ("troupe-build-" + unique());
   fs::create_directories(room);
   const fs::path script = room / "slow-c++", marker = room / "begun";
-  // The first build goes on until its worker dies.
+  // The first build runs until its worker dies.
   std::ofstream(script) << "#!/bin/sh\nfor a; do case $a in -o*) if ! [ -e " << marker.string() << " ]; then : > "
                         << marker.string() << "; exec sleep 1000; fi;; esac; done\nexec c++ \"$@\"\n";
   fs::permissions(script, fs::perms::owner_all);
@@ -94,7 +94,7 @@ TEST_P(recovery_programs, a_build_that_was_queued_or_under_way_is_made_again_and
   fs::remove_all(room);
 }
 
-TEST_P(recovery_programs, that_were_lost_hold_up_nobody_else_while_they_are_compiled_again) {
+TEST_P(recovery_programs, lost_programs_block_no_other_request_while_they_are_rebuilt) {
   const fs::path room = fs::temp_directory_path() / ("troupe-build-" + unique());
   fs::create_directories(room);
   const fs::path script = room / "slow-c++", hold = room / "hold";
@@ -108,7 +108,7 @@ TEST_P(recovery_programs, that_were_lost_hold_up_nobody_else_while_they_are_comp
   ASSERT_OK(p.ready().get());
   std::ofstream(hold).put('x');
   kill_and_wait(gpu);
-  // Small enough to run at once, each.
+  // Small enough that each runs at once.
   auto launched =
       gpu.ask(jit::launch{.kernel = p.kernel("saxpy"),
                           .grid = 2,
@@ -126,7 +126,7 @@ TEST_P(recovery_programs, that_were_lost_hold_up_nobody_else_while_they_are_comp
   fs::remove_all(room);
 }
 
-TEST_P(recovery_programs, what_could_not_be_made_is_refused_with_the_same_reason) {
+TEST_P(recovery_programs, a_failed_build_is_refused_with_the_same_reason_after_a_restart) {
   const device gpu = open();
   const jit::program p = jit::compile(gpu, {.source = "__global__ void saxpy() { nowhere_declared(); }"});
   const module::image image = module::load(gpu, std::vector<std::byte>(1000, std::byte{'x'}));
@@ -139,9 +139,9 @@ TEST_P(recovery_programs, what_could_not_be_made_is_refused_with_the_same_reason
                        reaction::caller_bug, {"jit.compile", "jit.launch"}));
 }
 
-// A new worker has the globals as they are loaded. A thread that has written them must not compute with those
-// unnoticed.
-TEST_P(recovery_programs, with_globals_that_were_written_are_stale_in_every_mode_of_salvage_and_others_are_not) {
+// A new worker has the globals as they are loaded. A thread that has written them must not unknowingly compute with
+// those.
+TEST_P(recovery_programs, programs_with_written_globals_are_stale_after_a_restart) {
   for (const salvage how : {salvage::strict, salvage::untouched}) {
     const device gpu = open({.salvage = how});
     const auto table_of = [&gpu](const module::image& i) {
@@ -176,7 +176,7 @@ TEST_P(recovery_programs, with_globals_that_were_written_are_stale_in_every_mode
   }
 }
 
-TEST_P(recovery_programs, unloading_before_or_after_a_restart_is_for_good) {
+TEST_P(recovery_programs, an_unloaded_program_stays_unloaded_across_a_restart) {
   const device gpu = open();
   const module::image before = module::load(gpu, test_image()), after = module::load(gpu, test_image()),
                       stays = module::load(gpu, test_image());

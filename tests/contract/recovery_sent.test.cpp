@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the application sends lies in memory that workers may only read, so a worker that dies takes none of it along.
+// Data that the application sends is in memory that workers can only read, so a dying worker cannot damage it.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -21,7 +21,7 @@ using namespace testing_actor;
 class recovery_sent : public with_standbys {};
 TROUPE_WITH_STANDBYS(recovery_sent);
 
-TEST_P(recovery_sent, uploads_and_requests_with_texts_that_had_not_started_are_run_by_the_next_worker) {
+TEST_P(recovery_sent, the_next_worker_runs_unstarted_uploads_and_requests_with_text) {
   const device gpu = open({.lanes = lane_policy::single});
   const auto small = gpu.alloc<float>(100), large = gpu.alloc<float>(400'000);
   blockade b(gpu);
@@ -40,7 +40,7 @@ TEST_P(recovery_sent, uploads_and_requests_with_texts_that_had_not_started_are_r
   EXPECT_EQ(gpu.statistics().generation, 2u);
 }
 
-TEST_P(recovery_sent, a_worker_cannot_write_it_by_any_way_it_has) {
+TEST_P(recovery_sent, a_worker_cannot_write_sent_memory) {
   const device gpu = open();
   ASSERT_OK(gpu.upload(gpu.alloc<float>(100), counting(100)).get());
   const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid);
@@ -57,7 +57,7 @@ TEST_P(recovery_sent, a_worker_cannot_write_it_by_any_way_it_has) {
     std::error_code gone;
     if (std::filesystem::read_symlink(entry.path(), gone).string().find("troupe-sent-memory") == std::string::npos)
       continue;
-    ++files;  // what was sent is this same file
+    ++files;  // sent memory is this same file
     const file_descriptor fd(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
     ASSERT_TRUE(fd);
     EXPECT_EQ(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0), MAP_FAILED);
@@ -70,9 +70,9 @@ TEST_P(recovery_sent, a_worker_cannot_write_it_by_any_way_it_has) {
   EXPECT_EQ(files, 1);
 }
 
-// What a worker can do to an upload that it has not begun: count chunks as read, so that the application fills their
-// places anew. The next worker must not take what it finds there for the beginning.
-TEST_P(recovery_sent, an_upload_of_which_a_part_was_overwritten_fails) {
+// Damage that a worker can do to an upload that it has not begun: it counts chunks as read, so that the application
+// reuses their places. The next worker must not take the new content for the beginning.
+TEST_P(recovery_sent, an_upload_with_an_overwritten_chunk_fails) {
   const device gpu = open();
   constexpr std::uint64_t bytes = std::uint64_t{8} << 20;
   const staging_plan plan = staging_plan::for_bytes(bytes);
@@ -88,7 +88,7 @@ TEST_P(recovery_sent, an_upload_of_which_a_part_was_overwritten_fails) {
                                   .progress = out<std::byte>(progress.memory()),
                                   .chunk_bytes = plan.chunk_bytes,
                                   .chunks = plan.chunks};
-  sent.begun.store(plan.chunks + 1);  // the place of the first chunk has that of a later one, or a part of it
+  sent.begun.store(plan.chunks + 1);  // the first chunk's place contains a later chunk, or a part of it
   sent.filled.store(plan.chunks);
   EXPECT_TRUE(is_error(error_of(gpu.ask(request)), reaction::retry_later, {"memory.stream_in", "upload it again"}));
   EXPECT_FALSE(target.valid());
@@ -97,7 +97,7 @@ TEST_P(recovery_sent, an_upload_of_which_a_part_was_overwritten_fails) {
   EXPECT_FALSE(gpu.ask(request).get());
 }
 
-TEST_P(recovery_sent, counts_as_host_memory) {
+TEST_P(recovery_sent, sent_memory_counts_as_host_memory) {
   const device gpu = open({.host_memory_limit = 1 << 20});
   const memory_range half = library_access(gpu).alloc_sent(512 << 10);
   EXPECT_EQ(gpu.statistics().host_memory.used_bytes, 512u << 10);

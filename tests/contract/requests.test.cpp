@@ -16,7 +16,7 @@ class requests : public testing::TestWithParam<isolation> {
   runtime rt;
   device gpu = rt.open_device(with_test_engines({.isolation = GetParam()}));
 
-  // Nothing that went wrong may have hurt the worker.
+  // Expects that no error has harmed the worker.
   void TearDown() override {
     EXPECT_EQ(gpu.ping(7).get().value_or(0), 7u);
     EXPECT_OK(gpu.close().get());
@@ -26,13 +26,13 @@ class requests : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, requests, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(requests, a_request_that_the_engine_does_not_know_is_unsupported) {
+TEST_P(requests, an_unknown_request_is_unsupported) {
   const auto x = gpu.alloc<float>(4);
   EXPECT_TRUE(is_error(error_of(gpu.ask(absent{.target = x})), reaction::unsupported,
                        {"testing.absent", "does not know this request"}));
 }
 
-TEST_P(requests, a_thread_that_reads_what_an_unknown_request_should_have_written_hears_of_it_by_name) {
+TEST_P(requests, a_reader_of_an_unknown_requests_output_fails_with_its_name) {
   const auto x = gpu.alloc<float>(4);
   blockade b(gpu);
   gpu.tell(absent{.target = x});
@@ -44,7 +44,7 @@ TEST_P(requests, a_thread_that_reads_what_an_unknown_request_should_have_written
   EXPECT_EQ(e.chain()[0].name, "memory.download");
 }
 
-TEST_P(requests, a_request_of_a_library_without_engine_is_unsupported) {
+TEST_P(requests, a_request_of_a_library_without_an_engine_is_unsupported) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(nowhere::thing{})), reaction::unsupported,
                        {"nowhere.thing", "engine_folders", "memory"}));
 }
@@ -57,9 +57,9 @@ TEST_P(requests, a_library_that_cannot_be_loaded_fails_its_requests_and_only_tho
   }
 }
 
-TEST_P(requests, what_an_engine_answers_as_an_error_arrives_whole) {
+TEST_P(requests, an_error_of_an_engine_arrives_complete) {
   for (int r = 0; r <= static_cast<int>(reaction::fatal); ++r) {
-    if (static_cast<reaction>(r) == reaction::context_lost) continue;  // it asks for another worker
+    if (static_cast<reaction>(r) == reaction::context_lost) continue;  // it requests another worker
     const error e = error_of(gpu.ask(fail{.how = static_cast<reaction>(r), .code = -42, .text = "the reason"}));
     EXPECT_EQ(e.reaction(), static_cast<reaction>(r));
     EXPECT_EQ(e.domain(), "testing");
@@ -72,7 +72,7 @@ TEST_P(requests, what_an_engine_answers_as_an_error_arrives_whole) {
   }
 }
 
-TEST_P(requests, a_very_long_error_text_is_cut_and_control_characters_are_made_harmless) {
+TEST_P(requests, long_error_texts_are_truncated_and_control_characters_replaced) {
   const error e = error_of(
       gpu.ask(fail{.how = reaction::fatal, .code = 0, .text = std::string("\x1b[31m") + std::string(5000, 'x')}));
   EXPECT_EQ(e.text().substr(0, 5), "?[31m");
@@ -80,14 +80,14 @@ TEST_P(requests, a_very_long_error_text_is_cut_and_control_characters_are_made_h
   EXPECT_LT(e.text().size(), 1100u);
 }
 
-TEST_P(requests, what_an_engine_throws_is_answered_to_the_caller) {
+TEST_P(requests, an_exception_of_an_engine_becomes_an_error) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(throws{.what = thrown::exception})), reaction::fatal,
                        {"testing.throws", "thrown by the engine"}));
   EXPECT_TRUE(is_error(error_of(gpu.ask(throws{.what = thrown::number})), reaction::fatal,
                        {"testing.throws", "not a std::exception"}));
 }
 
-TEST_P(requests, text_and_lists_arrive_whole_at_every_size) {
+TEST_P(requests, text_and_lists_arrive_complete_at_every_size) {
   for (const std::size_t n : {0u, 1u, 15u, 16u, 17u, 4096u, 100'000u}) {
     std::string text(n, 'a');
     std::vector<std::uint32_t> list(n);
@@ -98,7 +98,7 @@ TEST_P(requests, text_and_lists_arrive_whole_at_every_size) {
   }
 }
 
-TEST_P(requests, the_largest_reply_arrives_whole_in_any_order_of_taking) {
+TEST_P(requests, the_largest_replies_arrive_complete_in_any_order) {
   std::vector<pending<widest::reply>> answers;
   for (std::uint64_t i = 0; i < 200; ++i) answers.push_back(gpu.ask(widest{.seed = i * 1000}));
   for (std::uint64_t i = 200; i-- > 0;) {
@@ -107,7 +107,7 @@ TEST_P(requests, the_largest_reply_arrives_whole_in_any_order_of_taking) {
   }
 }
 
-TEST_P(requests, sizes_that_make_no_sense_are_refused_naming_the_field) {
+TEST_P(requests, invalid_sizes_are_refused_by_field) {
   const auto a = gpu.alloc<float>(10), b = gpu.alloc<float>(10);
   struct wrong {
     extent n;
@@ -160,7 +160,7 @@ TEST_P(requests, two_dimensional_copies_refuse_shapes_that_do_not_fit) {
       reaction::caller_bug, {"expected"}));
 }
 
-TEST_P(requests, transfers_that_do_not_fit_are_refused_naming_both_sizes) {
+TEST_P(requests, transfers_that_do_not_fit_are_refused_with_both_sizes) {
   const auto small = gpu.alloc<float>(10);
   gpu.fill(small, 0.0f);
   for (const std::size_t n : {11u, 100'000u}) {
@@ -177,7 +177,7 @@ TEST_P(requests, transfers_that_do_not_fit_are_refused_naming_both_sizes) {
   EXPECT_TRUE(is_error(error_of(gpu.copy(small.slice(0, 5), small)), reaction::caller_bug, {"target", "holds 20"}));
 }
 
-TEST_P(requests, empty_buffers_are_refused_by_everything) {
+TEST_P(requests, empty_buffers_are_refused_by_every_request) {
   const buffer<float> none;
   const host_buffer<float> nothing;
   const auto x = gpu.alloc<float>(10);
@@ -222,7 +222,7 @@ TEST_P(requests, a_moved_from_device_handle_is_still_the_device) {
   EXPECT_EQ(there.ping(3).get().value_or(0), 3u);
 }
 
-TEST(mailbox, a_full_one_refuses_spoils_the_outputs_and_goes_on_when_there_is_room) {
+TEST(mailbox, refuses_requests_when_full_and_accepts_them_again_later) {
   for (auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu =
@@ -250,7 +250,7 @@ TEST(mailbox, a_full_one_refuses_spoils_the_outputs_and_goes_on_when_there_is_ro
   }
 }
 
-TEST(mailbox, a_full_one_makes_callers_wait_when_asked_to_and_answers_all) {
+TEST(mailbox, makes_callers_wait_when_full_if_configured) {
   for (auto where : {isolation::process, isolation::thread}) {
     tally answers;
     runtime rt;
@@ -271,7 +271,7 @@ TEST(mailbox, a_full_one_makes_callers_wait_when_asked_to_and_answers_all) {
   }
 }
 
-TEST(mailbox, a_caller_that_waits_for_room_gives_up_at_its_time_out) {
+TEST(mailbox, stops_waiting_for_room_at_the_time_out) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 1, .when_full = when_full::wait}));
   blockade b(gpu);
@@ -280,7 +280,7 @@ TEST(mailbox, a_caller_that_waits_for_room_gives_up_at_its_time_out) {
                        {"time-out", "waited for room", "full", "call_options::timeout"}));
 }
 
-TEST(mailbox, a_full_one_names_only_what_would_help) {
+TEST(mailbox, suggests_only_applicable_remedies_when_full) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 1, .when_full = when_full::wait}));
   blockade b(gpu);
@@ -290,7 +290,7 @@ TEST(mailbox, a_full_one_names_only_what_would_help) {
   EXPECT_EQ(full.text().find("when_full"), std::string::npos) << full.text();
 }
 
-TEST(mailbox, a_caller_that_waits_for_room_is_told_when_the_device_closes) {
+TEST(mailbox, stops_waiting_for_room_when_the_device_closes) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 1, .when_full = when_full::wait}));
   blockade b(gpu);
@@ -307,7 +307,7 @@ TEST(mailbox, a_caller_that_waits_for_room_is_told_when_the_device_closes) {
   EXPECT_OK(closed.get());
 }
 
-TEST(mailbox, a_full_one_of_tells_only_is_emptied_without_anybody_asking) {
+TEST(mailbox, drains_tells_without_a_caller_that_waits) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 16, .when_full = when_full::wait}));
   const auto x = gpu.alloc<float>(1);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The naive loop: any number of requests with the default options, from any thread; and room for threads that must not
+// The naive loop: any number of requests with default options, from any thread; and room for threads that must not
+// block.
 // block.
 #include <mutex>
 #include <troupe/async/start.hpp>
@@ -58,8 +59,8 @@ TEST_P(naive_loop, works_in_a_callback) {
   expect_value(many);
 }
 
-// Each finds the mailbox full, while the others wait to be called.
-TEST_P(naive_loop, works_in_many_callbacks_that_come_together) {
+// Each finds the mailbox full while the others wait to be called.
+TEST_P(naive_loop, works_in_many_simultaneous_callbacks) {
   constexpr int callbacks = 500;
   tally answers;
   for (int i = 0; i < callbacks; ++i)
@@ -70,7 +71,7 @@ TEST_P(naive_loop, works_in_many_callbacks_that_come_together) {
 }
 
 task<void> tell_in_coroutine(device gpu, buffer<float> x) {
-  (void)co_await gpu.ping();  // from here on where answers come
+  (void)co_await gpu.ping();  // from here on, where answers are delivered
   for (int i = 0; i < many; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
 }
 
@@ -79,7 +80,7 @@ TEST_P(naive_loop, works_in_a_coroutine) {
   expect_value(many);
 }
 
-TEST_P(naive_loop, of_asks_loses_no_answer) {
+TEST_P(naive_loop, answers_every_ask) {
   tally answers;
   for (int i = 0; i < many / 10; ++i) answers.watch(gpu.ask(increment{.x = x, .n = 1}));
   answers.await_all();
@@ -88,8 +89,8 @@ TEST_P(naive_loop, of_asks_loses_no_answer) {
 }
 
 // A thread that waits for room runs no callbacks of other requests. Callbacks are attached without the lock, because
-// `pending::then` calls at once when the answer is there.
-TEST_P(naive_loop, survives_a_lock_that_callbacks_want_too) {
+// `pending::then` calls at once if the answer exists.
+TEST_P(naive_loop, works_with_a_lock_that_callbacks_take) {
   std::mutex lock;
   tally answers;
   for (int i = 0; i < 5000; ++i) {
@@ -111,7 +112,7 @@ device small(runtime& rt, std::uint32_t capacity) {
   return rt.open_device(with_test_engines({.mailbox_capacity = capacity}));
 }
 
-TEST(room, is_there_at_once_where_there_is_some) {
+TEST(room, is_granted_at_once_if_available) {
   runtime rt;
   const device gpu = small(rt, 4);
   auto all = gpu.room(4);
@@ -119,7 +120,7 @@ TEST(room, is_there_at_once_where_there_is_some) {
   EXPECT_OK(all.get());
 }
 
-TEST(room, comes_when_requests_are_done_for_each_in_turn) {
+TEST(room, is_granted_in_order_as_requests_finish) {
   runtime rt;
   const device gpu = small(rt, 4);
   blockade b(gpu);
@@ -135,7 +136,7 @@ TEST(room, comes_when_requests_are_done_for_each_in_turn) {
   EXPECT_EQ(gpu.statistics().depth, 0u);
 }
 
-TEST(room, that_cannot_be_is_refused) {
+TEST(room, is_refused_beyond_the_capacity) {
   runtime rt;
   const device gpu = small(rt, 4);
   EXPECT_TRUE(is_error(error_of(gpu.room(0)), reaction::caller_bug, {"room", "requests is 0", "1 to 4"}));
@@ -144,7 +145,7 @@ TEST(room, that_cannot_be_is_refused) {
   EXPECT_TRUE(is_error(error_of(gpu.room()), reaction::stopped, {"closed"}));
 }
 
-TEST(room, that_is_waited_for_ends_with_the_device_or_when_it_is_cancelled) {
+TEST(room, ends_the_wait_on_cancelling_and_closing) {
   runtime rt;
   const device gpu = small(rt, 1);
   blockade b(gpu);
@@ -159,7 +160,7 @@ TEST(room, that_is_waited_for_ends_with_the_device_or_when_it_is_cancelled) {
   EXPECT_OK(end.get());
 }
 
-TEST(room, comes_after_a_fault_as_well) {
+TEST(room, is_granted_after_a_fault) {
   runtime rt;
   auto o = with_test_engines({.mailbox_capacity = 2});
   o.restarts = 3;
@@ -180,7 +181,7 @@ task<void> tell_with_room(device gpu, buffer<float> x, std::atomic<int>& others)
   }
 }
 
-// One at a time takes what it was given, so nobody is quicker.
+// Each takes its share one at a time, so none is faster.
 TEST(room, lets_a_coroutine_send_without_ever_blocking) {
   runtime rt;
   const device gpu = small(rt, 8);
@@ -192,7 +193,7 @@ TEST(room, lets_a_coroutine_send_without_ever_blocking) {
   EXPECT_EQ(gpu.download(x).get().value()[0], 2000.0f);
 }
 
-TEST(room, is_not_waited_for_by_a_call_that_must_not) {
+TEST(room, is_not_awaited_by_a_call_that_must_not_wait) {
   runtime rt;
   const device gpu = small(rt, 1);
   blockade b(gpu);
@@ -201,8 +202,8 @@ TEST(room, is_not_waited_for_by_a_call_that_must_not) {
                        {"full", "room()", "mailbox_capacity"}));
 }
 
-// What is let go of in an answer is told to the worker, which has no room: that must not wait.
-TEST(room, is_not_waited_for_where_answers_are_given) {
+// Releasing memory in an answer sends a message to the worker, which has no room: that must not wait.
+TEST(room, is_not_awaited_by_releases_on_the_reactor) {
   runtime rt;
   const device gpu = rt.open_device({.engine = engine_under_test(), .mailbox_capacity = 1});
   for (int i = 0; i < 50; ++i) {
@@ -212,7 +213,7 @@ TEST(room, is_not_waited_for_where_answers_are_given) {
   EXPECT_OK(gpu.sync().get());
 }
 
-class kept_content : public testing::Test {
+class keep_content : public testing::Test {
  protected:
   runtime rt;
   device gpu = rt.open_device(with_test_engines());
@@ -220,24 +221,24 @@ class kept_content : public testing::Test {
   void SetUp() override { ASSERT_OK(gpu.upload(x, counting(4)).get()); }
 };
 
-TEST_F(kept_content, is_what_it_was_before_requests_that_were_refused) {
+TEST_F(keep_content, keeps_the_content_before_refused_requests) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   ASSERT_FALSE(x.valid());
   EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
   EXPECT_OK(keep_content(gpu, x));
   EXPECT_TRUE(x.valid());
   EXPECT_EQ(gpu.download(x).get().value(), counting(4));
-  EXPECT_OK(keep_content(gpu, x)) << "of a valid one is nothing to do";
+  EXPECT_OK(keep_content(gpu, x)) << "a valid buffer needs no change";
 }
 
-TEST_F(kept_content, of_a_part_is_that_part) {
+TEST_F(keep_content, keeps_the_content_of_a_slice_alone) {
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   EXPECT_OK(keep_content(gpu, x.slice(0, 2)));
   EXPECT_EQ(gpu.download(x.slice(0, 2)).get().value(), counting(2));
   EXPECT_FALSE(x.slice(2).valid());
 }
 
-TEST_F(kept_content, is_nothing_where_a_request_failed_that_was_sent) {
+TEST_F(keep_content, refuses_content_that_a_failed_request_may_have_changed) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto sent = gpu.ask(increment{.x = x, .n = 4}, {.timeout = 5ms});
@@ -248,7 +249,7 @@ TEST_F(kept_content, is_nothing_where_a_request_failed_that_was_sent) {
   EXPECT_FALSE(x.valid());
 }
 
-TEST_F(kept_content, is_nothing_where_one_fails_later) {
+TEST_F(keep_content, becomes_stale_if_an_earlier_request_fails_later) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto sent = gpu.ask(increment{.x = x, .n = 4});
@@ -260,7 +261,7 @@ TEST_F(kept_content, is_nothing_where_one_fails_later) {
   EXPECT_FALSE(keep_content(gpu, x));
 }
 
-TEST_F(kept_content, is_lost_with_the_worker) {
+TEST_F(keep_content, refuses_content_that_was_lost_with_the_worker) {
   auto o = with_test_engines();
   o.restarts = 3;
   const device mortal = rt.open_device(o);
@@ -272,7 +273,7 @@ TEST_F(kept_content, is_lost_with_the_worker) {
   EXPECT_TRUE(is_error(error_of(keep_content(mortal, y)), reaction::context_lost, {"keep_content"}));
 }
 
-TEST_F(kept_content, of_what_is_no_buffer_of_this_device_is_refused) {
+TEST_F(keep_content, refuses_buffers_of_other_devices_and_empty_ones) {
   const device other = rt.open_device(with_test_engines());
   EXPECT_TRUE(is_error(error_of(keep_content(other, x)), reaction::caller_bug, {"keep_content", "another device"}));
   EXPECT_TRUE(is_error(error_of(keep_content(gpu, buffer<float>())), reaction::caller_bug, {"keep_content", "empty"}));

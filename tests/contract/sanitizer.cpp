@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What sanitizers must know to judge whole devices. Nothing in other builds.
+// What sanitizers need to know about whole devices. Empty in other builds.
 #include <troupe/base/sanitizers.hpp>
 
 #if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
@@ -8,7 +8,7 @@
 #include <string>
 
 namespace {
-// Of this program, and of the workers that it starts.
+// The options of this program, and of the workers that it starts.
 [[maybe_unused]] bool also_for_workers(const char* variable, const char* options) {
   const char* set = std::getenv(variable);
   return ::setenv(variable, ((set != nullptr ? std::string(set) + ":" : "") + options).c_str(), 1) == 0;
@@ -17,7 +17,7 @@ namespace {
 #endif
 
 #if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
-// What kills a worker is to be named, and not to be taken by the sanitizer.
+// The sanitizer must not intercept the signals that kill a worker: tests expect their names.
 #define TROUPE_LEAVE_SIGNALS \
   "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0"
 #endif
@@ -34,15 +34,15 @@ namespace {
 
 #if TROUPE_THREAD_SANITIZER
 // Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks. And it does not see that
-// progress, mapped once by the device and once by a worker that is a thread, is one and the same word, which orders
-// what that worker has written before what the program itself reads there.
+// progress, mapped once by the device and once by a worker thread, is the same word, which orders that worker's writes
+// before the program's reads.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "race:libopenblas\nrace:_dl_close_worker\nrace:_dl_open\n"
          "race:interop*.test.cpp\nrace:dlpack.test.cpp\n";
 }
 
-// A process waits for a second before it ends, to see races then. These tests start thousands of them.
+// By default a process waits a second before it ends, to detect races. These tests start thousands of processes.
 constexpr const char* tsan_options = "atexit_sleep_ms=0:" TROUPE_LEAVE_SIGNALS;
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return tsan_options; }

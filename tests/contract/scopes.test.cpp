@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// One deadline and one stop token for all that a client has asked.
+// One deadline and one stop token for all requests of a client.
 #include <stop_token>
 #include <troupe/device/keep_content.hpp>
 #include <troupe/device/peers.hpp>
@@ -30,7 +30,7 @@ class scopes : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, scopes, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(scopes, are_the_same_device) {
+TEST_P(scopes, share_their_device) {
   const device mine = of_client(10s);
   EXPECT_EQ(mine, gpu);
   EXPECT_TRUE(mine.tell(increment{.x = x, .n = 10}));
@@ -38,7 +38,7 @@ TEST_P(scopes, are_the_same_device) {
   EXPECT_EQ(mine.download(x).get().value()[0], 1.0f);
 }
 
-TEST_P(scopes, that_are_stopped_take_along_what_has_not_started_tells_too) {
+TEST_P(scopes, cancel_unstarted_requests_and_tells_when_stopped) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   const device mine = of_client();
@@ -50,12 +50,12 @@ TEST_P(scopes, that_are_stopped_take_along_what_has_not_started_tells_too) {
   client.request_stop();
   for (const error& why : {error_of(asked.get()), error_of(data.get()), error_of(synced.get())})
     EXPECT_TRUE(is_error(why, reaction::retry_later, {"stopped", "scope_options::stop"}));
-  EXPECT_FALSE(x.valid()) << "a tell of the client's should have written it";
+  EXPECT_FALSE(x.valid()) << "the client's tell should have written it";
   b.lift();
   EXPECT_EQ(gpu.download(y).get().value()[0], 1.0f) << "not the client's";
 }
 
-TEST_P(scopes, that_are_stopped_accept_nothing_more) {
+TEST_P(scopes, refuse_requests_once_stopped) {
   const device mine = of_client();
   const device copy = mine;
   client.request_stop();
@@ -66,7 +66,7 @@ TEST_P(scopes, that_are_stopped_accept_nothing_more) {
   EXPECT_TRUE(is_error(error_of(of_client().ping()), reaction::retry_later, {"stopped"})) << "stopped from the start";
 }
 
-TEST_P(scopes, hold_without_their_handle) {
+TEST_P(scopes, apply_to_requests_that_outlive_their_handle) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto asked = of_client().ask(increment{.x = x, .n = 10});
@@ -74,7 +74,7 @@ TEST_P(scopes, hold_without_their_handle) {
   EXPECT_TRUE(is_error(error_of(asked.get()), reaction::retry_later, {"stopped"}));
 }
 
-TEST_P(scopes, have_one_deadline_for_each_step_of_a_chain) {
+TEST_P(scopes, apply_one_deadline_to_every_step_of_a_chain) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   const device mine = of_client(30ms);
@@ -89,14 +89,14 @@ TEST_P(scopes, have_one_deadline_for_each_step_of_a_chain) {
   EXPECT_OK(gpu.fill(x, 0.f).get());
 }
 
-TEST_P(scopes, keep_a_shorter_time_out_of_a_call) {
+TEST_P(scopes, keep_the_shorter_time_out_of_a_call) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto asked = of_client(1h).ask(increment{.x = x, .n = 10}, {.timeout = 10ms});
   EXPECT_TRUE(is_error(error_of(asked.get()), reaction::retry_later, {"time-out"}));
 }
 
-TEST_P(scopes, leave_alone_what_has_started) {
+TEST_P(scopes, do_not_stop_started_requests) {
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   const device mine = of_client();
   auto running = mine.ask(hold{.gate = gate});
@@ -107,7 +107,7 @@ TEST_P(scopes, leave_alone_what_has_started) {
   EXPECT_OK(running.get());
 }
 
-TEST_P(scopes, within_others_end_with_them_and_not_the_other_way_round) {
+TEST_P(scopes, end_with_their_outer_scope_but_not_vice_versa) {
   std::stop_source part;
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -143,7 +143,7 @@ TEST_P(scopes, end_the_wait_for_room) {
   EXPECT_TRUE(is_error(error_of(room.get()), reaction::retry_later, {"stopped"}));
 }
 
-TEST_P(scopes, cover_what_goes_in_chunks_and_between_devices) {
+TEST_P(scopes, cover_chunked_transfers_and_copies_between_devices) {
   const device there = rt.open_device(with_test_engines({.isolation = GetParam()}));
   const auto large = gpu.alloc<float>(3'000'000), from = there.alloc<float>(3'000'000);
   EXPECT_OK(there.fill(from, 1.f).get());
@@ -161,8 +161,8 @@ TEST_P(scopes, cover_what_goes_in_chunks_and_between_devices) {
   EXPECT_OK(copy_between(gpu, large, there, from).get());
 }
 
-// Stops at any moment: every request is answered once, and either ran wholly or not at all.
-TEST_P(scopes, that_are_stopped_while_requests_are_sent_answer_all_of_them) {
+// Stops at any moment: every request is answered once, and has run either completely or not at all.
+TEST_P(scopes, answer_every_request_if_stopped_while_it_is_sent) {
   for (int round = 0; round < 100; ++round) {
     std::stop_source stop;
     tally answers;
@@ -176,7 +176,7 @@ TEST_P(scopes, that_are_stopped_while_requests_are_sent_answer_all_of_them) {
     answers.await_all();
     EXPECT_EQ(answers.fine() + answers.failed(reaction::retry_later), 200);
   }
-  EXPECT_OK(gpu.sync().get());  // until the worker has passed it, a request that was stopped keeps its place
+  EXPECT_OK(gpu.sync().get());  // until the worker has passed it, a stopped request keeps its slot
   EXPECT_EQ(gpu.statistics().depth, 0u);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is sealed on any engine, on a GPU too: TROUPE_TEST_ENGINE=cuda.
-#include <troupe/device/sealing.hpp>
+// Sealed memory on any engine, also on a GPU: TROUPE_TEST_ENGINE=cuda.
 #include <troupe/jit/jit.hpp>
 
 #include "harness.hpp"
@@ -31,7 +30,7 @@ class sealed_memory : public testing::Test {
 };
 
 class sealed_memory_with : public sealed_memory, public testing::WithParamInterface<isolation> {};
-TEST_P(sealed_memory_with, is_read_to_the_end_by_those_that_came_before_the_end_of_the_seal) {
+TEST_P(sealed_memory_with, lets_earlier_readers_finish_before_unsealing) {
   constexpr int words = 4096, readers = 6, rounds = 200, times = 10;
   const device gpu = open(GetParam());
   const auto p = slow_reader(gpu);
@@ -58,7 +57,7 @@ TEST_P(sealed_memory_with, is_read_to_the_end_by_those_that_came_before_the_end_
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
-TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_ended) {
+TEST_F(sealed_memory, outlives_its_worker_and_is_writable_after_unsealing) {
   const device gpu = open(isolation::process);
   const auto kept = gpu.alloc<int>(1000, {.sealable = true}), lost = gpu.alloc<int>(1000, {.zeroed = true});
   gpu.fill(kept, 7);
@@ -68,7 +67,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_e
     EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 7));
     EXPECT_TRUE(is_error(error_of(gpu.download(lost)), reaction::context_lost, {}));
   }
-  // The worker is lost while the seal is being ended: by the next one it can be written, or is sealed no more.
+  // The worker is lost while it unseals: the next one can write the memory, or the memory is no longer sealed.
   const std::uint64_t before = gpu.statistics().generation;
   kill_worker(gpu);
   unseal((void)gpu, kept).get();

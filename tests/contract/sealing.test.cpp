@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sealed buffers: read-only in every worker, and so as they were after every fault.
-#include <troupe/device/sealing.hpp>
+// Sealed buffers: read-only in every worker, and unchanged after every fault.
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
+#include <troupe/device/sealing.hpp>
 
 namespace troupe::whole {
 namespace {
@@ -21,7 +21,7 @@ class sealing : public with_standbys {
 };
 TROUPE_WITH_STANDBYS(sealing);
 
-TEST_P(sealing, keeps_a_buffer_through_every_fault_until_it_is_unsealed) {
+TEST_P(sealing, keeps_a_buffer_across_faults_until_it_is_unsealed) {
   for (const salvage how : {salvage::strict, salvage::untouched}) {
     const device gpu = open({.salvage = how});
     const auto x = sealable(gpu, counting(5000)), other = sealable(gpu, counting(5000));
@@ -58,12 +58,12 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
   const auto x = sealable(gpu, counting(100));
   const auto y = gpu.alloc<float>(100);
   auto sealed = seal(gpu, x);
-  for (int i = 0; i < 2; ++i) {  // while it may be under way, and after
+  for (int i = 0; i < 2; ++i) {  // while it may be in flight, and after
     EXPECT_TRUE(is_error(error_of(gpu.ask(increment{.x = x, .n = 100})), reaction::caller_bug,
                          {"testing.increment", "x is sealed", "unseal()"}));
     EXPECT_TRUE(is_error(error_of(gpu.fill(x.slice(50, 1), 1.0f)), reaction::caller_bug, {"target is sealed"}));
     EXPECT_TRUE(is_error(error_of(gpu.upload(x, counting(100, 1))), reaction::caller_bug, {"target is sealed"}));
-    EXPECT_TRUE(x.valid()) << "what was refused has taken nothing away";
+    EXPECT_TRUE(x.valid()) << "a refused request has no effect";
     EXPECT_OK(gpu.copy(y, x).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(100));
     if (i == 0) {
@@ -77,7 +77,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST_P(sealing, is_for_whole_buffers_that_were_allocated_for_it) {
+TEST_P(sealing, is_refused_for_slices_and_unsealable_buffers) {
   const device gpu = open(), another = open();
   const auto plain = gpu.alloc<float>(100), x = sealable(gpu, counting(100)), foreign = sealable(another, counting(3));
   const auto refused = [&](const buffer<float>& b, std::initializer_list<const char*> words) {
@@ -102,10 +102,10 @@ TEST_P(sealing, is_for_whole_buffers_that_were_allocated_for_it) {
   EXPECT_FALSE(unwritten.sealed());
 }
 
-TEST_P(sealing, comes_after_earlier_writers_and_fails_with_them) {
+TEST_P(sealing, waits_for_earlier_writers_and_fails_with_them) {
   const device gpu = open();
   const auto x = sealable(gpu, counting(10)), y = sealable(gpu, counting(10));
-  blockade b(gpu);  // on the lane of what writes
+  blockade b(gpu);  // on the lane of the writer
   ASSERT_TRUE(b.entered());
   gpu.tell(increment{.x = x, .n = 10});
   gpu.tell(spoil{.target = y, .n = 10, .text = "spoilt"});
@@ -124,8 +124,8 @@ TEST_P(sealing, comes_after_earlier_writers_and_fails_with_them) {
   EXPECT_TRUE(y.sealed());
 }
 
-TEST_P(sealing, lets_queued_readers_go_on) {
-  const device gpu = open({.inline_bytes = 0});  // so that the blockade blocks its own lane only
+TEST_P(sealing, does_not_affect_queued_readers) {
+  const device gpu = open({.inline_bytes = 0});  // so that the blockade blocks only its own lane
   const auto x = sealable(gpu, counting(2000));
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -141,7 +141,7 @@ TEST_P(sealing, lets_queued_readers_go_on) {
   for (const auto& c : copies) EXPECT_EQ(gpu.download(c).get().value(), counting(2000));
 }
 
-TEST_P(sealing, that_was_not_done_when_the_worker_died_has_not_happened) {
+TEST_P(sealing, has_no_effect_if_the_worker_dies_first) {
   const device gpu = open();
   const auto x = sealable(gpu, counting(10));
   blockade b(gpu);
@@ -158,7 +158,7 @@ TEST_P(sealing, that_was_not_done_when_the_worker_died_has_not_happened) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(10));
 }
 
-TEST_P(sealing, that_was_queued_when_the_worker_died_is_done_by_the_next_where_the_memory_is_believed_in) {
+TEST_P(sealing, is_done_by_the_next_worker_if_untouched_memory_is_kept) {
   const device gpu = open({.lanes = lane_policy::single, .salvage = salvage::untouched});
   const auto x = sealable(gpu, counting(10)), y = sealable(gpu, counting(10));
   ASSERT_OK(seal(gpu, y).get());
@@ -176,8 +176,8 @@ TEST_P(sealing, that_was_queued_when_the_worker_died_is_done_by_the_next_where_t
   EXPECT_EQ(gpu.download(y).get().value(), counting(10, 1));
 }
 
-// The real thing: a kernel that casts its const away, in whichever worker serves.
-TEST_P(sealing, holds_against_a_kernel_that_writes_anyway) {
+// A real kernel that casts const away, in whichever worker serves.
+TEST_P(sealing, protects_against_a_kernel_that_casts_const_away) {
   const device gpu = open();
   constexpr std::size_t n = 10'000;
   const jit::program p =
@@ -205,17 +205,17 @@ TEST_P(sealing, holds_against_a_kernel_that_writes_anyway) {
     ASSERT_OK(
         gpu.ask(jit::launch{.kernel = p.kernel("sum"), .grid = 1, .block = 1, .arguments = {x, 100, troupe::out(out)}})
             .get())
-        << "kernels that keep to reading go on";
-    ASSERT_OK(gpu.reset().get());  // else what does harm twice is refused
+        << "kernels that only read still run";
+    ASSERT_OK(gpu.reset().get());  // otherwise a request that kills twice is refused
     EXPECT_EQ(gpu.download(out).get().value()[0], 4950.0f);
   }
   EXPECT_EQ(gpu.statistics().generation, 7u);
 }
 
-TEST_P(sealing, ends_with_the_last_handle_and_the_memory_is_used_again) {
+TEST_P(sealing, ends_with_the_last_handle_which_frees_the_memory) {
   const device gpu = open({.memory_limit = 1 << 20});
   for (int round = 0; round < 20; ++round) {
-    auto x = gpu.alloc<std::byte>(1 << 20, {.sealable = true});  // all there is
+    auto x = gpu.alloc<std::byte>(1 << 20, {.sealable = true});  // all of the memory
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, static_cast<std::byte>(round)).get());
     ASSERT_OK(seal(gpu, x).get());
@@ -227,7 +227,7 @@ TEST_P(sealing, ends_with_the_last_handle_and_the_memory_is_used_again) {
   EXPECT_EQ(gpu.statistics().generation, 4u);
 }
 
-TEST_P(sealing, holds_for_more_buffers_than_one_message_names) {
+TEST_P(sealing, protects_more_buffers_than_fit_one_message) {
   const device gpu = open({.when_full = when_full::wait});
   constexpr int count = 1500;
   std::vector<buffer<int>> all;
@@ -254,8 +254,8 @@ TEST_P(sealing, holds_for_more_buffers_than_one_message_names) {
   EXPECT_EQ(gpu.statistics().generation, 3u);
 }
 
-// One of the two is first; no order of theirs costs a worker.
-TEST_P(sealing, and_writing_at_the_same_time_harms_nobody) {
+// One of the two is first; neither order costs a worker.
+TEST_P(sealing, may_race_with_writers) {
   const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
   const auto x = sealable(gpu, std::vector<float>(16, 0.0f));
   std::atomic<bool> over{false};
@@ -286,7 +286,7 @@ TEST_P(sealing, and_writing_at_the_same_time_harms_nobody) {
   EXPECT_EQ(gpu.statistics().generation, 1u);
 }
 
-TEST_P(sealing, outlives_a_device_that_gave_up_and_was_reset) {
+TEST_P(sealing, survives_stop_and_reset_of_the_device) {
   device_options o = with_test_engines();
   o.restarts = 1;
   o.standbys = GetParam();
@@ -306,7 +306,7 @@ TEST_P(sealing, outlives_a_device_that_gave_up_and_was_reset) {
   EXPECT_OK(gpu.fill(x, 1.0f).get());
 }
 
-TEST(sealing_in_a_thread, refuses_writers_and_ends_as_in_a_process) {
+TEST(sealing_in_a_thread, refuses_writers_and_unseals_as_in_a_process) {
   runtime rt;
   const device gpu = rt.open_device({.isolation = isolation::thread});
   const auto x = gpu.alloc<float>(10, {.sealable = true});

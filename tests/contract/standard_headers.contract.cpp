@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The headers of C and C++ in kernels, on whatever engine: with those of the system, or with what stands for them. The
-// texts of kernels are compiled here as well, as plain C++.
+// The headers of C and C++ in kernels, on any engine: those of the system, or their replacements. The kernel texts are
+// also compiled here, as plain C++.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "jit_source.hpp"
 
 #define __device__
-// CUDA's own, which are in no header.
+// CUDA's own functions, which are in no header.
 inline long min(int a, long b) { return std::min<long>(a, b); }
 inline unsigned long max(int a, unsigned long b) { return std::max<unsigned long>(static_cast<unsigned long>(a), b); }
 inline double max(float a, double b) { return std::fmax(a, b); }
@@ -38,7 +38,7 @@ std::vector<int> indices() {
   return k;
 }
 
-// `room` numbers: how many there are, and those.
+// `room` numbers: the count, and the numbers.
 std::vector<double> values_of(const char* source, const char* name) {
   runtime rt;
   device gpu = rt.open_device(with_test_engines());
@@ -51,7 +51,7 @@ std::vector<double> values_of(const char* source, const char* name) {
   return got ? *got : std::vector<double>(room);
 }
 
-// Functions of the mathematical library differ in the last bits.
+// Mathematical functions differ in the last bits.
 void expect_equal(const std::vector<double>& got, const named_values& expected) {
   ASSERT_LT(expected.values.size(), room);
   ASSERT_EQ(got[0], static_cast<double>(expected.values.size()));
@@ -61,7 +61,7 @@ void expect_equal(const std::vector<double>& got, const named_values& expected) 
   }
 }
 
-TEST(the_headers_of_c, are_to_kernels_what_they_are_to_cpp) {
+TEST(the_headers_of_c, behave_in_kernels_as_in_plain_cpp) {
   named_values expected;
   const std::vector<int> k = indices();
   values_of_math(expected, k.data());
@@ -73,7 +73,7 @@ TEST(the_headers_of_c, are_to_kernels_what_they_are_to_cpp) {
                expected);
 }
 
-TEST(the_headers_of_cpp, are_to_kernels_what_they_are_to_cpp) {
+TEST(the_headers_of_cpp, behave_in_kernels_as_in_plain_cpp) {
   named_values expected;
   const std::vector<int> k = indices();
   values_of_algorithms(expected, k.data());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that touch memory which is not theirs, on the host engine.
+// Kernels that access memory that is not theirs, on the host engine.
 #include "jit_source.hpp"
 
 namespace troupe::whole {
@@ -12,7 +12,7 @@ class a_kernel : public testing::Test {
 };
 
 // Vector code of compilers reads a few elements more than it needs.
-TEST_F(a_kernel, may_read_a_few_bytes_behind_the_last_buffer_and_no_more) {
+TEST_F(a_kernel, may_read_a_few_bytes_past_the_last_buffer_but_no_more) {
   const std::string source = "__global__ void k(const float* x, float* out, int n) { out[0] = x[n]; }\n";
   constexpr int elements = 64 << 20 >> 2;
   for (const isolation how : {isolation::process, isolation::thread}) {
@@ -36,7 +36,7 @@ TEST_F(a_kernel, may_read_a_few_bytes_behind_the_last_buffer_and_no_more) {
   }
 }
 
-TEST_F(a_kernel, that_uses_an_address_which_no_memory_has_is_not_told_that_it_was_zero) {
+TEST_F(a_kernel, reports_no_address_for_an_access_beyond_the_address_space) {
 #if defined(__x86_64__)
   const device gpu = runtime_.open_device(with_test_engines({.restarts = 3}));
   const auto p =

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Content that travels: every size around every boundary, every element type of fill, pitches, threads.
+// Transfers: every size around every boundary, every element type of fill, pitches, threads.
 #include <random>
 #include <troupe/device/matrix_copy.hpp>
 
@@ -24,7 +24,7 @@ class transfers : public testing::TestWithParam<isolation> {
       b = static_cast<std::uint8_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 56);
     return out;
   }
-  // Without a vector printed of megabytes when it fails.
+  // Compares without printing megabytes on failure.
   static testing::AssertionResult same(std::span<const std::uint8_t> got, std::span<const std::uint8_t> expected) {
     if (got.size() != expected.size())
       return testing::AssertionFailure() << got.size() << " bytes, expected " << expected.size();
@@ -36,7 +36,7 @@ class transfers : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, transfers, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(transfers, every_size_around_the_boundaries_goes_there_and_back) {
+TEST_P(transfers, round_trip_every_size_around_the_boundaries) {
   constexpr std::size_t kib = 1024;
   std::vector<std::size_t> sizes{
       1, 2, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097, (16 << 20) + 3, (4 << 20) + 256 * kib};
@@ -61,7 +61,7 @@ TEST_P(transfers, every_size_around_the_boundaries_goes_there_and_back) {
   }
 }
 
-TEST_P(transfers, ordinary_memory_has_been_read_when_upload_returns) {
+TEST_P(transfers, have_read_ordinary_memory_when_upload_returns) {
   for (const std::size_t n : {100u, 1'000'000u}) {
     auto data = noise(n);
     const auto expected = data;
@@ -73,14 +73,14 @@ TEST_P(transfers, ordinary_memory_has_been_read_when_upload_returns) {
   }
 }
 
-TEST_P(transfers, a_smaller_upload_replaces_only_the_front) {
+TEST_P(transfers, replace_only_the_front_by_a_smaller_upload) {
   const auto x = gpu.alloc<float>(10);
   gpu.fill(x, 7.0f);
   gpu.upload(x, counting(3));
   EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 1, 2, 7, 7, 7, 7, 7, 7, 7}));
 }
 
-TEST_P(transfers, host_buffers_go_there_and_back_without_a_copy_of_ours) {
+TEST_P(transfers, round_trip_host_buffers_without_a_copy) {
   const std::size_t n = (3 << 20) + 1;
   const auto data = noise(n);
   const auto from = gpu.alloc_host<std::uint8_t>(n), to = gpu.alloc_host<std::uint8_t>(n + 10, {.zeroed = true});
@@ -92,7 +92,7 @@ TEST_P(transfers, host_buffers_go_there_and_back_without_a_copy_of_ours) {
   EXPECT_EQ(gpu.statistics().host_memory.allocations, staging_before.allocations) << "no staging";
   EXPECT_TRUE(same(to.slice(5, n).span(), data));
   for (const std::size_t i : {0u, 1u, 2u, 3u, 4u}) EXPECT_EQ(to[i] + to[n + 5 + i], 0);
-  // A request may name it directly.
+  // A request may use it directly.
   const auto h = gpu.alloc_host<float>(8, {.zeroed = true});
   EXPECT_OK(gpu.ask(increment{.x = h, .n = 8}).get());
   EXPECT_EQ(h[7], 1.0f);
@@ -124,9 +124,9 @@ void fill_each(const device& gpu, std::index_sequence<Bytes...>) {
   (one(std::integral_constant<std::size_t, Bytes + 1>{}), ...);
 }
 
-TEST_P(transfers, fill_repeats_elements_of_one_to_sixteen_bytes) { fill_each(gpu, std::make_index_sequence<16>{}); }
+TEST_P(transfers, fill_with_elements_of_one_to_sixteen_bytes) { fill_each(gpu, std::make_index_sequence<16>{}); }
 
-TEST_P(transfers, two_dimensional_copies_move_the_block_and_nothing_else) {
+TEST_P(transfers, copy_only_the_block_in_two_dimensions) {
   for (int round = 0; round < 60; ++round) {
     const std::size_t rows = 1 + random() % 20, columns = 1 + random() % 20;
     const std::size_t from_ld = rows + random() % 4, to_ld = rows + random() % 4;
@@ -143,7 +143,7 @@ TEST_P(transfers, two_dimensional_copies_move_the_block_and_nothing_else) {
   }
 }
 
-TEST_P(transfers, copies_within_one_buffer_may_touch_but_not_overlap) {
+TEST_P(transfers, may_touch_but_not_overlap_within_one_buffer) {
   const auto x = gpu.alloc<float>(100);
   gpu.upload(x, counting(100));
   EXPECT_OK(gpu.copy(x.slice(50, 50), x.slice(0, 50)).get());
@@ -151,7 +151,7 @@ TEST_P(transfers, copies_within_one_buffer_may_touch_but_not_overlap) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(got[i], static_cast<float>(i % 50));
 }
 
-TEST_P(transfers, uploads_of_several_threads_into_overlapping_places_are_each_whole) {
+TEST_P(transfers, keep_overlapping_uploads_of_several_threads_atomic) {
   constexpr std::size_t n = 600'000, step = 100'000;
   const auto x = gpu.alloc<std::uint8_t>(n + 3 * step);
   gpu.fill(x, std::uint8_t{0});
@@ -163,7 +163,7 @@ TEST_P(transfers, uploads_of_several_threads_into_overlapping_places_are_each_wh
     });
   }
   for (auto& t : threads) t.join();
-  // As if one at a time: within each stretch between two starts or ends, one upload came last, and all of it is there.
+  // As if one at a time: within each stretch between two starts or ends, one upload was last, and all of it is there.
   const auto got = gpu.download(x).get().value();
   for (std::size_t s = 0; s < got.size(); s += step) {
     EXPECT_NE(got[s], 0);
@@ -171,7 +171,7 @@ TEST_P(transfers, uploads_of_several_threads_into_overlapping_places_are_each_wh
   }
 }
 
-TEST_P(transfers, many_downloads_at_once_all_arrive) {
+TEST_P(transfers, complete_many_downloads_at_once) {
   const std::size_t n = 300'000;
   std::vector<buffer<std::uint8_t>> all;
   std::vector<std::vector<std::uint8_t>> data;
@@ -185,7 +185,7 @@ TEST_P(transfers, many_downloads_at_once_all_arrive) {
   for (std::size_t i = answers.size(); i-- > 0;) EXPECT_TRUE(same(answers[i].get().value(), data[i]));
 }
 
-TEST_P(transfers, a_download_that_nobody_blocks_for_is_finished_by_the_reactor) {
+TEST_P(transfers, finish_downloads_on_the_reactor_if_no_thread_waits) {
   const std::size_t n = 5'000'000;
   const auto data = noise(n);
   const auto x = gpu.alloc<std::uint8_t>(n);
@@ -199,7 +199,7 @@ TEST_P(transfers, a_download_that_nobody_blocks_for_is_finished_by_the_reactor) 
   EXPECT_EQ(state, 1);
 }
 
-TEST_P(transfers, work_in_order_without_waiting_gives_what_one_at_a_time_gives) {
+TEST_P(transfers, pipelined_give_the_same_as_one_at_a_time) {
   const auto x = gpu.alloc<float>(100'000), y = gpu.alloc<float>(100'000);
   for (int round = 0; round < 30; ++round) {
     gpu.fill(x, static_cast<float>(round));

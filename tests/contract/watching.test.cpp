@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is seen of faults, and what is done about requests that cause them.
+// How faults are observed, and what happens to requests that cause them.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -24,7 +24,7 @@ class watching : public testing::Test {
     EXPECT_OK(d.started().get());
     return d;
   }
-  // Events up to the first of a kind.
+  // Returns the events up to the first of a kind.
   static std::vector<device_event> until(device_watch& w, event_kind kind) {
     std::vector<device_event> out;
     while (true) {
@@ -40,8 +40,9 @@ class watching : public testing::Test {
   runtime rt;
 };
 
-// It keeps others from collecting for a moment, and collects for them then: else they would sleep on, up to a second.
-TEST_F(watching, asking_for_the_last_fault_holds_no_answer_up) {
+// It prevents others from collecting for a moment, and then collects for them: otherwise they would sleep for up to a
+// second.
+TEST_F(watching, last_fault_does_not_delay_answers) {
   const device gpu = open({.wait = wait_policy::latency});
   std::atomic<bool> over{false};
   std::vector<std::thread> curious;
@@ -60,7 +61,7 @@ TEST_F(watching, asking_for_the_last_fault_holds_no_answer_up) {
   EXPECT_LT(longest, 900ms);
 }
 
-TEST_F(watching, a_watch_tells_of_a_fault_and_of_what_follows) {
+TEST_F(watching, a_watch_reports_a_fault_and_the_recovery) {
   const device gpu = open();
   device_watch w = gpu.watch();
   EXPECT_EQ(gpu.last_fault(), nullptr);
@@ -77,7 +78,7 @@ TEST_F(watching, a_watch_tells_of_a_fault_and_of_what_follows) {
   EXPECT_EQ(fault->fault->kind, fault_kind::ended);
   EXPECT_EQ(fault->fault->signal, SIGKILL);
   EXPECT_EQ(fault->fault->generation, 1u);
-  EXPECT_FALSE(fault->fault->blamed) << "somebody else killed it";
+  EXPECT_FALSE(fault->fault->blamed) << "it was killed from outside";
   EXPECT_EQ(events.back().state, device_state::ready);
   EXPECT_EQ(events.back().fault, fault->fault);
   EXPECT_GT(events.back().took.nanoseconds, 0);
@@ -92,7 +93,7 @@ TEST_F(watching, a_watch_tells_of_a_fault_and_of_what_follows) {
   EXPECT_FALSE(gpu.ready());
 }
 
-TEST_F(watching, standbys_are_told_of_when_they_are_ready_and_when_they_are_gone) {
+TEST_F(watching, standbys_are_reported_when_ready_and_when_lost) {
   const device gpu = open();
   device_watch w = gpu.watch();
   if (gpu.statistics().standby_pids.empty()) until(w, event_kind::standby_ready);
@@ -101,13 +102,13 @@ TEST_F(watching, standbys_are_told_of_when_they_are_ready_and_when_they_are_gone
   const auto lost = until(w, event_kind::standby_lost).back();
   ASSERT_TRUE(lost.cause);
   EXPECT_TRUE(is_error(*lost.cause, reaction::context_lost, {"SIGKILL"}));
-  EXPECT_EQ(lost.state, device_state::ready) << "nobody else notices";
+  EXPECT_EQ(lost.state, device_state::ready) << "no other request is affected";
   until(w, event_kind::standby_ready);
   EXPECT_EQ(gpu.statistics().generation, 1u);
   EXPECT_EQ(gpu.ping(3).get().value(), 3u);
 }
 
-TEST_F(watching, only_the_newest_call_waits) {
+TEST_F(watching, only_the_newest_call_of_next_waits) {
   const device gpu = open({.standbys = 0});
   std::optional<device_watch> w(gpu.watch());
   auto first = w->next();
@@ -118,14 +119,14 @@ TEST_F(watching, only_the_newest_call_waits) {
   EXPECT_TRUE(is_error(error_of(std::move(second)), reaction::retry_later, {"let go"}));
 }
 
-TEST_F(watching, a_closed_device_has_nothing_to_tell) {
+TEST_F(watching, a_watch_of_a_closed_device_ends) {
   const device gpu = open();
   ASSERT_OK(gpu.close().get());
   device_watch w = gpu.watch();
   EXPECT_TRUE(is_error(error_of(w.next()), reaction::stopped, {"closed"}));
 }
 
-TEST_F(watching, the_request_that_brought_the_worker_down_is_named_with_what_it_did) {
+TEST_F(watching, a_deadly_request_is_named_with_its_fault) {
   const device gpu = open({.restarts = 10});
   for (const auto& [how, signal, text] : {std::tuple(ending::wild_write, SIGSEGV, "SIGSEGV"),
                                           {ending::abort, SIGABRT, "SIGABRT"},
@@ -148,7 +149,7 @@ TEST_F(watching, the_request_that_brought_the_worker_down_is_named_with_what_it_
   ASSERT_TRUE(gpu.last_fault()->blamed);
 }
 
-TEST_F(watching, what_poisons_twice_is_refused_and_everything_else_is_served) {
+TEST_F(watching, a_request_that_kills_twice_is_quarantined_alone) {
   const device gpu = open({.restarts = 10});
   const crash poison{.how = ending::exit};
   EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost);
@@ -166,7 +167,7 @@ TEST_F(watching, what_poisons_twice_is_refused_and_everything_else_is_served) {
   EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost) << "reset() lifts it";
 }
 
-TEST_F(watching, a_request_is_known_again_whatever_was_in_its_place_before) {
+TEST_F(watching, a_request_is_recognised_whatever_its_slot_held_before) {
   const device gpu = open({.restarts = 20});
   const auto fill_the_slots = [&](std::uint32_t seed) {
     for (std::uint32_t i = 0; i < 3 * gpu.statistics().capacity; ++i)
@@ -185,7 +186,7 @@ TEST_F(watching, a_request_is_known_again_whatever_was_in_its_place_before) {
   EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost);
 }
 
-TEST_F(watching, nobody_is_blamed_for_a_worker_that_was_killed_from_outside) {
+TEST_F(watching, no_request_is_blamed_for_a_worker_killed_from_outside) {
   const device gpu = open({.restarts = 10});
   for (int i = 0; i < 3; ++i) {
     blockade b(gpu);
@@ -197,7 +198,7 @@ TEST_F(watching, nobody_is_blamed_for_a_worker_that_was_killed_from_outside) {
   EXPECT_EQ(gpu.statistics().quarantined, 0u);
 }
 
-TEST_F(watching, a_request_may_be_run_again_when_what_it_reads_has_survived) {
+TEST_F(watching, a_request_can_be_retried_if_its_inputs_survive) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   const auto y = gpu.alloc<float>(1);
@@ -208,12 +209,12 @@ TEST_F(watching, a_request_may_be_run_again_when_what_it_reads_has_survived) {
   while (std::atomic_ref(gate.data()[entered]).load() != 2) std::this_thread::yield();
   std::atomic_ref(gate.data()[testing_actor::open]).store(1);
   EXPECT_OK(again.get());
-  EXPECT_OK(after.get()) << "what it writes is as good as if nothing had happened";
+  EXPECT_OK(after.get()) << "its output is as if nothing had happened";
   EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>{3.f});
   EXPECT_EQ(gpu.last_fault()->retried, 1u);
 }
 
-TEST_F(watching, a_request_is_run_again_no_more_often_than_was_asked_for) {
+TEST_F(watching, a_request_is_retried_no_more_often_than_requested) {
   const device gpu = open({.restarts = 10, .salvage = salvage::untouched});
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.retries = 2});
@@ -225,7 +226,7 @@ TEST_F(watching, a_request_is_run_again_no_more_often_than_was_asked_for) {
   EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"testing.linger", "SIGKILL"}));
 }
 
-TEST_F(watching, a_request_is_not_run_again_after_its_time_out) {
+TEST_F(watching, a_request_is_not_retried_after_its_time_out) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.timeout = 1s, .retries = 5});
@@ -237,7 +238,7 @@ TEST_F(watching, a_request_is_not_run_again_after_its_time_out) {
   EXPECT_EQ(gpu.last_fault()->retried, 0u);
 }
 
-TEST_F(watching, what_reads_something_that_is_lost_is_not_run_again) {
+TEST_F(watching, a_request_with_lost_inputs_is_not_retried) {
   const device gpu = open();  // salvage::strict
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.retries = 5});
@@ -247,7 +248,7 @@ TEST_F(watching, what_reads_something_that_is_lost_is_not_run_again) {
   EXPECT_EQ(gpu.last_fault()->lost, 1u);
 }
 
-TEST_F(watching, what_reads_and_writes_is_not_run_again) {
+TEST_F(watching, a_request_that_reads_what_it_writes_is_not_retried) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto answer = gpu.ask(hold{.gate = gate}, {.retries = 5});
@@ -256,7 +257,7 @@ TEST_F(watching, what_reads_and_writes_is_not_run_again) {
   EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"SIGKILL"}));
 }
 
-TEST_F(watching, a_request_that_runs_too_long_brings_its_worker_down_and_nobody_else) {
+TEST_F(watching, a_request_that_exceeds_its_run_timeout_costs_only_its_worker) {
   const device gpu = open({.restarts = 10});
   const auto x = gpu.alloc<float>(4);
   for (const bool big : {false, true}) {  // on the pump, and on a lane
@@ -276,7 +277,7 @@ TEST_F(watching, a_request_that_runs_too_long_brings_its_worker_down_and_nobody_
   }
 }
 
-TEST_F(watching, a_request_that_waits_does_not_count_as_running) {
+TEST_F(watching, a_waiting_request_does_not_count_as_running) {
   const device gpu = open({.run_timeout = 500ms});
   auto first = gpu.ask(nap{.microseconds = 200'000}), second = gpu.ask(nap{.microseconds = 200'000}),
        third = gpu.ask(nap{.microseconds = 200'000});
@@ -287,7 +288,7 @@ TEST_F(watching, a_request_that_waits_does_not_count_as_running) {
       << "the device's own limit holds for every request";
 }
 
-TEST_F(watching, a_worker_that_is_stopped_is_replaced) {
+TEST_F(watching, a_worker_stopped_by_a_signal_is_replaced) {
   const device gpu = open({.heartbeat_timeout = 200ms});
   kill_worker(gpu, SIGSTOP);
   EXPECT_EQ(gpu.ping(8).get().value(), 8u) << "it had not started";
@@ -295,13 +296,13 @@ TEST_F(watching, a_worker_that_is_stopped_is_replaced) {
   EXPECT_TRUE(is_error(gpu.last_fault()->cause, reaction::context_lost, {"no sign of life", "heartbeat_timeout"}));
 }
 
-TEST_F(watching, a_busy_worker_lives) {
+TEST_F(watching, a_busy_worker_is_not_replaced) {
   const device gpu = open({.heartbeat_timeout = 60ms});
   EXPECT_OK(gpu.ask(nap{.microseconds = 400'000}).get());
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
-TEST_F(watching, a_broken_handle_restarts_its_library_and_nothing_else) {
+TEST_F(watching, a_broken_handle_restarts_only_its_library) {
   const device gpu = open();
   device_watch w = gpu.watch();
   const auto x = gpu.alloc<float>(3);
@@ -319,7 +320,7 @@ TEST_F(watching, a_broken_handle_restarts_its_library_and_nothing_else) {
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
-TEST_F(watching, an_engine_that_says_that_its_context_is_lost_has_the_worker_replaced) {
+TEST_F(watching, a_lost_context_of_an_engine_replaces_the_worker) {
   const device gpu = open();
   const error e = error_of(gpu.ask(fail{.how = reaction::context_lost, .code = 700, .text = "an illegal address"}));
   EXPECT_TRUE(is_error(e, reaction::context_lost, {"testing.fail", "an illegal address"}));
@@ -329,7 +330,7 @@ TEST_F(watching, an_engine_that_says_that_its_context_is_lost_has_the_worker_rep
   EXPECT_EQ(gpu.ping(4).get().value(), 4u);
 }
 
-TEST_F(watching, a_black_box_is_left_in_a_folder) {
+TEST_F(watching, a_fault_record_is_written_to_the_folder) {
   const std::string folder = testing::TempDir() + "black_box_" + std::to_string(::getpid());
   std::filesystem::create_directory(folder);
   {
@@ -349,8 +350,8 @@ TEST_F(watching, a_black_box_is_left_in_a_folder) {
                        {"black_box_folder", folder.c_str()}));
 }
 
-TEST_F(watching, a_worker_has_only_what_it_needs) {
-  // What a sanitizer keeps of everything is more than that.
+TEST_F(watching, a_worker_has_only_the_privileges_it_needs) {
+  // What a sanitizer keeps in memory exceeds that.
   const std::uint64_t limit = TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER ? 0 : std::uint64_t{2} << 30;
   const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});
   ASSERT_OK(gpu.sync().get());
@@ -367,7 +368,7 @@ TEST_F(watching, a_worker_has_only_what_it_needs) {
   }
 }
 
-TEST_F(watching, a_standby_has_loaded_what_the_worker_needed) {
+TEST_F(watching, a_standby_has_loaded_the_libraries_of_the_worker) {
   const device gpu = open();
   device_watch w = gpu.watch();
   ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
@@ -380,8 +381,8 @@ TEST_F(watching, a_standby_has_loaded_what_the_worker_needed) {
     }
     return false;
   };
-  const auto patience = std::chrono::steady_clock::now() + 20s;
-  while (!standby_has_it() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (!standby_has_it() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   EXPECT_TRUE(standby_has_it());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker that is not one. The file `mode` beside the program says what it does instead of serving.
+// A false worker. The file `mode` beside the program says what it does instead of serving.
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
   (void)to.send(protocol::packet_of(m, text));
 }
 
-// Returns the first question for memory with an address that belongs to others.
+// Answers the first request for memory with an address that belongs to others.
 void give_away(const control_socket::received& hello, std::span<const std::byte> packet) {
   protocol::control_message m;
   std::memcpy(&m, packet.data(), sizeof m);

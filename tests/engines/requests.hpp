@@ -7,16 +7,16 @@
 #include <troupe/request/checker.hpp>
 #include <vector>
 
-/// A library actor for tests, made with the public plug-in interface alone: its requests do what a test needs a worker
-/// to do.
+/// A library actor for tests, made with the public plug-in interface alone: its requests make a worker do what a test
+/// needs.
 namespace testing_actor {
 
 using namespace troupe;
 
-/// What two sides of a `hold` tell each other, in a host_buffer<std::uint32_t> of 2.
+/// The two words that both sides of a `hold` share, in a host_buffer<std::uint32_t> of 2.
 enum gate : std::size_t { entered, open };
 
-/// Says that it runs (gate[entered] = 1) and goes on when the test opens the gate (gate[open] = 1).
+/// Sets gate[entered] = 1 once it runs, and continues when the test sets gate[open] = 1.
 struct hold {
   inout<std::uint32_t> gate;
   using reply = void;
@@ -24,7 +24,7 @@ struct hold {
   void check(checker& c) const { c.elements(gate, 2); }
 };
 
-/// The same on a helper's thread; writes 1 to `result` after it.
+/// Does the same on a helper's thread, then writes 1 to `result`.
 struct hold_slowly {
   inout<std::uint32_t> gate;
   out<float> result;
@@ -36,8 +36,8 @@ struct hold_slowly {
   }
 };
 
-/// The same again, but it says that it only reads the gate, where it counts how often it was entered: so it may run a
-/// second time. Writes that count to `result`.
+/// Does the same, but claims to only read the gate, where it counts how often it was entered: so it may run a second
+/// time. Writes that count to `result`.
 struct linger {
   in<std::uint32_t> gate;
   out<float> result;
@@ -65,7 +65,7 @@ struct fail {
   void check(checker&) const {}
 };
 
-/// Fails, and says that the engine's handle is broken. Otherwise answers how often the engine was opened.
+/// Fails with a broken handle if asked to. Otherwise returns how often the engine was opened.
 struct break_handle {
   bool breaks;
   using reply = std::uint64_t;
@@ -73,7 +73,7 @@ struct break_handle {
   void check(checker&) const {}
 };
 
-/// Adds 1 to x[0], and once, when `breaks` is not 0, says instead that the engine's handle is broken and clears it.
+/// Adds 1 to x[0]; but once, if `breaks` is not 0, clears it and fails with a broken handle instead.
 struct break_once {
   inout<float> x;
   inout<std::uint32_t> breaks;
@@ -85,7 +85,7 @@ struct break_once {
   }
 };
 
-/// Should write `target`, and fails.
+/// Fails instead of writing `target`.
 struct spoil {
   out<float> target;
   extent n;
@@ -114,7 +114,7 @@ struct crash {
   void check(checker&) const {}
 };
 
-/// Exits with `how`. Its fields leave gaps between them.
+/// Exits with `how`. Its fields have gaps between them.
 struct die_with {
   std::uint8_t how;
   troupe::text text;
@@ -124,7 +124,7 @@ struct die_with {
   void check(checker&) const {}
 };
 
-/// y[0] = the sum of x, as a kernel does it that trusts its data: of a negative x[0] the worker dies.
+/// y[0] = the sum of x, like a kernel that trusts its data: a negative x[0] kills the worker.
 struct fragile {
   in<float> x;
   inout<float> y;
@@ -190,7 +190,7 @@ inline std::uint64_t checksum_of(const std::string& text, const std::vector<std:
   return h;
 }
 
-/// The largest reply there is: seed, seed + 1 …
+/// Returns the largest possible reply: seed, seed + 1, …
 struct widest {
   std::uint64_t seed;
   using reply = std::array<std::uint64_t, 8>;
@@ -198,7 +198,7 @@ struct widest {
   void check(checker&) const {}
 };
 
-/// Returns the number of calls the engine has served: a lane runs one at a time, in order.
+/// Returns the number of calls that the engine has served: a lane runs one at a time, in order.
 struct count {
   std::uint64_t unused = 0;
   using reply = std::uint64_t;
@@ -206,8 +206,8 @@ struct count {
   void check(checker&) const {}
 };
 
-/// x[0] += by; answers with how many it shared a call. Those of one kind may; kind 0 may not, and of kind 13 the engine
-/// refuses more than one at a time.
+/// x[0] += by; returns how many shared its call. Requests of one kind may share calls, except those of kind 0; the
+/// engine refuses more than one of kind 13 in a call.
 struct together {
   inout<float> x;
   std::uint64_t kind;
@@ -217,13 +217,13 @@ struct together {
   void check(checker& c) const { c.elements(x, 1); }
 };
 
-/// target[0] = factor * (the sum of the first elements of the parts). Fails with what `blame` says, if anything.
+/// target[0] = factor * (the sum of the first elements of the parts). Fails with `blame` if that is set.
 struct sum_of {
   list<in<float>> parts;
   out<float> target;
   scalar<float> factor = 1;
   text blame = {};
-  using reply = std::uint64_t;  ///< how many parts
+  using reply = std::uint64_t;  ///< how many parts there are
   TROUPE_REQUEST("testing.sum_of", parts, target, factor, blame)
   void check(checker& c) const {
     for (const auto& part : parts) c.elements(part, 1);
@@ -242,7 +242,7 @@ struct number_all {
   }
 };
 
-/// Known to the application and to no engine.
+/// Known to the application but to no engine.
 struct absent {
   out<float> target;
   using reply = void;
@@ -252,7 +252,7 @@ struct absent {
 
 }  // namespace testing_actor
 
-/// A library that has no engine at all.
+/// A library without any engine.
 namespace nowhere {
 struct thing {
   std::uint64_t unused = 0;
@@ -262,7 +262,7 @@ struct thing {
 };
 }  // namespace nowhere
 
-/// A library whose engine is there and cannot start.
+/// A library whose engine exists but cannot start.
 namespace failing {
 struct thing {
   std::uint64_t unused = 0;

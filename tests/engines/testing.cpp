@@ -20,7 +20,7 @@ namespace {
 
 volatile int sink_;
 
-// Not a tail call, so that it really needs the stack.
+// Not a tail call, so that it really uses the stack.
 int overflow(int depth) {  // NOLINT
   volatile char room[4096];
   room[0] = static_cast<char>(depth);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// One request for two types of the user's own that look the same from outside.
+// One request for two user-defined types that are indistinguishable from outside.
 #include "requests.hpp"
 
 #include <troupe/worker/engine.hpp>

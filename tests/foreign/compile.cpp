@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiles each source for a GPU by NVRTC, which needs none.
+// Compiles each source for a GPU by NVRTC, which needs no GPU.
 #include <troupe/jit/cuda/compile.hpp>
 
 #include "table.hpp"

@@ -6,7 +6,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// One thread each, in blocks as darknet has them.
+/// One thread per element, in blocks as in darknet.
 shape each(int count) { return {blocks(count, 64), 64}; }
 
 std::vector<double> softmax(const std::vector<float>& x, int first, int count, int stride, double temperature) {
@@ -181,7 +181,7 @@ FOREIGN_SOURCE(darknet, maxpool) {
 }
 
 FOREIGN_SOURCE(darknet, shortcut) {
-  // From 8 x 6 x 3 to 4 x 3 x 5: each second one, and the channels that both have.
+  // From 8 x 6 x 3 to 4 x 3 x 5: every second element, and the channels that both have.
   const int batch = 2, w1 = 8, h1 = 6, c1 = 3, w2 = 4, h2 = 3, c2 = 5, size = batch * w2 * h2 * c1;
   const auto add = floats(batch * w1 * h1 * c1);
   auto out = floats(batch * w2 * h2 * c2);

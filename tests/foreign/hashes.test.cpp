@@ -36,7 +36,7 @@ bytes little_endian(const words& w) {
   return out;
 }
 
-/// A message with a one, zeros and its length in bits: a multiple of 64 bytes.
+/// The message padded with a one, zeros and its length in bits to a multiple of 64 bytes.
 bytes padded(bytes m, bool big) {
   const std::uint64_t bits = 8 * m.size();
   m.push_back(0x80);
@@ -134,7 +134,7 @@ bytes sha256(const bytes& message) {
   return big_endian(h);
 }
 
-/// What each round adds: bits of a shift register.
+/// The constant of each round: bits of a shift register.
 std::vector<std::uint64_t> keccak_constants() {
   std::vector<std::uint64_t> out(24);
   unsigned r = 1;

@@ -9,7 +9,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// After Park and Miller.
+/// By Park and Miller.
 struct minimal_standard {
   std::int64_t seed;
   double operator()() {
@@ -27,7 +27,7 @@ FOREIGN_SOURCE(hecbench, bspline,
   };
   const triple grid{5, 4, 6};
   const int splines = 40, walkers = 6, sizes[] = {grid.x, grid.y, grid.z};
-  // The same by the recursion of B-splines: degree 3 at the whole numbers, and differences of lower degrees.
+  // The same by the recursion of B-splines: degree 3 at whole numbers, and differences of lower degrees.
   const auto spline = [](auto&& self, int degree, double t) -> double {
     if (degree == 0) return t >= 0 && t < 1 ? 1 : 0;
     return (t * self(self, degree - 1, t) + (degree + 1 - t) * self(self, degree - 1, t - 1)) / degree;

@@ -54,7 +54,7 @@ bits product(const bits& a, const bits& b) {
 
 /// PRESENT, with the state and the key as numbers.
 std::uint64_t present(std::uint64_t state, const std::vector<unsigned char>& key) {
-  const std::uint64_t box = 0x21748fe3da09b65c;  // of 0 is the lowest digit
+  const std::uint64_t box = 0x21748fe3da09b65c;  // the lowest digit is the substitute for 0
   const auto boxed = [&](std::uint64_t v) { return box >> 4 * (v & 15) & 15; };
   using bits80 = std::bitset<80>;
   bits80 k;
@@ -72,7 +72,7 @@ std::uint64_t present(std::uint64_t state, const std::vector<unsigned char>& key
   return state ^ (k >> 16).to_ullong();
 }
 
-/// Boards with queens in `depth` more rows.
+/// Counts boards with queens in `depth` more rows.
 unsigned solutions(int n, int depth, unsigned columns, unsigned left, unsigned right) {
   if (depth == 0) return 1;
   unsigned count = 0;
@@ -100,7 +100,7 @@ FOREIGN_SOURCE(hecbench, bezier) {
   std::vector<double> got, expected;
   for (int i = 0; i < p.out_i * p.out_j; ++i) {
     const double u = i / p.out_j / double(p.out_i - 1), v = i % p.out_j / double(p.out_j - 1);
-    // De Casteljau: between neighbours, until one is left; first along v, then along u.
+    // De Casteljau: interpolates between neighbours until one is left; first along v, then along u.
     for (int axis = 0; axis < 3; ++axis) {
       const auto along = [](std::vector<double> c, double t) {
         for (; c.size() > 1; c.pop_back())
@@ -146,7 +146,7 @@ FOREIGN_SOURCE(hecbench, floydwarshall) {
   const unsigned n = 40;
   auto distances = integers<unsigned>(n * n, 1, 200);
   for (unsigned i = 0; i < n; ++i) distances[i * n + i] = 0;
-  // One start after another, by Bellman and Ford.
+  // One source after another, by Bellman and Ford.
   std::vector<unsigned> expected;
   for (unsigned from = 0; from < n; ++from) {
     std::vector<unsigned> far(n, 100000);
@@ -239,7 +239,7 @@ FOREIGN_SOURCE(hecbench, perlin) {
             ((hash & 4) != 0 ? u + 2 * v : v + 2 * u) * faded(std::abs(x - cx)) * faded(std::abs(y - cy)) / (1 << o);
       }
     }
-    expected.push_back(std::clamp(128 + 48 * value, 0.0, 255.0) - 0.5);  // what is cut off lies in the middle
+    expected.push_back(std::clamp(128 + 48 * value, 0.0, 255.0) - 0.5);  // values that are cut off lie in the middle
   }
   std::vector<four> image(width * height);
   launch("perlin_image", {{blocks(width, 16), blocks(height, 16)}, {16, 16}}, image, permutation, width, height, scale,

@@ -28,7 +28,7 @@ std::vector<double> softmax(const float* x, int count, double scale = 1) {
   return out;
 }
 
-/// Means and reciprocal deviations of rows.
+/// Means and reciprocal standard deviations of rows.
 struct moments {
   std::vector<double> mean, rstd;
   moments(const std::vector<float>& x, int rows, int columns) {
@@ -421,7 +421,7 @@ FOREIGN_SOURCE(llm_c, trimat,
     launch(kernel, {tiles ? kernel::dimensions{2, 2} : kernel::dimensions{8, 8}, {16, 16}}, p, t, k, stride, q, stride,
            t, hs, alpha);
     for (int i = 0; i < t * t; ++i)
-      if (i % t > i / t) p[i] = 0;  // above the diagonal nobody looks
+      if (i % t > i / t) p[i] = 0;  // values above the diagonal are unused
     expect_near(kernel, p, expected, 1e-5);
   }
 }

@@ -10,7 +10,7 @@ namespace {
 
 using matrix = std::vector<double>;
 
-/// The product of m x k and k x n numbers, by rows.
+/// The product of m x k and k x n numbers, row-major.
 template <class A, class B>
 matrix product(int m, int n, int k, const std::vector<A>& a, const std::vector<B>& b) {
   matrix out(m * n);
@@ -38,7 +38,7 @@ matrix covariances(int rows, int columns, const std::vector<A>& a) {
   return product(columns, columns, rows, transposed(rows, columns, centred), centred);
 }
 
-/// One thread for each of rows x columns elements.
+/// One thread per element of rows x columns.
 shape plane(int rows, int columns) { return {{blocks(columns, 32), blocks(rows, 8)}, {32, 8}}; }
 
 }  // namespace
@@ -47,7 +47,7 @@ FOREIGN_SOURCE(polybench, adi) {
   const int n = 40;
   const auto a = doubles(n * n, 0.1, 0.5);
   auto b = doubles(n * n, 2, 3), x = doubles(n * n);
-  // A sweep solves a tridiagonal system for each line; `next` leads from one number to the next.
+  // A sweep solves a tridiagonal system for each line; `next` is the distance between its numbers.
   auto expected_b = b, expected_x = x;
   const auto sweep = [&](int line, int next) {
     double *const bb = &expected_b[line], *const xx = &expected_x[line];

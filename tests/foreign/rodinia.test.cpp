@@ -6,7 +6,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// A matrix that elimination solves without exchange of rows.
+/// A matrix that elimination solves without exchanging rows.
 std::vector<float> dominant(int n, std::vector<float> a) {
   for (int i = 0; i < n; ++i) a[i * n + i] += static_cast<float>(n);
   return a;
@@ -106,7 +106,7 @@ FOREIGN_SOURCE(rodinia, gaussian) {
     launch("Multipliers", {blocks(n, 64), 64}, m, a, n, t);
     launch("Eliminate", {{blocks(n, 4), blocks(n, 4)}, {4, 4}}, m, a, b, n, n - t, t);
   }
-  // The solution of what is left solves the first equations.
+  // The solution of the remaining equations also solves the first ones.
   std::vector<double> x(n), left(n);
   for (int i = n - 1; i >= 0; --i) {
     x[i] = b[i];

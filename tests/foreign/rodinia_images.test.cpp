@@ -10,7 +10,7 @@ FOREIGN_SOURCE(rodinia, dwt2d,
                .kernels = {"dwt_cuda::fdwtKernel<dwt_cuda::Lift53, 32>",
                            "dwt_cuda::fdwtKernel<dwt_cuda::Lift97, 32>"}) {
   const int lines = 7, count = 75;
-  // Odd and even ones in turn; ends mirror. Then low ones to the front.
+  // Odd and even elements alternately, mirrored at the ends. Then the low ones move to the front.
   const auto transformed = [](auto line, auto... lifts) {
     const int n = int(line.size());
     int parity = 1;
@@ -35,7 +35,7 @@ FOREIGN_SOURCE(rodinia, dwt2d,
          count);
   expect_equal("5/3", coefficients, expected);
 
-  // Here the lines are the columns.
+  // Here the lines are columns.
   const auto greys = floats(lines * count);
   auto waves = greys;
   std::vector<double> expected_waves(lines * count);
@@ -65,7 +65,7 @@ FOREIGN_SOURCE(rodinia, heartwall, .globals = {"d_common", "d_unique"}) {
   std::vector<point> of(points);
   std::vector<int> down, right;
   for (int p = 0; p < points; ++p) {
-    of[p] = {p, 6 + p % 3 * 18, 5 + p / 3 * 16};  // each pattern lies a little beside of where it was
+    of[p] = {p, 6 + p % 3 * 18, 5 + p / 3 * 16};  // each pattern is slightly displaced
     down.push_back(integers(1, -reach, reach)[0]);
     right.push_back(integers(1, -reach, reach)[0]);
     for (int i = 0; i < side * side; ++i)

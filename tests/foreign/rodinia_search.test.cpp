@@ -131,7 +131,7 @@ FOREIGN_SOURCE(rodinia, mummer) {
   std::string text;
   for (const int i : integers(120, 0, 3)) text += letters[i];
   std::vector<char> reference(text.begin(), text.end());
-  // A tree of all suffixes, one letter an edge, no longer than the reads.
+  // A tree of all suffixes, one letter per edge, no longer than the reads.
   const int longest = 24, shortest = 3;
   std::vector<node> tree(1);
   for (std::size_t from = 0; from < text.size(); ++from)

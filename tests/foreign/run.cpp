@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs each source on a device: the host engine, or what TROUPE_TEST_ENGINE names.
+// Runs each source on a device: the host engine, or the engine that TROUPE_TEST_ENGINE names.
 #include <map>
 #include <string_view>
 #include <troupe/jit/jit.hpp>
@@ -11,7 +11,7 @@
 namespace troupe::foreign {
 namespace {
 
-// An engine that broke is as bad as a wrong result.
+// A broken engine is as bad as a wrong result.
 template <class T>
 T fine(result<T> r) {
   if (!r) {
@@ -31,7 +31,7 @@ class on_a_device final : public program {
   void launch(const std::string& kernel, const shape& threads, std::span<const passed> arguments) override {
     const auto parameters = fine(program_.attributes(kernel).get()).parameters;
     std::vector<kernel::argument> list;
-    std::map<const std::byte*, buffer<std::byte>> buffers;  // a vector that is passed twice is one
+    std::map<const std::byte*, buffer<std::byte>> buffers;  // a vector that is passed twice is one buffer
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const passed& a = arguments[i];
       if (a.value()) {
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   using namespace troupe;
   const char* const set = std::getenv("TROUPE_TEST_ENGINE");
   const std::string engine = set != nullptr ? set : "host";
-  // Compiled programs are kept in the build folder, not in the home of the user who runs the tests.
+  // Compiled programs are cached in the build folder, not in the home of the user who runs the tests.
   if (std::getenv("TROUPE_CACHE") == nullptr) ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1);
   return foreign::judge_all(argc, argv, engine == "host" ? foreign::engine::host : foreign::engine::gpu,
                             [&](foreign::source& s) {

@@ -18,7 +18,7 @@ std::vector<double> doubles_of(const std::vector<float2>& v) {
   return out;
 }
 
-/// A call option, and a put.
+/// The prices of a call and a put option.
 std::array<double, 2> black_scholes(double spot, double strike, double years, double rate, double volatility) {
   const auto normal = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
   const double deviation = volatility * std::sqrt(years);
@@ -84,7 +84,7 @@ FOREIGN_SOURCE(samples, complex, .kernels = {"multiplyAndScale", "fft<64>", "mag
 }
 
 FOREIGN_SOURCE(samples, conjugate_gradient, .globals = {"dotOfGrid"}) {
-  // Rows of a matrix with two neighbours for each number.
+  // A matrix whose rows connect each element with two neighbours.
   const int n = 300;
   std::vector<int> first{0}, columns;
   std::vector<float> values;
@@ -124,7 +124,7 @@ FOREIGN_SOURCE(samples, interval, .kernels = {"find_roots<float>", "find_roots<d
     std::vector<int> counts(threads);
     const std::vector<number> rounded(constants.begin(), constants.end());
     launch(kernel, {2, threads / 2}, roots, counts, rounded, shortest, most);
-    // Each root lies in a part, and each part has a root or touches one that has.
+    // Each root lies in an interval, and each interval has a root or touches one that has.
     std::vector<double> expected, got;
     for (int t = 0; t < threads; ++t)
       for (int k = 0; k < 3; ++k) {

@@ -109,7 +109,7 @@ FOREIGN_SOURCE(samples, mandelbrot, .kernels = {"paint<float, false>", "paint<do
     write_global("nextTile", std::vector{0u});
     launch(kernel, {3, {16, 16}}, image, width, height, steps, left, top, jx, jy, pixel, uchar4{3, 5, 7, 0}, pass,
            tiles_x, tiles);
-    // A pixel that escapes one step later in other arithmetic is no fault, many such are.
+    // A few pixels may escape one step later with other arithmetic, but not many.
     int differing = 0;
     for (int i = 0; i < width * height; ++i) {
       double x = left + i % width * pixel, y = top + i / width * pixel;

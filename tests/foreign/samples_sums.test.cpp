@@ -104,7 +104,7 @@ FOREIGN_SOURCE(samples, last_block, .kernels = {"sumSinglePass<128>", "sumSingle
   const unsigned n = 4096;
   const auto in = floats(n);
   const std::vector sum{std::accumulate(in.begin(), in.end(), 0.0)};
-  for (const int grid : {7, 1, 7}) {  // the counter is 0 again
+  for (const int grid : {7, 1, 7}) {  // the counter must be 0 again
     std::vector<float> parts(grid), out(1);
     launch("sumSinglePass<128>", {grid, 128}, in, parts, out, n);
     expect_near("by blocks of 128", out, sum, 1e-5);

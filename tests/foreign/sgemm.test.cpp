@@ -6,7 +6,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// alpha A B + beta C, by rows.
+/// alpha A B + beta C, row-major.
 std::vector<double> product(int rows, int columns, int inner, double alpha, const std::vector<float>& a,
                             const std::vector<float>& b, double beta, const std::vector<float>& c) {
   std::vector<double> out(c.begin(), c.end());
@@ -21,7 +21,7 @@ constexpr int m = 128, n = 192, k = 64;
 
 }  // namespace
 
-/// Whatever the kernel, it makes the same.
+/// All kernels must give the same result.
 #define SGEMM_CASE(name, kernel, ...)                                 \
   FOREIGN_SOURCE(sgemm, name, .kernels = {kernel}) {                  \
     const auto a = floats(m * k), b = floats(k * n);                  \

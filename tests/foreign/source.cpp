@@ -7,7 +7,7 @@
 namespace troupe::foreign {
 namespace {
 
-// The same numbers in every run: what is judged is the engine, not the tolerance.
+// The same numbers in every run: the test judges the engine, not the tolerance.
 std::uint64_t seed() { return std::getenv("TROUPE_SEED") != nullptr ? numerics::seed() : 20261123; }
 
 }  // namespace

@@ -20,7 +20,7 @@
 /// CUDA C++ as other projects write it, unchanged, on either engine. See README.md.
 namespace troupe::foreign {
 
-/// Its value: of any number, narrow ones too.
+/// The value of any number, including narrow ones.
 template <class T>
 double number(const T& v) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -29,7 +29,7 @@ double number(const T& v) {
     return static_cast<double>(static_cast<float>(v));
 }
 
-/// How many threads run a kernel: `{blocks(n, 256), 256}`.
+/// The size of a launch: `{blocks(n, 256), 256}`.
 struct shape {
   kernel::dimensions grid, block;
   extent shared_bytes = 0;
@@ -38,13 +38,13 @@ inline int blocks(std::int64_t count, std::int64_t threads) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
-/// What a `bool*` points to, as bytes of 0 and 1: std::vector<bool> has none.
+/// The target of a `bool*`, as bytes of 0 and 1: std::vector<bool> has none.
 struct flags : std::vector<char> {
   using std::vector<char>::vector;
 };
 
-/// An argument of a launch: a value, or a vector, which the kernel gets as a buffer. The kernel's own parameter says
-/// whether it may write there; if so, a vector that is not const has afterwards what was written.
+/// An argument of a launch: a value, or a vector, which the kernel gets as a buffer. The kernel's own parameter
+/// determines whether it may write there; if so, a vector that is not const receives the result.
 class passed {
  public:
   template <class T>
@@ -79,23 +79,23 @@ class passed {
   kernel::argument (*as_argument_)(const memory_range&, bool) = nullptr;
 };
 
-/// What ends a case that does not come to its end: thrown.
+/// Thrown to end a case early.
 struct failure {
-  bool wrong;  ///< it ran, and the result is wrong; else it was refused
+  bool wrong;  ///< true: it ran, and the result is wrong; false: it was refused
   std::string text;
 };
 
-/// A program made of a source, on an engine. Its functions throw `failure`.
+/// A program made from a source, on an engine. Its functions throw `failure`.
 class program {
  public:
   virtual ~program() = default;
-  /// Returns when the kernel has ended.
+  /// Returns once the kernel has ended.
   virtual void launch(const std::string& kernel, const shape& threads, std::span<const passed> arguments) = 0;
   virtual void write_global(const std::string& name, std::span<const std::byte> from) = 0;
   virtual void read_global(const std::string& name, std::span<std::byte> to) = 0;
 };
 
-/// One source, and how to judge it: `judge` launches its kernels and compares with a plain C++ reference.
+/// A source, and how to judge it: `judge` launches its kernels and compares with a plain C++ reference.
 class source {
  public:
   source(std::string family, std::string name, jit::recipe recipe);
@@ -104,7 +104,7 @@ class source {
 
   const std::string& family() const { return family_; }
   const std::string& name() const { return name_; }
-  /// The file is that of family and name.
+  /// The file of this family and name.
   jit::recipe recipe() const;
   void judge_on(program& p) {
     program_ = &p;
@@ -142,12 +142,12 @@ class source {
     return random<T>(count, [&] { return random_.between(low, high); });
   }
 
-  /// Each element is what is expected, to the last bit.
+  /// Requires that each element equals the expected one exactly.
   template <class T>
   void expect_equal(const char* what, const std::vector<T>& got, const std::vector<T>& expected) {
     expect(what, got, expected, [](const T& a, const T& b) { return a == b; });
   }
-  /// Each element differs from what is expected by at most `tolerance` of the largest of them.
+  /// Requires that each element differs from the expected one by at most `tolerance` of the largest of them.
   template <class T, class U>
   void expect_near(const char* what, const std::vector<T>& got, const std::vector<U>& expected, double tolerance) {
     double largest = 0;
@@ -157,7 +157,7 @@ class source {
       return number(a) == number(b) || std::abs(number(a) - number(b)) <= tolerance * largest;
     });
   }
-  /// The same of one number.
+  /// Requires the same of one number.
   void expect_near(const char* what, double got, double expected, double tolerance) {
     expect_near(what, std::vector{got}, std::vector{expected}, tolerance);
   }
@@ -195,7 +195,7 @@ class source {
   program* program_ = nullptr;
 };
 
-/// All there are, in no order.
+/// Returns all sources, in no order.
 std::vector<std::unique_ptr<source>>& all_sources();
 inline bool add(std::unique_ptr<source> s) {
   all_sources().push_back(std::move(s));
@@ -204,8 +204,8 @@ inline bool add(std::unique_ptr<source> s) {
 
 }  // namespace troupe::foreign
 
-/// `FOREIGN_SOURCE(family, name, fields of the recipe...) { ... }` tells of the file family/name.cu, and how to judge
-/// it. Instances of templates, and global variables that are read or written, are named in the recipe.
+/// `FOREIGN_SOURCE(family, name, fields of the recipe...) { ... }` declares the file family/name.cu, and how to judge
+/// it. The recipe names instances of templates, and global variables that are read or written.
 #define FOREIGN_SOURCE(family, name, ...)                                                                            \
   namespace {                                                                                                        \
   struct family##_##name final : ::troupe::foreign::source {                                                         \

@@ -18,7 +18,7 @@ constexpr const char* names[] = {"right", "refused", "wrong"};
 outcome outcome_of(const std::string& cell) {
   const std::string word = cell.substr(0, cell.find(':'));
   const auto* const is = std::find(std::begin(names), std::end(names), word);
-  if (is == std::end(names)) throw std::runtime_error("README.md: nobody knows what \"" + cell + "\" means");
+  if (is == std::end(names)) throw std::runtime_error("README.md: unknown cell \"" + cell + "\"");
   outcome o{.is = static_cast<verdict>(is - names)};
   if (o.is == verdict::right) return o;
   const std::size_t open = cell.find('`'), close = cell.rfind('`');
@@ -27,7 +27,7 @@ outcome outcome_of(const std::string& cell) {
   return o;
 }
 
-// The cells of "| a | b |".
+// Splits "| a | b |" into its cells.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   for (std::size_t at = 1, end; (end = line.find(" |", at)) != std::string::npos; at = end + 2)
@@ -35,7 +35,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// What all sources together come to.
+// The totals of all sources.
 struct counts {
   int of[3] = {};
   void add(const outcome& o) { ++of[static_cast<int>(o.is)]; }
@@ -65,7 +65,7 @@ outcome outcome_of(source& s, const std::function<void(source&)>& run) {
 void judge(source& s, const table& expected, const std::function<void(source&)>& run) {
   const std::string name = s.family() + "/" + s.name();
   const auto found = expected.find(name);
-  ASSERT_NE(found, expected.end()) << "README.md does not tell of " << name;
+  ASSERT_NE(found, expected.end()) << "README.md does not list " << name;
   const outcome& wanted = found->second;
   const outcome got = outcome_of(s, run);
   seen[s.family()].add(got);
@@ -82,17 +82,17 @@ class one final : public testing::Test {
   std::function<void()> body_;
 };
 
-TEST(readme, tells_of_each_source_and_counts_them) {
+TEST(readme, lists_and_counts_every_source) {
   const table host = expected_on(engine::host), gpu = expected_on(engine::gpu);
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder())) {
     if (entry.path().extension() != ".cu") continue;
     ++files;
     const std::filesystem::path name = entry.path().lexically_relative(folder()).replace_extension();
-    EXPECT_TRUE(host.contains(name)) << "README.md does not tell of " << name;
+    EXPECT_TRUE(host.contains(name)) << "README.md does not list " << name;
   }
-  EXPECT_EQ(files, host.size()) << "README.md tells of files that are not there";
-  EXPECT_EQ(files, all_sources().size()) << "there are files that nobody judges";
+  EXPECT_EQ(files, host.size()) << "README.md lists files that do not exist";
+  EXPECT_EQ(files, all_sources().size()) << "some files have no test";
   for (const std::string& sentence : {std::to_string(files) + " kinds of source.",
                                       "On the host: " + counted(host).text(), "On GPUs: " + counted(gpu).text()})
     EXPECT_NE(text_of(folder() / "README.md").find(sentence), std::string::npos)

@@ -10,7 +10,7 @@
 
 #include "source.hpp"
 
-/// What README.md says of each source, and whether it is so.
+/// The result of each source as README.md states it, and whether that holds.
 namespace troupe::foreign {
 
 enum class verdict {
@@ -20,23 +20,23 @@ enum class verdict {
 };
 struct outcome {
   verdict is = verdict::right;
-  std::string text = {};  ///< of the refusal, or of what is wrong
+  std::string text = {};  ///< of the refusal, or of the error
 };
-/// As README.md has it: "right", or "refused: `text`".
+/// Formats the result as in README.md: "right", or "refused: `text`".
 std::string to_string(const outcome& o);
 
 enum class engine { host, gpu };
-/// What is expected of "family/name".
+/// Returns what is expected of "family/name".
 using table = std::map<std::string, outcome>;
 /// One column of the tables in README.md.
 table expected_on(engine e);
 
-/// Where this folder is: TROUPE_TEST_FOREIGN on another machine.
+/// Returns this folder: TROUPE_TEST_FOREIGN on another machine.
 std::filesystem::path folder();
 std::string text_of(const std::filesystem::path& file);
 
-/// A test for each source: `run` throws `failure`, or returns when it is right, and what comes of it must be what
-/// README.md says. Runs them, and prints how many were right, refused and wrong. `engine_name` is for the table.
+/// Runs a test for each source: `run` throws `failure`, or returns if it is right, and the outcome must be as README.md
+/// states. Prints how many were right, refused and wrong. `engine_name` is for the table.
 int judge_all(int argc, char** argv, engine e, const std::function<void(source&)>& run);
 
 }  // namespace troupe::foreign

@@ -1,25 +1,19 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies between devices, on one GPU (one_gpu*) and on two (two_gpus*). With TROUPE_TEST_ENGINE=host the same on the
+// Copies between devices, on one GPU (one_gpu*) and on two (two_gpus*). With TROUPE_TEST_ENGINE=host they run on the
 // host engine, to try the tests themselves.
-#include <gtest/gtest.h>
-#include <signal.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
-#include <thread>
+#include <tests/support/devices.hpp>
 #include <troupe/device/peers.hpp>
 #include <troupe/device/sharing.hpp>
 #include <troupe/jit/jit.hpp>
-#include <troupe/troupe.hpp>
 
 namespace troupe {
 namespace {
 
-using namespace std::chrono_literals;
+using namespace whole;
 
 enum class path { direct, staged };
 struct place {
@@ -27,17 +21,7 @@ struct place {
   path way;
 };
 
-bool on_host() {
-  const char* const set = std::getenv("TROUPE_TEST_ENGINE");
-  return set != nullptr && std::string_view(set) == "host";
-}
-
-template <class T>
-std::string trouble(const result<T>& r) {
-  return r ? "" : r.error().to_string();
-}
-#define ASSERT_FINE(expression) ASSERT_EQ(trouble(expression), "")
-#define EXPECT_FINE(expression) EXPECT_EQ(trouble(expression), "")
+bool on_host() { return std::getenv("TROUPE_TEST_ENGINE") != nullptr && engine_under_test() == "host"; }
 
 constexpr const char* source = R"(
 __global__ void write_late(int* x, int n, int value, long long turns) {
@@ -56,8 +40,8 @@ class peers_on_gpus : public testing::TestWithParam<place> {
   void SetUp() override {
     here = open(0);
     there = open(on_host() ? 0 : GetParam().second);
-    ASSERT_FINE(here->started().get()) << "this test needs a GPU";
-    ASSERT_FINE(there->started().get()) << "this test needs " << GetParam().second + 1 << " GPUs";
+    ASSERT_OK(here->started().get()) << "this test needs a GPU";
+    ASSERT_OK(there->started().get()) << "this test needs " << GetParam().second + 1 << " GPUs";
   }
   device open(std::uint32_t ordinal) {
     return rt.open_device({.engine = on_host() ? "host" : "cuda",
@@ -65,15 +49,8 @@ class peers_on_gpus : public testing::TestWithParam<place> {
                            .peer_access = GetParam().way == path::direct,
                            .restarts = 20});
   }
-  // Of one GPU everything is seen; of another, what the driver says.
+  // On one GPU all memory is accessible; on another, if the driver says so.
   bool expects_direct() const { return GetParam().way == path::direct && peer(*here, *there)->access; }
-  static void kill_and_wait(const device& gpu) {
-    const auto before = gpu.statistics();
-    ASSERT_GT(before.worker_pid, 1);
-    ASSERT_EQ(::kill(before.worker_pid, SIGKILL), 0);
-    while (gpu.statistics().generation == before.generation || gpu.statistics().worker_pid == before.worker_pid)
-      std::this_thread::sleep_for(1ms);
-  }
   static std::vector<int> noise(std::size_t n, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<int> out(n);
@@ -96,10 +73,10 @@ INSTANTIATE_TEST_SUITE_P(one_gpu, peers_on_gpus, testing::Values(place{0, path::
 INSTANTIATE_TEST_SUITE_P(two_gpus, peers_on_gpus, testing::Values(place{1, path::direct}, place{1, path::staged}),
                          name_of);
 
-TEST_P(peers_on_gpus, say_how_they_are_linked) {
+TEST_P(peers_on_gpus, report_their_link) {
   const auto seen = peer(*here, *there), back = peer(*there, *here);
-  ASSERT_FINE(seen);
-  ASSERT_FINE(back);
+  ASSERT_OK(seen);
+  ASSERT_OK(back);
   std::printf("%s sees %s: access %d, link %s, atomics %d, rank %d\n", here->name().c_str(), there->name().c_str(),
               seen->access, to_string(seen->link).data(), seen->native_atomics, seen->performance_rank);
   EXPECT_EQ(seen->link, back->link);
@@ -113,17 +90,17 @@ TEST_P(peers_on_gpus, say_how_they_are_linked) {
   }
   const device both[] = {*here, *there};
   const auto groups = islands(both);
-  ASSERT_FINE(groups);
+  ASSERT_OK(groups);
   EXPECT_EQ(groups->size(), seen->access && back->access ? 1u : 2u);
 }
 
-TEST_P(peers_on_gpus, bring_every_byte_both_ways) {
+TEST_P(peers_on_gpus, copy_every_byte_both_ways) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{1} << 18, (std::size_t{1} << 24) + 3}) {
     const auto data = noise(n, static_cast<unsigned>(n));
     const auto x = there->alloc<int>(n), y = here->alloc<int>(n), z = there->alloc<int>(n);
-    ASSERT_FINE(there->upload(x, data).get());
-    ASSERT_FINE(copy_between(*here, y, *there, x).get());
-    ASSERT_FINE(copy_between(*there, z, *here, y).get());
+    ASSERT_OK(there->upload(x, data).get());
+    ASSERT_OK(copy_between(*here, y, *there, x).get());
+    ASSERT_OK(copy_between(*there, z, *here, y).get());
     EXPECT_TRUE(there->download(z).get().value() == data) << n;
   }
   for (const auto& [to, from] : {std::pair(*here, *there), std::pair(*there, *here)}) {
@@ -135,20 +112,20 @@ TEST_P(peers_on_gpus, bring_every_byte_both_ways) {
   }
 }
 
-TEST_P(peers_on_gpus, copy_at_a_rate_that_is_worth_knowing) {
+TEST_P(peers_on_gpus, print_their_copy_rate) {
   const std::size_t bytes = std::size_t{on_host() ? 64u : 1024u} << 20;
   constexpr int times = 10;
   const auto x = there->alloc<std::uint32_t>(bytes / 4), y = here->alloc<std::uint32_t>(bytes / 4);
   there->fill(x, 7u);
-  ASSERT_FINE(copy_between(*here, y, *there, x).get());
+  ASSERT_OK(copy_between(*here, y, *there, x).get());
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < times; ++i) ASSERT_FINE(copy_between(*here, y, *there, x).get());
+  for (int i = 0; i < times; ++i) ASSERT_OK(copy_between(*here, y, *there, x).get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%s: %.1f GB/s\n", here->statistics().peers[0].direct ? "direct" : "staged",
               static_cast<double>(bytes) * times / seconds / 1e9);
 }
 
-TEST_P(peers_on_gpus, have_their_place_in_the_order_of_both) {
+TEST_P(peers_on_gpus, keep_copies_in_the_order_of_both_devices) {
   const int n = 1 << 20;
   const jit::program program = jit::compile(*there, {.source = source});
   const auto x = there->alloc<int>(n, {.zeroed = true}), y = here->alloc<int>(n, {.zeroed = true});
@@ -158,33 +135,33 @@ TEST_P(peers_on_gpus, have_their_place_in_the_order_of_both) {
     copy_between(*here, y, *there, x);
     there->fill(x, -2);
     const auto got = here->download(y).get();
-    ASSERT_FINE(got);
+    ASSERT_OK(got);
     EXPECT_EQ(std::count(got->begin(), got->end(), round), n);
   }
 }
 
-TEST_P(peers_on_gpus, fail_with_the_fault_of_the_source_and_harm_nobody) {
-  if (on_host()) return;  // the kernel would need an address that is nobody's
+TEST_P(peers_on_gpus, fail_with_the_fault_of_the_source_alone) {
+  if (on_host()) return;  // the kernel needs an address without any memory
   const int n = 1 << 20;
   const jit::program program = jit::compile(*there, {.source = source});
   const auto x = there->alloc<int>(n, {.zeroed = true}), y = here->alloc<int>(n, {.zeroed = true});
-  ASSERT_FINE(copy_between(*here, y, *there, x).get());
+  ASSERT_OK(copy_between(*here, y, *there, x).get());
   const auto w = there->alloc<int>(1);
   tell(*there, program, "write_wildly", {inout(w)});
   tell(*there, program, "write_late", {inout(x), n, 1, static_cast<long long>(1'000'000)});
   const auto failed = copy_between(*here, y, *there, x).get();
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().reaction(), reaction::context_lost) << trouble(failed);
+  EXPECT_EQ(failed.error().reaction(), reaction::context_lost) << error_text(failed);
   EXPECT_FALSE(y.valid());
   EXPECT_EQ(here->statistics().faults, 0u);
   there->fill(x, 5);
   copy_between(*here, y, *there, x);
   const auto got = here->download(y).get();
-  ASSERT_FINE(got);
+  ASSERT_OK(got);
   EXPECT_EQ(std::count(got->begin(), got->end(), 5), n);
 }
 
-TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
+TEST_P(peers_on_gpus, survive_the_death_of_either_worker_during_copies) {
   const std::size_t n = std::size_t{on_host() ? 4u : 64u} << 20;
   const auto x = there->alloc<int>(n), y = here->alloc<int>(n);
   for (int round = 0; round < 6; ++round) {
@@ -193,10 +170,10 @@ TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
     std::vector<pending<void>> all;
     there->fill(x, round);
     for (int i = 0; i < 8; ++i) all.push_back(copy_between(*here, y, *there, x));
-    kill_and_wait(dies);
+    replace_worker(dies);
     for (auto& a : all)
       if (const auto got = a.get(); !got) {
-        EXPECT_EQ(got.error().reaction(), reaction::context_lost) << trouble(got);
+        EXPECT_EQ(got.error().reaction(), reaction::context_lost) << error_text(got);
       }
     if (const auto got = here->download(y).get()) {
       EXPECT_EQ(static_cast<std::size_t>(std::count(got->begin(), got->end(), round)), n);
@@ -205,15 +182,15 @@ TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
     there->fill(x, 100 + round);
     copy_between(*here, y, *there, x);
     const auto after = here->download(y).get();
-    ASSERT_FINE(after);
+    ASSERT_OK(after);
     EXPECT_EQ(static_cast<std::size_t>(std::count(after->begin(), after->end(), 100 + round)), n);
   }
 }
 
-TEST_P(peers_on_gpus, are_enabled_before_the_first_copy_where_there_is_access) {
+TEST_P(peers_on_gpus, can_be_enabled_before_the_first_copy_if_they_have_access) {
   const auto x = there->alloc<int>(1000, {.zeroed = true});
   const auto enabled = enable_peer(*here, *there);
-  EXPECT_EQ(static_cast<bool>(enabled), expects_direct()) << trouble(enabled);
+  EXPECT_EQ(static_cast<bool>(enabled), expects_direct()) << error_text(enabled);
   if (!enabled) {
     EXPECT_EQ(enabled.error().reaction(), reaction::unsupported);
     return;
@@ -221,15 +198,15 @@ TEST_P(peers_on_gpus, are_enabled_before_the_first_copy_where_there_is_access) {
   EXPECT_EQ(here->statistics().peers.at(0).seen_bytes, there->statistics().memory.reserved_bytes);
 }
 
-TEST_P(peers_on_gpus, let_kernels_read_the_others_memory_where_there_is_access) {
+TEST_P(peers_on_gpus, let_kernels_read_each_others_memory_if_they_have_access) {
   const int n = 100000;
   const jit::program program = jit::compile(*here, {.source = source});
   const auto x = there->alloc<int>(n), y = here->alloc<int>(n);
   there->fill(x, 40);
   here->fill(y, 2);
-  ASSERT_FINE(lend(*there, x).get());
+  ASSERT_OK(lend(*there, x).get());
   auto shared = export_memory(*there, x);
-  ASSERT_FINE(shared);
+  ASSERT_OK(shared);
   const auto seen = import_memory<int>(*here, std::move(*shared));
   if (!seen.valid()) {
     EXPECT_FALSE(peer(*here, *there)->access) << seen.cause()->to_string();
@@ -237,7 +214,7 @@ TEST_P(peers_on_gpus, let_kernels_read_the_others_memory_where_there_is_access) 
   }
   tell(*here, program, "add", {in(seen), inout(y), n});
   const auto got = here->download(y).get();
-  ASSERT_FINE(got);
+  ASSERT_OK(got);
   EXPECT_EQ(std::count(got->begin(), got->end(), 42), n);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the requests compute, done again in the plainest way.
+// Computes the requests again in the plainest way.
 #include <algorithm>
 #include <cstring>
 
@@ -85,7 +85,7 @@ void interpreter::apply(const step& s) {
       for (std::size_t i = 0; i < s.rows; ++i) {
         std::uint64_t x = 0;
         std::byte* where = at(s.b).data() + i * s.to_ld * s.element;
-        std::memcpy(&x, where, s.element);  // little-endian, as everywhere this runs
+        std::memcpy(&x, where, s.element);  // little-endian, as on all supported machines
         x = x * a + b;
         std::memcpy(where, &x, s.element);
       }

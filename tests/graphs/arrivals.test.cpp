@@ -11,7 +11,7 @@ namespace {
 
 using namespace troupe;
 
-// A thread that has waited for sync may let go of the memory that earlier downloads write to.
+// A thread that has waited for sync may free the memory that earlier downloads write to.
 void downloads_arrive_before_sync(isolation where) {
   runtime rt;
   const device gpu = rt.open_device({.isolation = where});
@@ -29,15 +29,11 @@ void downloads_arrive_before_sync(isolation where) {
   }
 }
 
-TEST(sync, is_answered_after_downloads_that_nobody_waits_for_have_arrived) {
-  downloads_arrive_before_sync(isolation::process);
-}
-TEST(sync, is_answered_after_downloads_that_nobody_waits_for_have_arrived_from_a_thread) {
-  downloads_arrive_before_sync(isolation::thread);
-}
+TEST(sync, waits_for_earlier_downloads_of_a_worker_process) { downloads_arrive_before_sync(isolation::process); }
+TEST(sync, waits_for_earlier_downloads_of_a_worker_thread) { downloads_arrive_before_sync(isolation::thread); }
 
-// Small ones as well, when other threads take part in delivering answers.
-TEST(sync, is_answered_after_small_downloads_have_arrived) {
+// The same for small downloads, when other threads take part in delivering answers.
+TEST(sync, waits_for_small_downloads) {
   runtime rt;
   const device gpu = rt.open_device();
   std::atomic<bool> enough{false};
@@ -60,7 +56,7 @@ TEST(sync, is_answered_after_small_downloads_have_arrived) {
   for (std::thread& t : others) t.join();
 }
 
-TEST(sync, is_answered_while_later_downloads_go_on) {
+TEST(sync, does_not_wait_for_later_downloads) {
   runtime rt;
   const device gpu = rt.open_device();
   auto source = gpu.alloc<int>(1 << 20);
@@ -78,8 +74,8 @@ TEST(sync, is_answered_while_later_downloads_go_on) {
   }
 }
 
-// The answer of a download may be what runs this: it must not wait for itself.
-TEST(sync, can_be_waited_for_where_a_download_is_answered) {
+// The thread that delivers a download may run this continuation: it must not wait for itself.
+TEST(sync, can_be_awaited_in_the_continuation_of_a_download) {
   runtime rt;
   const device gpu = rt.open_device();
   for (const std::size_t count : {1000u, 1'000'000u}) {

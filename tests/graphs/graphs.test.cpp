@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random request graphs against a naive serial interpreter.
-//   TROUPE_GRAPHS=10000   how many
-//   TROUPE_GRAPHS_FROM=n  the graphs of that run again
-//   TROUPE_SEED=n         only the graph of this seed, TROUPE_GRAPHS times (once by default)
+// Random request graphs against a plain serial interpreter.
+//   TROUPE_GRAPHS=10000   sets how many
+//   TROUPE_GRAPHS_FROM=n  repeats the graphs of that run
+//   TROUPE_SEED=n         runs only the graph of this seed, TROUPE_GRAPHS times (once by default)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include <troupe/base/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
-#include "patiently.hpp"
+#include "retry_while_full.hpp"
 #include "walker.hpp"
 
 namespace graph_test {
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> number_from(const char* variable) {
   return text != nullptr && *text != '\0' ? std::optional(std::strtoull(text, nullptr, 0)) : std::nullopt;
 }
 
-// One step in the order in which the device is to have done it.
+// A step in the order in which the device must have executed it.
 struct event {
   enum class what : std::uint8_t { step, refusal_begins, refusal_ends } what;
   std::size_t thread, index;
@@ -45,7 +45,7 @@ class graph_run {
   graph_run(troupe::device gpu, const graph_plan& plan, bool may_be_full)
       : gpu_(std::move(gpu)), plan_(plan), model_(plan, may_be_full) {}
 
-  /// What went wrong; empty when nothing did.
+  /// Returns what went wrong; empty if nothing did.
   std::string run() {
     fill_buffers();
     walk();
@@ -61,7 +61,7 @@ class graph_run {
       auto& bytes = model_.bytes(static_cast<int>(i));
       bytes = pattern(plan_.seed + i, b.bytes);
       const auto ask = [&] { return gpu_.upload(buffers_[i].bytes, bytes); };
-      if (ask().ready()) (void)patiently(ask);  // so soon, it may well have been refused
+      if (ask().ready()) (void)retry_while_full(ask);  // this early, it may have been refused
     }
   }
 
@@ -79,7 +79,7 @@ class graph_run {
     return s.what != kind::await && s.what != kind::cancel && s.what != kind::renew && s.what != kind::look;
   }
 
-  // Threads that share nothing they write: one after the other. Else as the mailbox had it.
+  // Threads that share nothing they write run one after another. Otherwise in mailbox order.
   std::vector<event> order() const {
     std::vector<event> out, accepted;
     for (std::size_t t = 0; t < walkers_.size(); ++t)
@@ -89,8 +89,8 @@ class graph_run {
                  [this](const event& e) { return outcome_of(e).ticket != 0; });
     std::sort(accepted.begin(), accepted.end(),
               [this](const event& x, const event& y) { return outcome_of(x).ticket < outcome_of(y).ticket; });
-    // A refusal comes after all that had been accepted when it was asked, and before all that was asked when it had
-    // been answered.
+    // A refusal comes after everything that had been accepted when it was asked, and before everything that was asked
+    // after it had been answered.
     std::vector<std::vector<event>> begins(accepted.size() + 1), ends(accepted.size() + 1);
     for (const event& e : out) {
       const outcome& o = outcome_of(e);
@@ -108,7 +108,7 @@ class graph_run {
       };
       std::sort(begins[i].begin(), begins[i].end(), by_time);
       std::sort(ends[i].begin(), ends[i].end(), by_time);
-      // Those that begin here before those that end here: they may be the same, or meet.
+      // Refusals begin here before others end here: they may be the same, or overlap.
       out.insert(out.end(), begins[i].begin(), begins[i].end());
       out.insert(out.end(), ends[i].begin(), ends[i].end());
       if (i < accepted.size()) out.push_back(accepted[i]);
@@ -146,7 +146,7 @@ class graph_run {
 
   // The memory as a whole, once everything has been answered.
   std::string compare() {
-    if (auto all = patiently([this] { return gpu_.sync(); }); !all) return "sync: " + all.error().to_string();
+    if (auto all = retry_while_full([this] { return gpu_.sync(); }); !all) return "sync: " + all.error().to_string();
     std::string wrong;
     for (int b = 0; b < static_cast<int>(buffers_.size()) && wrong.empty(); ++b) {
       int looks = 0;
@@ -196,7 +196,7 @@ class graph_run {
   std::string around(std::size_t n) const {
     std::string out;
     const step& s = step_of(done_[n]);
-    // What touched the same buffers before, and the step itself.
+    // The steps that used the same buffers before, and the step itself.
     for (std::size_t i = n >= 400 ? n - 400 : 0; i <= n; ++i) {
       const step& other = step_of(done_[i]);
       const auto shares = [&](const use& x) {
@@ -252,7 +252,7 @@ TEST(request_graphs, leave_the_same_memory_as_a_serial_interpreter) {
     options.engine_folders = {GRAPH_ENGINE_FOLDER};
     options.libraries = {"flow"};
     const troupe::device gpu = rt.open_device(options);
-    // Where everybody spins, more threads than processors take their time: fewer graphs there.
+    // If all threads spin and outnumber the processors, they take long: fewer graphs there.
     const bool spins = options.wait == troupe::wait_policy::latency;
     const std::uint64_t few = std::max<std::uint64_t>(1, count / (10 * option_sets)), spinning = few * option_sets / 3;
     const std::uint64_t many = count > spinning ? (count - spinning) * 3 / (2 * option_sets) + 1 : 1;

@@ -10,7 +10,7 @@ namespace {
 
 using troupe::access_mode;
 
-// A stale buffer adds to the text of the failure; leave that out.
+// A stale buffer adds to the text of the failure; ignore that.
 failure_id id_of(const troupe::error& e) {
   const std::string& text = e.text();
   return {text.substr(0, text.find(" (nothing ran: keep_content")), e.request().name, e.request().ticket};
@@ -22,8 +22,8 @@ bool too_late(const std::string& text) {
   return starts(text, "cancelled before it started") || starts(text, "its time-out passed while it waited");
 }
 
-// A request that was timed out or cancelled is one failure, whichever side found the words. The words of others that
-// nobody has heard are not known.
+// A time-out or cancellation is one failure, whichever side worded it. The words of errors that no caller received are
+// unknown.
 bool same(const failure_id& x, const failure_id& y) {
   if (x.ticket != y.ticket || x.name != y.name) return false;
   return x.text == y.text || (x.ticket != 0 && (x.text.empty() || (too_late(x.text) && too_late(y.text))));
@@ -74,7 +74,7 @@ void interpreter::spoil_outputs(const step& s, stain why, bool accepted) {
     if (u.mode == access_mode::write && accepted) {
       set(u.where, new_stain(why));
     } else {
-      // Nothing has replaced the bytes: what spoiled them before may still be what a reader is told.
+      // Nothing has replaced the bytes: what spoiled them before may still be reported to a reader.
       restain(u.where, [&](stain old, bool) {
         return with(std::move(old), why.causes, why.perhaps && (old.causes.empty() || old.perhaps));
       });
@@ -84,7 +84,7 @@ void interpreter::spoil_outputs(const step& s, stain why, bool accepted) {
   justify_refusals();
 }
 
-// Something has been spoiled: it may be why a refusal that is under way came about.
+// Something has been spoiled, which may be the reason for a refusal in progress.
 void interpreter::justify_refusals() {
   for (refusal& r : refusals_) {
     if (r.over || r.justified) continue;
@@ -101,7 +101,7 @@ void interpreter::clean_outputs(const step& s) {
   }
 }
 
-// A refusal under way may come after what was written just now: then that is spoiled all the same.
+// A refusal in progress may come after the bytes written just now: then they are spoiled anyway.
 void interpreter::tell_refusals(const place& written) {
   for (refusal& r : refusals_) {
     if (r.over) continue;
@@ -144,7 +144,7 @@ bool interpreter::explains(const place& p, const troupe::error& e) const {
   return std::any_of(s.causes.begin(), s.causes.end(), [&](const failure_id& c) { return same(c, id_of(e)); });
 }
 
-// Does the step fail by itself, if its inputs are good?
+// Whether the step fails by itself with good inputs.
 bool interpreter::own_failure(const step& s) const {
   return s.what == kind::fail || s.what == kind::unknown || s.what == kind::outside || overlaps(s);
 }
@@ -206,7 +206,7 @@ std::string interpreter::run(const step& s, const outcome& o) {
   bool definite;
   stain found = stain_of(uses_of(s), true, definite);
   const bool own = own_failure(s);
-  if (!o.answered) {  // a tell, or nobody took the answer
+  if (!o.answered) {  // a tell, or an answer that nothing collected
     if (own && (!definite || s.what != kind::fail)) found.causes.push_back(own_failure_id(s, o));
     if (definite || own) {
       spoil_outputs(s, {false, std::move(found.causes)}, true);
@@ -259,7 +259,7 @@ std::string interpreter::end_refusal(int number) {
   const failure_id mine = id_of(*r.came_to.why);
   for (const use& u : uses_of(r.what)) {
     if (u.mode == access_mode::read) continue;
-    // What nobody has written since it began is spoiled now for sure.
+    // Bytes that no step has written since it began are certainly spoiled now.
     std::vector<bool> rewritten(u.where.bytes);
     for (const place& p : r.written)
       for (std::uint64_t i = p.first; p.buffer == u.where.buffer && i < p.first + p.bytes; ++i)

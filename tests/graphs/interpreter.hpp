@@ -10,36 +10,35 @@
 
 namespace graph_test {
 
-/// What a step came to, as the program saw it.
+/// The outcome of a step as the program saw it.
 struct outcome {
-  std::uint64_t ticket = 0;             ///< its place in the mailbox; 0: refused
-  std::uint64_t before = 0, after = 0;  ///< when it was asked, by a clock that all threads share
+  std::uint64_t ticket = 0;             ///< its place in the mailbox; 0 if it was refused
+  std::uint64_t before = 0, after = 0;  ///< when it was asked and answered, by a clock that all threads share
   bool answered = false;
-  std::optional<troupe::error> why;  ///< of an answer that is an error
+  std::optional<troupe::error> why;  ///< the error, if the answer is one
   std::vector<std::byte> data;       ///< downloaded, or seen by look
-  std::uint64_t reply = 0;           ///< of hash and ping; of look, whether the buffer was valid
+  std::uint64_t reply = 0;           ///< of hash and ping; for look, whether the buffer was valid
 };
 
-/// What is known of a failure: enough to recognise it wherever it arrives.
+/// What is known of a failure: enough to recognise it anywhere.
 struct failure_id {
   std::string text, name;
   std::uint64_t ticket = 0;
   friend bool operator==(const failure_id&, const failure_id&) = default;
 };
 
-/// Does one step after another to plain memory, and finds whatever a device that claims to do the same has done
-/// differently.
+/// Executes one step after another on plain memory, and finds what a device has done differently.
 ///
-/// Whether a step failed is decided here wherever it is determined: a request that reads spoiled bytes fails with the
-/// same failure and spoils what it writes; one that replaces bytes cleans them. Only what depends on time (cancelled,
-/// timed out, mailbox full) is taken from the answer.
+/// The interpreter itself determines whether a step fails, as far as possible: a request that reads spoiled bytes fails
+/// with the same failure and spoils what it writes; one that replaces bytes cleans them. Only what depends on time
+/// (cancelled, timed out, mailbox full) is taken from the answer.
 class interpreter {
  public:
   interpreter(const graph_plan& plan, bool may_be_full);
 
   std::vector<std::byte>& bytes(int buffer) { return buffers_[static_cast<std::size_t>(buffer)].bytes; }
 
-  /// Does the step. Answers what is wrong with the outcome; empty when nothing is.
+  /// Executes the step. Returns what is wrong with the outcome; empty if nothing is.
   std::string run(const step& s, const outcome& o);
 
   /// A refused step of a program whose other threads write the same buffers: it was refused at some moment between two
@@ -58,17 +57,17 @@ class interpreter {
       f(i, end - i, c);
     }
   }
-  /// Is this one of the failures that spoiled the place?
+  /// Whether this is one of the failures that spoiled the place.
   bool explains(const place& p, const troupe::error& e) const;
 
  private:
   struct memory {
     std::vector<std::byte> bytes;
-    std::vector<std::uint16_t> stains;  // 0: clean; else an index into stains_
-    bool stained = false;               // may some be other than 0?
+    std::vector<std::uint16_t> stains;  // 0 if clean; otherwise an index into stains_
+    bool stained = false;               // true if any may be other than 0
     bool host = false;
   };
-  // Why bytes are spoiled, or perhaps spoiled: one of these failures.
+  // Why bytes are spoiled, or may be: one of these failures.
   struct stain {
     bool perhaps = false;
     std::vector<failure_id> causes;

@@ -36,7 +36,7 @@ class planner {
   std::uint64_t size(int buffer) const { return plan_.buffers[static_cast<std::size_t>(buffer)].bytes; }
   int pick(const std::vector<int>& from) { return from[r_.below(from.size())]; }
 
-  // A random part whose place and size are multiples of `unit`.
+  // Returns a random part whose place and size are multiples of `unit`.
   place part(int buffer, std::uint64_t unit, std::uint64_t most = UINT64_MAX) {
     const std::uint64_t units = size(buffer) / unit;
     std::uint64_t n = r_.chance(30)   ? units
@@ -45,12 +45,12 @@ class planner {
     n = std::max<std::uint64_t>(1, std::min(n, most / unit));
     return {buffer, r_.below(units - n + 1) * unit, n * unit};
   }
-  // As many bytes as `like` in another place, or the most there are; `like` shrinks to the same.
+  // Returns as many bytes as `like` in another place, or as many as there are; `like` shrinks to the same.
   place as_large(int buffer, place& like, std::uint64_t unit) {
     like.bytes = std::min(like.bytes, size(buffer) / unit * unit);
     return {buffer, r_.below((size(buffer) - like.bytes) / unit + 1) * unit, like.bytes};
   }
-  // A part to write and one to read of the same size, mostly without overlap.
+  // Returns a part to write and one to read of the same size, usually without overlap.
   void pair(step& s, std::uint64_t unit, bool may_overlap = false) {
     for (int tries = 0; tries < 6; ++tries) {
       s.b = part(pick(writable_), unit);

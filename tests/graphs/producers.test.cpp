@@ -12,12 +12,12 @@
 #include <troupe/runtime/runtime.hpp>
 
 #include "engine/requests.hpp"
-#include "patiently.hpp"
+#include "retry_while_full.hpp"
 
 namespace {
 
 using namespace troupe;
-using graph_test::patiently;
+using graph_test::retry_while_full;
 
 #if TROUPE_ADDRESS_SANITIZER || TROUPE_THREAD_SANITIZER
 constexpr int rounds = 400;
@@ -41,13 +41,13 @@ struct counts {
   std::atomic<std::uint64_t> answers{0}, twice{0}, values_wrong{0}, refused{0}, failures_wrong{0};
 };
 
-// Each thread adds `rounds` times to words of its own, with tells and asks in all manners, and failures in between.
+// Each thread adds `rounds` times to its own words, with tells and asks in all ways, and failures in between.
 void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t>& tickets) {
   const std::uint32_t words = 16;
   auto x = gpu.alloc<std::uint32_t>(words), scratch = gpu.alloc<std::uint32_t>(words),
        spoiled = gpu.alloc<std::uint32_t>(words);
   const auto set = [&gpu](const buffer<std::uint32_t>& b, std::uint32_t value) {
-    EXPECT_TRUE(patiently([&] { return gpu.fill(b, value); }));
+    EXPECT_TRUE(retry_while_full([&] { return gpu.fill(b, value); }));
   };
   set(x, 0), set(scratch, 7), set(spoiled, 7);
   std::uint32_t expected = 0;
@@ -113,7 +113,7 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
     ++c.answers;
   }
   for (auto& p : calls) (void)p.get();
-  const auto last = patiently([&] { return gpu.download(x); });
+  const auto last = retry_while_full([&] { return gpu.download(x); });
   if (!last || *last != std::vector<std::uint32_t>(words, expected)) ++c.values_wrong;
 }
 
@@ -147,15 +147,15 @@ void many_producers(const device_options& o) {
   if (o.when_full == when_full::wait) {
     EXPECT_EQ(c.refused, 0u);
   }
-  EXPECT_TRUE(patiently([&] { return gpu.sync(); }));
+  EXPECT_TRUE(retry_while_full([&] { return gpu.sync(); }));
   EXPECT_EQ(gpu.statistics().depth, 0u);
   EXPECT_EQ(gpu.statistics().memory.live_buffers, 0u) << "a request that was answered still holds memory";
 }
 
-TEST(many_producers, are_all_answered_once_by_a_process) {
+TEST(many_producers, are_all_answered_once_by_a_worker_process) {
   many_producers(options(1024, when_full::wait, isolation::process, wait_policy::balanced));
 }
-TEST(many_producers, are_all_answered_once_by_a_thread) {
+TEST(many_producers, are_all_answered_once_by_a_worker_thread) {
   many_producers(options(1024, when_full::wait, isolation::thread, wait_policy::balanced));
 }
 TEST(many_producers, are_all_answered_once_when_they_wait_for_room) {
@@ -164,7 +164,7 @@ TEST(many_producers, are_all_answered_once_when_they_wait_for_room) {
 TEST(many_producers, are_all_answered_once_when_a_full_mailbox_refuses) {
   many_producers(options(8, when_full::refuse, isolation::thread, wait_policy::efficient));
 }
-TEST(many_producers, are_all_answered_once_when_everybody_spins) {
+TEST(many_producers, are_all_answered_once_when_all_threads_spin) {
   many_producers(options(256, when_full::refuse, isolation::process, wait_policy::latency));
 }
 

@@ -8,13 +8,13 @@
 #include <troupe/request/block.hpp>
 #include <vector>
 
-/// A random request graph as data: what a program would ask of a device.
+/// A random request graph as data: the requests of a program to a device.
 namespace graph_test {
 
 enum class kind : std::uint8_t {
-  renew,     ///< lets go of buffer b and allocates it again, maybe with another size; what follows replaces all of it
+  renew,     ///< frees buffer b and allocates it again, possibly with another size; the next steps replace all of it
   upload,    ///< ordinary memory to b
-  copy,      ///< a to b, by whatever function fits the two kinds of memory
+  copy,      ///< a to b, by whichever function fits the two kinds of memory
   copy_2d,   ///< columns of a to columns of b
   download,  ///< a to ordinary memory
   fill,      ///< b
@@ -25,22 +25,22 @@ enum class kind : std::uint8_t {
   slide,
   hash,
   gather,
-  tile,     ///< see engine/requests.hpp; b is what they write
+  tile,     ///< see engine/requests.hpp; they write b
   fail,     ///< reads a, writes b (inout) and c (out), and fails
   unknown,  ///< reads a, writes b, in an engine that does not know it (element 1) or that does not exist (element 2)
   outside,  ///< copies a slice that lies outside its buffer to b
-  look,     ///< looks at a from the application; everything before has been answered
+  look,     ///< examines a in the application; everything before has been answered
   sync,
   ping,
-  await,   ///< takes the answer of step `target`
-  cancel,  ///< asks step `target` to give up
+  await,   ///< collects the answer of step `target`
+  cancel,  ///< cancels step `target`
 };
 
 enum class sent : std::uint8_t {
   tell,
-  keep,  ///< the answer is taken by a step `await`, or at the end
-  call,  ///< the answer is taken by a callback
-  drop,  ///< nobody takes the answer
+  keep,  ///< a step `await` collects the answer, or the end does
+  call,  ///< a callback collects the answer
+  drop,  ///< nothing collects the answer
 };
 
 struct place {
@@ -55,30 +55,30 @@ struct step {
   bool host = false;         ///< renew: as a host_buffer
   std::uint8_t element = 1;  ///< bytes
   place a, b, c;
-  std::uint64_t value = 0;   ///< from which data and factors come
-  std::uint64_t number = 0;  ///< names the step in the whole graph
+  std::uint64_t value = 0;   ///< the source of data and factors
+  std::uint64_t number = 0;  ///< identifies the step in the whole graph
   std::uint32_t rows = 0, columns = 0, from_ld = 0,
                 to_ld = 0;  ///< elements; for affine, rows is the count and to_ld the increment
   std::uint32_t work_us = 0;
   int target = -1;
 };
 
-/// What a step does with memory. `pitch` is 0 for one contiguous run, else columns of `row_bytes` lie that far apart.
+/// A step's access to memory. `pitch` is 0 for one contiguous run; otherwise columns of `row_bytes` are that far apart.
 struct use {
   place where;
   troupe::access_mode mode;
   std::uint64_t row_bytes = 0, pitch = 0;
 };
 std::vector<use> uses_of(const step& s);
-/// Is something written that the step uses in another place as well? Such a request is refused.
+/// Whether the step writes something that it also uses in another place. Such a request is refused.
 bool overlaps(const step& s);
-/// The name of the request behind it; empty when there is none.
+/// Returns the name of the step's request; empty if there is none.
 std::string request_name(const step& s, bool from_host, bool to_host);
 
 struct buffer_plan {
   std::uint64_t bytes;
   bool host;
-  int owner;  ///< the thread that uses it; -1: all, -2: all, and nobody writes
+  int owner;  ///< the thread that uses it; -1: all threads; -2: all, and none writes
 };
 
 enum class manner : std::uint8_t { blocking, coroutine, callbacks };
@@ -95,16 +95,16 @@ struct graph_plan {
   std::vector<thread_plan> threads;
 };
 
-/// Every graph is a function of its seed, and so are the options of its device.
+/// Every graph, and the options of its device, is a function of its seed.
 graph_plan plan_of(std::uint64_t seed);
 inline constexpr std::uint64_t option_sets = 54;
-/// Of set seed % option_sets.
+/// Returns the options of set seed % option_sets.
 troupe::device_options options_of(std::uint64_t seed);
 
 std::string describe(const step& s);
 std::string describe(const troupe::device_options& o);
 
-/// A small random generator, the same everywhere.
+/// A small random generator, the same on all platforms.
 class random {
  public:
   explicit random(std::uint64_t seed) noexcept : state_(seed) {}
@@ -122,7 +122,7 @@ class random {
   std::uint64_t state_;
 };
 
-/// The bytes that stand for `value`.
+/// Returns the bytes that stand for `value`.
 std::vector<std::byte> pattern(std::uint64_t value, std::uint64_t bytes);
 
 }  // namespace graph_test

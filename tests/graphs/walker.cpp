@@ -15,7 +15,7 @@ using namespace troupe;
 
 namespace {
 
-// Calls `f` with an integer of so many bytes.
+// Calls `f` with an integer of this many bytes.
 template <class F>
 void by_element(std::uint64_t bytes, F&& f) {
   switch (bytes) {
@@ -96,7 +96,7 @@ void walker::walk_by_callbacks(std::shared_ptr<promise<void>> end) {
       open_[static_cast<std::size_t>(i)]);
 }
 
-// Goes on to the next answer that must be awaited: answers which step's. -1: all is done.
+// Advances to the next answer that must be awaited, and returns its step; -1 if all is done.
 int walker::next_wait() {
   const auto is_open = [this](int i) { return open_[static_cast<std::size_t>(i)].index() != 0; };
   while (at_ < static_cast<int>(plan_.steps.size())) {
@@ -180,7 +180,7 @@ void walker::perform_upload(int i, const step& s) {
   const auto as = [&]<class T>(T) {
     std::vector<T> typed(data.size() / sizeof(T));
     std::memcpy(typed.data(), data.data(), data.size());
-    // Sometimes to the front of a larger buffer.
+    // Sometimes writes to the front of a larger buffer.
     const bool more = s.value % 4 == 0 && s.b.first + s.b.bytes + sizeof(T) <= held(s.b).bytes.bytes();
     place to = s.b;
     to.bytes += more ? sizeof(T) : 0;
@@ -251,7 +251,7 @@ void walker::perform(int i) {
           open_[static_cast<std::size_t>(s.target)]);
       return;
     case kind::renew:
-      buffers_[static_cast<std::size_t>(s.b.buffer)] = {};  // before, so that the memory may be used again at once
+      buffers_[static_cast<std::size_t>(s.b.buffer)] = {};  // first, so that the memory may be reused at once
       buffers_[static_cast<std::size_t>(s.b.buffer)] = held_buffer::make(gpu_, s.b.bytes, s.host);
       return;
     case kind::look:
@@ -293,7 +293,7 @@ void walker::perform(int i) {
   }
 }
 
-// The requests of flow, and those that cannot run.
+// Sends the requests of flow, and those that cannot run.
 void walker::perform_flow(int i, const step& s) {
   const auto words = [](const place& p) { return p.bytes / 4; };
   const auto factor = static_cast<std::uint32_t>(s.value | 1);

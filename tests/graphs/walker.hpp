@@ -11,7 +11,7 @@
 
 namespace graph_test {
 
-/// A buffer of either kind, and as bytes of a device whatever its kind.
+/// A buffer of either kind, and its bytes as those of a device.
 struct held_buffer {
   troupe::buffer<std::byte> bytes;
   troupe::host_buffer<std::byte> host;
@@ -19,7 +19,7 @@ struct held_buffer {
   static held_buffer make(const troupe::device& gpu, std::uint64_t size, bool host);
 };
 
-/// One thread of a graph: asks the device for each of its steps, and notes what it answers.
+/// One thread of a graph: sends each of its steps to the device, and records the answers.
 class walker {
  public:
   walker(troupe::device gpu, const thread_plan& plan, std::vector<held_buffer>& buffers,
@@ -31,7 +31,7 @@ class walker {
         outcomes_(plan.steps.size()),
         open_(plan.steps.size()) {}
 
-  /// Walks to the end and takes all answers, in the way the plan says.
+  /// Walks to the end and collects all answers, as the plan says.
   void walk();
   const std::vector<outcome>& outcomes() const noexcept { return outcomes_; }
 
@@ -73,7 +73,7 @@ class walker {
   std::atomic<std::uint64_t>& clock_;
   std::vector<outcome> outcomes_;
   std::vector<question> open_;
-  std::vector<bytes> rooms_;  // where downloads into spans go
+  std::vector<bytes> rooms_;  // targets of downloads into spans
   int at_ = 0, left_ = 0;
 };
 

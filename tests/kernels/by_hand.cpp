@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host image without the translator.
+// A host image made without the translator.
 #include <troupe/cuda_on_host/image.h>
 
 static uint32_t scale(troupe_host_block* b) {

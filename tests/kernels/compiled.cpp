@@ -20,7 +20,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// A folder that goes with the object.
+// A folder that the destructor removes.
 class scratch_folder {
  public:
   scratch_folder() {

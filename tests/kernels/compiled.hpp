@@ -17,23 +17,23 @@ namespace troupe::cuda_on_host::testing {
 using numerics::how_to_repeat;
 using numerics::random_source;
 
-/// A source as the system's compiler has made it.
+/// A source compiled by the system's compiler.
 struct compiled {
   translation text;
-  std::string messages;  ///< of the compiler, or of the translator
+  std::string messages;  ///< of the compiler or the translator
   std::vector<std::byte> bytes;
 
-  /// How a kernel runs, with the reason: "fibers (line 3: ...)".
+  /// Returns how a kernel runs, with the reason: "fibers (line 3: ...)".
   std::string how(const std::string& kernel) const;
 };
 
 /// Preprocesses, translates and compiles CUDA C++ given as text.
 compiled compile_text(const std::string& source, const translate_options& options,
                       const compiler_settings& settings = {});
-/// The same with a file of tests/kernels/cuda.
+/// Does the same with a file of tests/kernels/cuda.
 compiled compile_file(const std::string& file, const translate_options& options);
 
-/// An image that is known to compile and load.
+/// Returns an image that must compile and load.
 loaded_image load(const compiled& c);
 loaded_image load_text(const std::string& source, const translate_options& options = {});
 
@@ -41,7 +41,7 @@ loaded_image load_text(const std::string& source, const translate_options& optio
 std::vector<loaded_image> both_ways(const std::string& file, const std::vector<std::string>& kernels,
                                     const std::vector<std::string>& globals = {});
 
-/// Addresses of arguments, as launch() wants them.
+/// The addresses of arguments, in the form for launch().
 template <class... T>
 struct arguments {
   std::tuple<T...> values;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host images with something wrong in their tables. TROUPE_FAULT says what.
+// Host images with an error in their tables, which TROUPE_FAULT selects.
 #include <stdlib.h>
 #include <troupe/cuda_on_host/image.h>
 

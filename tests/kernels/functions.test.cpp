@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the prelude: their types are CUDA's, and their values are compared with series, or with what they
-// invert.
+// Functions of the prelude: their types must be CUDA's, and their values are compared with series, or with the
+// functions that they invert.
 #include <cmath>
 
 #include "compiled.hpp"
 
 namespace troupe::cuda_on_host::testing {
 
-TEST(functions, have_the_types_that_cuda_gives_them) {
+TEST(functions, have_the_types_of_cuda) {
   const compiled c = compile_text(R"(
 template <class A, class B> inline constexpr bool same = false;
 template <class A> inline constexpr bool same<A, A> = true;
@@ -28,7 +28,7 @@ extern "C" __global__ void least(long long* out) { *out = umin(3000000000u, 4000
   EXPECT_EQ(least, 3000000000);
 }
 
-TEST(functions, that_invert_distributions_are_exact_near_nothing_and_near_everything) {
+TEST(functions, invert_distributions_accurately_near_0_and_1) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void f(double x, double* y) {
   y[0] = erfinv(x); y[1] = normcdfinv(x); y[2] = erfcinv(x); y[3] = erfcx(x);
@@ -54,8 +54,8 @@ extern "C" __global__ void f(double x, double* y) {
   const double step = std::ldexp(1.0, -40);  // 1/2 + step is exact
   EXPECT_NEAR(all(0.5 + step)[1] / (step * std::sqrt(2 * pi)), 1, 1e-15);
   EXPECT_TRUE(std::isinf(all(1.0)[0]) && std::isnan(all(1.5)[0]));
-  // exp(x^2) erfc(x) = 1 / (sqrt(pi) x) (1 - 1 / (2 x^2) + 3 / (4 x^4) - ...), and the same as a product where that can
-  // be.
+  // exp(x^2) erfc(x) = 1 / (sqrt(pi) x) (1 - 1 / (2 x^2) + 3 / (4 x^4) - ...), also as a product where that is
+  // possible.
   EXPECT_NEAR(all(3.0)[3] / (std::exp(9.0) * std::erfc(3.0)), 1, 1e-14);
   EXPECT_NEAR(all(24.999)[3] / all(25.001)[3], 25.001 / 24.999, 1e-6);
   double series = 1, term = 1;
@@ -66,9 +66,9 @@ extern "C" __global__ void f(double x, double* y) {
   EXPECT_NEAR(all(20.3)[3] * 20.3 * std::sqrt(pi) / series, 1, 1e-14);
 }
 
-// Of each operation the results that round down and up enclose the exact one, and are neighbours; towards zero is one
-// of them.
-TEST(functions, that_round_down_up_or_towards_zero_do_so) {
+// For each operation, the results rounded down and up enclose the exact one and are neighbours; the one rounded towards
+// zero is one of them.
+TEST(functions, round_in_the_direction_of_their_name) {
   const loaded_image image = load_text(R"(
 #define ALL(name, ...) name##_rd(__VA_ARGS__), name##_ru(__VA_ARGS__), name##_rz(__VA_ARGS__)
 extern "C" __global__ void floats(float x, float y, float z, float* out) {
@@ -108,7 +108,8 @@ extern "C" __global__ void converted(double x, int i, unsigned u, long long l, u
                                                          {"sqrt", sqrtl(fabsl(lx))},
                                                          {"multiply and add", lx * ly + lz}};
     for (std::size_t i = 0; i < 7; ++i) expect(exact[i].second, f[3 * i], f[3 * i + 1], f[3 * i + 2], exact[i].first);
-    // The 64 bits of a long double are not enough to tell what is exact: neighbours around the nearest are.
+    // The 64 bits of a long double do not suffice to determine the exact result: the neighbours of the nearest are
+    // accepted.
     std::vector<double> d(21);
     run(image, "doubles", {1}, {1}, 0, double{x} / 3, double{y} / 7, double{z} / 11, d.data());
     const double dx = double{x} / 3, dy = double{y} / 7, dz = double{z} / 11;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loader refuses, and what it knows of an image.
+// What the loader refuses, and what it knows about an image.
 #include <elf.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ std::vector<std::byte> with_header(std::vector<std::byte> bytes, Change change) 
   return bytes;
 }
 
-// Where the table's magic number lies in the file.
+// Returns the place of the table's magic number in the file.
 std::size_t table_in(const std::vector<std::byte>& bytes) {
   const std::uint64_t magic = TROUPE_HOST_IMAGE_MAGIC;
   for (std::size_t i = 0; i + sizeof(troupe_host_image) <= bytes.size(); i += 8) {
@@ -50,7 +50,7 @@ std::size_t table_in(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-TEST(images, what_is_no_whole_image_of_this_machine_is_refused) {
+TEST(images, files_that_are_no_complete_image_are_refused) {
   const std::vector<std::byte> good = compile_text("__global__ void k() {}", {}).bytes;
   ASSERT_EQ(refusal(good), "it was loaded");
   const std::string text = "#!/bin/sh";
@@ -73,7 +73,7 @@ TEST(images, what_is_no_whole_image_of_this_machine_is_refused) {
         << size;
 }
 
-TEST(images, a_table_that_is_missing_or_of_another_version_is_refused_before_any_code_runs) {
+TEST(images, a_missing_or_outdated_table_is_refused_before_any_code_runs) {
   EXPECT_EQ(refusal(read_file(TROUPE_TEST_PLAIN_LIBRARY)),
             "caller_bug: image 'sample' exports no troupe_host_image_table; expected a shared object made for the host "
             "engine (see image.h)");
@@ -90,12 +90,12 @@ TEST(images, a_table_that_is_missing_or_of_another_version_is_refused_before_any
             "caller_bug: image 'sample' has a troupe_host_image_table that does not begin with its magic number");
 }
 
-TEST(images, a_function_that_is_nowhere_defined_is_named_as_the_source_names_it) {
+TEST(images, an_undefined_function_is_named_as_in_the_source) {
   EXPECT_EQ(
       refusal(read_file(TROUPE_TEST_FAULTY_IMAGES "5.so")),
       "caller_bug: image 'sample' cannot be loaded: it uses ns::nobody_has_this(float const*, int), which neither "
       "it nor a library that it names defines; link what defines it into the image");
-  // Of the sources that are compiled here the linker says it.
+  // For sources that are compiled here, the linker reports it.
   const compiled c = compile_text(
       "__device__ int merge(int, const float*);\n"
       "__global__ void k(int* x, const float* y) { *x = merge(*x, y); }\n",
@@ -112,7 +112,8 @@ TEST(images, random_damage_to_headers_and_symbols_never_breaks_the_process) {
     for (int k = 0; k < 8; ++k)
       bad[static_cast<std::size_t>(random.between(0, 4000)) % bad.size()] =
           static_cast<std::byte>(random.between(0, 255));
-    // No table's number: whatever else it is, it is refused before it is opened. That would run damaged code.
+    // Without the table's number the file is refused before it is opened, whatever else it is. Opening it would run
+    // damaged code.
     const std::uint64_t no_magic = 0;
     std::memcpy(bad.data() + table_in(good), &no_magic, sizeof no_magic);
     ASSERT_NE(refusal(bad), "it was loaded") << how_to_repeat();
@@ -123,13 +124,13 @@ std::string with_seal(const std::vector<std::byte>& image, std::string_view proc
   return sealed(std::string(reinterpret_cast<const char*>(image.data()), image.size()), processor);
 }
 
-TEST(images, one_with_a_seal_is_refused_wherever_a_bit_of_it_has_changed_and_none_of_its_code_runs) {
+TEST(images, a_sealed_image_with_a_changed_bit_is_refused_before_any_code_runs) {
   random_source random;
   const std::string good = with_seal(compile_text("__global__ void k() {}", {}).bytes, "");
   ASSERT_EQ(refusal(std::as_bytes(std::span(good))), "it was loaded");
   for (int i = 0; i < 3000; ++i) {
     std::string bad = good;
-    // A third of them in the seal.
+    // A third of the changes are in the seal.
     const auto size = static_cast<std::int64_t>(bad.size());
     const auto at =
         static_cast<std::size_t>(i % 3 == 0 ? random.between(size - 60, size - 1) : random.between(0, size - 1));
@@ -146,7 +147,7 @@ std::vector<std::byte> faulty(int fault) {
   return read_file((TROUPE_TEST_FAULTY_IMAGES + std::to_string(fault) + ".so").c_str());
 }
 
-TEST(images, what_needs_another_processor_is_refused_before_any_code_runs) {
+TEST(images, an_image_for_another_processor_is_refused_before_any_code_runs) {
   const std::string text =
       "unsupported: image 'sample' was compiled for a processor with amx-of-tomorrow, which this one lacks: compile it "
       "here";
@@ -159,7 +160,7 @@ TEST(images, what_needs_another_processor_is_refused_before_any_code_runs) {
   EXPECT_NE(std::getenv("TROUPE_TEST_CODE_HAS_RUN"), nullptr);
 }
 
-TEST(images, tables_that_say_what_cannot_be_are_refused) {
+TEST(images, inconsistent_tables_are_refused) {
   const auto text = [](int fault) { return refusal(faulty(fault)); };
   EXPECT_EQ(
       text(1),
@@ -171,7 +172,7 @@ TEST(images, tables_that_say_what_cannot_be_are_refused) {
             "caller_bug: image 'sample' has a table that counts kernels or globals but does not point to them");
 }
 
-TEST(images, parameters_are_known_by_kind_type_and_size) {
+TEST(images, parameters_have_a_kind_type_and_size) {
   const loaded_image image = load_text(R"(
 #include <cuda_fp16.h>
 struct pair { double a; int b; };

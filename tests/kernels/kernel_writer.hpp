@@ -43,7 +43,7 @@ class kernel_writer {
     return out_ + "}\n";
   }
 
-  // What the kernel leaves in `out`.
+  // The expected content of `out`.
   std::vector<unsigned> result() {
     result_.assign(blocks * threads, untouched);
     for (unsigned index = 0; index < blocks; ++index) {
@@ -95,7 +95,7 @@ class kernel_writer {
     return {v.name, [at = v.at](view w) { return w.own.memory[at]; }};
   }
 
-  // A statement without a barrier happens in each thread: at once, or when what it is part of does.
+  // A statement without a barrier runs in each thread: at once, or when the statement that contains it does.
   void each(action a) {
     if (inner_) return inner_->push_back(std::move(a));
     now_->push_back([a = std::move(a)](own_block& b) {
@@ -247,7 +247,7 @@ class kernel_writer {
       values_.push_back(read({name, at}));
   }
 
-  // Statements that are run for one thread, as often as `times` says.
+  // Statements that run for one thread, as often as `times` says.
   void nested(const std::function<unsigned(view)>& times, const std::function<void()>& write) {
     const auto outer = inner_;
     const auto mine = std::make_shared<std::vector<action>>();
@@ -289,7 +289,7 @@ class kernel_writer {
       case 4: {
         const expression e = value(1);
         const std::size_t count = place(1);
-        // The count is worked out once: what it is made of may change inside.
+        // The count is computed once: its operands may change inside.
         each([e, count](view v) { v.own.memory[count] = e.value(v) % 5u; });
         line("for (unsigned i = 0, n = " + e.text + " % 5u; i < n; ++i) {");
         nested([count](view v) { return v.own.memory[count]; },
@@ -333,7 +333,7 @@ class kernel_writer {
     each([from](view v) { v.own.is_alive = v.own.t < from; });
   }
 
-  // What threads write, a barrier, what they read, a barrier.
+  // Threads write, a barrier, then they read, a barrier.
   void exchange() {
     const expression e = value();
     line("s[t] = " + e.text + ";");
@@ -348,7 +348,7 @@ class kernel_writer {
     line("__syncthreads();");
   }
 
-  // Two shared buffers that change places.
+  // Two shared buffers that are exchanged.
   void buffers() {
     const std::string from = fresh(), to = fresh(), i = fresh();
     const expression first = value(), rounds = uniform(), more = pick(values_);
@@ -386,7 +386,7 @@ class kernel_writer {
     variables_.push_back(v);
   }
 
-  // A scope of its own; what is declared in it ends with it.
+  // A separate scope; what is declared in it ends with it.
   steps block(int count, int nesting, const expression* more = nullptr) {
     const auto variables = variables_, arrays = arrays_, pointers = pointers_;
     const auto values = values_, uniforms = uniform_;
@@ -397,7 +397,7 @@ class kernel_writer {
       values_.push_back(*more);
       uniform_.push_back(*more);
     }
-    // A pointer of an outer scope must not come to point to an array of this one.
+    // A pointer of an outer scope must not point to an array of this one.
     pointers_.clear();
     statements(count, nesting);
     --depth_;
@@ -438,7 +438,7 @@ class kernel_writer {
       } else if (kind == 3) {
         counted_loop(fresh(), place(1), nesting);
       } else if (kind == 4) {
-        // A loop whose count is in a variable of each thread, though all have the same.
+        // A loop whose count is in a variable of each thread, though all are equal.
         const variable i{fresh(), place(1)};
         const expression u = uniform();
         line("unsigned " + i.name + " = s[t] * 0u + " + u.text + " % 4u;");
@@ -491,7 +491,7 @@ class kernel_writer {
   steps program_, now_;
   std::shared_ptr<std::vector<action>> inner_;
   std::vector<variable> variables_, arrays_, pointers_;
-  std::vector<expression> values_, uniform_;  // that nobody writes to; that are the same for all threads
+  std::vector<expression> values_, uniform_;  // read-only; the same for all threads
   std::vector<unsigned> result_;
   std::size_t places_ = 0, p_ = 0, bag_ = 0;
   int next_ = 0, depth_ = 0;

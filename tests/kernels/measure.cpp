@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels on the processor cost, beside plain loops that the same compiler has made: the best of several runs, on
-// one thread and on all. No test, because time on a busy machine proves nothing. Run it by hand:
+// Measures what kernels on the processor cost compared to plain loops by the same compiler: the best of several runs,
+// on one thread and on all. It is not a test, because times on a busy machine prove nothing. Run it by hand:
 // build/release/bin/troupe_kernel_measure
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +32,7 @@ void launch(launcher& l, const loaded_kernel* k, dim grid, dim block, void* cons
   if (auto done = l.launch(*k, grid, block, 0, arguments); !done) std::puts(done.error().to_string().c_str());
 }
 
-// Compiled as kernels are.
+// Compiled with the same options as kernels.
 const char* const plain_loops = R"(
 extern "C" __attribute__((visibility("default"))) void plain_saxpy(int n, float a, const float* __restrict__ x, float* __restrict__ y) {
   for (int i = 0; i < n; ++i) y[i] = a * x[i] + y[i];

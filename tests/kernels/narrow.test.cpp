@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// half and bfloat16 in kernels, against the library's own types and arithmetic in wider ones.
+// half and bfloat16 in kernels, compared with the library's own types and with wider arithmetic.
 #include <cmath>
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
@@ -46,7 +46,7 @@ __global__ void narrow_bfloat16(const float* in, __nv_bfloat16* out, int n) {
 }
 )";
 
-// The number of type T nearest to a value that is known to many more bits, ties to even, by comparing with its
+// Returns the number of type T nearest to a value that is known to many more bits, ties to even, by comparing with its
 // neighbours.
 template <class T>
 bool is_nearest(T got, long double exact) {
@@ -56,7 +56,7 @@ bool is_nearest(T got, long double exact) {
   const auto value = [](std::uint16_t b) -> long double {
     const auto v = static_cast<long double>(float(std::bit_cast<T>(b)));
     if (!std::isinf(v)) return v;
-    // What an infinity stands for when rounding: the number after the largest.
+    // Returns the value of an infinity for rounding: the number after the largest.
     const auto largest =
         static_cast<long double>(float(std::bit_cast<T>(static_cast<std::uint16_t>((b & 0x7fff) - 1))));
     const auto before = static_cast<long double>(float(std::bit_cast<T>(static_cast<std::uint16_t>((b & 0x7fff) - 2))));
@@ -74,14 +74,13 @@ bool is_nearest(T got, long double exact) {
   return true;
 }
 
-// a * b + c. The product of two narrow numbers is exact; where the sum is not, it is moved to the side that the exact
-// one lies on.
+// a * b + c. The product of two narrow numbers is exact; if the sum is not, it is moved to the side of the exact one.
 long double product_and_sum(long double a, long double b, long double c) {
   const long double product = a * b, sum = product + c;
   const long double larger = std::fabs(product) > std::fabs(c) ? product : c, smaller = larger == product ? c : product;
   const long double lost = smaller - (sum - larger);
   if (!std::isfinite(sum) || lost == 0) return sum;
-  // It lies between these two, of which the odd one is on no boundary.
+  // The exact one lies between these two, of which the odd one is on no boundary.
   const long double infinity = std::numeric_limits<long double>::infinity();
   const long double other = std::nextafter(sum, lost > 0 ? infinity : -infinity);
   int exponent = 0;
@@ -95,7 +94,7 @@ void check_operations(const loaded_image& image, const std::string& kernel, rand
   std::vector<T> in(3 * n), out(8 * n);
   for (std::size_t i = 0; i < in.size(); ++i)
     in[i] = std::bit_cast<T>(static_cast<std::uint16_t>(random.between(0, 0xffff)));
-  // Sums of numbers of like size, where rounding matters most.
+  // Sums of numbers of similar size, where rounding matters most.
   for (std::size_t i = 0; i < in.size() / 2; ++i)
     in[i] = T(static_cast<float>(random.value() * std::exp2(double(random.between(-6, 3)))));
   run(image, kernel, {(n + 127) / 128}, {128}, 0, static_cast<void*>(in.data()), static_cast<void*>(out.data()), n);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of kernel_writer, each of which must compute what it says.
+// Kernels of kernel_writer, each of which must compute the expected result.
 #include "kernel_writer.hpp"
 
 namespace troupe::cuda_on_host::testing {
@@ -11,7 +11,7 @@ struct bag {
   unsigned v[2], w;
 };
 
-// Kernels of a style, each of which must compute what its writer says, however it runs.
+// Kernels of one style, each of which must compute the expected result, however it runs.
 void expect_results(style s, const char* how) {
   random_source random;
   constexpr int count = 5;
@@ -49,12 +49,12 @@ void expect_results(style s, const char* how) {
 
 }  // namespace
 
-TEST(random_kernels, of_simple_statements_are_split_and_compute_what_they_say) {
+TEST(random_kernels, of_simple_statements_are_split_and_compute_the_right_result) {
   expect_results(style::simple, "split (its barriers are statements of the kernel)");
 }
 
-TEST(random_kernels, with_pointers_casts_and_structs_compute_what_they_say) { expect_results(style::odd, nullptr); }
+TEST(random_kernels, with_pointers_casts_and_structs_compute_the_right_result) { expect_results(style::odd, nullptr); }
 
-TEST(random_kernels, without_barriers_compute_what_they_say) { expect_results(style::loop, "loop"); }
+TEST(random_kernels, without_barriers_compute_the_right_result) { expect_results(style::loop, "loop"); }
 
 }  // namespace troupe::cuda_on_host::testing

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to kernels that break the rules, and what a launch may ask for.
+// What happens to kernels that break the rules, and what a launch may request.
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -12,7 +12,7 @@ namespace troupe::cuda_on_host::testing {
 
 namespace {
 
-// The error of a launch that must fail.
+// Returns the error of a launch that must fail.
 std::string failure(const loaded_image& image, const std::string& kernel, dim grid, dim block, void* const* arguments,
                     std::uint64_t shared_bytes = 0) {
   launcher one(1);
@@ -28,7 +28,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST(rules, divergent_barriers_are_named_with_their_lines_and_the_process_goes_on) {
+TEST(rules, divergent_barriers_are_reported_with_their_lines) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void two_sites() {
   if (threadIdx.x < 16)
@@ -84,7 +84,7 @@ extern "C" __global__ void not_in_its_mask(int* out) {
   EXPECT_EQ(values[0], 48);
 }
 
-TEST(rules, a_trap_or_failed_assertion_ends_the_launch_and_says_where) {
+TEST(rules, a_trap_or_failed_assertion_ends_the_launch_with_its_line) {
   for (const bool only_fibers : {false, true}) {
     const loaded_image image = load_text(R"(
 __device__ void check(int x) {
@@ -111,7 +111,7 @@ extern "C" __global__ void traps(int n) {
   }
 }
 
-TEST(rules, a_barrier_that_is_hidden_from_the_translator_is_refused_when_it_is_reached) {
+TEST(rules, a_barrier_hidden_from_the_translator_is_refused_at_run_time) {
   const loaded_image image = load_text(R"(
 struct hidden {
   static __device__ void wait() { __syncthreads(); }
@@ -133,7 +133,7 @@ extern "C" __global__ void tells(table* t) { t->entry = &hidden::wait; }
   expect_contains(failure(image, "calls", {1}, {32}, second), "was reached by threads that run one after the other");
 }
 
-TEST(rules, launches_beyond_the_limits_are_refused_by_the_name_of_the_field) {
+TEST(rules, launches_beyond_the_limits_are_refused_by_field) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void free_size() {}
 extern "C" __global__ void __launch_bounds__(64, 2) bounded(float* out) {
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(64, 2) bounded(float* out) {
   EXPECT_EQ(out, std::vector<float>(64, 1.0f));
 }
 
-TEST(rules, what_only_a_gpu_can_do_is_refused_with_the_line_and_the_reason) {
+TEST(rules, features_that_need_a_gpu_are_refused_with_line_and_reason) {
   const std::pair<const char*, const char*> cases[] = {
       {"__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(*x));\n}",
        ":2: error: PTX (asm) runs on GPUs only"},
@@ -198,7 +198,7 @@ TEST(rules, what_only_a_gpu_can_do_is_refused_with_the_line_and_the_reason) {
   }
 }
 
-TEST(rules, many_threads_launch_at_the_same_time) {
+TEST(rules, many_threads_can_launch_at_the_same_time) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void add(unsigned long long* sum, unsigned n) {
   __shared__ unsigned part[64];
@@ -258,7 +258,7 @@ extern "C" __global__ void faulty(unsigned* ran) {
   EXPECT_LT(ran, 500'000u);
 }
 
-TEST(rules, subnormal_numbers_are_flushed_only_when_that_is_asked_for) {
+TEST(rules, subnormal_numbers_are_flushed_only_on_request) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void halve(float* x) { x[threadIdx.x] *= 0.5f; }
 )");

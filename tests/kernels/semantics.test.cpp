@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CUDA says that a thread's own is, and what a barrier leaves alone. Each kernel is a shape whose threads were
-// once mixed up; what it must write is worked out by hand, and asked of it both as the translator chooses and as
-// fibers.
+// What belongs to a single thread in CUDA, and what a barrier must preserve. Each kernel has a shape whose threads were
+// once mixed up; its expected output is worked out by hand, and required both as the translator chooses and as fibers.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +28,7 @@ struct shape {
   std::function<int(int)> want;
   int n = threads;
   const char* kernel = "k";
-  int before = 0;  // what all of y is at first
+  int before = 0;  // the initial content of y
 };
 
 void expect(const std::vector<shape>& shapes) {
@@ -38,7 +37,7 @@ void expect(const std::vector<shape>& shapes) {
       const compiled c = compile_text(s.source, {.kernels = {s.kernel}, .only_fibers = only_fibers});
       ASSERT_FALSE(c.bytes.empty()) << s.name << ": " << c.messages;
       const std::string how = c.how(c.text.kernels.at(0).name);
-      if (!only_fibers && how.starts_with("fibers")) continue;  // which comes next
+      if (!only_fibers && how.starts_with("fibers")) continue;  // which runs next
       const loaded_image image = load(c);
       std::vector<int> y(threads, s.before);
       run(image, s.kernel, {1}, {threads}, 0, y.data(), s.n);
@@ -49,7 +48,7 @@ void expect(const std::vector<shape>& shapes) {
     }
 }
 
-// How a child that does this ends.
+// Returns how a child that does this ends.
 int status_of_child(const std::function<int()>& act) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -114,7 +113,7 @@ TEST(semantics, parameters_that_a_thread_changes_are_its_own) {
     });
 }
 
-TEST(semantics, packs_of_parameters_that_a_thread_changes_are_its_own) {
+TEST(semantics, parameter_packs_that_a_thread_changes_are_its_own) {
   for (const std::string barrier : {"", "__syncthreads();", "__syncwarp();"})
     expect({{"a pack",
              "template <class... Ts> __global__ void spread(int* y, Ts... a) {\n  ((a += (Ts)threadIdx.x), ...);" +
@@ -122,7 +121,7 @@ TEST(semantics, packs_of_parameters_that_a_thread_changes_are_its_own) {
              [](int t) { return 10 + t; }, 10, "spread<int>"}});
 }
 
-TEST(semantics, loads_behind_a_cast_happen_once_and_before_the_barrier) {
+TEST(semantics, loads_through_a_cast_happen_once_before_the_barrier) {
   const auto reversed = [](int t) { return threads - 1 - t; };
   expect({
       {"a cast of what is loaded",
@@ -166,7 +165,7 @@ __device__ int f(int j, int t) { int r[2]; r[j] = t; r[1 - j] = 1000; return r[0
   });
 }
 
-TEST(semantics, pointers_to_a_threads_variables_hold_across_barriers) {
+TEST(semantics, pointers_to_a_threads_variables_stay_valid_across_barriers) {
   expect({
       {"two buffers that change places", kernel(R"(
   int a[4], b[4], *cur = a, *next = b;
@@ -215,7 +214,7 @@ TEST(semantics, pointers_to_a_threads_variables_hold_across_barriers) {
   });
 }
 
-TEST(semantics, a_name_means_what_its_scope_says) {
+TEST(semantics, a_name_refers_to_the_innermost_scope) {
   expect({
       {"a template's parameter of the same name as a shared variable",
        kernel(R"(
@@ -262,7 +261,7 @@ TEST(semantics, a_name_means_what_its_scope_says) {
   });
 }
 
-TEST(semantics, nothing_runs_for_a_block_whose_threads_have_all_returned) {
+TEST(semantics, no_code_runs_for_a_block_whose_threads_have_all_returned) {
   const auto untouched = [](int) { return 77; };
   expect({
       {"a division that no thread comes to",
@@ -362,7 +361,7 @@ extern "C" __global__ void k(int* y, int n) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
 }
 
-TEST(semantics, blocks_run_on_the_threads_that_the_system_has_to_give) {
+TEST(semantics, blocks_run_on_as_many_threads_as_the_system_can_create) {
   const loaded_image image = load_text(R"(
 extern "C" __global__ void k(unsigned* y, unsigned n) {
   unsigned v = blockIdx.x;
@@ -372,7 +371,7 @@ extern "C" __global__ void k(unsigned* y, unsigned n) {
 )");
   std::vector<unsigned> y(2000);
   const int status = status_of_child([&] {
-    // No room for the stack of another thread.
+    // No space for the stack of another thread.
     long pages = 0;
     std::FILE* f = std::fopen("/proc/self/statm", "r");
     if (!f || std::fscanf(f, "%ld", &pages) != 1) return 2;

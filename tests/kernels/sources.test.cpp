@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in files of CUDA beside plain kernels, and in which words: such files come as they are.
+// What files of CUDA contain beside plain kernels, and how they are written: such files are used unchanged.
 #include "sources_fixture.hpp"
 
 namespace troupe::cuda_on_host::testing::sources_tests {
 namespace {
 
-TEST(sources, shared_variables_may_say_that_they_are_static) {
+TEST(sources, shared_variables_may_be_declared_static) {
   for (const std::string words :
        {"static __shared__ int s[64];", "__shared__ static int s[64];", "static int __shared__ s[64];",
         "__shared__ extern int s[];", "extern __shared__ int s[];", "static __shared__ volatile int s[64];"})
@@ -22,7 +22,7 @@ TEST(sources, shared_variables_may_say_that_they_are_static) {
     }
 }
 
-TEST(sources, pointers_with_qualifiers_may_be_moved_between_barriers) {
+TEST(sources, qualified_pointers_may_change_between_barriers) {
   for (const std::string qualified : {"const int* __restrict__ x", "volatile const int* x", "const int* __restrict x",
                                       "const volatile int* __restrict__ x"}) {
     const compiled c = compile_text("__global__ void k(int* __restrict__ y, " + qualified + R"(, int n) {
@@ -45,8 +45,8 @@ TEST(sources, pointers_with_qualifiers_may_be_moved_between_barriers) {
   }
 }
 
-// What NVIDIA's helper_math.h, llm.c and others call their own functions.
-TEST(sources, names_that_are_not_cudas_are_free) {
+// Names that NVIDIA's helper_math.h, llm.c and others give their own functions.
+TEST(sources, names_outside_cuda_can_be_defined_by_the_source) {
   EXPECT_EQ(run_k(R"(
 #include <math.h>
 #include <cmath>
@@ -82,7 +82,7 @@ __global__ void k(int* y, const int* x, int n) {
             each([](int t) { return (t + threads) / 2 + 3; }));
 }
 
-TEST(sources, versions_of_cuda_and_its_small_headers_are_there) {
+TEST(sources, version_macros_and_small_headers_of_cuda_are_available) {
   const std::string headers = R"(
 #include <cuda_runtime.h>
 #include <cuda_runtime_api.h>
@@ -162,8 +162,8 @@ __global__ void k(int* y, const int* x, int n) {
             each([](int t) { return threads - 1 - t; }));
 }
 
-// A toolkit's own headers lie beside each other, and include each other from there.
-TEST(sources, a_folder_with_a_toolkits_headers_does_no_harm) {
+// A toolkit's own headers are in one folder, and include each other from there.
+TEST(sources, a_toolkits_include_folder_is_ignored) {
   const std::filesystem::path toolkit = "/usr/local/cuda/include";
   if (!std::filesystem::exists(toolkit / "vector_types.h")) GTEST_SKIP() << "there is no CUDA toolkit";
   const compiled c = compile_text(
@@ -225,7 +225,7 @@ __global__ void twice(int* p, int by = 2) { *p *= by; }
   EXPECT_EQ(values[0], 15);
 }
 
-// g++ 12 breaks on a local class whose member is sized so.
+// g++ 12 fails on a local class whose member has such a size.
 
 }  // namespace
 }  // namespace troupe::cuda_on_host::testing::sources_tests

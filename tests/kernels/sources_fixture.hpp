@@ -3,7 +3,7 @@
 #pragma once
 
 //
-// What stands in files of CUDA beside plain kernels, and in which words: such files come as they are.
+// What files of CUDA contain beside plain kernels, and how they are written: such files are used unchanged.
 #include <filesystem>
 
 #include "compiled.hpp"
@@ -12,7 +12,7 @@ namespace troupe::cuda_on_host::testing::sources_tests {
 
 inline constexpr int threads = 64;
 
-// Runs `k(int* y, const int* x, int n)` of one block, where x is 0, 1, 2 ..., and says what is in y afterwards.
+// Runs `k(int* y, const int* x, int n)` of one block, where x is 0, 1, 2, …, and returns y.
 inline std::vector<int> run_k(const loaded_image& image, const std::string& kernel = "k") {
   std::vector<int> x(threads), y(threads, -1);
   for (int t = 0; t < threads; ++t) x[static_cast<std::size_t>(t)] = t;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in files of CUDA beside plain kernels, and in which words: such files come as they are.
+// What files of CUDA contain beside plain kernels, and how they are written: such files are used unchanged.
 #include "sources_fixture.hpp"
 
 namespace troupe::cuda_on_host::testing::sources_tests {
@@ -30,7 +30,7 @@ __global__ void k(int* y, const int* x, int n) {
   EXPECT_EQ(run_k(load(c), "k<8, 4>"), each([](int t) { return 2 * (t % 4) + 1 + 1 + 2 + 1; }));
 }
 
-TEST(sources, the_hosts_code_in_a_file_of_kernels_is_nobodys_business) {
+TEST(sources, host_code_beside_kernels_is_ignored) {
   const std::string source = R"(
 #include <stdio.h>
 #include <vector>
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   EXPECT_EQ(run_k(source, {.kernels = {"k"}}), each([](int t) { return 2 * t + 3; }));
 }
 
-TEST(sources, enumerations_without_a_name_stay) {
+TEST(sources, unnamed_enumerations_are_kept) {
   EXPECT_EQ(run_k(R"(
 typedef enum { NONE, TWICE } factor_t;
 enum { ADDEND = 3 };
@@ -84,7 +84,7 @@ __global__ void k(int* y, const int* x, int n) { y[threadIdx.x] = scaled(x[threa
             each([](int t) { return 2 * t + 3; }));
 }
 
-TEST(sources, kernels_that_were_not_asked_for_may_be_whatever_they_are) {
+TEST(sources, kernels_that_are_not_requested_may_be_unsupported) {
   EXPECT_EQ(run_k(R"(
 __global__ void other(undeclared_type* y) { y->no_member = 1; }
 __global__ void k(int* y, const int* x, int n) { y[threadIdx.x] = x[threadIdx.x]; }
@@ -143,7 +143,7 @@ __global__ void reads_a_texture(cudaTextureObject_t t, float* y) { *y = tex2D<fl
             std::string::npos);
 }
 
-TEST(sources, a_function_that_needs_a_gpu_fails_those_who_reach_it) {
+TEST(sources, a_function_that_needs_a_gpu_fails_the_kernels_that_reach_it) {
   const loaded_image image = load_text(R"(
 #include <mma.h>
 using namespace nvcuda;
@@ -205,7 +205,7 @@ __global__ void k(unsigned* y) {
   }
 }
 
-TEST(sources, the_barrier_of_the_grid_is_refused_and_said_to_be) {
+TEST(sources, the_grid_barrier_is_refused_with_the_reason) {
   for (const std::string wait : {"grid.sync();", "cg::sync(grid);", "cg::this_grid().sync();"}) {
     const std::string text = messages_of(
         "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k(int* y) {\n  auto grid "
@@ -231,7 +231,7 @@ __global__ void k(int* y, const int* x, int n) {
   EXPECT_NE(text.find("source.cu:4"), std::string::npos) << text;
 }
 
-TEST(sources, a_bracket_without_a_partner_is_named_where_it_stands) {
+TEST(sources, an_unmatched_bracket_is_reported_with_its_place) {
   const std::pair<const char*, const char*> cases[] = {
       {"__global__ void f(int* x) {\n  if (*x > 0) {\n    *x = 1;\n}\n\n__global__ void k() {}\n",
        "source.cu:1: error: this '{' is not closed before the __global__ in line 6"},
@@ -248,8 +248,8 @@ TEST(sources, a_bracket_without_a_partner_is_named_where_it_stands) {
   }
 }
 
-// Of each: the line and column that the compiler must name.
-TEST(sources, the_compilers_messages_name_the_column_that_the_user_sees) {
+// The line and column that the compiler must name for each.
+TEST(sources, compiler_messages_name_the_users_columns) {
   const std::pair<std::string, const char*> cases[] = {
       {"__global__ void k(int* x) { *x = undeclared; }", "source.cu:1:34: error:"},
       {"__global__ void k(int* x) {\n  __shared__ int s[4]; s[0] = undeclared; }", "source.cu:2:31: error:"},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CUDA leaves open and sources rely on all the same: the expected values are those of an H200.
+// What CUDA leaves open and sources rely on anyway: the expected values are those of an H200.
 #include <algorithm>
 #include <numeric>
 
@@ -75,7 +75,7 @@ extern "C" __global__ void k(int* y, const int* x) {
   for (int t = 0; t < 32; ++t) EXPECT_EQ(y[static_cast<std::size_t>(t)], (t < 24 ? t + 8 : t) + 3000) << t;
 }
 
-TEST(warps, votes_are_of_those_that_are_there) {
+TEST(warps, votes_count_active_threads_only) {
   const std::vector<int> y = run_k(load_text(R"(
 extern "C" __global__ void k(int* y, const int* x) {
   if (threadIdx.x < 20) {
@@ -87,7 +87,7 @@ extern "C" __global__ void k(int* y, const int* x) {
   for (std::size_t t = 0; t < 20; ++t) EXPECT_EQ(y[t], 9 * 100 + 10);
 }
 
-// The last of cuda-samples' reductions: it shuffles with the mask of a ballot, and reads beyond it.
+// The last of the reductions in cuda-samples: it shuffles with the mask of a ballot, and reads beyond that mask.
 TEST(warps, a_reduction_by_shuffles_is_right_for_blocks_of_all_sizes) {
   const loaded_image image = load_text(R"(
 #include <cooperative_groups.h>
@@ -121,7 +121,7 @@ extern "C" __global__ void k(int* y, const int* x) {
   }
 }
 
-TEST(warps, the_end_of_a_reduction_may_rely_on_volatile_memory) {
+TEST(warps, a_final_warp_reduction_may_rely_on_volatile_memory) {
   const std::pair<const char*, const char*> ways[] = {
       {R"(
 __device__ void of_warp(volatile int* s, unsigned t) {
@@ -207,8 +207,8 @@ extern "C" __global__ void k(int* y, const int* x) {
   }
 }
 
-// A pipeline of filters, as cuSignal and HeCBench have it: each thread reads what its neighbour wrote one step before,
-// and one barrier for each step is all there is.
+// A pipeline of filters, as in cuSignal and HeCBench: each thread reads what its neighbour wrote one step before, with
+// a single barrier per step.
 TEST(warps, threads_read_from_shared_memory_before_their_warp_writes_there) {
   const std::string stages = R"(
   int mine = 0, state = 0;
@@ -268,7 +268,7 @@ extern "C" __global__ void k(int* y, const int* x) {
       EXPECT_EQ(run_k(load_text(source, {.only_fibers = only_fibers}), x, 40), want) << source;
 }
 
-TEST(warps, volatile_memory_with_barriers_where_they_belong_costs_no_fibers) {
+TEST(warps, volatile_memory_with_proper_barriers_needs_no_fibers) {
   const compiled c = compile_text(R"(
 extern "C" __global__ void k(int* y, const int* x) {
   volatile __shared__ int s[256];

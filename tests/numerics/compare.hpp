@@ -12,7 +12,8 @@
 
 namespace troupe::numerics {
 
-/// How far each part of a result may be from that of `e.value` when it is summed in `Compute` and stored as `Stored`.
+/// Returns how far each part of a result may be from that of `e.value` if it is summed in `Compute` and stored as
+/// `Stored`.
 template <class Stored, class Compute = Stored>
 wide tolerance(const expected& e) {
   using stored = part_of<Stored>;
@@ -22,7 +23,7 @@ wide tolerance(const expected& e) {
   const auto roundings = static_cast<wide>(is_complex_type<Compute> ? 2 * e.roundings + 4 : e.roundings);
   const wide sum = roundings * static_cast<wide>(std::numeric_limits<compute>::epsilon()) / 2;
   wide out = sum / (1 - sum) * e.magnitude;
-  // Below the normal numbers an error is not relative any more, and every product can lose that much.
+  // Below the normal numbers an error is no longer relative, and every product can lose this much.
   out += roundings * static_cast<wide>(std::numeric_limits<compute>::denorm_min());
   if constexpr (!std::is_same_v<stored, compute>)
     out += e.value.size() * static_cast<wide>(std::numeric_limits<stored>::epsilon()) / 2 +
@@ -30,7 +31,7 @@ wide tolerance(const expected& e) {
   return out;
 }
 
-/// Is `got` what `e` allows? NaN must meet NaN, an infinity the same infinity.
+/// Whether `e` allows `got`. NaN must meet NaN, an infinity the same infinity.
 template <class Stored, class Compute = Stored>
 bool agrees(const Stored& got, const expected& e) {
   const auto part_agrees = [&](wide value, wide want) {
@@ -50,7 +51,7 @@ inline std::string digits(number v) {
 }
 }  // namespace detail
 
-/// Compares every stored element; a failure names the worst of them: where, got, expected, and how many times the
+/// Compares every stored element; a failure names the worst of them: its place, both values, and the ratio of error and
 /// bound.
 template <class T, class Compute = T>
 ::testing::AssertionResult all_agree(stored<T>& got, const answers& want) {
@@ -72,7 +73,7 @@ template <class T, class Compute = T>
                                        << detail::digits(worst_excess) << " times the bound";
 }
 
-/// One number.
+/// Compares one number.
 template <class T>
 ::testing::AssertionResult one_agrees(const T& got, const expected& want) {
   if (agrees(got, want)) return ::testing::AssertionSuccess();

@@ -9,7 +9,7 @@
 
 namespace troupe::numerics {
 
-/// A matrix as mathematics has it: all of it, in the precision of the references. A vector is one of a single column.
+/// A matrix as in mathematics: all of it, in the precision of the references. A vector has a single column.
 class dense {
  public:
   dense(std::int64_t rows, std::int64_t columns)
@@ -34,7 +34,7 @@ class dense {
     return out;
   }
 
-  /// One triangle is given, the other follows from it. A Hermitian diagonal is real.
+  /// Completes a matrix from one triangle. A Hermitian diagonal is real.
   dense completed(bool lower, bool hermitian) const {
     dense out = *this;
     for (std::int64_t j = 0; j < columns_; ++j) {

@@ -13,12 +13,12 @@
 
 namespace troupe::numerics {
 
-/// The engine that the numerics of a library are to be run with: the program's own business.
+/// The engine for the numerics of a library, which the program chooses.
 const char* engine_of_program();
 
-/// One engine plug-in, loaded from its file and called the way a worker calls it: through the C interface, with encoded
-/// requests. Its operands are plain memory of the test: `operand(address, elements)`. Throws when the plug-in cannot be
-/// used at all.
+/// An engine plug-in, loaded from its file and called as a worker calls it: through the C interface, with encoded
+/// requests. Its operands are plain memory of the test: `operand(address, elements)`. Throws if the plug-in is
+/// unusable.
 class engine_under_test {
  public:
   explicit engine_under_test(const std::string& path) : file_(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -40,14 +40,14 @@ class engine_under_test {
   const troupe_engine& interface() const noexcept { return *engine_; }
   bool is_cuda() const { return std::string_view(engine_->backend) == "cuda"; }
 
-  /// Null when the engine does not serve it.
+  /// Returns null if the engine does not serve the request.
   const troupe_engine_operation* find(std::uint64_t opcode) const noexcept {
     for (std::uint32_t i = 0; i < engine_->operation_count; ++i)
       if (engine_->operations[i].opcode == opcode) return &engine_->operations[i];
     return nullptr;
   }
 
-  /// Runs one request on lane `lane`. May be called from several threads.
+  /// Runs one request on lane `lane`. Thread-safe.
   template <request R>
   result<typename R::reply> run(const R& r, std::uint32_t lane = 0) const {
     const troupe_engine_operation* operation = find(opcode_of<R>);
@@ -60,7 +60,7 @@ class engine_under_test {
     return e->answer();
   }
 
-  /// Runs requests that the engine is willing to coalesce as one call. Nothing when it is not.
+  /// Runs requests that the engine agrees to coalesce in one call; empty if it does not.
   template <request R>
   std::vector<result<typename R::reply>> run_together(const std::vector<R>& all) const {
     const troupe_engine_operation* operation = find(opcode_of<R>);
@@ -86,7 +86,7 @@ class engine_under_test {
   }
 
  private:
-  // A request as a worker gets it.
+  // A request as a worker receives it.
   template <request R>
   struct encoded {
     encoded(const R& r, std::uint32_t lane)

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <functional>
 
-/// Where the elements of a matrix lie in memory, for every form of storage in BLAS.
+/// Where the elements of a matrix are in memory, for every form of storage in BLAS.
 namespace troupe::numerics {
 
 struct layout {
   std::int64_t rows, columns;
-  std::int64_t span;  ///< elements from the first to the last place, gaps included
-  /// Where element (i, j) lies; below 0: it is not stored.
+  std::int64_t span;  ///< elements from the first to the last place, including gaps
+  /// Returns the place of element (i, j); below 0 if it is not stored.
   std::function<std::int64_t(std::int64_t, std::int64_t)> place;
 };
 
@@ -20,7 +20,7 @@ inline layout general(std::int64_t rows, std::int64_t columns, std::int64_t ld) 
   return {rows, columns, (columns - 1) * ld + rows, [=](auto i, auto j) { return i + j * ld; }};
 }
 
-/// Element i at i * inc, or at (n - 1 - i) * -inc when inc is negative.
+/// Element i at i * inc, or at (n - 1 - i) * -inc if inc is negative.
 inline layout vector_of(std::int64_t n, std::int64_t inc) {
   return {n, 1, (n - 1) * std::abs(inc) + 1, [=](auto i, auto) { return inc > 0 ? i * inc : (n - 1 - i) * -inc; }};
 }
@@ -37,7 +37,7 @@ inline layout packed_triangle(bool lower, bool unit, std::int64_t n) {
           }};
 }
 
-/// A band of kl diagonals below the main one and ku above it: diagonals are rows.
+/// A band of kl diagonals below the main one and ku above it: each diagonal is a row.
 inline layout band(std::int64_t rows, std::int64_t columns, std::int64_t kl, std::int64_t ku, std::int64_t ld) {
   return {rows, columns, (columns - 1) * ld + kl + ku + 1, [=](std::int64_t i, std::int64_t j) -> std::int64_t {
             return i - j > kl || j - i > ku ? -1 : ku + i - j + j * ld;

@@ -19,11 +19,11 @@ inline constexpr bool is_complex_type = false;
 template <class T>
 inline constexpr bool is_complex_type<basic_complex<T>> = true;
 
-/// What the parts of a T are: T itself, if it is real.
+/// The type of T's parts: T itself, if it is real.
 template <class T>
 using part_of = real_of<std::remove_cv_t<T>>;
 
-/// Any real element type in the precision of the references; the narrow ones go through float, which holds them
+/// Any real element type in the precision of the references; narrow types go through float, which represents them
 /// exactly.
 template <class T>
 wide widen(const T& v) {
@@ -55,12 +55,12 @@ struct number {
   }
   friend bool operator==(number a, number b) { return a.re == b.re && a.im == b.im; }
   number conjugated() const { return {re, -im}; }
-  /// |re| + |im|: what bounds of errors are counted in.
+  /// |re| + |im|: the measure for bounds of errors.
   wide size() const { return std::fabs(re) + std::fabs(im); }
   bool is_nan() const { return std::isnan(re) || std::isnan(im); }
 };
 
-/// A number of the reference as an element; rounds.
+/// Rounds a number of the reference to an element.
 template <class T>
 T as_element(number v) {
   if constexpr (is_complex_type<T>)

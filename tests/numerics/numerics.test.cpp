@@ -19,7 +19,7 @@ dense matrix(std::int64_t rows, std::int64_t columns, std::initializer_list<T> b
   return out;
 }
 
-TEST(layouts, a_negative_increment_walks_the_same_memory_backwards) {
+TEST(layouts, walk_the_same_memory_backwards_for_a_negative_increment) {
   const layout forth = vector_of(3, 2), back = vector_of(3, -2);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(forth.place(i, 0), 2 * i);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(back.place(i, 0), 4 - 2 * i);
@@ -27,7 +27,7 @@ TEST(layouts, a_negative_increment_walks_the_same_memory_backwards) {
 }
 
 // The examples of the BLAS and LAPACK manuals.
-TEST(layouts, bands_and_packed_triangles_lie_as_the_manuals_say) {
+TEST(layouts, place_bands_and_packed_triangles_as_the_manuals_do) {
   const layout b = band(5, 5, 2, 1, 4);  // a band of 2 below and 1 above, in 4 rows
   EXPECT_EQ(b.place(0, 0), 1);
   EXPECT_EQ(b.place(0, 1), 4 + 0);
@@ -45,7 +45,7 @@ TEST(layouts, bands_and_packed_triangles_lie_as_the_manuals_say) {
   EXPECT_LT(lower.place(0, 1), 0);
 }
 
-TEST(layouts, no_two_elements_share_a_place_and_all_lie_within_the_span) {
+TEST(layouts, give_each_element_its_own_place_within_the_span) {
   for (const bool lower : {true, false})
     for (const bool unit : {true, false})
       for (const layout& l :
@@ -89,7 +89,7 @@ TEST(reference, multiplies_complex_numbers) {
   EXPECT_EQ(reference::product(i.conjugated(), z)(0, 0).value, number(4, -3));
 }
 
-TEST(reference, leaves_out_what_has_a_factor_of_0) {
+TEST(reference, skips_operands_with_a_factor_of_0) {
   const dense bad = matrix(1, 1, {nan}), good = matrix(1, 1, {3});
   EXPECT_EQ(reference::product(1, good, good, 0, bad)(0, 0).value, 9);
   EXPECT_EQ(reference::product(0, bad, good, 1, good)(0, 0).value, 3);
@@ -97,7 +97,7 @@ TEST(reference, leaves_out_what_has_a_factor_of_0) {
   EXPECT_TRUE(reference::scaled(0, bad)(0, 0).value.is_nan()) << "scaled multiplies";
 }
 
-TEST(compare, allows_what_rounding_explains_and_no_more) {
+TEST(compare, allows_rounding_errors_and_no_more) {
   const expected e{1000, 4000, 10};  // cancellation: the bound follows the magnitude
   const double bound = 10 * 0x1p-53 * 4000;
   EXPECT_TRUE(agrees(1000.0, e));
@@ -108,7 +108,7 @@ TEST(compare, allows_what_rounding_explains_and_no_more) {
   EXPECT_FALSE(agrees(0.0, e));
 }
 
-TEST(compare, tells_nan_and_infinities_apart) {
+TEST(compare, distinguishes_nan_and_infinities) {
   EXPECT_TRUE(agrees(nan, expected{nan, 1, 1}));
   EXPECT_FALSE(agrees(1.0, expected{nan, 1, 1}));
   EXPECT_FALSE(agrees(nan, expected{1, 1, 1}));
@@ -117,19 +117,19 @@ TEST(compare, tells_nan_and_infinities_apart) {
   EXPECT_FALSE(agrees(inf, expected{1, 1, 1}));
 }
 
-TEST(compare, looks_at_both_parts_of_a_complex_number) {
+TEST(compare, compares_both_parts_of_a_complex_number) {
   const expected e{number(3, 4), 7, 1};
   EXPECT_TRUE(agrees(complex64(3, 4), e));
   EXPECT_FALSE(agrees(complex64(3, 5), e));
   EXPECT_FALSE(agrees(complex64(2, 4), e));
 }
 
-TEST(compare, whole_numbers_are_equal_or_wrong) {
+TEST(compare, compares_whole_numbers_exactly) {
   EXPECT_TRUE((agrees<std::int32_t, std::int32_t>(7, expected{7, 1000, 10})));
   EXPECT_FALSE((agrees<std::int32_t, std::int32_t>(8, expected{7, 1000, 10})));
 }
 
-TEST(compare, a_result_stored_in_fewer_bits_may_lose_them) {
+TEST(compare, allows_for_the_precision_of_the_stored_type) {
   const expected e{1 + 0x1p-11L, 1, 1};
   EXPECT_TRUE((agrees<half, float>(half(1.0f), e)));
   EXPECT_FALSE((agrees<half, float>(half(1.002f), e)));
@@ -147,7 +147,7 @@ TEST(compare, names_the_worst_element) {
       << failed.message();
 }
 
-TEST(stored, sees_a_write_beside_or_between_the_elements_and_none_within) {
+TEST(stored, detects_writes_outside_its_elements_only) {
   random_source random(1);
   stored<float> p(vector_of(3, 2));
   p.fill(random);
@@ -167,7 +167,7 @@ TEST(stored, sees_a_write_beside_or_between_the_elements_and_none_within) {
   EXPECT_TRUE(p.untouched_outside());
 }
 
-TEST(random, the_same_seed_gives_the_same_choices) {
+TEST(random, repeats_its_choices_for_a_seed) {
   random_source a(5), b(5), c(6);
   bool same = true, other = true;
   for (int i = 0; i < 20; ++i) {

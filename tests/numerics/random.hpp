@@ -10,7 +10,7 @@
 
 namespace troupe::numerics {
 
-/// The seed of this run: TROUPE_SEED if it is set, else a new one.
+/// Returns the seed of this run: TROUPE_SEED if it is set, otherwise a new one.
 inline std::uint64_t seed() {
   static const std::uint64_t value = [] {
     if (const char* given = std::getenv("TROUPE_SEED"))
@@ -20,18 +20,18 @@ inline std::uint64_t seed() {
   return value;
 }
 
-/// What to print with a failure, so that the run can be repeated.
+/// Returns what to print with a failure so that the run can be repeated.
 inline std::string how_to_repeat() { return "repeat with TROUPE_SEED=" + std::to_string(seed()); }
 
-/// Random shapes, choices and values. Every test makes its own, so that one test alone sees what it saw among all.
+/// Random shapes, choices and values. Every test makes its own generator, so that it behaves the same alone and among
+/// others.
 class random_source {
  public:
   explicit random_source(std::uint64_t from = seed()) : engine_(from) {}
 
-  /// From `low` to `high`, both included.
+  /// Returns a number from `low` to `high`, both included.
   std::int64_t between(std::int64_t low, std::int64_t high) {
-    const auto from =
-        static_cast<std::uint64_t>(low);  // unsigned: the two may be further apart than a signed number says
+    const auto from = static_cast<std::uint64_t>(low);  // unsigned: the distance may exceed a signed number
     return static_cast<std::int64_t>(from + engine_() % (static_cast<std::uint64_t>(high) - from + 1));
   }
   /// In (-1, 1).

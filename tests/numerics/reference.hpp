@@ -5,8 +5,8 @@
 #include <tests/numerics/dense.hpp>
 #include <vector>
 
-/// What operations should give, computed the plain way in higher precision, with what is needed to bound the error of
-/// any other way.
+/// The expected results of operations, computed plainly in higher precision, with what is needed to bound the error of
+/// any other method.
 namespace troupe::numerics {
 
 /// One element of a result. A computation that rounds each element at most `roundings` times, in any order of
@@ -17,7 +17,7 @@ struct expected {
   wide magnitude = 0;  ///< the same sum over absolute values
   std::int64_t roundings = 0;
 
-  /// Another term, a product of numbers that are exact.
+  /// Adds a term, a product of exact numbers.
   void add(number term, wide size) {
     value = value + term;
     magnitude += size;
@@ -45,7 +45,7 @@ class answers {
 
 namespace reference {
 
-/// alpha * product + beta * before, by BLAS's rules: a factor of 0 leaves its part out, even where that is NaN.
+/// alpha * product + beta * before, by BLAS's rules: a factor of 0 ignores its operand, even if that is NaN.
 inline expected combine(number alpha, const expected& product, number beta, number before) {
   expected e{0, 0, product.roundings + 3};
   if (!(alpha == 0)) e.value = alpha * product.value, e.magnitude = alpha.size() * product.magnitude;

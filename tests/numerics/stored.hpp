@@ -14,9 +14,9 @@
 
 namespace troupe::numerics {
 
-/// An operand in memory, painted with NaN: within it, and for `margin` elements on either side. What is not an element
-/// of the operand must neither be read, which would show as NaN in a result, nor written, which `untouched` sees byte
-/// by byte.
+/// An operand in memory, filled with NaN, and so are `margin` elements on either side. Memory that is no element of the
+/// operand must neither be read, which would show as NaN in a result, nor written, which `untouched` detects byte by
+/// byte.
 template <class T>
 class stored {
  public:
@@ -52,14 +52,14 @@ class stored {
     each([&](auto i, auto j) { at(i, j) = as_element<T>(values(i, j)); });
     remember();
   }
-  /// Keeps the content as it is now, for `before` and `untouched`.
+  /// Saves the current content, for `before` and `untouched`.
   void remember() { before_ = memory_; }
 
-  /// The matrix; what is not stored is 0.
+  /// Returns the matrix; elements that are not stored are 0.
   dense now() const { return read(memory_); }
   dense before() const { return read(before_); }
 
-  /// Is everything that is no element as it was when remembered?
+  /// Returns true if all memory outside the elements is as it was when saved.
   ::testing::AssertionResult untouched_outside() const {
     std::vector<bool> inside(memory_.size());
     each([&](auto i, auto j) { inside[static_cast<std::size_t>(margin + where_.place(i, j))] = true; });
@@ -85,7 +85,7 @@ class stored {
     for (std::size_t i = 0; i < memory_.size(); ++i)
       if (!inside[i] && std::memcmp(&memory_[i], &before_[i], sizeof(T)) != 0)
         return ::testing::AssertionFailure() << "element " << static_cast<std::int64_t>(i) - margin << " of "
-                                             << where_.span << " was changed, and is none of the result's";
+                                             << where_.span << " was changed, but is not part of the result";
     return ::testing::AssertionSuccess();
   }
 

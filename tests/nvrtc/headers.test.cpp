@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What stands for the headers of C and C++ on a GPU, through NVRTC: each alone, all together, with those of CUDA, and
-// kernels that use what they promise.
+// The replacements of C and C++ headers on a GPU, through NVRTC: each alone, all together, with those of CUDA, and
+// kernels that use their functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ const jit::nvrtc& installed() {
   return with;
 }
 
-// As sources name them.
+// In the form in which sources name them.
 std::vector<std::string> own_headers() {
   std::vector<std::string> out;
   const fs::path folder = installed().own_headers;
@@ -29,7 +29,7 @@ std::vector<std::string> own_headers() {
   std::sort(out.begin(), out.end());
   return out;
 }
-// Those of CUDA that kernels include.
+// Headers of CUDA that kernels include.
 const std::vector<std::string> cudas = {"cooperative_groups.h",
                                         "cooperative_groups/reduce.h",
                                         "cuda_fp16.h",
@@ -54,7 +54,7 @@ std::string includes_of(const std::vector<std::string>& headers) {
 
 class headers_for : public ::testing::TestWithParam<std::tuple<const char*, int>> {
  protected:
-  // Without a word of NVRTC's.
+  // Without any message of NVRTC.
   void expect_silence(jit::recipe r, const std::string& where) const {
     r.source += "\n__global__ void last(int* x) { *x = 1; }\n";
     std::tie(r.architecture, r.standard) = GetParam();
@@ -69,32 +69,32 @@ class headers_for : public ::testing::TestWithParam<std::tuple<const char*, int>
 // One by one for one architecture of each standard alone: none of the headers looks at the architecture.
 using each_header_for = headers_for;
 
-TEST_P(each_header_for, suffices_alone_and_may_be_included_twice) {
+TEST_P(each_header_for, compiles_alone_and_when_included_twice) {
   const std::vector<std::string> all = own_headers();
   EXPECT_GT(all.size(), 150u);
   for (const std::string& h : all) expect_silence({.source = includes_of({h, h})}, h);
 }
 
-TEST(own_headers, look_at_no_architecture) {
+TEST(own_headers, depend_on_no_architecture) {
   for (const std::string& h : own_headers())
     EXPECT_EQ(text_of(fs::path(installed().own_headers) / h).find("__CUDA_ARCH"), std::string::npos) << h;
 }
 
-TEST_P(headers_for, go_together_in_any_order) {
+TEST_P(headers_for, compile_together_in_any_order) {
   std::vector<std::string> all = own_headers();
   expect_silence({.source = includes_of(all)}, "in order");
   std::reverse(all.begin(), all.end());
   expect_silence({.source = includes_of(all)}, "backwards");
 }
 
-TEST_P(headers_for, go_together_with_those_of_cuda) {
+TEST_P(headers_for, compile_together_with_those_of_cuda) {
   const std::string ours = includes_of(own_headers()), theirs = includes_of(cudas);
   expect_silence({.source = theirs + ours}, "theirs first");
   expect_silence({.source = ours + theirs}, "ours first");
 }
 
-// What stands in a C++ file for C.
-TEST_P(headers_for, c_may_stand_in_a_block_of_c) {
+// The C++ names of C headers.
+TEST_P(headers_for, compile_in_an_extern_c_block) {
   std::vector<std::string> of_c = own_headers();
   std::erase_if(of_c, [](const std::string& h) { return !h.ends_with(".h") || h.starts_with("troupe_device/"); });
   EXPECT_GT(of_c.size(), 80u);

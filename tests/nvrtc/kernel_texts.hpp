@@ -10,16 +10,16 @@
 
 namespace troupe::testing {
 
-/// CUDA C++, or PTX, that stands in a string of a C++ file.
+/// CUDA C++ or PTX in a string of a C++ file.
 struct kernel_text {
   std::uint32_t line;
   std::string text;
-  bool whole;  ///< false: joined with others by +
+  bool whole;  ///< false if it is joined with others by +
 };
 
-/// The value of a string literal, as C++ spells it.
+/// Returns the value of a string literal in C++ notation.
 std::string value_of(std::string_view literal);
-/// Strings with this in them, neighbours joined as compilers do.
+/// Returns the strings that contain this text, with adjacent literals joined as compilers do.
 std::vector<kernel_text> kernel_texts_of(std::string_view source, std::string_view with = "__global__");
 
 std::string text_of(const std::filesystem::path& file);

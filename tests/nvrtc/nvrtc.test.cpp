@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel there is, compiled to machine code for each generation of GPUs by NVRTC, which needs none of them: those
-// built into engines, those of tests/kernels, and what examples, programs and tests give to jit as text.
+// Compiles every kernel to machine code for each generation of GPUs by NVRTC, which needs none of them: those built
+// into engines, those of tests/kernels, and those that examples, programs and tests pass to jit as text.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,16 +22,16 @@ const fs::path root = TROUPE_TEST_ROOT;
 
 enum class fate {
   compiled,
-  refused,    // by intent: the test is of what happens then
-  assembled,  // its text is only whole when the test runs
+  refused,    // intentionally: the test is about the refusal
+  assembled,  // its text is complete only at run time
 };
 
-// What the text alone does not tell, of those in `file` that hold `piece`.
+// Information that the texts themselves lack, for those in `file` that contain `piece`.
 struct known_text {
   std::string file, piece;
   fate is = fate::compiled;
   jit::recipe more = {};
-  std::vector<std::string> only = {};  // for these architectures; none: for all
+  std::vector<std::string> only = {};  // only for these architectures; empty for all
   bool seen = false;
 };
 std::vector<known_text> known_texts() {
@@ -92,7 +92,7 @@ std::vector<fs::path> files_with_kernels() {
   for (const char* folder : {"apps", "bench", "examples", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path &file = entry.path(), of = file.parent_path();
-      // What is only translated for the host may be wrong by intent, line by line.
+      // Sources that are only translated for the host may be intentionally wrong, line by line.
       if (of == translated || of == own) continue;
       if (file.extension() == ".cpp" || file.extension() == ".hpp" || file.extension() == ".cu") out.push_back(file);
     }
@@ -100,7 +100,7 @@ std::vector<fs::path> files_with_kernels() {
   return out;
 }
 
-// Nothing is compiled of a template before somebody names an instance.
+// Templates are not compiled before an instance is named.
 bool has_kernel_template(const std::string& text) {
   for (std::size_t at = text.find("template"); at != text.npos; at = text.find("template", at + 1))
     if (text.substr(at, text.find_first_of("{;", at) - at).find("__global__") != text.npos) return true;
@@ -126,7 +126,7 @@ class nvrtc_for : public ::testing::TestWithParam<const char*> {
   const jit::nvrtc with_ = jit::nvrtc::find().value();
 };
 
-TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_built_into_engines) {
+TEST_P(nvrtc_for, compiles_the_kernels_built_into_engines) {
   const std::string all = TROUPE_TEST_BUILT_IN_KERNELS;
   std::size_t count = 0;
   for (std::size_t at = 0; at < all.size(); ++count) {
@@ -139,7 +139,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_built_into_engines) {
   EXPECT_GE(count, 2u) << "blas and graph have kernels of their own";
 }
 
-TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_of_the_tests) {
+TEST_P(nvrtc_for, compiles_the_kernels_of_the_tests) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(root / "tests/kernels/cuda")) {
     if (entry.path().extension() != ".cu") continue;
@@ -149,7 +149,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_of_the_tests) {
   EXPECT_GE(count, 15u);
 }
 
-TEST_P(nvrtc_for, makes_machine_code_of_kernels_that_use_the_headers_of_c_and_cpp) {
+TEST_P(nvrtc_for, compiles_kernels_that_use_the_headers_of_c_and_cpp) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(root / "tests/contract/headers")) {
     ++count;
@@ -158,7 +158,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_kernels_that_use_the_headers_of_c_and_cp
   EXPECT_EQ(count, 2u);
 }
 
-TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
+TEST_P(nvrtc_for, compiles_every_source_text_given_to_jit) {
   std::vector<known_text> all = known_texts();
   std::size_t count = 0;
   for (const fs::path& path : files_with_kernels()) {
@@ -168,7 +168,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
       const auto known = std::find_if(all.begin(), all.end(), [&](const known_text& k) {
         return k.file == file && (t.text + "\n").find(k.piece) != std::string::npos;
       });
-      EXPECT_TRUE(t.whole || known != all.end()) << where << " is joined with other text; tell of it in this test";
+      EXPECT_TRUE(t.whole || known != all.end()) << where << " is joined with other text; list it in this test";
       jit::recipe r;
       fate is = t.whole ? fate::compiled : fate::assembled;
       if (known != all.end()) {
@@ -182,11 +182,11 @@ TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
       ++count;
       r.source = t.text;
       if (is == fate::refused) {
-        EXPECT_TRUE(compiled(r).failed) << where << " is said to be wrong, but compiles";
+        EXPECT_TRUE(compiled(r).failed) << where << " is listed as wrong, but compiles";
         continue;
       }
       EXPECT_TRUE(!r.kernels.empty() || !has_kernel_template(t.text))
-          << where << " has a kernel that is a template; name those of it that are used, in this test";
+          << where << " has a kernel template; list its used instances in this test";
       expect_machine_code(r, where);
     }
   }
@@ -195,8 +195,8 @@ TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
 }
 
 #ifdef TROUPE_TEST_PTXAS
-// What is written in the GPU's own language is for drivers, whose compiler is the toolkit's ptxas as well.
-TEST_P(nvrtc_for, is_joined_by_ptxas_for_kernels_written_in_ptx) {
+// Text in the GPU's own language is for drivers, whose compiler is also the toolkit's ptxas.
+TEST_P(nvrtc_for, leaves_kernels_written_in_ptx_to_ptxas) {
   const fs::path written = fs::temp_directory_path() / ("troupe-ptx-" + std::to_string(::getpid()));
   std::size_t count = 0;
   for (const char* file : {"libraries/troupe/faults/cuda/faults.cpp", "bench/raw/cuda.cpp"})
@@ -215,7 +215,7 @@ TEST_P(nvrtc_for, is_joined_by_ptxas_for_kernels_written_in_ptx) {
 INSTANTIATE_TEST_SUITE_P(, nvrtc_for, ::testing::Values("sm_80", "sm_90a", "sm_100", "sm_120"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST(kernel_texts, are_found_in_strings_of_all_kinds_and_joined) {
+TEST(kernel_texts, are_found_in_all_kinds_of_strings_and_joined) {
   const auto found = kernel_texts_of(
       "// \"__global__\"\n"
       "auto a = R\"x(__global__ void a() {)\"})x\";\n"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A TCP service with Asio: 100 clients over loopback, some too late, some wrong, some that hang up.
+// A TCP service with Asio: 100 clients over loopback, some of which are late, wrong, or disconnect.
 #include <asio.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <atomic>
@@ -56,7 +56,7 @@ asio::awaitable<void> session(tcp::socket socket, device gpu) {
       auto first = co_await (
           async_get(gpu.ask(blas::dot<float>{.x = x, .y = x, .n = n}, {.timeout = deadline}), asio::use_awaitable) ||
           hung_up(socket));
-      if (first.index() == 1) {  // or has sent the next question early, which nobody does here
+      if (first.index() == 1) {  // or has sent the next question early, which no client does here
         ++gone;
         co_return;
       }
@@ -64,7 +64,7 @@ asio::awaitable<void> session(tcp::socket socket, device gpu) {
       const reply_line line = sum ? reply_line{status::done, *sum} : reply_line{status_of(sum.error()), 0};
       co_await asio::async_write(socket, asio::buffer(&line, sizeof line), asio::use_awaitable);
     }
-  } catch (const std::exception&) {  // the client has hung up
+  } catch (const std::exception&) {  // the client has disconnected
   }
 }
 
@@ -113,7 +113,7 @@ asio::awaitable<void> client(int id, tcp::endpoint service, tally& all) {
 }
 
 int main() {
-  asio::io_context service, clients;  // first: they outlive the threads that post to them
+  asio::io_context service, clients;  // first, because they outlive the threads that post to them
   runtime rt;
   const device gpu = rt.open_device({.libraries = {"blas", "faults"}});
   if (const auto up = gpu.started().get(); !up) return std::fprintf(stderr, "%s\n", up.error().to_string().c_str()), 1;

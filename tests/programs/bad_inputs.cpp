@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that trusts an index from its data. Two clients send indices that bring the worker down, again and again;
-// the good ones are served all the time.
+// A kernel that trusts an index from its data. Two clients repeatedly send indices that kill the worker; the good ones
+// are served all the time.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -20,7 +20,7 @@ __global__ void scatter(const long long* where, const float* values, float* out,
 
 constexpr int n = 256;
 
-/// One call of the service: all that it uses is its own.
+/// One call of the service, which uses only its own buffers.
 result<std::vector<float>> serve(const device& gpu, const jit::program& program, const std::vector<long long>& where,
                                  const std::vector<float>& values) {
   auto index = gpu.alloc<long long>(n);
@@ -36,7 +36,7 @@ result<std::vector<float>> serve(const device& gpu, const jit::program& program,
 
 int main() {
   runtime rt;
-  const device gpu = rt.open_device();  // puts up with three faults
+  const device gpu = rt.open_device();  // tolerates three faults
   const jit::program program = jit::compile(gpu, {.source = source, .name = "scatter.cu"});
   if (const auto up = program.ready().get(); !up)
     return std::fprintf(stderr, "%s\n", up.error().to_string().c_str()), 1;
@@ -55,7 +55,7 @@ int main() {
           expected[where[i]] = values[i];
         }
         auto got = serve(gpu, program, where, values);
-        while (!got && (got.error().reaction() == reaction::context_lost ||  // somebody's fault, not ours
+        while (!got && (got.error().reaction() == reaction::context_lost ||  // another client's fault
                         got.error().reaction() == reaction::retry_later)) {
           ++again;
           got = serve(gpu, program, where, values);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factors, solutions and inverses of many complex systems, and products of half and bfloat16 against float.
+// Factors, solutions and inverses of many complex systems, and products of half and bfloat16 compared with float.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -61,7 +61,7 @@ task<result<int>> systems(device gpu) {
   co_return wrong;
 }
 
-/// A product of T against the same in float: sums of small integers are exact in all of them.
+/// A product of T compared with the same in float: sums of small integers are exact in all of them.
 template <class T>
 task<result<int>> narrow(device gpu) {
   const int m = 33, columns = 20, k = 25;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Every batched request, in one coroutine, with its lists written in place.
+// All batched requests in one coroutine, with their lists written in place.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -89,7 +89,7 @@ task<result<int>> all(device gpu) {
       .a = {a, b}, .b = {z, w}, .m = n, .n = 1, .uplo = blas::triangle::upper, .diag = blas::diagonal::stored});
   wrong += differs(co_await gpu.download(z), vector) + differs(co_await gpu.download(w), other);
 
-  // R'R = A'A for what is left of a factorisation into Q and R.
+  // R'R = A'A for the result of a factorisation into Q and R.
   co_await gpu.copy(c, a);
   co_await gpu.copy(d, b);
   co_await gpu.ask(blas::geqrf_batched<double>{.a = {c, d}, .tau = {z, w}, .m = n, .n = n});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An actor that makes batches of what it is told while the last batch is under way, crashes at times, and is
-// supervised, until that is too much for its supervisor.
+// An actor that batches its messages while the previous batch is in flight, crashes at times, and is restarted until
+// its supervisor gives up.
 #include <cstdio>
 #include <stdexcept>
 #include <thread>
@@ -71,7 +71,7 @@ struct outcome {
   int right = 0, wrong = 0, again = 0;
 };
 
-/// Asks again when a crash has lost the request, until it is answered.
+/// Asks again if a crash has lost the request, until it is answered.
 task<outcome> client(supervised_ref<batcher> service, int id) {
   outcome out;
   for (int i = 0; i < 200; ++i) {
@@ -112,7 +112,7 @@ int main() {
   bool crashed = true;
   for (int i = 0; i < 5; ++i) {
     crashed &= crash();
-    while (!service.ref.ask(count_batches{}).get()) std::this_thread::yield();  // until the next life
+    while (!service.ref.ask(count_batches{}).get()) std::this_thread::yield();  // until its restart
   }
 
   outcome sum;
@@ -127,7 +127,7 @@ int main() {
   std::printf("%d right, %d wrong, %d asked again, %d batches in the last life\n", sum.right, sum.wrong, sum.again,
               batches.value_or(-1));
 
-  // One crash more than the supervisor puts up with.
+  // One crash more than the supervisor tolerates.
   auto end = manager.watch();
   crashed &= crash();
   const auto why = end.get();

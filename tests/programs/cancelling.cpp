@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Single requests are cancelled, by hand and by stop tokens, or time out; what has started ends as ever.
+// Requests are cancelled, by hand and by stop tokens, or time out; requests that have started end normally.
 #include <chrono>
 #include <cstdio>
 #include <stop_token>
@@ -30,12 +30,12 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   gpu.fill(y, 1.0f);
   co_await gpu.sync();
 
-  // A time-out: it has not started by then.
+  // A time-out: the request has not started by then.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 200});
   wrong += !later(co_await as_result(gpu.ask(blas::asum<float>{.x = x, .n = n}, {.timeout = 20ms})));
   wrong += co_await gpu.ask(blas::asum<float>{.x = x, .n = n}, {.timeout = 20s}) != n;
 
-  // By hand. What it would have written is stale; what it would have read is not.
+  // By hand. Its output is stale, but its input is not.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 100, .number = 1});
   auto copy = gpu.copy(y, x);
   copy.cancel();
@@ -44,7 +44,7 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   co_await gpu.fill(y, 2.0f);
   wrong += co_await gpu.ask(blas::asum<float>{.x = y, .n = n}) != 2 * n;
 
-  // By a stop token, which ends two at once, and neither what has no token nor what has started.
+  // By a stop token, which ends two at once, but neither a request without the token nor one that has started.
   std::stop_source stop;
   auto running = gpu.ask(faults::hang{.through = x.as<std::byte>(), .milliseconds = 150, .number = 2});
   std::this_thread::sleep_for(50ms);
@@ -63,12 +63,12 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   auto asked = start(pool, patient(gpu, x));
   asked.cancel();
   wrong += !later(co_await as_result(std::move(asked)));
-  auto told = start(pool, patient(gpu, x), stop.get_token());  // stopped already
+  auto told = start(pool, patient(gpu, x), stop.get_token());  // already stopped
   const auto too_late = co_await as_result(std::move(told));
   wrong += !later(too_late) && !(too_late && *too_late == n);
   wrong += co_await start(pool, patient(gpu, x)) != n;
 
-  // Waiting for a limited time, and the first of several.
+  // Waits for a limited time, and for the first of several.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 100, .number = 4});
   auto slow = gpu.ask(blas::asum<float>{.x = x, .n = n});
   wrong += slow.get_for(10ms).has_value();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory by descriptor, out and in, and tensors of DLPack, out and in.
+// Memory by descriptor, exported and imported, and tensors of DLPack, exported and imported.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using namespace troupe;
 
 constexpr int n = 4096;
 
-/// Adds one to all elements, as another program would that got the descriptor.
+/// Adds one to all elements, as another program with the descriptor would.
 bool add_one(const shared_memory& m) {
   void* const at = mmap(nullptr, m.allocation_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m.descriptor.get(), 0);
   if (at == MAP_FAILED) return false;
@@ -30,7 +30,7 @@ bool add_one(const shared_memory& m) {
 
 task<result<int>> all(device gpu, device other, device near) {
   int wrong = 0;
-  // Out: another one works on our buffer.
+  // Export: another program works on our buffer.
   auto x = gpu.alloc<float>(n);
   gpu.fill(x, 4.0f);
   const shared_memory shared = co_await export_memory(gpu, x);
@@ -39,14 +39,14 @@ task<result<int>> all(device gpu, device other, device near) {
   co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 5.0f);
 
-  // In: what one device exports, another one imports.
+  // Import: one device imports what another exports.
   auto theirs = import_memory<float>(other, co_await export_memory(gpu, x));
   co_await lend(gpu, x);
   co_await other.ask(blas::scal<float>{.x = theirs, .n = n, .alpha = 3});
   co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 15.0f);
 
-  // In: a memory file of our own, named in place.
+  // Import: a memory file of our own, named in place.
   const int fd = memfd_create("ours", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   wrong += fd < 0 || ftruncate(fd, n * sizeof(float)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0;
   auto* const ours = static_cast<float*>(mmap(nullptr, n * sizeof(float), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
@@ -58,7 +58,7 @@ task<result<int>> all(device gpu, device other, device near) {
   wrong += ours[0] != 7 || ours[n - 1] != 7;
   munmap(ours, n * sizeof(float));
 
-  // DLPack, out and in again on a device that is a thread of this program.
+  // DLPack: export, and import on a device with a worker thread.
   const dlpack::tensor lent = co_await dlpack::to_dlpack(gpu, x, {.shape = {64, 64}});
   auto borrowed = dlpack::from_dlpack<float>(near, managed(lent));
   if (!borrowed) co_return borrowed.error();
@@ -69,7 +69,7 @@ task<result<int>> all(device gpu, device other, device near) {
   wrong += co_await gpu.download(x) != std::vector<float>(n, 9.0f);
   dlpack::release(managed(lent));
 
-  // Memory of this program, by its address.
+  // Memory of this program, by address.
   auto numbers = std::make_shared<std::vector<float>>(n, 2.0f);
   {
     auto adopted = adopt_memory(near, numbers->data(), n, numbers);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Events: recorded, waited for from other threads and for another device, and the time between two of them.
+// Events: recorded, awaited from other threads and for another device, and the time between two of them.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -29,7 +29,7 @@ task<result<int>> order(device gpu, device other) {
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 120});
   gpu.tell(blas::scal<float>{.x = x, .n = n, .alpha = 3});
   end.record(x);
-  wrong += end.query();  // 120 ms are not over
+  wrong += end.query();  // 120 ms have not passed
   std::atomic<int> seen = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back([&] { seen += end.reached().get() && end.query(); });
@@ -41,14 +41,14 @@ task<result<int>> order(device gpu, device other) {
   wrong += took < 115ms || took > 10s;
   wrong += co_await elapsed(end, begin) != -took;
 
-  // What is held back until the event comes after it.
+  // A request held back by the event runs after it.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 50, .number = 2});
   end.record(x);
   co_await end.hold_back(unrelated);
   wrong += !end.query();
   co_await gpu.fill(unrelated, 5.0f);
 
-  // For another device: what it is given was written before.
+  // For another device: its input was written before.
   auto y = other.alloc<float>(n);
   gpu.fill(x, 8.0f);
   co_await end.record(x);

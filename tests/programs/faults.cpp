@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that crashes, one that never ends, a worker that is killed, a sealed buffer that outlives all that, retries.
+// A kernel that crashes, one that never ends, a worker that is killed, a sealed buffer that survives all of that,
+// retries.
 #include <signal.h>
 
 #include <chrono>
@@ -75,7 +76,7 @@ task<result<int>> all(device gpu) {
   expect(co_await gpu.ping(7) == 7, "served after a kill", wrong);
   expect(co_await gpu.download(weights) == values, "the weights, after a kill", wrong);
 
-  // Killed while it runs: the next worker runs it again, because what it reads is sealed.
+  // Killed while it runs: the next worker runs it again, because its input is sealed.
   const int before = gpu.statistics().worker_pid;
   auto again = gpu.ask(
       jit::launch{.kernel = program.kernel("slow_sum"), .grid = 1, .block = 1, .arguments = {weights, out(y), n}},

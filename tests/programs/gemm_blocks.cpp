@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of blocks of larger matrices, transposed or not, with factors, against three plain loops.
+// Products of blocks of larger matrices, transposed or not, with factors, compared with three plain loops.
 #include <cmath>
 #include <cstdio>
 #include <random>

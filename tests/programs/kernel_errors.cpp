@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong with kernels in the first days, and that the texts name the cause.
+// Typical first mistakes with kernels; the error texts name the cause.
 #include <cstdio>
 #include <string>
 #include <troupe/jit/jit.hpp>
@@ -95,7 +95,7 @@ task<void> all(device gpu) {
         reaction::caller_bug, {"divergent.cu", "uneven"});
   names("and its output", co_await gpu.download(x), reaction::caller_bug, {"jit.launch"});
 
-  // None of it has harmed anybody.
+  // None of them has harmed anything.
   gpu.fill(x, 1.0f);
   gpu.tell(jit::launch{.kernel = program.kernel("scale"), .grid = 1, .block = n, .arguments = {inout(x), 2.0f, n}});
   const auto values = co_await gpu.download(x);

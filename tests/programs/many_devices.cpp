@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Eight devices, opened at once, asked from eight threads each, and closed while they are asked.
+// Eight devices, opened at once, used by eight threads each, and closed while in use.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -27,7 +27,7 @@ int main() {
           const auto sum = gpu.ask(blas::asum<float>{.x = x, .n = 100}).get();
           ++(sum && *sum == static_cast<float>(100 * id) ? served : wrong);
         }
-        // And on, until they are closed.
+        // Continues until they are closed.
         for (const device& gpu : devices)
           while (true) {
             const auto answer = gpu.ping(static_cast<std::uint64_t>(id)).get();

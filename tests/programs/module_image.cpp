@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An image that jit has made is loaded, on another device, launched by name, and its globals are read and written.
+// An image that jit has compiled is loaded on another device and launched by name, and its globals are read and
+// written.
 #include <array>
 #include <cstdint>
 #include <cstdio>

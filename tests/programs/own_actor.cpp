@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An actor of one's own that is asked and told with messages written in place; some of its answers take a device.
+// A user's own actor, asked and told with messages written in place; some of its answers need a device.
 #include <cmath>
 #include <cstdio>
 #include <map>

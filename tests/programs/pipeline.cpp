@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// 20,000 small products by 16 workers that are tasks, with requests written in place.
+// 20,000 small products by 16 tasks, with requests written in place.
 #include <cstdio>
 #include <troupe/async/thread_pool.hpp>
 #include <troupe/async/when.hpp>
@@ -15,7 +15,7 @@ constexpr int elements = n * n;
 
 float value_of(int seed, int i) { return static_cast<float>((seed * 31 + i * 7) % 11 - 5); }
 
-/// How many elements of its products are wrong.
+/// Returns how many elements of its products are wrong.
 task<result<int>> worker(device gpu, int id) {
   auto a = gpu.alloc<float>(elements * batch), b = gpu.alloc<float>(elements * batch);
   auto c = gpu.alloc<float>(elements * batch), again = gpu.alloc<float>(elements * batch);
@@ -30,7 +30,7 @@ task<result<int>> worker(device gpu, int id) {
     co_await when_all(gpu.upload(a, x), gpu.upload(b, y));
     co_await gpu.ask(blas::gemm_strided_batched<float>{
         .a = a, .b = b, .c = c, .m = n, .n = n, .k = n, .batch = batch, .alpha = 1, .beta = 0});
-    // The first two once more, in another way.
+    // Computes the first two again in another way.
     co_await gpu.ask(blas::gemm_batched<float>{.a = {a.slice(0, elements), a.slice(elements, elements)},
                                                .b = {b.slice(0, elements), b.slice(elements, elements)},
                                                .c = {again.slice(0, elements), again.slice(elements, elements)},

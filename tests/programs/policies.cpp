@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Each wait policy: how long a ping takes, for people; that it answers right, for the test.
+// Each wait policy: prints how long a ping takes, and tests that the answer is right.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A client's quota and a device's memory are used up: refused, and served again when some of it comes back.
+// A client's quota and a device's memory are exhausted: requests are refused, and served again once some memory is
+// free.
 #include <cstdint>
 #include <cstdio>
 #include <troupe/blas/blas.hpp>

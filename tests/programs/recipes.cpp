@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recipes in every form, written in place inside of co_await: headers, definitions, templates, options, units, the log.
+// All forms of recipes, written in place inside co_await: headers, definitions, templates, options, units, the log.
 #include <cstdio>
 #include <string>
 #include <troupe/graph/graph.hpp>
@@ -71,7 +71,7 @@ task<result<int>> all(device gpu) {
   const kernel::attributes about = co_await both.attributes("affine<float, 7>");
   wrong += about.parameters.size() != 2 || about.execution.empty() || about.parameters[0].type != "float*";
 
-  // The log, of what compiles and of what does not.
+  // The log of a program that compiles and of one that does not.
   const std::string said =
       co_await jit::compile(gpu, {.source = warns, .name = "warns.cu", .cache = jit::cache_use::none}).log();
   wrong += said.find("the compiler says this") == std::string::npos || said.find("warns.cu") == std::string::npos;
@@ -82,7 +82,7 @@ task<result<int>> all(device gpu) {
                              .ready());
   wrong += undefined || undefined.error().text().find("FACTOR is not defined") == std::string::npos;
 
-  // Of fields that this engine has not, the text names the field.
+  // For fields that this engine does not support, the text names the field.
   const result<void> parts = co_await as_result(
       jit::compile(gpu, {.source = warns,
                          .units = {{.name = "a unit with quite a long name.cu", .source = "__device__ int f();"},

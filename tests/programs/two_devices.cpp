@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Two devices: what one has made goes on to the other and back, with requests in place.
+// Two devices: results of one go to the other and back, with requests in place.
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
 #include <troupe/device/peers.hpp>
@@ -25,18 +25,18 @@ task<result<int>> there_and_back(device first, device second) {
   for (int round = 0; round < 50; ++round) {
     first.fill(x, round);
     copy_between(second, y, first, x);
-    first.fill(x, -1);  // when it has been copied
+    first.fill(x, -1);  // after the copy
     second.tell(blas::scal<double>{.x = y, .n = n, .alpha = 2});
     co_await copy_between(first, back, second, y);
     wrong += co_await first.download(back) != std::vector<double>(n, 2.0 * round);
     wrong += co_await first.ask(blas::asum<double>{.x = x, .n = n}) != n;
   }
-  // A part of one to a part of the other.
+  // A part of one buffer to a part of the other.
   second.fill(y, 0);
   co_await copy_between(second, y.slice(100, 10), first, x.slice(0, 10));
   wrong += co_await second.ask(blas::asum<double>{.x = y, .n = n}) != 10;
 
-  // What fails on one is stale on the other.
+  // Data that fails on one device is stale on the other.
   first.tell(blas::scal<double>{.x = x.slice(2000, 2000), .n = 2000, .alpha = 1});
   const auto foreign = co_await as_result(first.ask(blas::asum<double>{.x = y, .n = n}));
   wrong += foreign || foreign.error().reaction() != reaction::caller_bug;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A device is watched: its events in order, the record of its last fault, and its figures.
+// Watches a device: its events in order, the record of its last fault, and its statistics.
 #include <signal.h>
 
 #include <cstdio>

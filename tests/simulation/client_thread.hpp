@@ -11,9 +11,9 @@
 
 namespace troupe::simulation {
 
-/// A client that waits in the middle of a call. It has a thread of its own, but of all threads only one ever runs: this
-/// one from `go_on` to the next `wait` or the end, and the caller of `go_on` otherwise. Must have ended when it is
-/// destroyed: the thread is for the next one then.
+/// A client that blocks in the middle of a call. It has its own thread, but only one thread ever runs: this one from
+/// `resume` to the next `yield` or its end, and the caller of `resume` otherwise. It must have ended when it is
+/// destroyed, because another client reuses the thread.
 class client_thread {
  public:
   explicit client_thread(std::function<void()> work) {
@@ -30,12 +30,12 @@ class client_thread {
   ~client_thread() { idle_.push_back(mine_); }
   client_thread(const client_thread&) = delete;
 
-  void go_on() {
+  void resume() {
     mine_->give(own);
     mine_->await(others);
   }
-  /// On the thread itself.
-  void wait() {
+  /// Called on the thread itself.
+  void yield() {
     mine_->give(others);
     mine_->await(own);
   }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -52,11 +51,11 @@ std::string what_is_wrong(int status, const run_record& record) {
   if (record.violated) return record.violation;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
     return "a step does not end within " + std::to_string(longest_run) + " s";
-  if (WIFSIGNALED(status)) return "the program was ended by signal " + std::to_string(WTERMSIG(status));
+  if (WIFSIGNALED(status)) return "the program died of signal " + std::to_string(WTERMSIG(status));
   return "the program ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
-// Which rule it was: the text without its numbers and details.
+// Identifies the broken rule: the text without its numbers and details.
 std::string rule(const std::string& text) {
   std::string out;
   for (const char c : text.substr(0, text.find(':')))
@@ -64,7 +63,7 @@ std::string rule(const std::string& text) {
   return out;
 }
 
-// Leaves out whatever can be left out, larger parts first.
+// Leaves out as many steps as possible, larger parts first.
 omitted_steps shrink(std::uint64_t seed, std::uint32_t steps, const std::string& broken, run_record& record) {
   using clock = std::chrono::steady_clock;
   const auto until = clock::now() + std::chrono::seconds(std::getenv("TROUPE_AS_FOUND") != nullptr ? 0 : 5);
@@ -82,8 +81,7 @@ omitted_steps shrink(std::uint64_t seed, std::uint32_t steps, const std::string&
 
 failed_run explain(std::uint64_t seed, run_record& record) {
   int status = in_a_process([&] { run_one(seed, record, {}); });
-  if (status == 0)
-    return {seed, "it failed, but not when it was run again: something in it is not decided by the seed"};
+  if (status == 0) return {seed, "it failed, but not when run again: something does not depend on the seed alone"};
   failed_run out{seed, what_is_wrong(status, record) + "\n  seed " + std::to_string(seed) + ", step " +
                            std::to_string(record.steps) + "\n"};
   const std::uint32_t all = record.steps;
@@ -104,10 +102,7 @@ summary run_many(std::uint64_t first, std::uint64_t count, std::uint64_t stride)
   const int status = in_a_process([&] {
     const std::size_t files = open_files();
     for (std::uint64_t i = 0; i < count; ++i) run_one(first + i * stride, *record, {});
-    if (open_files() == files) return;
-    record->violated = true;
-    std::snprintf(record->violation, sizeof record->violation, "files are left open");
-    ::_exit(2);
+    if (open_files() != files) record->fail("files are left open");
   });
   summary out{.failure = {},
               .finished = record->finished,

@@ -18,8 +18,8 @@ struct summary {
   std::uint64_t finished = 0, hash_of_all = 0, recoveries = 0, garbage = 0, answers = 0, failures = 0;
 };
 
-/// Runs schedules `first`, `first + stride` …, `count` of them, in a process of its own: whatever happens in a run, it
-/// is told.
+/// Runs schedules `first`, `first + stride` …, `count` of them, in a separate process, so that a crash is reported as a
+/// failure.
 summary run_many(std::uint64_t first, std::uint64_t count, std::uint64_t stride = 1);
 
 }  // namespace troupe::simulation

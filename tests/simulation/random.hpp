@@ -6,11 +6,11 @@
 
 namespace troupe::simulation {
 
-/// A stream of numbers that depends on nothing but its seed (splitmix64).
+/// A stream of random numbers that depends only on its seed (splitmix64).
 class random_bits {
  public:
   explicit random_bits(std::uint64_t seed) noexcept : state_(seed) {}
-  /// The stream for one purpose: that of a seed and a number.
+  /// The stream of a seed for one purpose, given by a number.
   random_bits(std::uint64_t seed, std::uint64_t number) noexcept
       : state_(random_bits(seed ^ random_bits(number).next()).next()) {}
 

@@ -2,9 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 
 namespace troupe::simulation {
+
+void run_record::fail(const std::string& rule) noexcept {
+  violated = true;
+  std::snprintf(violation, sizeof violation, "%s", rule.c_str());
+  ::_exit(2);
+}
 
 std::string run_record::tail(std::uint32_t n) const {
   n = std::min({n, events, static_cast<std::uint32_t>(kept)});

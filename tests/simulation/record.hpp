@@ -8,8 +8,8 @@
 
 namespace troupe::simulation {
 
-/// What is left of a run when its process is gone: it lies in memory that both the process that runs schedules and the
-/// one that watches it see. Nothing in it is allocated.
+/// What remains of a run when its process is gone: memory shared by the process that runs schedules and the one that
+/// watches it. Nothing in it is allocated.
 struct run_record {
   struct event {
     const char* what;  ///< a literal, at the same address in both processes
@@ -43,7 +43,9 @@ struct run_record {
     mix(b);
     last[events++ % kept] = {what, steps, a, b};
   }
-  /// The last `n` events, one a line.
+  /// Records the broken rule, and ends the process.
+  [[noreturn]] void fail(const std::string& rule) noexcept;
+  /// Formats the last `n` events, one per line.
   std::string tail(std::uint32_t n) const;
 };
 

@@ -6,7 +6,7 @@
 #include <troupe/request/checker.hpp>
 #include <vector>
 
-/// Requests whose effect is known: each answers a hash of all that it has read, so that a success shows what was there.
+/// Requests with known effects: each returns a hash of everything that it has read, so that a success shows its inputs.
 namespace simulated {
 
 using namespace troupe;
@@ -49,7 +49,7 @@ struct gather {
   }
 };
 
-/// Reads only.
+/// Only reads.
 struct look {
   in<word> a;
   extent n;
@@ -58,7 +58,7 @@ struct look {
   void check(checker& c) const { c.elements(a, n); }
 };
 
-/// Should write y, and fails after the first half of it.
+/// Is meant to write y, and fails after the first half of it.
 struct spoil {
   out<word> y;
   extent n;

@@ -14,8 +14,7 @@ namespace {
 using simulated::hash_of_words;
 using simulated::word;
 
-/// Each request reads everything, writes a half, and writes the other half, with others going on before, between and
-/// after.
+/// Each request reads everything, writes one half, then the other, with other steps before, between and after.
 struct engine {
   simulated_worker& worker;
 
@@ -26,20 +25,20 @@ struct engine {
     return reach(o.range().address, o.range().bytes);
   }
   bool reach(std::uint64_t address, std::uint64_t bytes) {
-    if (!worker.knows(address, bytes)) worker.where().violated("a request ran without its memory");
+    if (!worker.has_mapped(address, bytes)) worker.environment().record.fail("a request ran without its memory");
     return true;
   }
-  void meanwhile() { worker.where().meanwhile(worker); }
+  void meanwhile() { worker.environment().run_meanwhile(worker); }
 
   template <class Work>
   result<std::uint64_t> run_in_steps(call& c, Work&& work) {
     if (worker.dead) return gone();
-    worker.where().request_starts(c.ticket, worker);
+    worker.environment().request_started(c.ticket, worker);
     meanwhile();
     if (worker.dead) return gone();
     auto answer = work([&](std::span<word> to, std::span<const word> values) {
       if (!worker.can_write(reinterpret_cast<std::uint64_t>(to.data()), to.size_bytes())) {
-        worker.where().request_hits_wall(c.ticket, worker);
+        worker.environment().wrote_read_only_memory(c.ticket, worker);
         worker.die({exit_status::ending::signalled, SIGSEGV});
         return false;
       }
@@ -54,9 +53,9 @@ struct engine {
     });
     if (worker.dead) return gone();
     if (answer)
-      worker.where().request_finished(c.ticket, worker);
+      worker.environment().request_finished(c.ticket, worker);
     else
-      worker.where().request_failed(c.ticket, worker);
+      worker.environment().request_failed(c.ticket, worker);
     return answer;
   }
   template <class Work>
@@ -88,7 +87,7 @@ struct engine {
       return write(std::span(reinterpret_cast<word*>(r.target.data()), n), values) ? result<std::uint64_t>(0) : gone();
     });
   }
-  // As the host's engine.
+  // Like the host's engine.
   static word* words_at(std::uint64_t address) { return reinterpret_cast<word*>(address); }
   template <class R>
   static staging_plan plan_of(const R& r) {
@@ -97,7 +96,7 @@ struct engine {
   }
   template <class Ready>
   bool await(call& c, Ready&& ready) {
-    while (!worker.dead && !ready()) worker.where().await_application(c.ticket, worker);
+    while (!worker.dead && !ready()) worker.environment().await_application(c.ticket, worker);
     return !worker.dead;
   }
   result<void> run(const memory::stream_in& r, call& c) {
@@ -120,8 +119,8 @@ struct engine {
         if (!write(std::span(words_at(r.target.range().address + i * plan.chunk_bytes), values.size()), values))
           return gone();
         if (from.begun.load() > i + plan.chunks) {
-          worker.where().part_is_gone(c.ticket, worker);
-          return error(reaction::retry_later, "simulation", "a part of the data is gone");
+          worker.environment().chunk_was_overwritten(c.ticket, worker);
+          return error(reaction::retry_later, "simulation", "a chunk was overwritten");
         }
         h.step(h.emptied, i + 1);
         meanwhile();
@@ -231,7 +230,7 @@ struct holder : troupe_engine {
 bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
               troupe_engine_failure* failure) {
   simulated_worker& w = static_cast<engine*>(state)->worker;
-  for (std::uint32_t i = 0; i < count; ++i) w.where().request_joins(calls[i].ticket, w);
+  for (std::uint32_t i = 0; i < count; ++i) w.environment().request_joined_call(calls[i].ticket, w);
   bool ok = true;
   for (std::uint32_t i = 0; i < count; ++i)
     ok &= detail::run_operation<engine, simulated::add>(state, payloads[i], &calls[i], failure);

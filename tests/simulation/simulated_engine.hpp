@@ -8,8 +8,7 @@ namespace troupe::simulation {
 
 class simulated_worker;
 
-/// An engine that works for this worker, and knows all requests of the simulation. The caller deletes it by its
-/// `close`.
+/// Makes an engine for this worker that serves all requests of the simulation. The caller deletes it by its `close`.
 const troupe_engine& make_engine(simulated_worker& w);
 
 }  // namespace troupe::simulation

@@ -8,7 +8,7 @@
 
 namespace troupe::simulation {
 
-/// A control loop and a clock that move only when the scheduler says so.
+/// A control loop and a clock that advance only under the scheduler's control.
 class simulated_loop final : public control_loop {
  public:
   std::int64_t time = 1'000'000'000;
@@ -22,10 +22,10 @@ class simulated_loop final : public control_loop {
 
   bool has_jobs() const noexcept { return first_ != nullptr; }
   void run_job();
-  /// The earliest time anybody waits for.
+  /// Returns the time of the earliest timer.
   std::optional<std::int64_t> next_time();
   bool due() { return next_time().value_or(INT64_MAX) <= time; }
-  /// Calls what waits for that, when it has come.
+  /// Calls the earliest timer's handler if its time has come.
   bool fire();
   const std::vector<std::pair<int, handler*>>& watched() const noexcept { return watched_; }
 

@@ -10,89 +10,43 @@
 #include <troupe/worker/schedule/pump.hpp>
 
 #include "random.hpp"
-#include "record.hpp"
+#include "scene.hpp"
 
 namespace troupe::simulation {
 
-class simulated_worker;
-
-/// What the workers of a run share, and whom they tell.
-class scene {
- public:
-  explicit scene(run_record& r) noexcept : record(r) {}
-  /// Lets others go on while a request runs: until it may end, or its worker is dead.
-  virtual void meanwhile(simulated_worker& w) = 0;
-  virtual void request_starts(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// One of several that share a call, which begins.
-  virtual void request_joins(std::uint64_t ticket, simulated_worker& w) = 0;
-  virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
-  virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// The worker cannot go on before the application does.
-  virtual void await_application(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// A part of what is uploaded was overwritten before it was read.
-  virtual void part_is_gone(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// It is about to write what this worker can only read.
-  virtual void request_hits_wall(std::uint64_t ticket, simulated_worker& w) = 0;
-  /// Device memory that somebody uses: its address and size.
-  virtual std::pair<std::uint64_t, std::uint64_t> somewhere(random_bits& r) const = 0;
-  /// Nobody knows any more what is there, except where it is sealed.
-  virtual void written_wildly() = 0;
-  /// A rule was broken. Does not return.
-  [[noreturn]] virtual void violated(const std::string& what) const = 0;
-  virtual void shows_channel(simulated_worker& w) = 0;
-  virtual std::int64_t now() const = 0;
-  virtual void killed(simulated_worker& w) = 0;
-
-  /// Memory is where the device says it is, once for all workers: they share this process.
-  void place(std::uint64_t address, const memory_file& memory, bool read_only);
-  void unplace(std::uint64_t address) { placed_.erase(address); }
-
-  run_record& record;
-
- protected:
-  ~scene() = default;
-
- private:
-  struct placed {
-    std::uint64_t file;
-    mapping memory;
-  };
-  std::map<std::uint64_t, placed> placed_;
-};
-
-/// A worker that runs only when the scheduler says so, one small step at a time. All that is not a thread, a process or
-/// a vendor's library is real: the mailbox's reader, the pump, its lanes, hazards, reports.
+/// A worker that runs only under the scheduler's control, one small step at a time. Everything that is not a thread, a
+/// process or a vendor's library is real: the mailbox reader, the pump, its lanes, hazards and reports.
 class simulated_worker {
  public:
   simulated_worker(scene& s, std::uint32_t id, enum isolation isolation, memory_file channel);
   ~simulated_worker();
   simulated_worker(const simulated_worker&) = delete;
 
-  /// Is there anything that it could do now?
+  /// Returns true if the worker could act now.
   bool can_step() const noexcept;
   void step(random_bits& r);
-  /// As by SIGKILL, or a fault of its own.
+  /// Dies, as by SIGKILL or a fault of its own.
   void die(exit_status how);
-  /// The same, and it says what it was working on; which may be so, and is when that is given.
-  void die_with_a_note(int signal, random_bits& r, std::uint64_t ticket = 0);
-  /// Writes something impossible, or at least untrue, where a worker can write.
+  /// Dies with a crash note about the current request: a guess, or `ticket` if it is set.
+  void die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket = 0);
+  /// Writes something impossible, or at least false, to memory that a worker can write.
   void write_garbage(random_bits& r);
-  /// Writes somewhere in device memory, as a kernel that has gone astray. Where it can only read, that is its end.
+  /// Writes to random device memory, like a stray kernel. If the memory is read-only, the worker dies.
   void write_wildly(random_bits& r);
 
   const std::uint32_t id;
   const enum isolation isolation;
   const std::shared_ptr<const memory_file> channel;
 
-  // What happens to it.
+  // Its condition.
   bool launched = false, dead = false, exit_shows = false;
-  bool hung = false;          ///< until somebody lets it go on
-  bool frozen = false;        ///< for ever: it cannot know any more where it was
-  bool cannot_start = false;  ///< fails on the way up
+  bool hung = false;          ///< until it is resumed
+  bool frozen = false;        ///< for good: its own state is damaged
+  bool cannot_start = false;  ///< fails while it starts
   bool never_ready = false;
   bool cannot_launch = false;
   bool was_unkillable = false;
-  bool unkillable = false;  ///< the kernel holds it
+  bool unkillable = false;  ///< the kernel does not let it die
   bool dishonest = false;   ///< has written garbage
   bool missed_memory = false;
   bool deaf = false;  ///< takes no memory messages, and no pings
@@ -100,37 +54,37 @@ class simulated_worker {
   bool kill_wanted = false;
   bool held = false;  ///< the device has a link to it
   bool asked_to_stop = false;
-  std::uint32_t steps_to_death = 0;   ///< of what it runs; 0: it will not die of that
-  std::uint64_t dies_of = 0;          ///< a ticket
-  std::int64_t asked_for_a_sign = 0;  ///< when; 0: it gave one
-  std::int64_t ping_dropped = 0;      ///< when last; 0: never
-  bool pinged = false;                ///< and has not answered
+  std::uint32_t steps_to_death = 0;  ///< inside its request; 0: it does not die
+  std::uint64_t dies_of = 0;         ///< a ticket
+  std::int64_t ping_sent = 0;        ///< when; 0: it has answered
+  std::int64_t ping_dropped = 0;     ///< when last; 0: never
+  bool pinged = false;               ///< it has not answered
   bool serving = false, told_to_stop = false;
   exit_status status;
 
-  // What the application's end of it sees.
+  // The application's view of it.
   std::deque<worker_link::news> send_queue;
   bool socket_closed = false;
   int socket_fd() const noexcept { return 1000 + 2 * static_cast<int>(id); }
   int exit_fd() const noexcept { return isolation == isolation::process ? socket_fd() + 1 : -1; }
   bool readable(int fd) const noexcept;
 
-  // What it is sent.
+  // Messages to it.
   struct message {
     protocol::message kind;
     protocol::memory_place place;
     protocol::service service;
-    std::vector<protocol::protected_place> places = {};  ///< of protect, when they are more than one
+    std::vector<protocol::protected_place> places = {};  ///< of protect, if there is more than one
   };
-  void greeted(const protocol::worker_settings& s, const memory_file& mailbox);
+  void receive_greeting(const protocol::worker_settings& s, const memory_file& mailbox);
   std::deque<message> inbox;
 
-  /// While a request runs.
+  /// Returns true while a request runs.
   bool inside() const noexcept { return on_stack_ != 0; }
-  scene& where() noexcept { return scene_; }
-  /// The counters of the transfers that it is in the middle of.
+  scene& environment() noexcept { return scene_; }
+  /// The counters of the transfers in progress.
   std::vector<staging_header*> transfers;
-  bool knows(std::uint64_t address, std::uint64_t bytes) const noexcept;
+  bool has_mapped(std::uint64_t address, std::uint64_t bytes) const noexcept;
   bool can_write(std::uint64_t address, std::uint64_t bytes) const noexcept;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only);
 
@@ -154,39 +108,6 @@ class simulated_worker {
   std::optional<reporter> reports_;
   std::optional<engine_set> engines_;
   std::optional<pump> pump_;
-};
-
-/// The device's hold on one.
-class simulated_link final : public worker_link {
- public:
-  explicit simulated_link(std::shared_ptr<simulated_worker> w);
-  ~simulated_link() override;
-
-  result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) override;
-  result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
-  result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory, std::uint32_t number,
-                        bool read_only) override;
-  result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
-  result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;
-  result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
-  result<void> send_serve(const protocol::service& s) override;
-  void send_stop() noexcept override;
-  void send_ping() noexcept override;
-  result<void> send_load(const std::string& library) override;
-  void kill() noexcept override;
-  news receive() override;
-  std::optional<exit_status> ended() noexcept override;
-  bool has_ended(std::int64_t deadline_ns) noexcept override;
-  std::uint32_t id() const noexcept override { return worker_->id; }
-  const std::shared_ptr<const memory_file>& channel() const noexcept override;
-  int socket_fd() const noexcept override { return worker_->socket_fd(); }
-  int exit_fd() const noexcept override { return worker_->exit_fd(); }
-  int pid() const noexcept override { return static_cast<int>(worker_->id); }
-
-  static inline int alive = 0;
-
- private:
-  std::shared_ptr<simulated_worker> worker_;
 };
 
 }  // namespace troupe::simulation

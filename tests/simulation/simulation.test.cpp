@@ -21,7 +21,7 @@ constexpr std::uint64_t shards = 2;
 class simulation_of_a_device : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(shard, simulation_of_a_device, testing::Range<std::uint64_t>(0, shards));
 
-TEST_P(simulation_of_a_device, answers_every_request_once_and_right_whatever_happens) {
+TEST_P(simulation_of_a_device, answers_every_request_once_and_correctly) {
   const std::uint64_t seed = given("TROUPE_SEED", 1), all = given("TROUPE_SCHEDULES", TROUPE_DEFAULT_SCHEDULES);
   const std::uint64_t mine = all / shards + (GetParam() < all % shards);
   const summary s = run_many(seed + GetParam(), mine, shards);
@@ -33,7 +33,7 @@ TEST_P(simulation_of_a_device, answers_every_request_once_and_right_whatever_hap
               static_cast<unsigned long>(s.garbage));
 }
 
-TEST(simulation, is_the_same_run_for_the_same_seed) {
+TEST(simulation, repeats_a_run_for_its_seed) {
   const std::uint64_t seed = given("TROUPE_SEED", 1);
   const summary once = run_many(seed, 200), again = run_many(seed, 200), other = run_many(seed + 200, 200);
   EXPECT_EQ(once.hash_of_all, again.hash_of_all);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sending from the only thread of an Asio loop.
+// Sends from the only thread of an Asio loop.
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
@@ -34,7 +34,7 @@ asio::awaitable<void> tell_all(device gpu, buffer<float> x, std::vector<float>& 
   if (data) out = *data;
 }
 
-TEST_F(asio_loop, sends_as_many_requests_as_it_likes) {
+TEST_F(asio_loop, sends_any_number_of_requests) {
   std::vector<float> out;
   asio::co_spawn(context, tell_all(gpu, x, out), asio::detached);
   context.run();
@@ -50,12 +50,12 @@ asio::awaitable<void> tell_politely(device gpu, buffer<float> x, bool& over) {
   over = true;
 }
 
-TEST_F(asio_loop, does_other_work_while_there_is_no_room) {
+TEST_F(asio_loop, does_other_work_while_the_mailbox_is_full) {
   blockade wall(gpu);
   ASSERT_TRUE(wall.entered());
   bool over = false;
   asio::co_spawn(context, tell_politely(gpu, x, over), asio::detached);
-  // The loop runs on although the mailbox is full: it is this timer that makes room.
+  // The loop runs although the mailbox is full: its timer makes room.
   asio::steady_timer timer(context, 20ms);
   timer.async_wait([&](const asio::error_code&) { wall.lift(); });
   context.run();

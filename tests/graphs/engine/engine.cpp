@@ -36,7 +36,7 @@ struct engine {
     return {};
   }
 
-  // Those of one shape may share a call.
+  // Requests of the same shape may share a call.
   template <class T>
   static std::uint64_t group_of(const affine<T>& r) {
     return static_cast<std::uint64_t>(r.inc.value());

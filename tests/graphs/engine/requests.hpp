@@ -4,8 +4,8 @@
 
 #include <troupe/request/checker.hpp>
 
-/// Requests for random graphs. Most are not commutative, so that any two that run in the wrong order leave other bytes.
-/// Integers, so that results are exact. `work_us` is how long the request takes.
+/// Requests for random graphs. Most are not commutative, so any two that run in the wrong order leave other bytes. They
+/// use integers, so results are exact. `work_us` is how long the request takes.
 namespace flow {
 
 /// x = x * a + b, every `inc`-th element.
@@ -83,7 +83,7 @@ struct slide {
   }
 };
 
-/// A number that depends on every byte and its place.
+/// Returns a number that depends on every byte and its place.
 struct hash {
   troupe::in<std::byte> x;
   troupe::extent n;
@@ -125,7 +125,7 @@ struct tile {
   }
 };
 
-/// Spoils half of its outputs and fails with a text that names `step`. T says on which lane.
+/// Spoils half of its outputs and fails with a text that names `step`. T selects the lane.
 template <class T>
 struct fail {
   troupe::in<T> x;
@@ -139,7 +139,7 @@ struct fail {
   void check(troupe::checker&) const {}
 };
 
-/// The engine does not know it.
+/// Unknown to the engine.
 struct unknown {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;
@@ -148,7 +148,7 @@ struct unknown {
   void check(troupe::checker&) const {}
 };
 
-/// There is no such engine.
+/// Of a library without an engine.
 struct elsewhere {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;

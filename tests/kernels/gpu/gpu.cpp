@@ -1,17 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that NVRTC has compiled, loaded and launched on the first GPU as the engines do it.
-#include <gtest/gtest.h>
-
+// Kernels compiled by NVRTC, loaded and launched on the first GPU as the engines do it.
 #include <algorithm>
+#include <tests/support/gpu.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
 namespace troupe::kernel {
 namespace {
-
-void must(CUresult r) { ASSERT_EQ(r, CUDA_SUCCESS) << "this test needs a GPU: " << cuda::text_of(r); }
 
 // Numbers in host memory that the GPU sees at the same address.
 template <class T>
@@ -63,7 +60,7 @@ class on_a_gpu : public testing::Test {
     EXPECT_FALSE(out.failed) << out.failed->text();
     return out.image;
   }
-  // The programs of a worker that finds this image wherever it looks.
+  // The programs of a worker that finds this image for every recipe.
   std::unique_ptr<gpu_programs> programs(const std::string& bytes) const {
     return std::make_unique<gpu_programs>(limits_, [this, bytes](const program_root&) -> gpu_programs::made {
       auto image = gpu_image::load(bytes, "test", limits_);
@@ -79,7 +76,7 @@ class on_a_gpu : public testing::Test {
     bool dependent = false;
     int shared_carveout = -1;
   };
-  // "" when it ran.
+  // Returns the error; empty if it ran.
   std::string run(gpu_programs& all, std::string_view name, const arguments& given, const shape& s) {
     std::vector<std::byte> bytes(given.encoded_bytes());
     given.encode(bytes.data());
@@ -128,7 +125,7 @@ __global__ void shared(int n, int* out) {
 __global__ void __launch_bounds__(64) bounded() {}
 )";
 
-TEST_F(on_a_gpu, kernels_run_by_the_names_of_the_source) {
+TEST_F(on_a_gpu, kernels_run_by_their_names_in_the_source) {
   const auto all = programs(compiled({.source = source, .kernels = {"ns::scale<float, 2 * 32>", "add"}}));
   numbers<float> x(100, 3), y(100);
   EXPECT_EQ(run(*all, "ns::scale<float,2*32>", {x.read(), y.written(), 100}, {.grid = 2, .block = 64}), "");
@@ -144,7 +141,7 @@ TEST_F(on_a_gpu, kernels_run_by_the_names_of_the_source) {
   EXPECT_EQ(y[0], 2.5f);
 }
 
-TEST_F(on_a_gpu, ptx_runs_too_and_what_the_driver_says_of_bad_ptx_is_in_the_error) {
+TEST_F(on_a_gpu, ptx_runs_and_bad_ptx_fails_with_the_drivers_message) {
   const std::string ptx = compiled({.source = source, .architecture = "compute_80"});
   numbers<float> y(1);
   EXPECT_EQ(run(*programs(ptx), "plain", {1.5f, y.written()}, {}), "");
@@ -155,7 +152,7 @@ TEST_F(on_a_gpu, ptx_runs_too_and_what_the_driver_says_of_bad_ptx_is_in_the_erro
   EXPECT_NE(bad.error().text().find("line 4"), std::string::npos) << bad.error().text();
 }
 
-TEST_F(on_a_gpu, arguments_that_do_not_fit_are_refused_before_anything_runs) {
+TEST_F(on_a_gpu, mismatched_arguments_are_refused_before_anything_runs) {
   const auto all = programs(compiled({.source = source, .kernels = {"ns::scale<float, 64>"}}));
   numbers<float> x(8), y(8);
   numbers<double> d(8);
@@ -169,7 +166,7 @@ TEST_F(on_a_gpu, arguments_that_do_not_fit_are_refused_before_anything_runs) {
   EXPECT_NE(run(*all, "nothing", {}, {}).find("its kernels: "), std::string::npos);
 }
 
-TEST_F(on_a_gpu, blocks_have_what_the_gpu_has_and_no_more) {
+TEST_F(on_a_gpu, blocks_are_limited_by_the_gpu) {
   const auto all = programs(compiled({.source = source}));
   numbers<int> out(1);
   const auto most = static_cast<int>(limits_.shared_bytes);
@@ -183,7 +180,7 @@ TEST_F(on_a_gpu, blocks_have_what_the_gpu_has_and_no_more) {
             std::string::npos);
 }
 
-// Each block takes the number of its right neighbour in the cluster, which that keeps in its own shared memory.
+// Each block reads the number of its right neighbour in the cluster, from that block's shared memory.
 constexpr const char* of_clusters = R"(
 __global__ void neighbours(int* out) {
   __shared__ int mine;
@@ -212,7 +209,7 @@ __global__ void second(const int* x, int* y) {
 }
 )";
 
-TEST_F(on_a_gpu, the_blocks_of_a_cluster_use_each_others_shared_memory) {
+TEST_F(on_a_gpu, blocks_of_a_cluster_share_memory) {
   if (limits_.major < 9) {
     const auto all = programs(compiled({.source = source}));
     EXPECT_NE(run(*all, "bounded", {}, {.grid = 2, .cluster = 2}).find("clusters need 9.0 or newer"),
@@ -228,7 +225,7 @@ TEST_F(on_a_gpu, the_blocks_of_a_cluster_use_each_others_shared_memory) {
   EXPECT_EQ(run(*all, "neighbours", {out.written()}, {.grid = 16, .block = 64, .cooperative = true, .cluster = 8}), "");
 }
 
-TEST_F(on_a_gpu, a_dependent_launch_sees_what_it_waits_for) {
+TEST_F(on_a_gpu, a_dependent_launch_sees_the_results_it_waits_for) {
   if (limits_.major < 9) GTEST_FAIL() << "this test needs a GPU of capability 9.0";
   const auto all = programs(compiled({.source = of_clusters}));
   numbers<int> x(64), y(64);
@@ -249,7 +246,7 @@ TEST_F(on_a_gpu, a_dependent_launch_sees_what_it_waits_for) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(y[i], 2) << "block " << i;
 }
 
-TEST_F(on_a_gpu, a_launch_may_say_how_shared_memory_and_cache_divide) {
+TEST_F(on_a_gpu, a_launch_can_set_the_shared_memory_carveout) {
   const auto all = programs(compiled({.source = source}));
   numbers<int> out(1);
   for (const int carveout : {0, 50, 100})
@@ -257,7 +254,7 @@ TEST_F(on_a_gpu, a_launch_may_say_how_shared_memory_and_cache_divide) {
   EXPECT_EQ(out[0], 255);
 }
 
-TEST_F(on_a_gpu, the_occupancy_of_a_kernel_is_known) {
+TEST_F(on_a_gpu, the_occupancy_of_a_kernel_is_reported) {
   const auto all = programs(compiled({.source = source}));
   const auto of = [&](const char* kernel, const dimensions& block, extent shared, const dimensions& cluster) {
     return all->occupancy_of(root_, {"test.occupancy", kernel, block, shared, cluster});
@@ -320,7 +317,7 @@ __global__ void move(const __grid_constant__ CUtensorMap from, int x, int y, con
 }
 )";
 
-TEST_F(on_a_gpu, a_kernel_copies_boxes_of_tensors_by_their_maps) {
+TEST_F(on_a_gpu, a_kernel_copies_boxes_by_tensor_maps) {
   if (limits_.major < 9) GTEST_FAIL() << "this test needs a GPU of capability 9.0";
   const auto all = programs(compiled({.source = of_maps}));
   constexpr int width = 60, height = 10;  // the second box reaches beyond both
@@ -372,7 +369,7 @@ TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
   EXPECT_NE(place("ns::none", 0, 4).error().text().find("has no global"), std::string::npos);
 }
 
-TEST_F(on_a_gpu, a_kernels_attributes_are_known) {
+TEST_F(on_a_gpu, the_attributes_of_a_kernel_are_reported) {
   const auto image =
       gpu_image::load(compiled({.source = source, .kernels = {"ns::scale<float, 64>"}}), "test", limits_);
   ASSERT_TRUE(image) << image.error().text();

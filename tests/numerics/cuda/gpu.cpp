@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A GPU for tests that know of none: everything that is allocated by `new`, vectors too, comes from memory that the GPU
-// sees at the same addresses. Without a GPU the program ends with an error: such tests never pass by being skipped.
+// A GPU for tests that do not know about one: everything allocated by `new`, including vectors, comes from memory that
+// the GPU sees at the same addresses. Without a GPU the program ends with an error: such tests never pass by being
+// skipped.
 #include <cuda.h>
 
 #include <array>
@@ -13,12 +14,12 @@
 
 namespace {
 
-// Blocks by size, powers of two; what is given back is used again. Good enough for tests.
+// Blocks by size, in powers of two; freed blocks are reused. Good enough for tests.
 class pinned_heap {
  public:
   void* take(std::size_t bytes) {
     const int c = class_of(bytes);
-    if (opening) return std::malloc(bytes);  // the driver's own
+    if (opening) return std::malloc(bytes);  // the driver's own allocations
     const std::scoped_lock guard(lock_);
     if (begin_ == nullptr) open();
     if (void* p = free_[c]) {
@@ -94,7 +95,7 @@ void* take(std::size_t bytes, std::size_t alignment = 1) {
 class gpu final : public troupe::numerics::test_device {
  public:
   gpu() {
-    delete new int;  // opens it
+    delete new int;  // opens the GPU
     instance = this;
   }
   void* context() override {

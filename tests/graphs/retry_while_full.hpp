@@ -7,9 +7,9 @@
 
 namespace graph_test {
 
-/// Asks again for as long as the answer is that there is no room yet.
+/// Asks again while the answer is that there is no room yet.
 template <class Ask>
-auto patiently(Ask&& ask) {
+auto retry_while_full(Ask&& ask) {
   auto answer = ask().get();
   for (; !answer && answer.error().reaction() == troupe::reaction::retry_later; answer = ask().get())
     std::this_thread::yield();

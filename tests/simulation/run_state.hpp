@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/device/options.hpp>
+#include <troupe/memory/staging.hpp>
+
+#include "random.hpp"
+#include "record.hpp"
+
+namespace troupe::simulation {
+
+/// What the seed chooses before a run begins.
+struct run_settings {
+  device_options options;
+  staging_sizes staging;
+  std::uint32_t steps;
+  std::uint32_t faults_percent, client_percent, drive_percent;  ///< shares of the steps
+  std::uint32_t max_depth;                                      ///< steps that may nest inside running requests
+  bool garbage = false;                                         ///< workers write garbage into the shared memory
+  bool hostile_starts = false;                                  ///< workers may fail to start or to react
+  bool deadly = false;                                          ///< some requests kill the worker that runs them
+  bool transfers = false;                                       ///< most requests are transfers that go in parts
+  bool wild = false;                                            ///< workers write to random places of device memory
+  bool repetitive = false;  ///< clients send the same few data again and again, and some of them kill
+};
+run_settings draw_settings(random_bits& r);
+
+/// A purpose with its own random numbers, which do not depend on how many the other purposes draw.
+enum class stream : std::uint64_t { step, setup, worker, end, inside_request, follow_up, deadly_request };
+
+/// What all parts of a run share.
+struct run_state {
+  run_state(std::uint64_t seed, run_record& record);
+
+  random_bits random(stream purpose, std::uint64_t number = 0) const noexcept {
+    return {seed, (static_cast<std::uint64_t>(purpose) << 40) + number};
+  }
+  [[noreturn]] void violated(const std::string& rule) const { record.fail(rule); }
+
+  const std::uint64_t seed;
+  run_record& record;
+  random_bits setup;
+  const run_settings settings;
+  bool calm = false;  ///< True at the end: no more faults, and clients send nothing more
+};
+
+}  // namespace troupe::simulation
