@@ -35,7 +35,8 @@ int main() {
 
   auto values = gpu.download(weights).get();  // from the next worker
   if (!values || *values != std::vector<float>(1000, 0.5f)) return failed("the weights have changed");
-  if (!unseal(gpu, weights).get() || !gpu.fill(weights, 1.0f).get()) return failed("the buffer cannot be written after unseal");
+  if (!unseal(gpu, weights).get() || !gpu.fill(weights, 1.0f).get())
+    return failed("the buffer cannot be written after unseal");
   std::printf("all weights are unchanged, in generation %llu\n",
               static_cast<unsigned long long>(gpu.statistics().generation));
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through host memory.
-#include "peers_fixture.hpp"
 #include <troupe/device/peers.hpp>
+#include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Sealed buffers: read-only in every worker, and unchanged after every fault.
+#include <troupe/device/sealing.hpp>
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
-#include <troupe/device/sealing.hpp>
 
 namespace troupe::whole {
 namespace {

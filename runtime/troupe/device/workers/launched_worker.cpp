@@ -135,7 +135,8 @@ void launched_worker::kill() noexcept {
 worker_link::news launched_worker::receive() {
   std::array<std::byte, protocol::most_message_bytes> packet;
   auto got = socket_.receive(packet, 0, 0);
-  if (!got) return {news::kind::violated, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
+  if (!got)
+    return {news::kind::violated, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
   if (got->outcome == control_socket::outcome::timed_out) return {};
   if (got->outcome == control_socket::outcome::closed) {
     gone_ = true;
