@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // kernels.cu, compiled for the processor, so that its results can be tested without a GPU.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <bit>
@@ -37,38 +38,46 @@ using namespace troupe::blas::on_gpu;
 namespace troupe::blas::testing {
 namespace {
 
-// One thread of a block, with its own stack.
+// One thread of a block, with its own stack. Runs the threads of one block after another. It is entered by ucontext
+// once and switched to by _setjmp afterwards: swapcontext makes a system call each time.
 struct fiber {
   static constexpr std::size_t stack_bytes = 64 * 1024;
-  ucontext_t state;
+  jmp_buf state;
   std::unique_ptr<char[]> stack{new char[stack_bytes]};
   extents index;
-  bool done;
+  bool entered = false, done = false;
 };
-ucontext_t scheduler;
+jmp_buf scheduler;
 fiber* running;
 void (*kernel_now)(const void* arguments);  // runs one thread
 const void* arguments_now;
 
+void leave_fiber() {
+  if (_setjmp(running->state) == 0) _longjmp(scheduler, 1);
+}
 void run_fiber() {
-  kernel_now(arguments_now);
-  running->done = true;
-  ::swapcontext(&running->state, &scheduler);
+  while (true) {
+    kernel_now(arguments_now);
+    running->done = true;
+    leave_fiber();
+  }
+}
+void enter(fiber& f) {
+  f.entered = true;
+  ucontext_t first;
+  ::getcontext(&first);
+  first.uc_stack.ss_sp = f.stack.get();
+  first.uc_stack.ss_size = fiber::stack_bytes;
+  first.uc_link = nullptr;
+  ::makecontext(&first, run_fiber, 0);
+  ::setcontext(&first);
 }
 void resume(fiber& f) {
   running = &f;
   threadIdx = f.index;
-  ::swapcontext(&scheduler, &f.state);
-}
-
-void start(fiber& f, extents index) {
-  f.index = index;
-  f.done = false;
-  ::getcontext(&f.state);
-  f.state.uc_stack.ss_sp = f.stack.get();
-  f.state.uc_stack.ss_size = fiber::stack_bytes;
-  f.state.uc_link = nullptr;
-  ::makecontext(&f.state, run_fiber, 0);
+  if (_setjmp(scheduler) != 0) return;
+  if (f.entered) _longjmp(f.state, 1);
+  enter(f);
 }
 
 // Only these kernels have barriers.
@@ -91,7 +100,11 @@ void run_block(std::vector<fiber>& fibers) {
   std::size_t next = 0;
   for (unsigned z = 0; z < blockDim.z; ++z)
     for (unsigned y = 0; y < blockDim.y; ++y)
-      for (unsigned x = 0; x < blockDim.x; ++x) start(fibers[next++], {x, y, z});
+      for (unsigned x = 0; x < blockDim.x; ++x) {
+        fiber& f = fibers[next++];
+        f.index = {x, y, z};
+        f.done = false;
+      }
   for (bool any = true; any;) {
     any = false;
     for (fiber& f : fibers)
@@ -150,7 +163,6 @@ fake_kernel on_host(const char* name) {
 
 static void __syncthreads() {
   using namespace troupe::blas::testing;
-  fiber* const self = running;
-  if (self == nullptr) std::abort();  // has_barriers does not know this kernel
-  ::swapcontext(&self->state, &scheduler);
+  if (running == nullptr) std::abort();  // has_barriers does not know this kernel
+  leave_fiber();
 }
