@@ -39,8 +39,10 @@ std::uint64_t dispatcher::weight(const operation& op, std::uint32_t lane, bool b
   return bytes;
 }
 
-void dispatcher::dispatch(operation& op, protocol::command_flags flags, std::uint32_t wanted, std::uint32_t library,
-                          bool busy) {
+void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool busy) {
+  // An operation that nothing here can run fails on the lane of the first library.
+  std::uint32_t wanted = op.what != nullptr ? op.what->lane : static_cast<std::uint32_t>(troupe_lane_library);
+  const std::uint32_t library = op.what != nullptr ? op.library : 0;
   if (wanted == troupe_lane_fence) {
     wanted = troupe_lane_helper;
     for (std::uint32_t l = 0; l < max_lanes; ++l)

@@ -26,11 +26,12 @@ class dispatcher {
   lane_set& lanes() noexcept { return lanes_; }
   const lane_set& lanes() const noexcept { return lanes_; }
   hazard_tracker& hazards() noexcept { return hazards_; }
+  const hazard_tracker& hazards() const noexcept { return hazards_; }
   const lane_chooser& chooser() const noexcept { return settings_.lanes; }
 
-  /// `op.waits` is what the hazard tracker has named. `wanted` is one of troupe_lane_*; `library` is the engine's
-  /// number in order of loading. `busy`: so many requests follow that the pump should not enqueue this one itself.
-  void dispatch(operation& op, protocol::command_flags flags, std::uint32_t wanted, std::uint32_t library, bool busy);
+  /// `op.waits` is what the hazard tracker has named. `busy`: so many requests follow that the pump should not enqueue
+  /// this one itself.
+  void dispatch(operation& op, protocol::command_flags flags, bool busy);
   bool has_group() const noexcept { return group_.count != 0; }
   /// Runs the open group, if there is one, or leaves it to its lane.
   void close_group() {

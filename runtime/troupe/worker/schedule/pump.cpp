@@ -193,61 +193,74 @@ bool pump::find_accesses(operation& op, const protocol::parsed_command& command)
   return protocol::are_accesses(std::as_bytes(op.touched));
 }
 
-bool pump::accept(const sent_slot& sent) {
-  const auto command = protocol::parse_command(sent.record);
-  if (!command) [[unlikely]]
-    return false;
-  const protocol::command_header& head = command->head;
-  // Progress is read first, then failures, then hazards: an operation that counts as complete below has reported its
-  // failure already. Progress is also read before the slot's operation is touched: the last operation of this slot is
-  // complete, so its lane has finished with it.
-  std::array<std::uint64_t, max_lanes> done;
-  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes().done(i);
+operation& pump::begin_operation(const sent_slot& sent, const protocol::parsed_command& command) {
   operation& op = operations_[sent.slot];
   op.ticket = sent.ticket;
   op.slot = sent.slot;
   op.what = nullptr;
   op.doomed.reset();
   op.awaited.store(false, std::memory_order_relaxed);
-  op.timed = head.flags.timed();
+  op.timed = command.head.flags.timed();
   op.together = 1;
-  op.payload = command->payload.data();
+  op.payload = command.payload.data();
+  return op;
+}
+
+void pump::find_engine(operation& op, const protocol::command_header& head) {
+  const engine_set::found* const loaded = parts_.engines.loaded_operation(head.opcode);
+  if (loaded == nullptr) [[unlikely]]
+    before_a_pause();  // loading an engine takes long
+  const auto found =
+      loaded != nullptr ? result<engine_set::found>(*loaded) : parts_.engines.find(head.library, head.opcode);
+  if (found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
+    op.what = found->operation;
+    op.engine = found->engine;
+    op.library = found->library;
+    return;
+  }
+  const error disagree(reaction::unsupported, "worker",
+                       "the engine expects another layout of this request's fields; rebuild the engine and the "
+                       "application from the same headers");
+  op.doomed = failed_here(found ? disagree : found.error(), op.id());
+}
+
+// A request may read what was checked in this generation, and what no failure has made stale.
+void pump::check_inputs(operation& op, const protocol::command_header& head) const {
+  if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
+  const bool old = head.generation != generation_;
+  if (!old && head.reports_seen >= hazards().forgotten()) [[likely]]
+    return;
+  if ((old && head.flags.bound()) ||
+      std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
+    op.doomed = failed_here(old ? restarted_meanwhile() : checked_too_long_ago(), op.id());
+}
+
+void pump::await_memory(operation& op, std::uint32_t segments) noexcept {
+  if (segments != 0 && !await_segments(segments) && !op.doomed) [[unlikely]]
+    op.doomed = failed_here(memory_not_mapped(), op.id());
+}
+
+// The steps of docs/design.md. Progress is read first, then failures, then hazards: an operation that counts as
+// complete has reported its failure already. Progress is also read before the slot's operation is touched: the last
+// operation of this slot is complete, so its lane has finished with it.
+bool pump::accept(const sent_slot& sent) {
+  const auto command = protocol::parse_command(sent.record);
+  if (!command) [[unlikely]]
+    return false;
+  const protocol::command_header& head = command->head;
+  std::array<std::uint64_t, max_lanes> done;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes().done(i);
+  operation& op = begin_operation(sent, *command);
   if (!find_accesses(op, *command)) [[unlikely]]
     return false;
-
   if (const std::uint64_t broken = lanes().take_broken()) [[unlikely]]
     restart_libraries(broken);
   take_failures(done);
   hazards().collect(op.touched, done, head.reports_seen, op.waits, op.inputs);
-
-  std::uint32_t library = 0, wanted = troupe_lane_library;
-  const engine_set::found* const loaded = parts_.engines.loaded_operation(head.opcode);
-  if (loaded == nullptr) [[unlikely]]
-    before_a_pause();  // loading an engine takes long
-  if (auto found =
-          loaded != nullptr ? result<engine_set::found>(*loaded) : parts_.engines.find(head.library, head.opcode);
-      found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
-    op.what = found->operation;
-    op.engine = found->engine;
-    op.library = found->library;
-    library = found->library;
-    wanted = op.what->lane;
-  } else {
-    const error disagree(reaction::unsupported, "worker",
-                         "the engine expects another layout of this request's fields; rebuild the engine and the "
-                         "application from the same headers");
-    op.doomed = failed_here(found ? disagree : found.error(), {"", sent.ticket});
-  }
-  if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
-  const bool old = head.generation != generation_;
-  if (old || head.reports_seen < hazards().forgotten()) [[unlikely]] {
-    if ((old && head.flags.bound()) ||
-        std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
-      op.doomed = failed_here(old ? restarted_meanwhile() : checked_too_long_ago(), op.id());
-  }
-  if (head.segments != 0 && !await_segments(head.segments) && !op.doomed) [[unlikely]]
-    op.doomed = failed_here(memory_not_mapped(), op.id());
-  dispatcher_.dispatch(op, head.flags, wanted, library, known_behind_ > 0);
+  find_engine(op, head);
+  check_inputs(op, head);
+  await_memory(op, head.segments);
+  dispatcher_.dispatch(op, head.flags, known_behind_ > 0);
   return true;
 }
 

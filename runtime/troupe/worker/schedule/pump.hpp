@@ -65,10 +65,15 @@ class pump {
  private:
   lane_set& lanes() noexcept { return dispatcher_.lanes(); }
   hazard_tracker& hazards() noexcept { return dispatcher_.hazards(); }
-  bool accept(const sent_slot& sent);                                          // false: the record cannot be a command
+  const hazard_tracker& hazards() const noexcept { return dispatcher_.hazards(); }
+  bool accept(const sent_slot& sent);  // false: the record cannot be a command
+  operation& begin_operation(const sent_slot& sent, const protocol::parsed_command& command);
   bool find_accesses(operation& op, const protocol::parsed_command& command);  // false: there cannot be such a list
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
+  void find_engine(operation& op, const protocol::command_header& head);
+  void check_inputs(operation& op, const protocol::command_header& head) const;
+  void await_memory(operation& op, std::uint32_t segments) noexcept;
   void restart_libraries(std::uint64_t which);
   void before_a_pause();
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never be mapped
