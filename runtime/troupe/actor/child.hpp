@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// One life of a supervised child. Implement it to supervise something other than a C++ actor. All functions must be
-/// thread-safe and must not block.
+/// One incarnation of a supervised child. Implement it to supervise something other than a C++ actor. All functions
+/// must be thread-safe and must not block.
 class child_handle {
  public:
   virtual ~child_handle() = default;
@@ -33,14 +33,14 @@ struct await_start {};
 /// The state that a `supervised_ref` shares with the supervisor; see supervised.hpp.
 class child_slot;
 
-/// Starts each life of one child.
+/// Starts each incarnation of one child.
 class child_starter {
  public:
   virtual ~child_starter() = default;
-  /// Starts one more life, for the supervisor whose actor id is `owner`. Must not block. Spawn actors with `from`, so
-  /// that they run where the supervisor's children run.
+  /// Starts one more incarnation, for the supervisor whose actor id is `owner`. Must not block. Spawn actors with
+  /// `from`, so that they run where the supervisor's children run.
   virtual result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) = 0;
-  /// The supervisor `owner` starts no further life unless a command asks for one.
+  /// The supervisor `owner` starts no further incarnation unless a command asks for one.
   virtual void retire([[maybe_unused]] std::uint64_t owner) noexcept {}
   /// For lookup by id; null for children that are not actors.
   virtual child_slot* slot() noexcept { return nullptr; }

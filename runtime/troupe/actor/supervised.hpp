@@ -16,7 +16,7 @@ template <class A>
 inline constexpr char class_tag = 0;
 }
 
-/// The address of a supervised actor, which stays the same through all its lives.
+/// The address of a supervised actor, which stays the same through all its incarnations.
 class child_slot final : public refuser {
  public:
   child_slot(std::string id, const void* tag) : id_(std::move(id)), tag_(tag) {}
@@ -24,16 +24,16 @@ class child_slot final : public refuser {
   const std::string& id() const noexcept { return id_; }
   /// Identifies the actor class, see `class_tag`.
   const void* tag() const noexcept { return tag_; }
-  /// The current life, or the last one.
+  /// The current incarnation, or the last one.
   actor_handle current() const;
-  /// `owner` is the actor id of the supervisor that started the life. When a supervisor is restarted, its old life can
-  /// still be running: it has the smaller id, and its calls are ignored.
+  /// `owner` is the actor id of the supervisor that started the incarnation. When a supervisor is restarted, its old
+  /// incarnation can still be running: it has the smaller id, and its calls are ignored.
   void begin_life(const actor_handle& actor, std::uint64_t owner);
   void retire(std::uint64_t owner) noexcept;
   /// Retires with a reason for the senders.
   void retire(std::uint64_t owner, std::string why) noexcept;
-  /// Translates a refusal by the current life, or its absence: `restarting`, or `stopped` if the supervisor has given
-  /// the child up.
+  /// Translates a refusal by the current incarnation, or its absence: `restarting`, or `stopped` if the supervisor has
+  /// given the child up.
   refusal reason_for(refusal why) const noexcept;
 
   error explain(refusal why) const override;
@@ -53,9 +53,10 @@ class child_slot final : public refuser {
   std::string why_retired_;  // empty: it ended by itself, or a command stopped it
 };
 
-/// A reference to a supervised child of class A through all its lives. Messages sent between two lives are refused with
-/// `retry_later`. Messages that were queued when a life ended are answered with its error; the next life does not get
-/// them. Once the supervisor has ended or given the child up, messages are refused with `stopped`.
+/// A reference to a supervised child of class A through all its incarnations. Messages sent between two incarnations
+/// are refused with `retry_later`. Messages that were queued when a incarnation ended are answered with its error; the
+/// next incarnation does not get them. Once the supervisor has ended or given the child up, messages are refused with
+/// `stopped`.
 template <class A>
 class supervised_ref {
  public:
@@ -75,7 +76,7 @@ class supervised_ref {
     return detail::ask_of<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
 
-  /// The current life, or the last one, for example to watch it. Empty before the first one.
+  /// The current incarnation, or the last one, for example to watch it. Empty before the first one.
   actor_ref<A> current() const { return actor_ref<A>(slot_ ? slot_->current() : actor_handle()); }
   const std::string& id() const noexcept { return slot_->id(); }
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
@@ -127,7 +128,7 @@ class actor_starter final : public child_starter {
 
 }  // namespace detail
 
-/// Returns the specification of a supervised actor of class A. Each life is constructed from copies of the same
+/// Returns the specification of a supervised actor of class A. Each incarnation is constructed from copies of the same
 /// arguments. Its name is the id unless the options name it.
 template <class A, class... Args>
 supervised<A> supervise(std::string id, actor_options options, Args... args) {

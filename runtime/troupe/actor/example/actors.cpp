@@ -56,10 +56,10 @@ int main() {
   const result<void> answer = counter.ref.ask(sale{-1}).get();  // breaks the till
   std::printf("the till said: %s\n", answer.error().text().c_str());
   while (!counter.ref.ask(takings{}).get()) {
-  }  // between two lives it answers retry_later
+  }  // between two incarnations it answers retry_later
   const auto children = manager.ask(which_children{}).get().value();
   std::printf("restarts of the till: %d\n", static_cast<int>(children[0].restarts));
 
-  const auto end = counter.ref.current().watch();  // this life's end
+  const auto end = counter.ref.current().watch();  // the end of this incarnation
   return day && *day == 370 && children[0].restarts == 1 && !end.ready() ? 0 : 1;
 }  // the stage stops the manager, which stops its children in reverse order
