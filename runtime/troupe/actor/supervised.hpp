@@ -54,7 +54,7 @@ class child_slot final : public refuser {
 };
 
 /// A reference to a supervised child of class A through all its incarnations. Messages sent between two incarnations
-/// are refused with `retry_later`. Messages that were queued when a incarnation ended are answered with its error; the
+/// are refused with `retry_later`. Messages that were queued when an incarnation ended are answered with its error; the
 /// next incarnation does not get them. Once the supervisor has ended or given the child up, messages are refused with
 /// `stopped`.
 template <class A>
