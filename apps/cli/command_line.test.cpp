@@ -140,10 +140,10 @@ TEST(command_line, refuses_invalid_device_names) {
     ASSERT_FALSE(d) << text;
     EXPECT_NE(d.error().text().find("as in cuda:0"), std::string::npos) << d.error().text();
   }
-  EXPECT_EQ(
-      parsed({"--device=gpu"})->device("--device").error().text(),
-      "troupe test: --device is \"gpu\", and no engine is called gpu; expected host, or an engine and which of its "
-      "devices, as in cuda:0");
+  EXPECT_EQ(parsed({"--device=gpu"})->device("--device").error().text(),
+            "troupe test: --device is \"gpu\", and no engine is called gpu; expected host, or an engine and the number "
+            "of its "
+            "device, as in cuda:0");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -236,7 +236,7 @@ class translator {
     source_.erase(d.body + 1, d.end - 1);
     source_.add_behind(d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(tokens_, d), ", ",
                                    static_cast<int>(execution::never), ", ",
-                                   quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
+                                   in_quotes(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
     out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
   }
 
@@ -249,11 +249,11 @@ class translator {
     split_body split;
     decide(d, parameters, k, split);
     const auto number = [](execution how) { return std::to_string(static_cast<int>(how)); };
-    std::string how = number(k.how), reason = quoted(k.reason), head;
+    std::string how = number(k.how), reason = in_quotes(k.reason), head;
     if (!split.condition.empty()) {
       head = "constexpr bool troupe_simple = " + split.condition + ";";
       how = "troupe_simple ? " + how + " : " + number(execution::fibers);
-      reason = "troupe_simple ? " + reason + " : " + quoted(unknown_types);
+      reason = "troupe_simple ? " + reason + " : " + in_quotes(unknown_types);
     }
     head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(tokens_, d) + ", " + how + ", " + reason +
             ")) return;"
