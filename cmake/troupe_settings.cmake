@@ -41,8 +41,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ does not model atomic_thread_fence under -fsanitize=thread; we use none on paths that it must understand.
   add_compile_options(-Wno-tsan)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # Wrong about std::string where it is inlined (GCC bug 105651).
-    add_compile_options(-Wno-restrict -Wno-array-bounds)
+    # False positives about std::string where it is inlined, once the standard headers are precompiled (GCC bug 105651).
+    add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endif()
 if(TROUPE_SANITIZE)
@@ -64,6 +64,7 @@ endif()
 find_package(Threads REQUIRED)
 find_program(TROUPE_CCACHE ccache)
 if(TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What it may overlook so that it works with precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TROUPE_CCACHE})
+  # It may overlook the times of files, so that it works with precompiled headers, and reads what a source depends on from the compiler's
+  # list instead of preprocessing it once more.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${TROUPE_CCACHE})
 endif()

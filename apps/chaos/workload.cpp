@@ -159,7 +159,7 @@ class client {
     if (is_sealed_) return true;
     sealed_data_ = some(kept_size);
     gpu_.upload(sealed_, sealed_data_);
-    auto answer = answers_.watch(seal(gpu_, sealed_));
+    auto answer = answers_.watch(troupe::seal(gpu_, sealed_));
     answers_.judge(answer, [this] {
       is_sealed_ = true;
       return std::string();

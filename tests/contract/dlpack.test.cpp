@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory shared with code outside the device by DLPack.
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "interop_fixture.hpp"
 
 namespace troupe::whole::interop_tests {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/float4.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/interop/abi.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/memory/requests.hpp>

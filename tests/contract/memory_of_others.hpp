@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <span>
+#include <troupe/base/file_descriptor.hpp>
 
 #include "harness.hpp"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through host memory.
 #include <troupe/device/peers.hpp>
+#include <troupe/device/sealing.hpp>
 #include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {

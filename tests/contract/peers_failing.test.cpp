@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through host memory.
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Requests that kill the worker: which are refused afterwards, for how long, and what still works.
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "harness.hpp"
 
 namespace troupe::whole {

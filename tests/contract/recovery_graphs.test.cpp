@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Graphs are recipes, like programs: a handle stays usable whatever happens to workers.
+#include <troupe/device/sealing.hpp>
 #include "graph_programs.hpp"
 #include "with_standbys.hpp"
 

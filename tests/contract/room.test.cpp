@@ -213,7 +213,7 @@ TEST(room, is_not_awaited_by_releases_on_the_reactor) {
   EXPECT_OK(gpu.sync().get());
 }
 
-class keep_content : public testing::Test {
+class keeping_content : public testing::Test {
  protected:
   runtime rt;
   device gpu = rt.open_device(with_test_engines());
@@ -221,7 +221,7 @@ class keep_content : public testing::Test {
   void SetUp() override { ASSERT_OK(gpu.upload(x, counting(4)).get()); }
 };
 
-TEST_F(keep_content, keeps_the_content_before_refused_requests) {
+TEST_F(keeping_content, keeps_the_content_before_refused_requests) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   ASSERT_FALSE(x.valid());
   EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
@@ -231,14 +231,14 @@ TEST_F(keep_content, keeps_the_content_before_refused_requests) {
   EXPECT_OK(keep_content(gpu, x)) << "a valid buffer needs no change";
 }
 
-TEST_F(keep_content, keeps_the_content_of_a_slice_alone) {
+TEST_F(keeping_content, keeps_the_content_of_a_slice_alone) {
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   EXPECT_OK(keep_content(gpu, x.slice(0, 2)));
   EXPECT_EQ(gpu.download(x.slice(0, 2)).get().value(), counting(2));
   EXPECT_FALSE(x.slice(2).valid());
 }
 
-TEST_F(keep_content, refuses_content_that_a_failed_request_may_have_changed) {
+TEST_F(keeping_content, refuses_content_that_a_failed_request_may_have_changed) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto sent = gpu.ask(increment{.x = x, .n = 4}, {.timeout = 5ms});
@@ -249,7 +249,7 @@ TEST_F(keep_content, refuses_content_that_a_failed_request_may_have_changed) {
   EXPECT_FALSE(x.valid());
 }
 
-TEST_F(keep_content, becomes_stale_if_an_earlier_request_fails_later) {
+TEST_F(keeping_content, becomes_stale_if_an_earlier_request_fails_later) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   auto sent = gpu.ask(increment{.x = x, .n = 4});
@@ -261,7 +261,7 @@ TEST_F(keep_content, becomes_stale_if_an_earlier_request_fails_later) {
   EXPECT_FALSE(keep_content(gpu, x));
 }
 
-TEST_F(keep_content, refuses_content_that_was_lost_with_the_worker) {
+TEST_F(keeping_content, refuses_content_that_was_lost_with_the_worker) {
   auto o = with_test_engines();
   o.restarts = 3;
   const device mortal = rt.open_device(o);
@@ -273,7 +273,7 @@ TEST_F(keep_content, refuses_content_that_was_lost_with_the_worker) {
   EXPECT_TRUE(is_error(error_of(keep_content(mortal, y)), reaction::context_lost, {"keep_content"}));
 }
 
-TEST_F(keep_content, refuses_buffers_of_other_devices_and_empty_ones) {
+TEST_F(keeping_content, refuses_buffers_of_other_devices_and_empty_ones) {
   const device other = rt.open_device(with_test_engines());
   EXPECT_TRUE(is_error(error_of(keep_content(other, x)), reaction::caller_bug, {"keep_content", "another device"}));
   EXPECT_TRUE(is_error(error_of(keep_content(gpu, buffer<float>())), reaction::caller_bug, {"keep_content", "empty"}));

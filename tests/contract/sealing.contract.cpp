@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Sealed memory on any engine, also on a GPU: TROUPE_TEST_ENGINE=cuda.
+#include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
 
 #include "harness.hpp"

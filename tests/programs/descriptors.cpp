@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
-#include <troupe/device/managed.hpp>
 #include <troupe/device/sharing.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/troupe.hpp>
@@ -60,14 +59,14 @@ task<result<int>> all(device gpu, device other, device near) {
 
   // DLPack: export, and import on a device with a worker thread.
   const dlpack::tensor lent = co_await dlpack::to_dlpack(gpu, x, {.shape = {64, 64}});
-  auto borrowed = dlpack::from_dlpack<float>(near, managed(lent));
+  auto borrowed = dlpack::from_dlpack<float>(near, lent.managed());
   if (!borrowed) co_return borrowed.error();
   wrong +=
       borrowed->layout.shape != list<std::int64_t>{64, 64} || borrowed->layout.strides != list<std::int64_t>{64, 1};
   co_await near.fill(borrowed->data, 9.0f);
   co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 9.0f);
-  dlpack::release(managed(lent));
+  dlpack::release(lent.managed());
 
   // Memory of this program, by address.
   auto numbers = std::make_shared<std::vector<float>>(n, 2.0f);

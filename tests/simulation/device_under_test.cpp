@@ -7,12 +7,12 @@
 namespace troupe::simulation {
 
 device_under_test::device_under_test(run_state& run, scene& where, block_in_call block) : run_(run), scene_(where) {
-  device_surroundings around{loop_,
-                             [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
-                                    std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
-                               return make_worker(id, how, channel_bytes);
-                             },
-                             false, std::move(block), run.settings.staging};
+  device_environment around{loop_,
+                            [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
+                                   std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
+                              return make_worker(id, how, channel_bytes);
+                            },
+                            false, std::move(block), run.settings.staging};
   core_ = device_core::open(run.settings.options, 0, around);
   handle_.emplace(core_);
 }
