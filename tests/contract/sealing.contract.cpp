@@ -71,7 +71,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_is_writable_after_unsealing) {
   // The worker is lost while it unseals: the next one can write the memory, or the memory is no longer sealed.
   const std::uint64_t before = gpu.statistics().generation;
   kill_worker(gpu);
-  unseal((void)gpu, kept).get();
+  (void)unseal(gpu, kept).get();
   while (gpu.statistics().generation == before) std::this_thread::yield();
   ASSERT_OK(gpu.fill(kept, 8).get());
   EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 8));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/mailbox_room.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 
@@ -52,7 +53,7 @@ std::int64_t start_deadlines::cancel_overdue() {
     } else if (deadline > loop_.now()) {
       next = std::min(next, deadline);
     } else {
-      cancelled_.mark(slot, ticket, passed_text, reaction::retry_later);
+      cancelled_.mark(slot, ticket, deadline_texts::before_start, reaction::retry_later);
     }
   }
   if (cancelled_.any()) completion_.drive();

@@ -18,10 +18,6 @@ class shared_channel;
 /// set, for the earliest deadline; none while no request has a deadline.
 class start_deadlines final : public control_loop::handler {
  public:
-  /// The error text of a request that was cancelled or refused because its deadline had passed.
-  static constexpr const char* passed_text =
-      "its time-out passed while it waited to start (call_options::timeout or scope_options::timeout)";
-
   start_deadlines(const device_loop& loop, shared_channel& channel, ledger& requests, cancellations& cancelled,
                   completion& answers, mailbox_room& room, reactor& waiting) noexcept;
 

@@ -7,6 +7,7 @@
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
@@ -107,10 +108,7 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
   const std::string full =
       cat("the mailbox of ", options_.name, " is full (", requests_.capacity(), " requests without an answer); ");
   if (now >= start_deadline_ns)
-    return error(reaction::retry_later, "device",
-                 cat("its time-out passed while it waited for room: ", full,
-                     "send fewer at a time, raise device_options::mailbox_capacity, or allow a longer "
-                     "call_options::timeout"));
+    return error(reaction::retry_later, "device", deadline_texts::before_room(full));
   std::string remedy = "await earlier ones or device::room(), or raise device_options::mailbox_capacity";
   if (options_.when_full == when_full::refuse) remedy += ", or leave device_options::when_full at wait";
   if (!options.waits_for_room) remedy += ", or leave call_options::waits_for_room at true";
@@ -181,7 +179,7 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
                                                   const request_scope* scope) const {
   if (wrong) return wrong;
   if (admission_.refusing()) return admission_.refusal();
-  if (options.timeout.nanoseconds <= 0) return error(reaction::retry_later, "device", start_deadlines::passed_text);
+  if (options.timeout.nanoseconds <= 0) return error(reaction::retry_later, "device", deadline_texts::before_start);
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
 }
 
