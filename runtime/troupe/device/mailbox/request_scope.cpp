@@ -20,8 +20,7 @@ std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request
 
 std::optional<error> request_scope::refusal(std::int64_t now_ns) const {
   if (stopped()) return error(reaction::retry_later, "device", stopped_text);
-  if (now_ns >= deadline_ns_)
-    return error(reaction::retry_later, "device", deadline_texts::after_scope);
+  if (now_ns >= deadline_ns_) return error(reaction::retry_later, "device", deadline_texts::after_scope);
   return {};
 }
 
