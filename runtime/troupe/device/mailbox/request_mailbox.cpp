@@ -52,7 +52,7 @@ error too_many_ranges(std::size_t count) {
 }
 
 const char* const sealed_meanwhile =
-    "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
+    "a buffer that it writes was sealed while it was being sent; unseal() it first, or write to another buffer";
 
 void mark_outputs_refused(const checker& checked, const error& why) {
   for (const block_access& a : joined(checked.uses()))
@@ -107,8 +107,7 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
     if (auto why = scope->refusal(now)) return *why;
   const std::string full =
       cat("the mailbox of ", options_.name, " is full (", requests_.capacity(), " requests without an answer); ");
-  if (now >= start_deadline_ns)
-    return error(reaction::retry_later, "device", deadline_texts::before_room(full));
+  if (now >= start_deadline_ns) return error(reaction::retry_later, "device", deadline_texts::before_room(full));
   std::string remedy = "await earlier ones or device::room(), or raise device_options::mailbox_capacity";
   if (options_.when_full == when_full::refuse) remedy += ", or leave device_options::when_full at wait";
   if (!options.waits_for_room) remedy += ", or leave call_options::waits_for_room at true";

@@ -34,7 +34,7 @@ class peer_channel {
   /// all that is allowed.
   result<meeting> take(device_memory& source, device_memory& target, std::uint64_t bytes);
   void give_back(const meeting& m) noexcept;
-  /// Returns unused staging memory to the system, and returns the number of bytes.
+  /// Releases unused staging memory, and returns the number of bytes.
   std::uint64_t trim();
 
   /// Returns where the target's workers map the source's memory `file`; empty if they do not yet.

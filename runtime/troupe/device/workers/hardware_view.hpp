@@ -26,7 +26,7 @@ class hardware_view {
   /// Takes the worker's description from the message `ready`: for a device other than the host its hardware and an
   /// empty line, then its engines.
   void note(const std::string& said);
-  /// Returns the worker's engines; empty until a worker was ready.
+  /// Returns the worker's engines; empty until a worker has become ready.
   std::vector<engine_info> engines() const;
 
   device_hardware hardware();
