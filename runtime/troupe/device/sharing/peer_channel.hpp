@@ -21,7 +21,7 @@ struct meeting {
 };
 
 /// The resources for copies from one device to another, kept by the target: staging memory for these two devices alone,
-/// and the source's memory as mapped by the target's workers. Thread safe.
+/// and the source's memory as mapped by the target's workers. Thread-safe.
 class peer_channel {
  public:
   peer_channel(std::weak_ptr<const void> source, std::string name)
