@@ -100,7 +100,7 @@ const measure jit_tile_gemm{
     .name = "jit.tile_gemm.512",
     .unit = "GFLOP/s",
     .ours = "a kernel with __shared__ tiles and __syncthreads, 512 x 512, split at its barriers",
-    .raw = "the same with a fibre for each thread, switched at each barrier",
+    .raw = "the same with a fiber for each thread, switched at each barrier",
     .goal = {goal::kind::ratio_at_least, 10},
     .run = run};
 

@@ -19,7 +19,7 @@
 #   DEPENDS component...           what the requests are written with, beside troupe::request
 #   APPLICATION source...          sources that send requests or use a device otherwise; they are troupe::<name>, which engines do not link
 #   APPLICATION_DEPENDS component...  what those depend on, beside the requests
-#   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` tells so.
+#   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` says so.
 #   HOST_PACKAGE, CUDA_PACKAGE     what a user must install where the vendor's library is missing at run time
 #   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
 #   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too

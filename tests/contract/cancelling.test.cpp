@@ -240,7 +240,7 @@ TEST(closing, now_ends_requests_that_run_longer_than_the_close_timeout) {
   auto never = gpu.ask(spin{.gate = gate});
   while (std::atomic_ref(gate[entered]).load() == 0 && !never.ready()) std::this_thread::yield();
   auto closed = gpu.close_now();
-  EXPECT_TRUE(is_error(error_of(never.get()), reaction::context_lost, {"testing.spin", "closed at once"}));
+  EXPECT_TRUE(is_error(error_of(never.get()), reaction::context_lost, {"testing.spin", "closed with close_now()"}));
   (void)closed.get();
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }

@@ -391,7 +391,7 @@ TEST_F(a_graph, refuses_recorders_other_than_that_of_the_current_body) {
   const auto f = flag(1);
   const auto refused = [](const auto& why) {
     return is_error(why, reaction::caller_bug,
-                    {"a recorder was used that is not that of the body being recorded", "the one which"});
+                    {"this recorder is not the one of the body being recorded", "the one passed"});
   };
   const auto recorded = [&](auto&& wrongly) {
     graph::recorder rec(gpu_);

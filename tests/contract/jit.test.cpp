@@ -295,9 +295,10 @@ TEST_F(a_program, is_refused_by_field_if_a_field_cannot_be_honoured) {
   EXPECT_EQ(text({.architecture = "sm_90a"}),
             "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
             "empty");
-  EXPECT_EQ(text({.units = {{.name = "b.cu", .source = "__device__ int b;"}}}),
-            "jit.compile: units has \"b.cu\"; the host engine makes a program of one source: #include the others, as "
-            "recipe::headers, or link on a GPU");
+  EXPECT_EQ(
+      text({.units = {{.name = "b.cu", .source = "__device__ int b;"}}}),
+      "jit.compile: units has \"b.cu\"; the host engine builds a program from one source: #include the others, as "
+      "recipe::headers, or link on a GPU");
   EXPECT_EQ(text({.relocatable = true}),
             "jit.compile: relocatable is true; the host engine links nothing: leave it false, or compile on a GPU");
   EXPECT_EQ(text({.precompiled_headers = true}),

@@ -167,7 +167,7 @@ TEST_F(a_module, refuses_gpu_features_on_the_host_engine_with_the_reason) {
   l.grid = 4;
   l.cluster = 2;
   EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::unsupported,
-                       {"module.launch", "cluster is {2, 1, 1}", "one after the other", "on a GPU"}));
+                       {"module.launch", "cluster is {2, 1, 1}", "at the same time", "on a GPU"}));
   l.cluster = 1;
   l.shared_carveout = 50;
   EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::unsupported, {"shared_carveout is 50", "leave it at -1"}));
@@ -215,7 +215,7 @@ TEST_F(a_module, refuses_a_cooperative_launch_on_the_host_engine_with_the_reason
   module::launch l = plain("nothing");
   l.cooperative = true;
   EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::unsupported,
-                       {"module.launch", "cooperative is true", "one after the other", "split the kernel"}));
+                       {"module.launch", "cooperative is true", "at the same time", "split it into several launches"}));
 }
 
 TEST_F(a_module, lists_its_kernels_and_globals_when_asked_for_a_missing_one) {

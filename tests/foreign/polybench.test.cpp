@@ -10,7 +10,7 @@ namespace {
 
 using matrix = std::vector<double>;
 
-/// The product of m x k and k x n numbers, row-major.
+/// Returns the product of an m x k and a k x n matrix, row-major.
 template <class A, class B>
 matrix product(int m, int n, int k, const std::vector<A>& a, const std::vector<B>& b) {
   matrix out(m * n);

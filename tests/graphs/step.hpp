@@ -25,7 +25,7 @@ enum class kind : std::uint8_t {
   slide,
   hash,
   gather,
-  tile,     ///< see engine/requests.hpp; they write b
+  tile,     ///< this and those above: see engine/requests.hpp; they write b
   fail,     ///< reads a, writes b (inout) and c (out), and fails
   unknown,  ///< reads a, writes b, in an engine that does not know it (element 1) or that does not exist (element 2)
   outside,  ///< copies a slice that lies outside its buffer to b
@@ -38,7 +38,7 @@ enum class kind : std::uint8_t {
 
 enum class sent : std::uint8_t {
   tell,
-  keep,  ///< a step `await` collects the answer, or the end does
+  keep,  ///< a step `await` collects the answer, or the test does at its end
   call,  ///< a callback collects the answer
   drop,  ///< nothing collects the answer
 };

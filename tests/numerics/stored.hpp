@@ -14,9 +14,8 @@
 
 namespace troupe::numerics {
 
-/// An operand in memory, filled with NaN, and so are `margin` elements on either side. Memory that is no element of the
-/// operand must neither be read, which would show as NaN in a result, nor written, which `untouched` detects byte by
-/// byte.
+/// An operand in memory, filled with NaN, with `margin` elements of NaN on either side. A request must not touch memory
+/// outside the operand's elements: a read shows as NaN in a result, and `untouched` detects a write, byte by byte.
 template <class T>
 class stored {
  public:

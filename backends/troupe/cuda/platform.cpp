@@ -239,10 +239,11 @@ result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
     return {};
   }
   (void)::cuMemAddressFree(got, bytes);
-  return error(reaction::fatal, "cuda",
-               cat("the ", bytes, " bytes of addresses from ", address,
-                   " on, where all workers of the device map its memory, are in use in this process. With "
-                   "isolation::thread that is this program: open the device earlier, or with isolation::process"));
+  return error(
+      reaction::fatal, "cuda",
+      cat("the ", bytes, " bytes at address ", address,
+          ", where every worker of the device maps its memory, are already in use in this process. With "
+          "isolation::thread, the process is your program: open the device earlier, or use isolation::process"));
 }
 
 result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t too_little_memory = 32 << 20;
 
 struct stream_state {
-  // otherwise the status that every call in this process returns from now on
+  // CUDA_SUCCESS, or the status that every call in this process returns from now on
   CUresult lost = CUDA_SUCCESS;
   CUstreamCaptureStatus records = CU_STREAM_CAPTURE_STATUS_NONE;
 };

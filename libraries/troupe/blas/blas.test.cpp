@@ -164,7 +164,7 @@ TEST_F(blas_checks, increments_count_in_the_size_of_a_vector) {
 }
 
 TEST_F(blas_checks, an_increment_of_zero_is_refused_and_tight_means_one) {
-  const std::string why = " is 0; expected an increment that moves: 1 for neighbouring elements";
+  const std::string why = " is 0; expected a nonzero increment: 1 for neighbouring elements";
   gemv<float> g = applied();
   g.incx = 0;
   EXPECT_EQ(refusal(g), "blas.gemv<f32>: incx" + why);

@@ -55,9 +55,9 @@ class blas_refusals : public ::testing::Test {
     constexpr bool band_k = requires { &R::k; } && requires { &R::x; };
     if constexpr (requires { &R::k; }) sizes_from(&R::k, "k", band_k ? 0 : 1);
     if constexpr (requires { &R::incx; })
-      expect_refused(good, &R::incx, 0, "incx is 0; expected an increment that moves: 1 for neighbouring elements");
+      expect_refused(good, &R::incx, 0, "incx is 0; expected a nonzero increment: 1 for neighbouring elements");
     if constexpr (requires { &R::incy; })
-      expect_refused(good, &R::incy, 0, "incy is 0; expected an increment that moves: 1 for neighbouring elements");
+      expect_refused(good, &R::incy, 0, "incy is 0; expected a nonzero increment: 1 for neighbouring elements");
     const auto least_leading = [&](extent R::* field, const std::string& name) {
       R r = good;
       r.*field = 0;

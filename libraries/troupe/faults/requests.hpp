@@ -8,7 +8,7 @@
 #include <troupe/request/request_list.hpp>
 
 /// A library actor that breaks things, for tests: in the worker, each request does what its name says, as a broken
-/// kernel or vendor library would. With isolation::thread, that is the application.
+/// kernel or vendor library would. With isolation::thread, it does so in the application.
 ///
 /// Each has a field `through`, see `optional_memory`. `number` lets a caller make otherwise identical requests differ.
 namespace troupe::faults {
@@ -105,7 +105,7 @@ struct hang {
   void check(checker& c) const;
 };
 
-/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, as a program does that
+/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, like a program that
 /// needs the memory. See device_options::worker_memory_limit.
 struct exhaust_memory {
   optional_memory through = {};

@@ -89,7 +89,7 @@ void memory(checker& check, const R& r, const sides& s) {
   kernel::check_program(check, r.callbacks, &r.callbacks);
   if (r.callbacks.stores() && r.normalization != normalization::none) [[unlikely]]
     check.refuse(&r.normalization, cat("is ", to_string(r.normalization), " with a store callback"),
-                 "none: the callback can multiply itself");
+                 "none: apply the factor in the callback");
   check.elements(r.input, r.input.size());
   if (r.callbacks.stores()) check.elements_among(r.output, r.output.size());
   if (r.load_data) check.elements(*r.load_data, r.load_data->size());

@@ -40,9 +40,10 @@ const device& recorder::gpu() const noexcept { return all_->gpu; }
 std::optional<error> recorder::out_of_turn() const {
   if (all_->finished) return detail::refusal("graph", "finish() was called; record another graph");
   if (all_->records == this) return std::nullopt;
-  return detail::refusal("graph",
-                         "a recorder was used that is not that of the body being recorded; expected the one which the "
-                         "function of if_ or while_ is given");
+  return detail::refusal(
+      "graph",
+      "this recorder is not the one of the body being recorded; use the one passed to the function of "
+      "if_ or while_");
 }
 
 node recorder::add(result<std::shared_ptr<const step>> made, std::string label) {

@@ -13,7 +13,7 @@ enum class refusal : std::uint8_t {
   none,
   full,        ///< the mailbox has no free place
   stopped,     ///< the receiver has ended or is stopping
-  restarting,  ///< the supervised child is between two lives
+  restarting,  ///< the supervised child is between two incarnations
   empty,       ///< the reference is empty
   other,       ///< `accepted` holds the error itself
 };

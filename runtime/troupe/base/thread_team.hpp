@@ -47,7 +47,7 @@ class thread_team {
 
   /// Takes part in the work, with as many helpers as are free; returns when no thread works on it. Thread-safe, and may
   /// be called from a part of other work: the caller never waits for a helper to begin. Must not be called from a
-  /// fibre.
+  /// fiber.
   void share(work& w);
 
   /// Calls `f(i)` for each i below `count`, `grain` of them in a row. Returns when all calls are done. If calls throw,

@@ -40,12 +40,12 @@ std::optional<error> check(const device_options& o) {
   if (const std::string& f = o.gpu_core_folder; !f.empty()) {
     constexpr std::size_t longest = 512;  // the driver takes 1023 bytes, with the file's name
     if (o.isolation == isolation::thread)
-      return bad_option(
-          "gpu_core_folder", '"' + f + '"',
-          "an empty text with isolation::thread: the driver enables core files for a whole process, which is yours");
+      return bad_option("gpu_core_folder", '"' + f + '"',
+                        "no folder with isolation::thread, because the driver enables core files for the whole "
+                        "process: your program");
     if (f.size() > longest || f.find_first_of("%\n") != std::string::npos || ::access(f.c_str(), W_OK | X_OK) != 0)
       return bad_option("gpu_core_folder", '"' + f + '"',
-                        "a folder that this process may write to, of at most 512 characters without %");
+                        "a folder that this process may write to, with a path of at most 512 characters and without %");
   }
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");

@@ -115,7 +115,7 @@ class device {
     static_assert(sizeof(T) <= 16, "fill repeats up to 16 bytes");
     return detail::fill(*this, to.memory(), std::as_bytes(std::span<const T>(&value, 1)), o);
   }
-  /// Returns memory that no buffer uses to the system; returns the number of bytes.
+  /// Releases memory that no buffer uses, and returns the number of bytes.
   std::uint64_t trim() const;
 
   // --- life ---

@@ -18,7 +18,7 @@ memory_range alloc_managed(const device& gpu, extent count, std::size_t element_
   };
   if (bytes.overflowed()) return refused("the size does not fit 64 bits");
   if (bytes < 1) return refused(too_few(count, element_bytes));
-  if (o.sealable) return refused("sealable is true, but a fault takes managed memory along; use alloc");
+  if (o.sealable) return refused("sealable is true, but managed memory does not survive a fault; use alloc");
   if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
     return refused(cat("alignment is ", o.alignment, "; expected a power of two up to 4096"));
   const auto n = static_cast<std::uint64_t>(bytes.value());

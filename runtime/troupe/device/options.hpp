@@ -80,9 +80,9 @@ struct device_options {
 
 /// Options of one request.
 struct call_options {
-  /// A request that has not started by then fails with `retry_later` and never runs. The time counts from the call and
-  /// includes waiting for room in the mailbox; with 0 or less the request is refused. A started request is not stopped
-  /// by this, but once the time has passed it is not run again after a fault: see `retries`.
+  /// A request that has not started within this time fails with `retry_later` and never runs. The time counts from the
+  /// call and includes waiting for room in the mailbox; with 0 or less the request is refused. A started request is not
+  /// stopped by this, but once the time has passed it is not run again after a fault: see `retries`.
   time_span timeout = time_span::for_ever();
   /// A request that still runs this long after it has started fails with `context_lost`: its worker is replaced, as
   /// after any other fault. The device checks a few times within the limit, so this is a few per cent late.

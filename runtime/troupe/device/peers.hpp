@@ -28,7 +28,8 @@ pending<void> copy_between(const device& to_device, const buffer<T>& to, const d
   return detail::copy_between(to_device, to.memory(), from_device, from.memory(), o);
 }
 
-/// Returns how `gpu` sees `other`. On GPUs this is known once a worker of each was ready: await `started()` first.
+/// Returns how `gpu` sees `other`. On GPUs this is known once a worker of each has become ready: await `started()`
+/// first.
 result<peer_info> peer(const device& gpu, const device& other);
 
 /// Maps the memory that `other` owns now into the workers of `gpu`, present and future, so that no copy has to do it

@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-/// The hardware of a device. On a GPU, known once a worker was ready (await `started()` first).
+/// The hardware of a device. On a GPU, known once a worker has become ready (await `started()` first).
 struct device_hardware {
   std::string model;                   ///< "NVIDIA H200"; on the host, the processor's name
   std::uint32_t capability_major = 0;  ///< compute capability; 0.0 on the host
@@ -54,7 +54,7 @@ struct device_statistics {
   /// device was opened, over all workers. Requests refused by the call itself count neither here nor in `failed`.
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;          ///< how many of those were answered with an error
-  std::vector<engine_info> engines;  ///< loaded at the start; empty until a worker was ready
+  std::vector<engine_info> engines;  ///< loaded at the start; empty until a worker has become ready
   /// Of the worker that serves, or that served last. 0 until there is one (await `started()` first), and if it is a
   /// thread.
   int worker_pid = 0;

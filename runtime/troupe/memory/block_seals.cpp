@@ -49,8 +49,8 @@ result<block_seals::request> block_seals::begin(const memory_range& all) {
                  "to another buffer, and seal that one");
   if (b.addresses != 0)
     return error(reaction::caller_bug, "memory",
-                 "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
-                 "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
+                 "seal: this program has an address of the buffer and can write there; release the address() handle "
+                 "and the to_dlpack tensors first, or copy the buffer to another, and seal that one");
   b.seal.store(seal_state::sealing, std::memory_order_seq_cst);
   return request{b.sealable, ++b.seals};
 }

@@ -123,8 +123,8 @@ TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_i
   ASSERT_TRUE(memory_->seals().begin_address(*b.get()));
   memory_->seals().end_address(*b.get());
   expect_refused(memory_->seals().begin(all_of(b)),
-                 "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
-                 "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
+                 "seal: this program has an address of the buffer and can write there; release the address() handle "
+                 "and the to_dlpack tensors first, or copy the buffer to another, and seal that one");
   memory_->seals().end_address(*b.get());
   seal(b);
   EXPECT_FALSE(memory_->seals().begin_address(*b.get())) << "for reading only";
@@ -352,7 +352,7 @@ TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_lost_with_it_for_goo
     memory_->mark_refused(b, b.address, b.address + 1000, error(reaction::caller_bug, "test", "refused"));
     const auto why = memory_->stale_cause(b, b.address, b.address + 4);
     ASSERT_TRUE(why);
-    EXPECT_NE(why->text().find("it died; managed memory goes with the worker"), std::string::npos) << why->text();
+    EXPECT_NE(why->text().find("it died; managed memory is lost with the worker"), std::string::npos) << why->text();
   }
   EXPECT_EQ(keep.use_count(), 1);
   EXPECT_EQ(quota.used(), 0u);

@@ -264,7 +264,7 @@ void device_memory::renew(block& base) {
 
 static error gone_with(const error& worker) {
   error::details d = worker.all();
-  d.text += "; managed memory goes with the worker that made it: allocate it again";
+  d.text += "; managed memory is lost with the worker that made it: allocate it again";
   return error(std::move(d));
 }
 

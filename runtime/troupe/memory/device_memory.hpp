@@ -42,7 +42,7 @@ class device_memory final : public memory_owner {
   block_ref failed_buffer(std::uint64_t bytes, error cause) override;
   /// Sets the limit of device memory once the device's size is known.
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Returns unused segments to the system, and returns how many bytes that freed.
+  /// Releases unused segments, and returns how many bytes that freed.
   std::uint64_t trim();
   /// Returns the figures of a kind. `host` and `sent` count as one.
   memory_statistics statistics(memory_kind kind) const;

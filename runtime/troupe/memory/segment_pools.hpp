@@ -52,7 +52,7 @@ class segment_pools {
   void count_failure(memory_kind kind) noexcept;
 
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Returns unused segments to the system, and returns how many bytes that freed.
+  /// Releases unused segments, and returns how many bytes that freed.
   std::uint64_t trim();
   /// Returns the figures of a kind, without memory outside segments. `host` and `sent` count as one.
   memory_statistics statistics(memory_kind kind) const;

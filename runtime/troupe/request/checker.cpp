@@ -42,8 +42,7 @@ void checker::refuse_range(const void* field, const memory_range& range) {
   if (!range.owner)
     return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
   if (range.owner->owner != owner_)
-    return refuse(field, "belongs to another device",
-                  "one of the device that is asked; copy or compile it there first");
+    return refuse(field, "belongs to another device", "one of this device; copy or compile it there first");
   // Its allocation failed, and the owner knows why.
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes))
     refusal_.pass_on(*cause);
@@ -75,7 +74,7 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
 void checker::strided(const void* field, extent n, extent inc, const void* inc_field) {
   if (refusal_) return;
   inc = or_tight(inc, 1);
-  if (inc == extent(0)) return refuse(inc_field, "is 0", "an increment that moves: 1 for neighbouring elements");
+  if (inc == extent(0)) return refuse(inc_field, "is 0", "a nonzero increment: 1 for neighbouring elements");
   const extent step = inc < 0 ? extent(0) - inc : inc;
   const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
   touch(field, count, " ((n - 1) * |increment| + 1)");

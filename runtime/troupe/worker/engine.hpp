@@ -17,7 +17,8 @@
 #include <vector>
 
 /// The interface between a worker and its engines. An engine is one shared object per library actor and backend
-/// (`blas.host.so`). It is loaded on first use and links one vendor library. It is a class with one `run` per request:
+/// (`blas.host.so`). It is loaded on first use and links one vendor library, or two if one needs the other (fft.cuda
+/// links NVRTC for cuFFT's callbacks). It is a class with one `run` per request:
 ///
 ///   struct openblas {
 ///     static result<std::unique_ptr<openblas>> make(const engine_context&);

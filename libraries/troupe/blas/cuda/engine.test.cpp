@@ -301,7 +301,7 @@ TEST_F(blas_cuda, each_status_of_cublas_becomes_the_right_reaction) {
     EXPECT_EQ(static_cast<reaction>(failure.reaction), c.wanted) << failure.text;
     EXPECT_EQ(failure.restart_library != 0, c.restarts) << failure.text;
     EXPECT_STREQ(failure.domain, "blas");
-    EXPECT_NE(std::string(failure.text).find("cublasScopy_64 answered "), std::string::npos) << failure.text;
+    EXPECT_NE(std::string(failure.text).find("cublasScopy_64 returned "), std::string::npos) << failure.text;
     EXPECT_NE(std::string(failure.text).find(c.text), std::string::npos) << failure.text;
   }
   // A stream that is recording must not be queried, and an invalidated recording is not a fault of the library.

@@ -94,7 +94,7 @@ struct modified_rotation {
   void *new_d1, *new_d2, *new_x1, *param;  ///< each can be null
   void* reply;
 };
-/// Five numbers whose flag is one of the four.
+/// Copies the five parameters of a modified rotation, with a flag that is one of its four values.
 struct flag {
   const void* from;
   void* to;

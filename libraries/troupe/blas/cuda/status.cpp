@@ -6,7 +6,7 @@ namespace troupe::blas {
 
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken) {
   const auto code = static_cast<std::int64_t>(status);
-  const std::string text = std::string(call) + " answered " + ::cublasGetStatusName(status);
+  const std::string text = std::string(call) + " returned " + ::cublasGetStatusName(status);
   const auto refused = [&](reaction what_to_do, std::string_view meaning) {
     return cuda::library_refused_on(stream, "blas", what_to_do, code, text, meaning);
   };

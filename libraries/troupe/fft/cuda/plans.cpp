@@ -84,7 +84,7 @@ result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time
         .domain = "fft",
         .code = made,
         .text =
-            "cufftXtMakePlanMany answered CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
+            "cufftXtMakePlanMany returned CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
             "lengths; those with a large prime factor cannot have any. Pad the transform, or use no callbacks"});
   TROUPE_TRY(done("cufftXtMakePlanMany", made));
   out->work_bytes_ = bytes;

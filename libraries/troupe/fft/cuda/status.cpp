@@ -51,7 +51,7 @@ const char* name_of_status(cufftResult s) noexcept {
 
 error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken) {
   const auto code = static_cast<std::int64_t>(status);
-  const std::string text = cat(call, " answered ", name_of_status(status));
+  const std::string text = cat(call, " returned ", name_of_status(status));
   const auto refused = [&](reaction what_to_do, std::string_view meaning) {
     return cuda::library_refused_on(stream, "fft", what_to_do, code, text, meaning);
   };

@@ -134,7 +134,7 @@ wide_real factor_of(normalization how, bool forward, const shape& n) {
   return divides ? 1 / count : 1;
 }
 
-/// Rounding errors grow with the root of the sum of squares, a little for each level.
+/// The rounding error is proportional to the root of the sum of squares, and to the number of levels.
 template <class T>
 wide_real tolerance(const std::vector<wide_complex>& input, std::int64_t count, wide_real factor) {
   using part = real_of<T>;
@@ -173,7 +173,7 @@ class fft_numerics : public ::testing::Test {
                         << ", " << want[i].im << ") within " << bound;
     }
   }
-  /// Returns a length: for cuFFT with narrow elements a power of two, for others any.
+  /// Returns a random length, a power of two in a quarter of the cases.
   extent any_length(std::int64_t most) {
     return random.between(0, 3) == 0 ? random.one_of<std::int64_t>({2, 4, 8, 16, 32}) : random.between(1, most);
   }
@@ -187,7 +187,7 @@ class fft_numerics : public ::testing::Test {
         return {any_length(8), any_length(8), any_length(9)};
     }
   }
-  /// Returns a random layout for these extents: with gaps, or in one of three cases without.
+  /// Returns a random layout for these extents: dense, interleaved, or possibly with gaps.
   layout any_layout(const shape& n, std::int64_t batch) {
     layout out;
     switch (random.between(0, 3)) {

@@ -154,7 +154,7 @@ class job {
                             " bytes after preprocessing; include less, or look for macros that expand without end")));
   }
 
-  // For the steps in this process, which no timeout kills.
+  // For the steps in this process, which no time-out kills.
   bool in_time() {
     if (!how_long_.over()) return true;
     out_.gave_up = true;

@@ -44,9 +44,10 @@ result<void> check_for_host(const recipe& r) {
     return unsupported(cat("max_registers is ", r.max_registers,
                            "; the host engine compiles for a processor, whose registers are not shared: leave it 0"));
   if (!r.units.empty())
-    return unsupported("units has \"" + r.units.front().name +
-                       "\"; the host engine makes a program of one source: #include the others, as recipe::headers, or "
-                       "link on a GPU");
+    return unsupported(
+        "units has \"" + r.units.front().name +
+        "\"; the host engine builds a program from one source: #include the others, as recipe::headers, or "
+        "link on a GPU");
   if (r.relocatable)
     return unsupported("relocatable is true; the host engine links nothing: leave it false, or compile on a GPU");
   if (r.precompiled_headers)

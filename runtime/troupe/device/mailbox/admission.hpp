@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// Whether a device accepts requests, and if not, why. Thread safe.
+/// Whether a device accepts requests, and if not, why. Thread-safe.
 class admission {
  public:
   bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept { return refusing_.load(order); }

@@ -52,7 +52,7 @@ error too_many_ranges(std::size_t count) {
 }
 
 const char* const sealed_meanwhile =
-    "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
+    "a buffer that it writes was sealed while it was being sent; unseal() it first, or write to another buffer";
 
 void mark_outputs_refused(const checker& checked, const error& why) {
   for (const block_access& a : joined(checked.uses()))

@@ -26,7 +26,8 @@ class watchdog;
 struct request_link;
 
 /// Sends requests. Each is checked, gets a slot, is written to shared memory, gets its ticket (its place in the order),
-/// and is published. Thread safe and lock-free.
+/// and is published. Thread-safe. Lock-free on the usual path: a small request without time limits that finds a free
+/// slot.
 class request_mailbox {
  public:
   request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,

@@ -33,15 +33,15 @@ error with_culprit(const error& why, const fault_record& record, bool beyond_mem
   if (record.address) d.text += "; invalid access to address " + hexadecimal(*record.address);
   if (beyond_memory)
     d.text +=
-        "; invalid access to an address that no memory can have, as of an uninitialised pointer or an index far out of "
-        "bounds: the processor does not tell which";
+        "; invalid access through a value that is not a valid address; likely an uninitialised pointer or an index far "
+        "out of bounds; the processor does not report the address";
   return error(std::move(d));
 }
 
 error quarantined_because(const fault_record& record) {
-  std::string text = record.blamed->name + " brought the worker down (the " +
-                     (record.deaths_alike == 1 ? "first" : cat("last of ", record.deaths_alike)) +
-                     " brought down by such requests)";
+  std::string text = record.blamed->name + " killed its worker (" +
+                     (record.deaths_alike == 1 ? "1 worker has" : cat(record.deaths_alike, " workers have")) +
+                     " died of such requests)";
   text += "; with the same data it is refused until reset()";
   if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
   return error(error::details{.reaction = reaction::caller_bug,

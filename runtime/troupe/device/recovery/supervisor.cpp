@@ -243,7 +243,7 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
   if (close_due_ <= now)
     return give_up(
         out,
-        {error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+        {error(reaction::context_lost, "device", "the device was closed with close_now() before this request finished"),
          fault_kind::overran, 0},
         now);
   if (launch_at_ > now) return;

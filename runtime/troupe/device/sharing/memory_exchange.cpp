@@ -90,13 +90,12 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
   if (!from.descriptor)
     return refused(
         "import: there is no descriptor. Memory without one (cudaMalloc, new) can be used by a worker that is a "
-        "thread: "
-        "adopt_memory on a device with isolation::thread. Else copy it with upload, or make it so that it has one "
-        "(cuMemCreate, memfd_create)");
+        "thread: adopt_memory on a device with isolation::thread. Otherwise copy it with upload, or allocate it with "
+        "cuMemCreate or memfd_create");
   if (from.bytes == 0) return refused("import: bytes is 0; expected at least 1 element");
   if (from.form != (gpu_ ? memory_form::cuda : memory_form::file))
     return impossible(std::string("import: the descriptor is ") +
-                      (gpu_ ? "a memory file; this device opens memory of cuMemCreate: copy it with upload"
+                      (gpu_ ? "of a memory file; this device opens memory made by cuMemCreate: copy it with upload"
                             : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
     return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
@@ -119,7 +118,7 @@ result<void> memory_exchange::try_to_open(const shared_memory& from) {
   if (!file)
     return refused("import: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
-                   "nobody can cut it off under the worker");
+                   "it cannot shrink while the worker uses it");
   // Prevent further seals: if the file can be mapped for writing now, so can every later worker. This fails if the file
   // has F_SEAL_SEAL already, which is just as good.
   (void)::fcntl(file->fd(), F_ADD_SEALS, F_SEAL_SEAL);

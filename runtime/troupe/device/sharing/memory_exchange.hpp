@@ -16,7 +16,7 @@ class completion;
 class shared_segments;
 class worker_pool;
 
-/// Exports, imports, adopts and maps memory that a device shares with other code. Thread safe.
+/// Exports, imports, adopts and maps memory that a device shares with other code. Thread-safe.
 class memory_exchange {
  public:
   memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,

@@ -21,7 +21,7 @@ struct meeting {
 };
 
 /// The resources for copies from one device to another, kept by the target: staging memory for these two devices alone,
-/// and the source's memory as mapped by the target's workers. Thread safe.
+/// and the source's memory as mapped by the target's workers. Thread-safe.
 class peer_channel {
  public:
   peer_channel(std::weak_ptr<const void> source, std::string name)
@@ -34,7 +34,7 @@ class peer_channel {
   /// all that is allowed.
   result<meeting> take(device_memory& source, device_memory& target, std::uint64_t bytes);
   void give_back(const meeting& m) noexcept;
-  /// Returns unused staging memory to the system, and returns the number of bytes.
+  /// Releases unused staging memory, and returns the number of bytes.
   std::uint64_t trim();
 
   /// Returns where the target's workers map the source's memory `file`; empty if they do not yet.

@@ -21,14 +21,15 @@ namespace troupe {
 namespace {
 
 error no_retries() {
-  return error(reaction::unsupported, "memory",
-               "copy between devices: retries is not 0; a copy whose worker dies cannot run again alone, as the other "
-               "device goes on: copy again when it is answered context_lost");
+  return error(
+      reaction::unsupported, "memory",
+      "copy between devices: retries is not 0; a copy between devices cannot be retried on one device only; on "
+      "context_lost, copy again");
 }
 
 error not_known_yet(const std::string& name) {
   return error(reaction::retry_later, "device",
-               "peer: the hardware of " + name + " is unknown until a worker was ready; await started() first");
+               "peer: the hardware of " + name + " is unknown until a worker has become ready; await started() first");
 }
 
 }  // namespace

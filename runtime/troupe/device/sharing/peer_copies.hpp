@@ -28,9 +28,9 @@ class peer_copies {
               worker_pool& workers, memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware,
               reactor& waiting, const staging_sizes& staging, bool gpu) noexcept;
 
-  /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `source`
+  /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `from`
   /// keep both devices alive.
-  void copy(const std::shared_ptr<peer_copies>& source, const memory_range& to, const memory_range& from,
+  void copy(const std::shared_ptr<peer_copies>& from, const memory_range& to, const memory_range& source,
             const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
   /// Returns how this device can reach the other.
   result<peer_info> seen(peer_copies& other);
@@ -42,7 +42,7 @@ class peer_copies {
   std::shared_ptr<peer_channel> channel_from(const std::shared_ptr<peer_copies>& source);
   result<block_ref> map_source(peer_channel& through, const std::shared_ptr<const memory_file>& file);
   template <class Give, class Take>
-  void send_halves(peer_copies& source, const Give& give, const Take& take, const std::shared_ptr<peer_copy>& copy,
+  void send_halves(peer_copies& from, const Give& give, const Take& take, const std::shared_ptr<peer_copy>& copy,
                    const std::optional<error>& failure, const call_options& options,
                    const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
 
@@ -59,7 +59,9 @@ class peer_copies {
   const bool gpu_;
   std::mutex lock_;
   std::vector<std::shared_ptr<peer_channel>> channels_;  // from each device that this one has copied from
-  std::recursive_mutex order_;                           // a copy holds both devices' while it gets its two tickets
+  // A copy holds both devices' locks while it gets its two tickets. Recursive, so that a copy sent by code that runs
+  // under the lock does not deadlock.
+  std::recursive_mutex order_;
 };
 
 }  // namespace troupe

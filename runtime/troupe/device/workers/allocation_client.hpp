@@ -11,7 +11,7 @@
 namespace troupe {
 
 /// Asks a worker to allocate device memory that the application cannot allocate itself. The memory outlives the worker.
-/// Thread safe, even while the worker ends.
+/// Thread-safe, even while the worker ends.
 class allocation_client {
  public:
   explicit allocation_client(control_socket worker) noexcept : worker_(std::move(worker)) {}

@@ -17,7 +17,7 @@ namespace troupe {
 class device_events;
 class worker_pool;
 
-/// What is known of the hardware, the engines and the worker's lanes, for statistics. Thread safe.
+/// What is known of the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
 class hardware_view {
  public:
   hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
@@ -26,7 +26,7 @@ class hardware_view {
   /// Takes the worker's description from the message `ready`: for a device other than the host its hardware and an
   /// empty line, then its engines.
   void note(const std::string& said);
-  /// Returns the worker's engines; empty until a worker was ready.
+  /// Returns the worker's engines; empty until a worker has become ready.
   std::vector<engine_info> engines() const;
 
   device_hardware hardware();

@@ -14,7 +14,7 @@ namespace troupe {
 
 /// Sends messages to a worker, in order. A worker that is starting reads nothing, and there may be a message for each
 /// of a thousand segments. So messages that the socket cannot hold, and all later ones, wait here; a thread delivers
-/// them once the worker reads. Thread safe.
+/// them once the worker reads. Thread-safe.
 class send_queue {
  public:
   /// `to` must outlive this object.

@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// The serving worker, and what is known of it. The supervisor decides which worker serves; this is the one that was
-/// last told to.
+/// The serving worker, and what is known about it. The supervisor decides which worker serves; this is the worker that
+/// was last told to serve.
 class serving_worker {
  public:
   using worker_id = device_supervisor::worker_id;

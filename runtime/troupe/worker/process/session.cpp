@@ -63,7 +63,7 @@ void worker_session::send(protocol::message kind, const std::string& text, react
   protocol::control_message m{};
   m.kind = kind;
   m.reaction = static_cast<std::uint32_t>(how);
-  // If the application is gone, no process needs the message.
+  // If the application has ended, the message is not needed.
   (void)application_.send(protocol::packet_of(m, text));
 }
 
@@ -156,9 +156,9 @@ void worker_session::enter_gpu() {
     if (auto ok = state_->gpu->enter(); !ok) send_failure(ok.error());
 }
 
-// Answers pings at once, because the application takes a silent worker for dead. To map memory, which pins it, and to
-// open libraries may take seconds, so a task queue does both, in the order of the messages. A task that takes as long
-// as a worker may take to start counts as hung, and pings are no longer answered.
+// Answers pings at once, because the application considers a silent worker dead. Mapping memory, which pins it, and
+// opening libraries can take seconds, so a task queue does both, in the order of the messages. A task that takes as
+// long as a worker may take to start counts as hung; pings are then no longer answered.
 void worker_session::listen() {
   std::vector<std::byte> packet(protocol::most_message_bytes);
   while (true) {
@@ -273,7 +273,7 @@ int worker_session::run() {
     send_failure(ready.error());
     return 1;
   }
-  // Before the listener starts, which may load more engines.
+  // Read before the listener starts, because the listener may load more engines.
   const std::string what = protocol::text_of(protocol::worker_description{
       .gpu = state_->gpu ? state_->gpu->description() : std::string(), .engines = state_->engines->loaded_engines()});
   publish_free_memory();

@@ -128,7 +128,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
     if (queued >= next) {
       prefetch(number, next, queued);
       operation& op = lanes_.at({number, next});
-      // Answers to what is complete already must not come only after this operation.
+      // Requests that are complete already must not be answered only after this operation.
       if (is_stream && !op.only_enqueues) device_.mark(number);
       if (!device_.has_platform() && l.purpose == lane_purpose::low) {
         for (std::uint32_t i = 0; i < op.together; ++i) (void)wait_for(lanes_.at({number, next + i}).waits, number);
@@ -175,15 +175,15 @@ void lane_set::wait_until_done(position p) noexcept {
   sleep_until(reached);
 }
 
-// Makes the waits of an operation that is about to run on a lane. A stream waits for another stream by itself; returns
-// what it waits for. Once the device is lost, returns whether or not the waits are over.
+// Waits for what an operation on a lane depends on, before it runs. If both are streams, makes the one stream wait for
+// the other instead, and returns what it waits for. Once the device is lost, returns even if the waits are not over.
 protocol::gate lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
   const bool on_stream = device_.is_stream(on_lane);
   protocol::gate on_device;
   waits.for_each([&](position p) {
     if (done(p.lane) >= p.sequence) return;
     if (!on_stream) return wait_until_done(p);
-    device_.mark(on_lane);  // answers to what it has completed must not come only after this wait
+    device_.mark(on_lane);  // so that what it has completed is not answered only after this wait
     if (!device_.is_stream(p.lane)) return wait_until_done(p);
     sleep_until([&] { return lanes_[p.lane].ran.load(std::memory_order_seq_cst) >= p.sequence; });
     on_device.add(p.lane, lanes_.channel.log(p.lane, p.sequence).load(std::memory_order_relaxed));
@@ -278,8 +278,7 @@ void lane_set::report_failure(const operation& op, const failure_ptr& why) {
 
 void lane_set::run(operation& op) noexcept {
   if (op.together > 1) return run_group(op);
-  // An operation that will not run makes its waits too: later ones wait for this operation alone, and rely on what it
-  // has waited for.
+  // Even an operation that will not run waits: later operations wait only for this one, and rely on its waits.
   const protocol::gate on_device = wait_for(op.waits, op.at.lane);
   if (device_.is_lost()) return;
   if (op.timed) start_time_limit(op, on_device);
@@ -299,7 +298,8 @@ void lane_set::start_time_limit(const operation& op, protocol::gate gate) noexce
   lanes_.channel.gate(op.slot).store(gate.word(), std::memory_order_relaxed);
 }
 
-// Such an operation has not failed itself. It is lost and may be asked again, like all that the device has not done.
+// Such an operation has not itself failed. It is lost, like everything that the device has not done, and may be sent
+// again.
 bool lane_set::is_lost_with_context(const failure& why) const noexcept {
   return why.reaction == reaction::context_lost && device_.is_lost();
 }

@@ -122,8 +122,8 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
 // Visits statements in the order in which a thread executes them.
 class walker {
  public:
-  // `deep`: also visits statements without a barrier. `found` gets the first token of a statement that accesses memory
-  // differently than an earlier one.
+  // `deep`: also visits statements without a barrier. `found` gets the first token of each statement that accesses
+  // memory that an earlier statement accessed in another way.
   walker(const token_list& source, const definition& d, const watched_names& names,
          const std::function<bool(std::string_view)>& waits, bool deep, const std::function<void(std::size_t)>& found)
       : s_(source), names_(names), found_(found), deep_(deep), first_(d.body), budget_(64 * (d.end - d.body)) {

@@ -21,7 +21,7 @@ namespace troupe::cuda_on_host {
 /// next barrier.
 struct volatile_steps {
   struct store {
-    std::size_t begin, assignment, end;  ///< the statement; `assignment` is the = or the like, or `end` for ++
+    std::size_t begin, assignment, end;  ///< the statement; `assignment` is the assignment operator, or `end` for ++
   };
   std::vector<store> stores;
   /// Statements around them in which control flow diverges, outer ones last.
@@ -34,7 +34,7 @@ volatile_steps find_volatile_steps(const token_list& source, const unit& u, cons
 void write_steps(edited_source& source, const volatile_steps& steps, std::size_t rank);
 
 /// Returns statements, by their first tokens, before which a step is needed: in a list of statements with a barrier,
-/// those that access shared memory differently than an earlier statement since the last barrier.
+/// those that access shared memory in another way than an earlier statement since the last barrier.
 std::unordered_set<std::size_t> find_shared_steps(const token_list& source, const unit& u, const definition& function,
                                                   const std::function<bool(std::string_view)>& waits);
 void write_steps(edited_source& source, const std::unordered_set<std::size_t>& before, std::size_t rank);

@@ -41,9 +41,10 @@ static std::string text_of(const dimensions& d) {
 static result<void> check_cluster(const dimensions& cluster, std::string_view request) {
   if (cluster == dimensions(1)) [[likely]]
     return {};
-  return gpus_only(request, "cluster is " + text_of(cluster) +
-                                ", but the host engine runs a grid's blocks one after the other, so they cannot use "
-                                "each other's shared memory; launch without clusters, or on a GPU");
+  return gpus_only(request,
+                   "cluster is " + text_of(cluster) +
+                       ", but the host engine does not guarantee that the blocks of a grid run at the same "
+                       "time, so they cannot use each other's shared memory; launch without clusters, or on a GPU");
 }
 
 result<void> host_programs::run(const program_root& root, const launch_order& l, call&) {
@@ -55,8 +56,9 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
   if (l.cooperative) [[unlikely]]
     return error(reaction::unsupported, "kernel",
                  std::string(l.request) +
-                     ": cooperative is true, but the host engine runs a grid's blocks one after the other, so they "
-                     "cannot wait for each other; split the kernel where its grid meets, into launches");
+                     ": cooperative is true, but the host engine does not guarantee that the blocks of a grid run at "
+                     "the same time, so they cannot wait for each other; split it into several launches at each grid "
+                     "barrier");
   if (const auto map = first_map_in(l.values)) [[unlikely]]
     return gpus_only(l.request,
                      cat("argument ", *map,
