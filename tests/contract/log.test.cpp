@@ -60,7 +60,7 @@ TEST_F(logging, reports_a_fault_record_that_cannot_be_written) {
     ::kill(gpu.statistics().worker_pid, SIGKILL);
     while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
   }
-  EXPECT_TRUE(says(log_level::warning, "could not be written to " + folder));
+  EXPECT_TRUE(says(log_level::warning, "could not write the fault record to " + folder));
 }
 
 // A sink that blocks delays the continuations of its device, but neither its answers nor the next worker.

@@ -164,7 +164,8 @@ TEST_F(quarantine, ends_by_itself) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost);
   const device_event begun = next(w, event_kind::quarantined);
   ASSERT_TRUE(begun.cause && begun.fault);
-  EXPECT_TRUE(is_error(*begun.cause, reaction::caller_bug, {"testing.fragile", "last of 2", "0.", "reset()"}));
+  EXPECT_TRUE(
+      is_error(*begun.cause, reaction::caller_bug, {"testing.fragile", "2 workers have died", "0.", "reset()"}));
   EXPECT_TRUE(begun.fault->quarantined);
   EXPECT_EQ(begun.fault->deaths_alike, 2u);
   EXPECT_NE(begun.fault->text().find("with the same data it is refused"), std::string::npos) << begun.fault->text();

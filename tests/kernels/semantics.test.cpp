@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
-#include <troupe/device/sharing.hpp>
 
 #include "compiled.hpp"
 
@@ -194,7 +193,7 @@ TEST(semantics, pointers_to_a_threads_variables_stay_valid_across_barriers) {
               "__device__ int* address(int& r) { return &r; }"),
        [](int t) { return t + 1; }},
       {"an address that a member function gives back",
-       kernel("holder h = {t}; int* p = address(h); __syncthreads(); *p += 1; y[t] = h.v;",
+       kernel("holder h = {t}; int* p = h.address(); __syncthreads(); *p += 1; y[t] = h.v;",
               "struct holder { int v; __device__ int* address() { return &v; } };"),
        [](int t) { return t + 1; }},
       {"an array that is a member",
