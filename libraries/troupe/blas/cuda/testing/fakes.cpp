@@ -15,15 +15,30 @@ void wrong(const char* what) {
 void must_be_pinned(const void* list) {
   if (!driver().is_pinned(list)) wrong("it reads a list of addresses that is not pinned");
 }
-bool is_on_this_stack(const void* address) {
+
+namespace {
+
+struct stack_range {
+  std::uintptr_t begin = 0, end = 0;
+};
+// For the main thread this reads all of /proc/self/maps.
+stack_range find_stack() {
   pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return false;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};
   void* lowest = nullptr;
   std::size_t bytes = 0;
   ::pthread_attr_getstack(&attributes, &lowest, &bytes);
   ::pthread_attr_destroy(&attributes);
-  const auto at = reinterpret_cast<std::uintptr_t>(address), low = reinterpret_cast<std::uintptr_t>(lowest);
-  return at >= low && at < low + bytes;
+  const auto low = reinterpret_cast<std::uintptr_t>(lowest);
+  return {low, low + bytes};
+}
+
+}  // namespace
+
+bool is_on_this_stack(const void* address) {
+  static thread_local const stack_range stack = find_stack();
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return at >= stack.begin && at < stack.end;
 }
 
 }  // namespace troupe::blas::testing
