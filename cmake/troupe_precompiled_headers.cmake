@@ -3,8 +3,8 @@
 #
 # troupe_use_precompiled_headers()
 #   Called last, in the project's folder. Compiles what nearly every source includes once, the headers of the standard library and for tests
-#   those of GoogleTest, and lets all our targets start from that: it takes a quarter of the time of a build. Sources include all that they use
-#   nevertheless: the presets clang and fuzz build without (TROUPE_PRECOMPILED_HEADERS=OFF), and headers are checked without.
+#   those of GoogleTest, and lets all our targets start from that: the device with its tests takes 138 s of processor time so, and 234 s without.
+#   Sources include all that they use nevertheless: the presets clang and fuzz build without (TROUPE_PRECOMPILED_HEADERS=OFF), and headers are checked without.
 #   Left alone: targets with the property TROUPE_PLAIN, and sources with options of their own.
 option(TROUPE_PRECOMPILED_HEADERS "Compile the headers of the standard library once for all sources" OFF)
 
@@ -33,6 +33,10 @@ function(troupe_use_precompiled_headers)
     get_target_property(linked ${target} LINK_LIBRARIES)
     if(linked MATCHES "GTest::")
       target_precompile_headers(${target} REUSE_FROM troupe_test_headers)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        # False positives about std::string in headers that are precompiled (GCC bug 105651).
+        target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+      endif()
     else()
       target_precompile_headers(${target} REUSE_FROM troupe_standard_headers)
     endif()

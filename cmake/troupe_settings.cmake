@@ -41,8 +41,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ does not model atomic_thread_fence under -fsanitize=thread; we use none on paths that it must understand.
   add_compile_options(-Wno-tsan)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # False positives about std::string where it is inlined, once the standard headers are precompiled (GCC bug 105651).
-    add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+    # A false positive about std::string at -O3 (GCC bug 105651).
+    add_compile_options(-Wno-restrict)
   endif()
 endif()
 if(TROUPE_SANITIZE)

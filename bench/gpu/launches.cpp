@@ -48,7 +48,7 @@ figures run_roundtrip(const settings& s) {
 }
 
 figures run_stream(const settings& s) {
-  // So many fit the mailbox that no call waits for room: their time is the caller's cost alone.
+  // They all fit the mailbox, so no call waits for room, and their time is the caller's cost alone.
   constexpr int launches = 100'000, without_waiting = 60'000;
   constexpr double most_ns = 150;
   raw_side raw(s);

@@ -1,15 +1,10 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints "file:line: class name declares n functions" of each that declares more than `most`, private ones included. Knows C++ as clang-format
-# leaves it.
-FNR == 1 { depth = 0; statement = ""; comment = 0; continued = 0 }
+# Prints "file:line: class name declares n functions" of each that declares more than `most`, private ones included. With code.awk.
+FNR == 1 { depth = 0; statement = "" }
 {
-  line = $0
-  if (comment) { at = index(line, "*/"); if (at == 0) next; line = substr(line, at + 2); comment = 0 }
-  gsub(/\\\\/, "", line); gsub(/\\"/, "", line); gsub(/"[^"]*"/, "\"\"", line); gsub(/'\\?.'/, "0", line); sub(/\/\/.*/, "", line)
-  if ((at = index(line, "/*")) != 0) { if (index(line, "*/") == 0) comment = 1; line = substr(line, 1, at - 1) }
-  if (line ~ /^[ ]*#/ || continued) { continued = line ~ /\\$/; next }
+  line = code_of($0)
   n = length(line)
   for (i = 1; i <= n; ++i) {
     c = substr(line, i, 1)

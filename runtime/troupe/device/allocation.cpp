@@ -45,12 +45,13 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   return r;
 }
 
+void zero(const device& gpu, const memory_range& r) {
+  (void)gpu.tell(memory::fill{.target = out<std::byte>(r), .bytes = r.bytes, .pattern = {}, .pattern_bytes = 1});
+}
+
 memory_range alloc(const device& gpu, extent count, std::size_t element_bytes, const alloc_options& o) {
   memory_range r = allocate(*device_access::core(gpu), memory_kind::device, count, element_bytes, o);
-  if (o.zeroed && r.address != 0) {
-    // A tell: should it be refused, the buffer is stale with the reason.
-    (void)gpu.tell(memory::fill{.target = out<std::byte>(r), .bytes = r.bytes, .pattern = {}, .pattern_bytes = 1});
-  }
+  if (o.zeroed && r.address != 0) zero(gpu, r);
   return r;
 }
 

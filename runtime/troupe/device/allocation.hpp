@@ -5,11 +5,18 @@
 #include <troupe/device/alloc_options.hpp>
 #include <troupe/device/core.hpp>
 
+namespace troupe {
+class device;
+}
+
 namespace troupe::detail {
 
 /// Allocates from the memory of `kind`. If there is none, the range is refused on use, with the reason.
 memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
                       const alloc_options& o);
+
+/// Fills the range with zeros, as a request in order with others. If it is refused, the range is stale with the reason.
+void zero(const device& gpu, const memory_range& r);
 
 /// Text about a count that is not positive.
 std::string too_few(extent count, std::size_t element_bytes);

@@ -27,8 +27,7 @@ memory_range alloc_managed(const device& gpu, extent count, std::size_t element_
     memory.count_failure(memory_kind::device);
     return {memory.failed_buffer(n, made.error()), 0, n};
   }
-  if (o.zeroed)
-    (void)gpu.tell(memory::fill{.target = out<std::byte>(*made), .bytes = bytes, .pattern = {}, .pattern_bytes = 1});
+  if (o.zeroed) zero(gpu, *made);
   return std::move(*made);
 }
 

@@ -12,7 +12,7 @@ memory_range refused(const memory_range& range, std::uint64_t bytes, std::string
   return {range.owner->owner->failed_buffer(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
 }
 
-// Returns the size of a slice of so many elements, whether or not it is valid.
+// Returns the size in bytes of a slice with that number of elements, whether or not it is valid.
 std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
   if (count < 1) return 0;
   const extent bytes = count * element_bytes;

@@ -21,7 +21,7 @@ class copy_threads {
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
 
-  /// Returns how many are worthwhile with so many usable cores.
+  /// Returns how many threads are worthwhile with that number of usable cores.
   static std::size_t helpers_for(std::size_t cores) noexcept { return std::min<std::size_t>(cores / 3, 5); }
   /// Returns the most parts at once that are worthwhile.
   std::size_t most_parts() const noexcept { return helpers_ == 0 ? 1 : 2 * (helpers_ + 1); }

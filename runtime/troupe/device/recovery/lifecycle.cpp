@@ -241,14 +241,12 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
     case worker_link::news::kind::loaded:
       return workers_.warm_up_standbys(n.text);
     case worker_link::news::kind::failed:
-      link.ready.store(false);
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
       // The driver has ended all of the worker's work on the device soon after this; its process takes much longer to
       // go.
       if (gpu_ && n.how == reaction::context_lost) check_quiesced();
       return;
     case worker_link::news::kind::violated:
-      link.ready.store(false);
       return report_now(
           {device_supervisor::event_kind::misbehaved, id, error(n.how, "device", n.text), fault_kind::misbehaved});
     case worker_link::news::kind::gone:

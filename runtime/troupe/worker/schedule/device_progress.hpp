@@ -96,7 +96,7 @@ class device_progress {
   std::atomic<bool> lost_{false};
   spin_experience spins_;
   alignas(64) std::array<void*, max_lanes> streams_{};
-  alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< so many enqueued operations
+  alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< number of enqueued operations
   std::array<stream_marks, max_lanes> marks_;
   std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
   std::atomic<bool> ending_{false};

@@ -29,8 +29,8 @@ class dispatcher {
   const hazard_tracker& hazards() const noexcept { return hazards_; }
   const lane_chooser& chooser() const noexcept { return settings_.lanes; }
 
-  /// `op.waits` is what the hazard tracker has named. `busy`: so many requests follow that the pump should not enqueue
-  /// this one itself.
+  /// `op.waits` is what the hazard tracker has named. `busy` says that a long queue follows, so the pump should
+  /// not enqueue this one itself.
   void dispatch(operation& op, protocol::command_flags flags, bool busy);
   bool has_group() const noexcept { return group_.count != 0; }
   /// Runs the open group, if there is one, or leaves it to its lane.

@@ -12,8 +12,8 @@ namespace {
 
 // How many requests ahead of the one that is being taken are prefetched, and how many bytes of each record.
 constexpr std::uint32_t looked_ahead = 2;
-// If so many requests follow, one that could be enqueued at once is left to its lane's thread while the pump looks at
-// the next. For fewer it does not pay to wake that thread.
+// If at least this many requests follow, one that could be enqueued at once is left to its lane's thread while the pump
+// takes the next. For fewer it does not pay to wake that thread.
 constexpr std::uint32_t long_queue = 16;
 constexpr int long_rest = 256;  // 5 to 12 µs
 constexpr std::size_t usual_record_bytes = 6 * 64;
@@ -26,7 +26,7 @@ failure_ptr failed_here(const error& why, const request_id& id) {
 
 error checked_too_long_ago() {
   return error(reaction::retry_later, "worker",
-               "so many requests have failed since this one was checked that the worker no longer knows whether one of "
+               "too many requests have failed since this one was checked, so the worker no longer knows whether one of "
                "them should have written an input; send it again");
 }
 

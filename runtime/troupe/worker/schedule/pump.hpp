@@ -26,8 +26,9 @@ class pump {
     /// Where the application's memory is mapped, in which lists of accesses lie.
     std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;
     /// How many failures may spoil memory at a time: older poison is forgotten, since memory that is never written
-    /// again would keep it. By default four times the largest mailbox. A request arrives before so many others have
-    /// failed since it was checked, unless its caller waited very long for room; then it is refused.
+    /// again would keep it. By default four times the largest mailbox. Fewer requests than that
+    /// fail between the check of a request and its arrival, unless its caller waited very long for room; then it is
+    /// refused.
     std::uint64_t most_poison = std::uint64_t{4} * protocol::most_requests;
     /// If false, operations that cannot run at once wait for `step_lane`.
     bool threads = true;
@@ -80,7 +81,7 @@ class pump {
 
   parts parts_;
   std::uint32_t generation_ = 0;
-  std::uint32_t known_behind_ = 0;  // at least so many requests follow the one that is being taken
+  std::uint32_t known_behind_ = 0;  // a lower bound of how many requests follow the one that is being taken
   std::unique_ptr<operation[]> operations_;
   failure_log failures_;
   dispatcher dispatcher_;
