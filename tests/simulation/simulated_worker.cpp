@@ -62,13 +62,13 @@ void simulated_worker::die(exit_status how) {
 
 void simulated_worker::die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket) {
   if (begun_) {
-    protocol::crash_note& note = view_.page().last_words;
     const std::uint64_t guessed = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
-    note.ticket = ticket != 0 ? ticket : guessed;
-    note.accessed = static_cast<protocol::fault_address>(r.below(3));
-    note.address = r.next();
-    note.from_outside = ticket == 0 && r.percent(10);
-    note.signal.store(static_cast<std::uint32_t>(signal));
+    protocol::last_words said{.signal = static_cast<std::uint32_t>(signal)};
+    said.ticket = ticket != 0 ? ticket : guessed;
+    said.accessed = static_cast<protocol::fault_address>(r.below(3));
+    said.address = r.next();
+    said.from_outside = ticket == 0 && r.percent(10);
+    view_.page().said_last.write(said);
   }
   die({exit_status::ending::signalled, signal});
 }

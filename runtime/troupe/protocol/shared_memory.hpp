@@ -10,6 +10,7 @@
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/protocol/command.hpp>
+#include <troupe/protocol/crash_note.hpp>
 #include <troupe/protocol/words.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <troupe/request/request.hpp>
@@ -36,23 +37,6 @@ struct device_room {
   std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
 };
 
-/// Whether a crash note names the address that was accessed.
-enum class fault_address : std::uint32_t {
-  unknown = 0,
-  known = 1,
-  no_such_memory = 2,  ///< an impossible address, which the processor does not report
-};
-
-/// What the signal handler of a dying worker writes. The application checks all of it that it can.
-struct crash_note {
-  std::atomic<std::uint32_t> begun{0};
-  std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing is written
-  std::uint32_t from_outside = 0;        ///< 1: another process sent the signal
-  fault_address accessed = fault_address::unknown;
-  std::uint64_t address = 0;  ///< if known
-  std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
-};
-
 struct progress_page {
   /// Threads that wait for answers sleep here. If there are any, the worker adds 1 and wakes them.
   std::atomic<std::uint32_t> epoch{0};
@@ -64,7 +48,7 @@ struct progress_page {
   /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
-  alignas(64) crash_note last_words;
+  alignas(64) crash_note said_last;
   alignas(64) device_room room;
 };
 

@@ -27,19 +27,19 @@ device_supervisor::limits limits_of(const device_options& o) noexcept {
 
 }  // namespace
 
-lifecycle::lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
-                     completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers,
-                     recovery& requests, fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware,
-                     device_events& events, bool gpu) noexcept
+lifecycle::lifecycle(const device_options& options, const device_loop& loop, admission& admission,
+                     request_mailbox& mailbox, completion& completion, reactor& reactor, serving_worker& worker,
+                     worker_pool& workers, recovery& recovery, fault_reporter& faults, quarantine_guard& quarantine,
+                     hardware_view& hardware, device_events& events, bool gpu) noexcept
     : options_(options),
       loop_(loop),
-      admission_(takes),
+      admission_(admission),
       mailbox_(mailbox),
-      completion_(answers),
-      waiting_(waiting),
+      completion_(completion),
+      reactor_(reactor),
       worker_(worker),
       workers_(workers),
-      requests_(requests),
+      recovery_(recovery),
       faults_(faults),
       quarantine_(quarantine),
       hardware_(hardware),
@@ -92,7 +92,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case serve:
       return this->serve(a.worker);
     case sort_out:
-      return requests_.sort_out(a);
+      return recovery_.sort_out(a);
     case lost_standby:
       return events_.emit(event_kind::standby_lost, a.why);
     case accept_new:
@@ -113,11 +113,11 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
       link->ready.store(false);
       return link->kill();
     case answer_all:
-      return requests_.answer_all(a);
+      return recovery_.answer_all(a);
     case tell_stopped:
       return announce_stop(a);
     case end_watches: {
-      const reactor::answering now(waiting_);
+      const reactor::answering now(reactor_);
       return events_.news().end();
     }
   }
@@ -128,21 +128,21 @@ void lifecycle::launch(worker_id id) {
 }
 
 void lifecycle::serve(worker_id id) {
-  if (const auto ok = requests_.serve(*workers_.find(id)); !ok)
+  if (const auto ok = recovery_.serve(*workers_.find(id)); !ok)
     return report({device_supervisor::event_kind::cannot_serve, id, ok.error()});
   workers_.changed();
   const std::int64_t since = std::max(faults_.seen_ns(), opened_ns_);
   events_.emit(event_kind::serving, {}, time_span(std::chrono::nanoseconds(loop_.now() - since)));
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   ready_.reach({});  // last: callers that it answers must not see the event again in a watch that they open then
 }
 
 void lifecycle::accept_requests() {
   // If this fails, threads that complete answers post the continuations.
-  (void)waiting_.start(loop_.device());
+  (void)reactor_.start(loop_.device());
   ready_.reset();
   stopped_.reset();
-  requests_.reset();
+  recovery_.reset();
   opened_ns_ = loop_.now();
   admission_.accept();
 }
@@ -151,13 +151,13 @@ void lifecycle::refuse_requests(const device_supervisor::action& a) {
   admission_.refuse(*a.why);
   if (a.state == device_state::closing) events_.emit(event_kind::closing);
   completion_.drive();  // answers calls of room()
-  waiting_.wake_all();  // wakes threads that are blocked until there is room
+  reactor_.wake_all();  // wakes threads that are blocked until there is room
   workers_.changed();   // wakes threads that wait for a worker to make memory
 }
 
 void lifecycle::await_drained() {
   completion_.set_closing(true);
-  waiting_.wake_all();
+  reactor_.wake_all();
   completion_.drive();
 }
 
@@ -167,12 +167,12 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
   completion_.set_closing(false);
   events_.emit(event_kind::stopped, why);
   {
-    const reactor::answering now(waiting_);
+    const reactor::answering now(reactor_);
     if (a.final) events_.news().end();
     ready_.reach(why ? *why : error(reaction::stopped, "device", "the device was closed"));
     stopped_.reach(why ? result<void>(*why) : result<void>());
   }
-  waiting_.end();
+  reactor_.end();
 }
 
 void lifecycle::on_time(std::uint64_t tag) {
@@ -186,7 +186,7 @@ void lifecycle::on_time(std::uint64_t tag) {
 void lifecycle::close(bool now, ref<pending_state<void>> answer) {
   loop_.post([this, now, answer = std::move(answer)] {
     report_now({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
-    const reactor::answering later(waiting_);
+    const reactor::answering later(reactor_);
     stopped_.answer(answer);
   });
 }
@@ -195,7 +195,7 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   loop_.post([this, answer = std::move(answer)]() mutable {
     quarantine_.lift();
     report_now({device_supervisor::event_kind::reset_asked});
-    const reactor::answering later(waiting_);
+    const reactor::answering later(reactor_);
     ready_.answer(std::move(answer));
   });
 }

@@ -24,8 +24,8 @@ class request_mailbox;
 /// control loop, which never runs code of the program: continuations go to the reactor.
 class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
  public:
-  lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
-            completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers, recovery& requests,
+  lifecycle(const device_options& options, const device_loop& loop, admission& admission, request_mailbox& mailbox,
+            completion& completion, reactor& reactor, serving_worker& worker, worker_pool& workers, recovery& recovery,
             fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware, device_events& events,
             bool gpu) noexcept;
 
@@ -67,10 +67,10 @@ class lifecycle final : public supervision, public worker_listener, public contr
   admission& admission_;
   request_mailbox& mailbox_;
   completion& completion_;
-  reactor& waiting_;
+  reactor& reactor_;
   serving_worker& worker_;
   worker_pool& workers_;
-  recovery& requests_;
+  recovery& recovery_;
   fault_reporter& faults_;
   quarantine_guard& quarantine_;
   hardware_view& hardware_;

@@ -20,13 +20,13 @@ std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 }  // namespace
 
 watchdog::watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                   completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+                   completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
                    bool streams) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       requests_(requests),
-      completion_(answers),
+      completion_(completion),
       worker_(worker),
       workers_(workers),
       supervisor_(supervisor),

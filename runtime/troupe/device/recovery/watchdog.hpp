@@ -20,7 +20,7 @@ class worker_pool;
 class watchdog final : public control_loop::handler {
  public:
   watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-           completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+           completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
            bool streams) noexcept;
 
   // Must be called after the request was published. Any thread.

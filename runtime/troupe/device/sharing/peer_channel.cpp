@@ -11,7 +11,7 @@ namespace troupe {
 
 static constexpr std::uint64_t least_room = segment_alignment, most_rooms = std::uint64_t{256} << 20;
 
-result<meeting> peer_channel::take(device_memory& source, device_memory& target, std::uint64_t bytes) {
+result<staging_place> peer_channel::take(device_memory& source, device_memory& target, std::uint64_t bytes) {
   const std::scoped_lock guard(lock_);
   arena::node* place = places_.allocate(bytes);
   if (place == nullptr) {
@@ -23,7 +23,7 @@ result<meeting> peer_channel::take(device_memory& source, device_memory& target,
   const room& r = rooms_[place->segment()];
   const std::uint64_t offset = place->address() - r.here.address();
   auto* const header = std::construct_at(reinterpret_cast<staging_header*>(r.here.data() + offset));
-  return meeting{header, r.at_source->address + offset, r.at_target->address + offset, place};
+  return staging_place{header, r.at_source->address + offset, r.at_target->address + offset, place};
 }
 
 // Workers map the room before any request uses it, because they handle messages about memory before later requests.
@@ -50,7 +50,7 @@ result<void> peer_channel::add_room(device_memory& source, device_memory& target
   return {};
 }
 
-void peer_channel::give_back(const meeting& m) noexcept {
+void peer_channel::give_back(const staging_place& m) noexcept {
   const std::scoped_lock guard(lock_);
   places_.free(m.place);
 }

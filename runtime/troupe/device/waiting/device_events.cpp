@@ -28,7 +28,7 @@ log_level level_of(const device_event& e) noexcept {
 }  // namespace
 
 void device_events::emit(event_kind kind, std::optional<error> cause, time_span took) {
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   const device_event e{.kind = kind,
                        .state = state_.load(),
                        .generation = memory_.generation(),
@@ -43,7 +43,7 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
 // The sink is code of the program, so it runs where continuations run.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   post(keeping_executor(), [sink = log_, level, said = cat(name_, ": ", text)] { sink(level, said); });
 }
 

@@ -15,8 +15,8 @@ class reactor;
 /// Emits the events of a device to its watches and to the log, and holds the device's published state.
 class device_events {
  public:
-  device_events(const std::string& name, const device_memory& memory, reactor& waiting, log_sink log)
-      : name_(name), memory_(memory), waiting_(waiting), log_(std::move(log)) {}
+  device_events(const std::string& name, const device_memory& memory, reactor& reactor, log_sink log)
+      : name_(name), memory_(memory), reactor_(reactor), log_(std::move(log)) {}
 
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
@@ -29,7 +29,7 @@ class device_events {
  private:
   const std::string& name_;
   const device_memory& memory_;
-  reactor& waiting_;
+  reactor& reactor_;
   const log_sink log_;
   std::atomic<device_state> state_{device_state::starting};
   device_news news_;

@@ -14,7 +14,7 @@ inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
 /// announced that it sleeps; if it returns true, the thread does not sleep.
 template <class Ready>
-void sleep_for_news(shared_channel& channel, completion& answers, Ready&& ready, std::int64_t deadline_ns,
+void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
                     std::int64_t slice_ns = longest_wait_ns) noexcept {
   // Announce, remember the epoch, look once more, sleep. The worker publishes first and then looks for sleepers, so
   // either this thread sees the news or the worker sees the sleeper; a wake in between changes the epoch.

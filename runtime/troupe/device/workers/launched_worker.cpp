@@ -100,7 +100,7 @@ result<void> launched_worker::send_protect(const protocol::protected_place& plac
 
 result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
   auto list = TROUPE_TRY(protocol::list_of(all));
-  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
+  return send_memory(protocol::message::protect, protocol::memory_place::listed(all.size_bytes(), number),
                      std::make_shared<const memory_file>(std::move(list)));
 }
 

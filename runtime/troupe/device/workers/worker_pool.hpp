@@ -38,7 +38,7 @@ class worker_pool final : public control_loop::handler {
   using worker_id = device_supervisor::worker_id;
 
   worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel, serving_worker& worker,
-              shared_segments& segments, const admission& takes, reactor& waiting, worker_listener& listener,
+              shared_segments& segments, const admission& admission, reactor& reactor, worker_listener& listener,
               worker_link_maker make) noexcept;
   /// Must be called before the first launch. `origin` says where the name of the worker program's folder comes from.
   void prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin);
@@ -86,7 +86,7 @@ class worker_pool final : public control_loop::handler {
   serving_worker& worker_;
   shared_segments& segments_;
   const admission& admission_;
-  reactor& waiting_;
+  reactor& reactor_;
   worker_listener& listener_;
   const worker_link_maker make_worker_;
   const std::vector<std::string> environment_;  // of worker processes

@@ -123,7 +123,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
   const protocol::view channel = state_->channel(protocol::layout::for_capacity(g.settings.capacity));
   auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
-  if (home_ == home::process) write_last_words_to(channel.page().last_words);
+  if (home_ == home::process) write_last_words_to(channel.page().said_last);
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
@@ -139,7 +139,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .commands = *state_->commands,
                   .reports = *state_->reports,
                   .engines = *state_->engines,
-                  .wait = static_cast<wait_policy>(g.settings.wait),
+                  .wait = g.settings.wait,
                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
                   .inline_bytes = g.settings.inline_bytes,
                   .coalesce = g.settings.coalesce,
@@ -243,8 +243,7 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  protocol::crash_note& note = state_->work->channel().page().last_words;
-  if (note.begun.exchange(1) == 0) note.ticket = why.first.ticket;
+  state_->work->channel().page().said_last.write({.ticket = why.first.ticket});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);
