@@ -101,7 +101,7 @@ void simulated_worker::begin() {
                             .threads = false});
   begun_ = true;
   scene_.record.note("worker begins", id);
-  if (!never_ready) send_queue.push_back({worker_link::news::kind::ready, "simulated simulated 1", reaction::fatal});
+  if (!never_ready) send_queue.push_back({worker_link::message::kind::ready, "simulated simulated 1", reaction::fatal});
 }
 
 // Like worker_session::listen.
@@ -129,7 +129,7 @@ void simulated_worker::listen() {
       serving = true;
       return;
     case protocol::message::ping:
-      send_queue.push_back({worker_link::news::kind::alive, {}, {}});
+      send_queue.push_back({worker_link::message::kind::alive, {}, {}});
       return;
     case protocol::message::stop:
       told_to_stop = true;
@@ -172,7 +172,7 @@ void simulated_worker::step(random_bits& r) {
   if (cannot_start && !begun_) {
     if (r.percent(50))
       send_queue.push_back(
-          {worker_link::news::kind::failed, "the simulated worker cannot start", reaction::unsupported});
+          {worker_link::message::kind::failed, "the simulated worker cannot start", reaction::unsupported});
     return die({exit_status::ending::exited, 1});
   }
   if (!begun_) return begin();

@@ -32,7 +32,7 @@ struct alignas(64) lane_counters {
 };
 
 /// How much of the device's memory was free when the worker last looked.
-struct device_room {
+struct free_memory {
   std::atomic<std::uint64_t> free_bytes{0};  ///< not used by this program or another
   std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
 };
@@ -49,7 +49,7 @@ struct progress_page {
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note said_last;
-  alignas(64) device_room room;
+  alignas(64) free_memory free;
 };
 
 /// Words that only the application writes and every worker may read.

@@ -155,7 +155,7 @@ void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
   if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
   record->sorted_out_after = std::chrono::nanoseconds(loop_.now() - seen_ns_);
   faults_.fetch_add(1);
-  events_.news().note_fault(record);
+  events_.streams().note_fault(record);
 }
 
 void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
@@ -172,7 +172,7 @@ void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {
   const completion::lock driving(completion_);
-  return events_.news().last_fault();
+  return events_.streams().last_fault();
 }
 
 }  // namespace troupe

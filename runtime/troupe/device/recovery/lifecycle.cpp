@@ -58,7 +58,7 @@ void lifecycle::give_up(const error& why) {
   events_.set_state(device_state::stopped);
   ready_.reach(why);
   stopped_.reach(why);
-  events_.news().end();
+  events_.streams().end();
 }
 
 void lifecycle::report(device_supervisor::event e) {
@@ -118,7 +118,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
       return announce_stop(a);
     case end_watches: {
       const reactor::answering now(reactor_);
-      return events_.news().end();
+      return events_.streams().end();
     }
   }
 }
@@ -168,7 +168,7 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
   events_.emit(event_kind::stopped, why);
   {
     const reactor::answering now(reactor_);
-    if (a.final) events_.news().end();
+    if (a.final) events_.streams().end();
     ready_.reach(why ? *why : error(reaction::stopped, "device", "the device was closed"));
     stopped_.reach(why ? result<void>(*why) : result<void>());
   }
@@ -210,7 +210,8 @@ void lifecycle::check_quiesced() {
   loop_.at(loop_.now() + poll_interval_ns, *this, timer::quiesced);
 }
 
-void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) {
+void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
+                           const std::optional<worker_link::message>& failure) {
   if (failure)
     report_now({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
   if (id == supervisor_.serving()) worker_.note_exit(how);
@@ -222,34 +223,34 @@ void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::
                   .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
 }
 
-void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
+void lifecycle::handle_message(worker_link& link, const worker_link::message& n) {
   const worker_id id = link.id();
   switch (n.kind) {
-    case worker_link::news::kind::none:
+    case worker_link::message::kind::none:
       return;
-    case worker_link::news::kind::ready:
+    case worker_link::message::kind::ready:
       hardware_.note(n.text);
       return report_now({device_supervisor::event_kind::worker_ready, id});
-    case worker_link::news::kind::alive:
+    case worker_link::message::kind::alive:
       if (id == worker_.id()) worker_.note_heartbeat();
       return;
-    case worker_link::news::kind::restarted:
+    case worker_link::message::kind::restarted:
       return events_.emit(
           event_kind::library_restarted,
           error(reaction::retry_later, "device",
                 "the engine of " + n.text + " reported that its library's handle is broken; it was opened again"));
-    case worker_link::news::kind::loaded:
+    case worker_link::message::kind::loaded:
       return workers_.warm_up_standbys(n.text);
-    case worker_link::news::kind::failed:
+    case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
       // The driver has ended all of the worker's work on the device soon after this; its process takes much longer to
       // go.
       if (gpu_ && n.how == reaction::context_lost) check_quiesced();
       return;
-    case worker_link::news::kind::violated:
+    case worker_link::message::kind::violated:
       return report_now(
           {device_supervisor::event_kind::misbehaved, id, error(n.how, "device", n.text), fault_kind::misbehaved});
-    case worker_link::news::kind::gone:
+    case worker_link::message::kind::gone:
       // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)
         report_now({device_supervisor::event_kind::worker_exited, id,

@@ -45,8 +45,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
   void report(device_supervisor::event e) override;
   void report_now(device_supervisor::event e) override;
-  void handle_message(worker_link& from, const worker_link::news& n) override;
-  void handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) override;
+  void handle_message(worker_link& from, const worker_link::message& n) override;
+  void handle_end(std::uint32_t id, const exit_status& how,
+                  const std::optional<worker_link::message>& failure) override;
   void on_readable(int) override {}
   void on_time(std::uint64_t tag) override;
 

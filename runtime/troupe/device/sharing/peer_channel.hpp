@@ -51,17 +51,17 @@ class peer_channel {
   peer_statistics statistics() const;
 
  private:
-  struct room {
+  struct segment {
     mapping here;
     block_ref at_source, at_target;
   };
-  result<void> add_room(device_memory& source, device_memory& target, std::uint64_t bytes);
+  result<void> add_segment(device_memory& source, device_memory& target, std::uint64_t bytes);
 
   const std::weak_ptr<const void> source_;
   const std::string name_;
   mutable std::mutex lock_;
   arena places_;
-  std::vector<room> rooms_;  // a segment of `places_` is its index here
+  std::vector<segment> segments_;  // a segment of `places_` is its index here
   struct mapped_file {
     std::weak_ptr<const memory_file> of;  // expired if the source freed the memory before it was noted here
     block_ref where;

@@ -34,10 +34,10 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
                        .generation = memory_.generation(),
                        .when = std::chrono::system_clock::now(),
                        .took = took,
-                       .fault = news_.last_fault(),
+                       .fault = streams_.last_fault(),
                        .cause = std::move(cause)};
   if (log_) log(level_of(e), e.text());
-  news_.emit(e);
+  streams_.emit(e);
 }
 
 // The sink is code of the program, so it runs where continuations run.

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 #include <troupe/base/log.hpp>
-#include <troupe/device/waiting/device_news.hpp>
+#include <troupe/device/waiting/event_streams.hpp>
 #include <troupe/memory/device_memory.hpp>
 
 namespace troupe {
@@ -24,7 +24,7 @@ class device_events {
   /// Emits an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
   void log(log_level level, std::string text);
-  device_news& news() noexcept { return news_; }
+  event_streams& streams() noexcept { return streams_; }
 
  private:
   const std::string& name_;
@@ -32,7 +32,7 @@ class device_events {
   reactor& reactor_;
   const log_sink log_;
   std::atomic<device_state> state_{device_state::starting};
-  device_news news_;
+  event_streams streams_;
 };
 
 }  // namespace troupe

@@ -22,11 +22,11 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   std::atomic<std::uint32_t>& sleepers = channel->application().sleepers;
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
-  answers.drive();
+  completion.drive();
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
   sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive.
-  if (page.epoch.load(std::memory_order_seq_cst) != before) answers.drive();
+  if (page.epoch.load(std::memory_order_seq_cst) != before) completion.drive();
 }
 
 }  // namespace troupe

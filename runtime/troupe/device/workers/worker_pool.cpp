@@ -150,11 +150,11 @@ bool worker_pool::check_exit(worker_link& link) {
   const auto status = link.ended();
   if (!status) return false;
   // It may have sent the cause before it ended.
-  std::optional<worker_link::news> failure;
+  std::optional<worker_link::message> failure;
   for (int i = 0; i < most_messages && !failure; ++i) {
     auto n = link.receive();
-    if (n.kind == worker_link::news::kind::none || n.kind == worker_link::news::kind::gone) break;
-    if (n.kind == worker_link::news::kind::failed) failure = std::move(n);
+    if (n.kind == worker_link::message::kind::none || n.kind == worker_link::message::kind::gone) break;
+    if (n.kind == worker_link::message::kind::failed) failure = std::move(n);
   }
   listener_.handle_end(link.id(), *status, failure);
   return true;
@@ -162,10 +162,10 @@ bool worker_pool::check_exit(worker_link& link) {
 
 // Returns false if there is no further message.
 bool worker_pool::receive(worker_link& link) {
-  const worker_link::news n = link.receive();
-  if (n.kind == worker_link::news::kind::gone) loop_.unwatch(link.socket_fd());
-  if (n.kind != worker_link::news::kind::none) listener_.handle_message(link, n);
-  return n.kind != worker_link::news::kind::none && n.kind != worker_link::news::kind::gone;
+  const worker_link::message n = link.receive();
+  if (n.kind == worker_link::message::kind::gone) loop_.unwatch(link.socket_fd());
+  if (n.kind != worker_link::message::kind::none) listener_.handle_message(link, n);
+  return n.kind != worker_link::message::kind::none && n.kind != worker_link::message::kind::gone;
 }
 
 result<file_descriptor> worker_pool::ask_one(

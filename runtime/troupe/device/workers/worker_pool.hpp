@@ -22,10 +22,10 @@ struct ledger_entry;
 /// Receives the messages of workers and sees their ends, on the control loop.
 class worker_listener {
  public:
-  virtual void handle_message(worker_link& from, const worker_link::news& n) = 0;
+  virtual void handle_message(worker_link& from, const worker_link::message& n) = 0;
   /// Called when a process has ended. `failure` is its last message, if that gives the cause.
   virtual void handle_end(std::uint32_t id, const exit_status& how,
-                          const std::optional<worker_link::news>& failure) = 0;
+                          const std::optional<worker_link::message>& failure) = 0;
 
  protected:
   ~worker_listener() = default;

@@ -222,11 +222,11 @@ result<void> worker_session::handle_command(const protocol::control_message& m, 
 
 // The application itself knows how much memory the host has.
 void worker_session::publish_free_memory() noexcept {
-  protocol::device_room& room = state_->work->channel().page().room;
+  protocol::free_memory& seen = state_->work->channel().page().free;
   if (state_->gpu)
-    if (const auto free = state_->gpu->free_bytes()) room.free_bytes.store(*free);
-  room.looks.fetch_add(1);
-  futex_wake(room.looks, futex_scope::shared);
+    if (const auto free = state_->gpu->free_bytes()) seen.free_bytes.store(*free);
+  seen.looks.fetch_add(1);
+  futex_wake(seen.looks, futex_scope::shared);
 }
 
 // A standby reads the mailbox for the first time when it is asked to serve.
