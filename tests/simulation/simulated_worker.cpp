@@ -68,7 +68,7 @@ void simulated_worker::die_with_crash_note(int signal, random_bits& r, std::uint
     said.accessed = static_cast<protocol::fault_address>(r.below(3));
     said.address = r.next();
     said.from_outside = ticket == 0 && r.percent(10);
-    view_.page().said_last.write(said);
+    view_.page().note.write(said);
   }
   die({exit_status::ending::signalled, signal});
 }

@@ -48,7 +48,7 @@ struct progress_page {
   /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
-  alignas(64) crash_note said_last;
+  alignas(64) crash_note note;
   alignas(64) free_memory free;
 };
 

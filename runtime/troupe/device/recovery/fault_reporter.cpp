@@ -93,7 +93,7 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
     const ledger_entry& e = requests_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
-  const protocol::last_words said = channel_->page().said_last.read();
+  const protocol::last_words said = channel_->page().note.read();
   const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
                              said.signal == static_cast<std::uint32_t>(record->signal);
   record->cause = with_culprit(*death.why, *record, beyond_memory);
@@ -121,7 +121,7 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
     return {};
   };
   if (record.kind == fault_kind::overran && worker_.overrun()) return with_ticket(*worker_.overrun());
-  const protocol::last_words said = channel_->page().said_last.read();
+  const protocol::last_words said = channel_->page().note.read();
   if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
   if (record.kind != fault_kind::ended) return {};
   const bool exited = worker_.exit().how == exit_status::ending::exited;

@@ -123,7 +123,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
   const protocol::view channel = state_->channel(protocol::layout::for_capacity(g.settings.capacity));
   auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
-  if (home_ == home::process) write_last_words_to(channel.page().said_last);
+  if (home_ == home::process) write_last_words_to(channel.page().note);
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
@@ -243,7 +243,7 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  state_->work->channel().page().said_last.write({.ticket = why.first.ticket});
+  state_->work->channel().page().note.write({.ticket = why.first.ticket});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);
