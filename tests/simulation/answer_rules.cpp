@@ -133,7 +133,7 @@ void answer_rules::judge_refusal(client_request& q) {
   if (q.writes) q.writes->of->settle(q.number, content::lost);
   if (q.cause->chain().empty() && q.cause->text().find("with the same data") != std::string::npos)
     in_quarantine_.push_back(&q);
-  else if (!device_.core().takes.refusing() && q.cause->reaction() != reaction::retry_later && !q.writes_sealed &&
+  else if (!device_.core().admission.refusing() && q.cause->reaction() != reaction::retry_later && !q.writes_sealed &&
            !q.may_miss_input())
     run_.violated(q.name() + " was refused without a reason: " + q.cause->text());
 }

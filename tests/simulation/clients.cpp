@@ -82,7 +82,7 @@ void clients::cancel(random_bits& r) {
   run_.record.note("cancel", q.number);
   q.cancelled = true;
   q.answer->cancel();
-  device_.core().answers.drive();
+  device_.core().completion.drive();
   if (!device_.cancels_at_once(q) || q.answered || q.answer->done()) return;
   run_.violated(q.name() + " is not answered although it was cancelled before it started");
 }

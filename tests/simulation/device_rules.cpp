@@ -69,7 +69,7 @@ void device_rules::check_state() {
     const bool may = state_ == device_state::starting || o.isolation == isolation::thread ||
                      recoveries_within(o.restart_window.nanoseconds + slack) > o.restarts ||
                      device_.had_unkillable_worker();
-    if (!may) run_.violated("the device gave up too early: " + device_.core().takes.refusal().text());
+    if (!may) run_.violated("the device gave up too early: " + device_.core().admission.refusal().text());
   }
   if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();
   if (now != state_) run_.record.note("state", static_cast<std::uint64_t>(now));

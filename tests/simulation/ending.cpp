@@ -36,7 +36,7 @@ void ending::settle(const char* failure, const Done& done) {
     calls_.resume_any(r);
     switch (i % 4) {
       case 0:
-        device_.core().answers.drive();
+        device_.core().completion.drive();
         break;
       case 1:
         schedule_.loop_acts(r);

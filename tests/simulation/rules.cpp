@@ -75,14 +75,14 @@ void rules::check_deadlines() {
       return q.answer && q.ticket != 0 && !q.answered && !q.answer->done() && device_.cancels_at_once(q);
     };
     if (device_.now() < q.deadline || !waits()) return;
-    device_.core().answers.drive();
+    device_.core().completion.drive();
     if (waits()) run_.violated(q.name() + " is not answered although its time-out passed before it started");
   });
 }
 
 // With no request open, a buffer is valid exactly if nothing of it is lost.
 void rules::check_validity() const {
-  if (device_.core().takes.refusing()) return;
+  if (device_.core().admission.refusing()) return;
   for (const client_buffer& b : buffers_.all()) {
     bool lost = false, doubtful = false;
     for (std::uint32_t i = 0; i < b.model->size(); ++i) {

@@ -28,7 +28,7 @@ void schedule::act(random_bits& r) {
   };
   if (falls_to(run_.settings.faults_percent)) return inject_fault(r);
   if (falls_to(run_.settings.client_percent)) return clients_.act(r);
-  if (falls_to(run_.settings.drive_percent)) return void(device_.core().answers.drive());
+  if (falls_to(run_.settings.drive_percent)) return void(device_.core().completion.drive());
   if (!calls_.empty() && r.percent(20) && calls_.resume_any(r)) return;
   if (r.percent(35) && loop_acts(r)) return;
   if (workers_act(r) || loop_acts(r)) return;
@@ -95,7 +95,7 @@ void schedule::inject_fault(random_bits& r) {
   if (run_.settings.garbage && roll < 30) {
     w.write_garbage(r);
     if (!r.percent(30)) return;
-    device_.core().answers.drive();  // the garbage is believed, and the worker dies of something else
+    device_.core().completion.drive();  // the garbage is believed, and the worker dies of something else
     return w.die({exit_status::ending::signalled, SIGKILL});
   }
   if (run_.settings.wild && roll < 40) return w.write_wildly(r);
@@ -132,7 +132,7 @@ void schedule::await_application(std::uint64_t ticket, simulated_worker& w) {
   const bool in_vain = q != nullptr && q->judged;
   if (in_vain || w.frozen || w.dishonest || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
   if (++idle_waits_ > 4000) run_.violated("a transfer makes no progress");
-  device_.core().answers.drive();
+  device_.core().completion.drive();
   rules_.check();
   random_bits r = run_.random(stream::inside_request, idle_waits_);
   calls_.resume_any(r);

@@ -89,11 +89,11 @@ void simulated_link::kill() noexcept {
   if (!worker_->unkillable) worker_->die({exit_status::ending::signalled, SIGKILL});
 }
 
-worker_link::news simulated_link::receive() {
-  if (worker_->send_queue.empty()) return {worker_->socket_closed ? news::kind::gone : news::kind::none, {}, {}};
-  news n = std::move(worker_->send_queue.front());
+worker_link::message simulated_link::receive() {
+  if (worker_->send_queue.empty()) return {worker_->socket_closed ? message::kind::gone : message::kind::none, {}, {}};
+  message n = std::move(worker_->send_queue.front());
   worker_->send_queue.pop_front();
-  if (n.kind == news::kind::alive) worker_->ping_sent = 0, worker_->pinged = false;
+  if (n.kind == message::kind::alive) worker_->ping_sent = 0, worker_->pinged = false;
   return n;
 }
 

@@ -24,7 +24,7 @@ class simulated_link final : public worker_link {
   void send_ping() noexcept override;
   result<void> send_load(const std::string& library) override;
   void kill() noexcept override;
-  news receive() override;
+  message receive() override;
   std::optional<exit_status> ended() noexcept override;
   bool has_ended(std::int64_t deadline_ns) noexcept override;
   std::uint32_t id() const noexcept override { return worker_->id; }

@@ -62,13 +62,13 @@ void simulated_worker::die(exit_status how) {
 
 void simulated_worker::die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket) {
   if (begun_) {
-    protocol::crash_note& note = view_.page().last_words;
     const std::uint64_t guessed = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
-    note.ticket = ticket != 0 ? ticket : guessed;
-    note.accessed = static_cast<protocol::fault_address>(r.below(3));
-    note.address = r.next();
-    note.from_outside = ticket == 0 && r.percent(10);
-    note.signal.store(static_cast<std::uint32_t>(signal));
+    protocol::last_words said{.signal = static_cast<std::uint32_t>(signal)};
+    said.ticket = ticket != 0 ? ticket : guessed;
+    said.accessed = static_cast<protocol::fault_address>(r.below(3));
+    said.address = r.next();
+    said.from_outside = ticket == 0 && r.percent(10);
+    view_.page().note.write(said);
   }
   die({exit_status::ending::signalled, signal});
 }
@@ -101,7 +101,7 @@ void simulated_worker::begin() {
                             .threads = false});
   begun_ = true;
   scene_.record.note("worker begins", id);
-  if (!never_ready) send_queue.push_back({worker_link::news::kind::ready, "simulated simulated 1", reaction::fatal});
+  if (!never_ready) send_queue.push_back({worker_link::message::kind::ready, "simulated simulated 1", reaction::fatal});
 }
 
 // Like worker_session::listen.
@@ -129,7 +129,7 @@ void simulated_worker::listen() {
       serving = true;
       return;
     case protocol::message::ping:
-      send_queue.push_back({worker_link::news::kind::alive, {}, {}});
+      send_queue.push_back({worker_link::message::kind::alive, {}, {}});
       return;
     case protocol::message::stop:
       told_to_stop = true;
@@ -172,7 +172,7 @@ void simulated_worker::step(random_bits& r) {
   if (cannot_start && !begun_) {
     if (r.percent(50))
       send_queue.push_back(
-          {worker_link::news::kind::failed, "the simulated worker cannot start", reaction::unsupported});
+          {worker_link::message::kind::failed, "the simulated worker cannot start", reaction::unsupported});
     return die({exit_status::ending::exited, 1});
   }
   if (!begun_) return begin();

@@ -63,7 +63,7 @@ class simulated_worker {
   exit_status status;
 
   // The application's view of it.
-  std::deque<worker_link::news> send_queue;
+  std::deque<worker_link::message> send_queue;
   bool socket_closed = false;
   int socket_fd() const noexcept { return 1000 + 2 * static_cast<int>(id); }
   int exit_fd() const noexcept { return isolation == isolation::process ? socket_fd() + 1 : -1; }

@@ -25,14 +25,15 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
   if (bytes < 1) return refused("alloc: " + too_few(count, element_bytes));
   const auto n = static_cast<std::uint64_t>(bytes.value());
-  if (core.takes.refusing()) return {memory.failed_buffer(n, core.takes.refusal()), 0, n};  // nobody could ever use it
+  if (core.admission.refusing())
+    return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // nobody could ever use it
   if (o.sealable && kind != memory_kind::device)
     return refused(
         "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
         "alloc");
   auto made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
   if (!made && made.error().reaction() == reaction::retry_later) {
-    core.answers.drive();  // buffers of requests that have finished may not have come back yet
+    core.completion.drive();  // buffers of requests that have finished may not have come back yet
     made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
   }
   if (!made) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/check_options.hpp>
+#include <troupe/protocol/greeting.hpp>
 #include <troupe/protocol/words.hpp>
 #include <tuple>
 
@@ -28,7 +29,8 @@ std::optional<error> check(const device_options& o) {
     if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
   if (o.standbys > 8) return bad_option("standbys", std::to_string(o.standbys), "0 to 8");
   for (const int core : o.worker_cores)
-    if (core < 0 || core >= 1024) return bad_option("worker_cores", std::to_string(core), "numbers from 0 to 1023");
+    if (core < 0 || core >= protocol::core_set::most)
+      return bad_option("worker_cores", std::to_string(core), cat("numbers from 0 to ", protocol::core_set::most - 1));
   for (const auto& [field, span] : {std::pair("start_timeout", o.start_timeout),
                                     {"close_timeout", o.close_timeout},
                                     {"run_timeout", o.run_timeout},

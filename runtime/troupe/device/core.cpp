@@ -52,11 +52,11 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
   std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()));
   core->loop.set_device(core);
   result<void> ready = environment ? core->set_up(environment->runtime_origin) : environment.error();
-  if (ready) ready = core->waiting.start(core);
+  if (ready) ready = core->reactor.start(core);
   if (ready)
-    core->life.start();
+    core->lifecycle.start();
   else
-    core->life.give_up(ready.error());
+    core->lifecycle.give_up(ready.error());
   return core;
 }
 
@@ -65,36 +65,37 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_en
       gpu(has_platform(o)),
       loop(std::move(environment.loop)),
       requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
-      segments(loop, workers, worker, channel, takes, life, gpu),
+      segments(loop, workers, worker, channel, admission, lifecycle, gpu),
       memory(*device_memory::make(segments, limits_of(o, gpu))),
-      room(requests, takes),
+      room(requests, admission),
       cancelled(channel),
       copies(gpu ? copy_threads::helpers_for(usable_cores()) : 0),
       downloads(copies),
-      answers(channel, requests, memory, cancelled, worker, downloads, room, waiting, workers, life),
-      waiting(channel, answers, downloads, o.wait, usable_cores(), gpu, environment.has_reactor_thread),
-      events(options.name, memory, waiting, std::move(environment.log)),
-      workers(options, loop, channel, worker, segments, takes, waiting, life, std::move(environment.make_worker)),
+      completion(channel, requests, memory, cancelled, worker, downloads, room, reactor, workers, lifecycle),
+      reactor(channel, completion, downloads, o.wait, usable_cores(), gpu, environment.has_reactor_thread),
+      events(options.name, memory, reactor, std::move(environment.log)),
+      workers(options, loop, channel, worker, segments, admission, reactor, lifecycle,
+              std::move(environment.make_worker)),
       hardware(options, channel, memory, worker, workers, events, gpu),
       quarantine(options, loop, channel, requests, memory, events),
-      deadlines(loop, channel, requests, cancelled, answers, room, waiting),
-      watch(options, loop, channel, requests, answers, worker, workers, life, gpu),
-      mailbox(options, loop, channel, requests, memory, segments, takes, room, cancelled, answers, waiting, quarantine,
-              deadlines, watch),
-      faults(options, loop, channel, requests, memory, answers, worker, quarantine, events),
-      sorting(options, channel, requests, memory, answers, cancelled, deadlines, downloads, worker, workers, segments,
-              faults, waiting),
-      life(options, loop, takes, mailbox, answers, waiting, worker, workers, sorting, faults, quarantine, hardware,
-           events, gpu),
-      exchange(options, loop, memory, segments, workers, worker, answers, takes, gpu),
+      deadlines(loop, channel, requests, cancelled, completion, room, reactor),
+      watchdog(options, loop, channel, requests, completion, worker, workers, lifecycle, gpu),
+      mailbox(options, loop, channel, requests, memory, segments, admission, room, cancelled, completion, reactor,
+              quarantine, deadlines, watchdog),
+      faults(options, loop, channel, requests, memory, completion, worker, quarantine, events),
+      recovery(options, channel, requests, memory, completion, cancelled, deadlines, downloads, worker, workers,
+               segments, faults, reactor),
+      lifecycle(options, loop, admission, mailbox, completion, reactor, worker, workers, recovery, faults, quarantine,
+                hardware, events, gpu),
+      exchange(options, loop, memory, segments, workers, worker, completion, admission, gpu),
       staging(environment.staging),
-      peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, waiting, staging, gpu),
+      peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, reactor, staging, gpu),
       spin_for_room(o.wait, usable_cores()),
       wait_in_call_(std::move(environment.wait_in_call)) {}
 
 device_core::~device_core() {
-  waiting.end();
-  waiting.join(true);
+  reactor.end();
+  reactor.join(true);
   segments.hide_from_peers();
   memory.abandon();
 }
@@ -102,7 +103,7 @@ device_core::~device_core() {
 result<void> device_core::set_up(const std::string& runtime_origin) {
   if (auto bad = check(options)) return *bad;
   TROUPE_TRY(channel.create(requests.capacity()));
-  TROUPE_TRY(answers.begin_reading());
+  TROUPE_TRY(completion.begin_reading());
   const auto up = [](std::uint64_t bytes) { return round_up(bytes, segment_alignment); };
   // Segments of different sizes are made and freed, which fragments the addresses, so leave room. Host memory has two
   // kinds of segments.
@@ -141,7 +142,7 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
   hello.libraries.assign(options.libraries.begin(), options.libraries.end());
   hello.settings = {.version = protocol::version,
                     .capacity = requests.capacity(),
-                    .wait = static_cast<std::uint32_t>(options.wait),
+                    .wait = options.wait,
                     .lanes = options.lanes,
                     .coalesce = options.coalesce,
                     .pool = options.lane_pool,
@@ -156,21 +157,21 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
                     .memory_limit = options.worker_memory_limit,
                     .core_dumps = options.core_dumps,
                     .cores = {}};
-  for (const int core : options.worker_cores) hello.settings.cores[core / 64] |= std::uint64_t{1} << core % 64;
+  for (const int core : options.worker_cores) hello.settings.cores.add(core);
   return hello;
 }
 
 pending<void> device_core::close(bool now) {
-  if (!life.was_opened()) return when_stopped();
+  if (!lifecycle.was_opened()) return when_stopped();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
-  life.close(now, answer);
+  lifecycle.close(now, answer);
   return pending<void>(std::move(answer));
 }
 
 pending<void> device_core::reset() {
-  if (!life.was_opened()) return when_ready();
+  if (!lifecycle.was_opened()) return when_ready();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
-  life.reset(answer);
+  lifecycle.reset(answer);
   return pending<void>(std::move(answer));
 }
 

@@ -53,10 +53,10 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   /// See the functions of `device`.
   pending<void> close(bool now);
   pending<void> reset();
-  pending<void> when_ready() { return life.ready().watch(shared_from_this()); }
-  pending<void> when_stopped() { return life.stopped().watch(shared_from_this()); }
+  pending<void> when_ready() { return lifecycle.ready().watch(shared_from_this()); }
+  pending<void> when_stopped() { return lifecycle.stopped().watch(shared_from_this()); }
   /// Waits for the reactor thread to end, unless it is the calling thread. Precondition: the device has stopped.
-  void join() noexcept { waiting.join(); }
+  void join() noexcept { reactor.join(); }
 
   /// Returns a pointer to a part that keeps the device alive.
   template <class Part>
@@ -78,7 +78,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   device_loop loop;
   shared_channel channel;
   ledger requests;
-  admission takes;
+  troupe::admission admission;
   serving_worker worker;
   shared_segments segments;
   device_memory& memory;
@@ -86,18 +86,18 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   cancellations cancelled;
   copy_threads copies;  ///< copy to and from staging blocks of a GPU
   download_tracker downloads;
-  completion answers;
-  reactor waiting;
+  troupe::completion completion;
+  troupe::reactor reactor;
   device_events events;
   worker_pool workers;
   hardware_view hardware;
   quarantine_guard quarantine;
   start_deadlines deadlines;
-  watchdog watch;
+  troupe::watchdog watchdog;
   request_mailbox mailbox;
   fault_reporter faults;
-  recovery sorting;
-  lifecycle life;
+  troupe::recovery recovery;
+  troupe::lifecycle lifecycle;
   memory_exchange exchange;
   const staging_sizes staging;
   peer_copies peers;

@@ -11,10 +11,10 @@ namespace troupe {
 
 using detail::new_answer, detail::when_answered;
 
-waiter* detail::helper_of(const std::shared_ptr<device_core>& core) noexcept { return core ? &core->waiting : nullptr; }
+waiter* detail::helper_of(const std::shared_ptr<device_core>& core) noexcept { return core ? &core->reactor : nullptr; }
 
 void request_link::cancel() noexcept {
-  if (slot != UINT32_MAX) core->answers.cancel(slot, ticket, "cancelled before it started", reaction::retry_later);
+  if (slot != UINT32_MAX) core->completion.cancel(slot, ticket, "cancelled before it started", reaction::retry_later);
 }
 
 device::device(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}
@@ -24,7 +24,7 @@ std::uint64_t device::generation() const noexcept { return core_->memory.generat
 const std::string& device::name() const noexcept { return core_->options.name.str(); }
 device_state device::state() const noexcept { return core_->events.state(); }
 pending<void> device::started() const { return core_->when_ready(); }
-device_watch device::watch() const { return device_watch(core_->events.news().watch(core_)); }
+device_watch device::watch() const { return device_watch(core_->events.streams().watch(core_)); }
 std::shared_ptr<const fault_record> device::last_fault() const { return core_->faults.last(); }
 pending<void> device::stopped() const { return core_->when_stopped(); }
 std::uint64_t device::trim() const { return core_->memory.trim() + core_->peers.trim(); }
@@ -51,7 +51,7 @@ device library_access::unscoped() const { return device(device_.core_); }
 pending<void> device::room(std::uint32_t requests) const { return core_->mailbox.room(requests, scope_, core_); }
 
 device_statistics device::statistics() const {
-  core_->answers.drive();
+  core_->completion.drive();
   device_memory& m = core_->memory;
   return {.name = core_->options.name.str(),
           .engine = core_->options.engine,
@@ -64,8 +64,8 @@ device_statistics device::statistics() const {
           .lanes = core_->hardware.lanes(),
           .depth = core_->requests.in_flight(),
           .capacity = core_->requests.capacity(),
-          .completed = core_->answers.completed(),
-          .failed = core_->answers.failed(),
+          .completed = core_->completion.completed(),
+          .failed = core_->completion.failed(),
           .engines = core_->hardware.engines(),
           .worker_pid = core_->worker.pid(),
           .standby_pids = core_->workers.standby_pids(),

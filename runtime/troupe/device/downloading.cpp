@@ -77,9 +77,9 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
   moving->ticket = link.ticket;
   if (link.ticket != 0) core->downloads.begin(link.ticket);
   core->downloads.add(moving);
-  core->waiting.wake();
+  core->reactor.wake();
   when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });
-  core->answers.drive();
+  core->completion.drive();
 }
 
 pending<void> download(const device& gpu, const memory_range& from, std::span<std::byte> to, const call_options& o) {

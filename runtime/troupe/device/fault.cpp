@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctime>
 #include <troupe/base/cat.hpp>
+#include <troupe/device/duration_text.hpp>
 #include <troupe/device/fault.hpp>
-#include <troupe/device/lasting.hpp>
 
 namespace troupe {
 namespace {
@@ -62,7 +62,7 @@ std::string fault_record::text() const {
     out += "blamed: " + name(*blamed);
     if (deaths_alike > 1) out += cat("; workers that have died of such requests: ", deaths_alike);
     if (quarantined) out += "; with the same data it is refused until reset()";
-    if (quarantined && !quarantine.unlimited()) out += ", or for " + lasting(quarantine.nanoseconds);
+    if (quarantined && !quarantine.unlimited()) out += ", or for " + duration_text(quarantine.nanoseconds);
     out += "\n";
   }
   if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";

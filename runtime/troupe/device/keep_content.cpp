@@ -13,7 +13,7 @@ result<void> keep_content(const device& gpu, const memory_range& r) {
   if (r.owner->owner != &core.memory)
     return error(reaction::caller_bug, "memory",
                  "keep_content: the buffer belongs to another device than " + gpu.name());
-  core.answers.drive();  // what has failed by now is known
+  core.completion.drive();  // what has failed by now is known
   auto kept = core.memory.keep(*r.owner.get(), r.address, r.address + r.bytes);
   if (kept) return {};
   error::details d = kept.error().all();

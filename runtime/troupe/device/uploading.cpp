@@ -62,7 +62,7 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
     };
     while (!wait.spin(room) && !answer->done()) {
       core->sleep_in_call(*answer, room, [&] { wait.sleep_after_spin([&] { h.sleep(room, now_ns() + 5'000'000); }); });
-      core->answers.drive();
+      core->completion.drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
     const std::uint64_t first = i;

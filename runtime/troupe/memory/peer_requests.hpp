@@ -16,15 +16,15 @@ namespace troupe::memory {
 inline constexpr std::string_view half_of_a_copy = "it is one half of a copy between two devices";
 
 /// The two halves of a copy between devices, each a request to one of them; `copy_between` sends both. They share
-/// `meeting`, the address of a staging_header that both workers see. If the target's worker sees the source itself,
+/// `staging`, the address of a staging_header that both workers see. If the target's worker sees the source itself,
 /// this half announces that the source is complete, and holds up later writes to it until the other half has copied it.
 struct peer_show {
   in<std::byte> source;
   extent bytes;
-  std::uint64_t meeting;
+  std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_show", source, bytes, meeting)
+  TROUPE_REQUEST("memory.peer_show", source, bytes, staging)
   void check(checker& c) const;
 };
 /// The target's half: copies directly from the source.
@@ -32,10 +32,10 @@ struct peer_take {
   out<std::byte> target;
   extent bytes;
   std::uint64_t from;  ///< where this worker sees the source
-  std::uint64_t meeting;
+  std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_take", target, bytes, from, meeting)
+  TROUPE_REQUEST("memory.peer_take", target, bytes, from, staging)
   void check(checker& c) const;
 };
 /// If the target's worker does not see the source: copies it to chunks behind the header, while the other half empties
@@ -43,22 +43,22 @@ struct peer_take {
 struct peer_send {
   in<std::byte> source;
   extent bytes;
-  std::uint64_t meeting;
+  std::uint64_t staging;
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_send", source, bytes, meeting, chunk_bytes, chunks)
+  TROUPE_REQUEST("memory.peer_send", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };
 /// The target's half: copies from these chunks.
 struct peer_receive {
   out<std::byte> target;
   extent bytes;
-  std::uint64_t meeting;
+  std::uint64_t staging;
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_receive", target, bytes, meeting, chunk_bytes, chunks)
+  TROUPE_REQUEST("memory.peer_receive", target, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };
 

@@ -95,7 +95,7 @@ staging_plan plan_of(const Request& r) noexcept {
 /// Returns the header that both halves of a copy between devices share.
 template <class Request>
 staging_header& meeting_of(const Request& r) noexcept {
-  return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));
+  return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
 }
 
 }  // namespace troupe

@@ -27,19 +27,6 @@ std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcep
   return record.subspan(bytes_before_payload(accesses_in_record(head)), head.payload_bytes);
 }
 
-bool are_accesses(std::span<const std::byte> bytes) noexcept {
-  for (; bytes.size() >= sizeof(memory_access); bytes = bytes.subspan(sizeof(memory_access))) {
-    // An invalid byte must not become a value of the enumeration.
-    std::uint64_t begin, end;
-    std::uint8_t mode;
-    std::memcpy(&begin, bytes.data() + offsetof(memory_access, begin), sizeof begin);
-    std::memcpy(&end, bytes.data() + offsetof(memory_access, end), sizeof end);
-    std::memcpy(&mode, bytes.data() + offsetof(memory_access, mode), sizeof mode);
-    if (mode > static_cast<std::uint8_t>(access_mode::read_write) || begin > end) return false;
-  }
-  return bytes.empty();
-}
-
 std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept {
   parsed_command out;
   if (record.size() < sizeof out.head) return {};
@@ -53,9 +40,8 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record) n
   out.accesses = record.subspan(sizeof out.head, access_bytes);
   out.payload = record.subspan(sizeof out.head + access_bytes, out.head.payload_bytes);
   if (listed) {
-    std::memcpy(&out.list.begin, out.accesses.data() + offsetof(memory_access, begin), sizeof out.list.begin);
-    std::memcpy(&out.list.end, out.accesses.data() + offsetof(memory_access, end), sizeof out.list.end);
-    if (out.list.begin % alignof(memory_access) != 0 || out.list.end > most_listed_accesses) return {};
+    out.list = access_list::from_record(out.accesses);
+    if (!out.list) return {};
     out.accesses = {};
     return out;
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <troupe/protocol/access_list.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <troupe/request/request.hpp>
@@ -15,10 +16,8 @@
 /// encoded request.
 namespace troupe::protocol {
 
-/// The access_count of a request with more accesses than fit the record. The record then holds one, whose `begin` is
-/// the address of a list in host memory and whose `end` is the length of that list.
+/// The access_count of a request with more accesses than fit the record, which then holds an `access_list`.
 inline constexpr std::uint8_t listed_accesses = 255;
-inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
 
 /// Properties of a request: `alone`, it must not be coalesced; `bound`, it touches memory that only the worker of its
 /// generation has; `timed`, the application watches how long it runs; and its priority.
@@ -61,7 +60,7 @@ constexpr std::size_t bytes_before_payload(std::size_t accesses) noexcept {
 inline constexpr std::size_t record_bytes = (bytes_before_payload(max_operands) + max_payload_bytes + 63) / 64 * 64;
 
 /// Writes a command's record up to its payload, and returns the place of the payload. `access_at(i)` returns the i-th
-/// access; with `listed_accesses` that is one, which says where the list is.
+/// access; with `listed_accesses` there is one, access_list::in_record().
 template <class AccessAt>
 [[gnu::always_inline]] inline std::byte* write_command(std::byte* record, const command_header& head,
                                                        AccessAt&& access_at) noexcept {
@@ -86,15 +85,12 @@ std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcep
 struct parsed_command {
   command_header head;
   std::span<const std::byte> accesses;  ///< those in the record
-  memory_access list;                   ///< where they are, if head.access_count is `listed_accesses`
+  std::optional<access_list> list;      ///< where they are instead
   std::span<const std::byte> payload;
 };
 
 /// Returns nothing if the bytes cannot be a command. Never reads outside them. The worker trusts the application, but a
 /// damaged record must end in a clear error and not in a wild access.
 std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
-
-/// Returns true if these bytes are accesses: each has a valid mode, and none ends before it begins.
-bool are_accesses(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace troupe::protocol

@@ -91,13 +91,38 @@ TEST(command, a_list_of_accesses_outside_the_record_is_found_and_checked) {
   };
   const auto found = list(0x10000, 700);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->list.begin, 0x10000u);
-  EXPECT_EQ(found->list.end, 700u);
+  EXPECT_EQ(found->list->address, 0x10000u);
+  EXPECT_EQ(found->list->count, 700u);
   EXPECT_TRUE(found->accesses.empty());
   EXPECT_EQ(found->payload.size(), 8u);
   EXPECT_FALSE(list(0x10001, 700));
-  EXPECT_FALSE(list(0x10000, most_listed_accesses + 1));
+  EXPECT_FALSE(list(0x10000, access_list::most + 1));
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
+}
+
+TEST(access_list, is_read_as_it_was_written) {
+  const std::vector<memory_access> all = {{0, 8, access_mode::read}, {64, 64, access_mode::write}};
+  std::vector<memory_access> place(all.size());
+  access_list::write(reinterpret_cast<std::byte*>(place.data()), all.size(), [&](std::size_t i) { return all[i]; });
+  const access_list list{reinterpret_cast<std::uintptr_t>(place.data()), all.size()};
+  const memory_access named = list.in_record();
+  EXPECT_EQ(access_list::from_record(std::as_bytes(std::span(&named, 1))), list);
+  const auto read = list.read();
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::memcmp(&(*read)[i], &all[i], sizeof all[i]), 0) << i;
+
+  place[1].begin = 65;  // behind its end
+  EXPECT_FALSE(list.read());
+}
+
+TEST(access_list, lies_within_memory_only_with_all_its_bytes) {
+  const std::uint64_t bytes = access_list::bytes_for(2);
+  EXPECT_TRUE((access_list{4096, 2}.is_within(4096, 4096 + bytes)));
+  EXPECT_FALSE((access_list{4096, 2}.is_within(4096, 4096 + bytes - 1)));
+  EXPECT_FALSE((access_list{4096, 2}.is_within(4097, 8192)));
+  EXPECT_FALSE((access_list{8192, 2}.is_within(0, 4096)));
+  EXPECT_FALSE((access_list{UINT64_MAX - 7, access_list::most}.is_within(0, UINT64_MAX)));
 }
 
 TEST(command, random_bytes_never_cause_an_access_outside_the_record) {

@@ -36,13 +36,19 @@ enum class message : std::uint32_t {
   look = 14,       ///< from the application: write to the progress page how much memory is free
 };
 
-/// The place in memory that `map`, `unmap` or `protect` is about. If `protect` carries a file, it is about all
-/// `protected_place`s in the first `bytes` of that file. If `bytes` is 0, a request protects the memory, and the
-/// message only counts. `number` counts memory messages over all workers of a device.
+/// The place in memory that `map`, `unmap` or `protect` is about. `number` counts memory messages over all workers of a
+/// device.
 struct memory_place {
   std::uint64_t address, bytes;
   std::uint32_t number;
   std::uint32_t read_only;  ///< 1: the worker must not write there
+
+  /// `protect` with a file, which lists the places in its first `bytes`: see `list_of`.
+  static constexpr memory_place listed(std::uint64_t bytes, std::uint32_t number) noexcept {
+    return {0, bytes, number, 1};
+  }
+  /// `protect` of 0 bytes: a request protects the memory, and the message only counts.
+  constexpr bool only_counts() const noexcept { return bytes == 0; }
 
   bool operator==(const memory_place&) const = default;
 };

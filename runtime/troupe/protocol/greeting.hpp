@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <troupe/base/result.hpp>
+#include <troupe/channel/wait_policy.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <vector>
 
@@ -14,12 +15,26 @@
 namespace troupe::protocol {
 
 /// Must be raised with every change to this folder. Both sides must agree.
-inline constexpr std::uint32_t version = 16;
+inline constexpr std::uint32_t version = 17;
+
+/// A set of processor cores, as the system's calls take it.
+struct core_set {
+  std::uint64_t bits[16];
+
+  static constexpr int most = 16 * 64;
+  constexpr void add(int core) noexcept { bits[core / 64] |= std::uint64_t{1} << core % 64; }
+  constexpr bool empty() const noexcept {
+    for (const std::uint64_t word : bits)
+      if (word != 0) return false;
+    return true;
+  }
+  bool operator==(const core_set&) const = default;
+};
 
 struct worker_settings {
   std::uint32_t version;
   std::uint32_t capacity;
-  std::uint32_t wait;  ///< wait_policy
+  wait_policy wait;
   lane_policy lanes;
   bool coalesce;
   std::uint32_t pool;     ///< lanes for lane_policy::pooled
@@ -32,7 +47,7 @@ struct worker_settings {
   std::int64_t order_limit_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
   std::uint64_t memory_limit;   ///< bytes of private memory that a worker process may have; 0: no limit
   bool core_dumps;
-  std::uint64_t cores[16];  ///< cores that a worker process may run on, a bit each; none: all
+  core_set cores;  ///< that a worker process may run on; empty: all
 
   bool operator==(const worker_settings&) const = default;
 };

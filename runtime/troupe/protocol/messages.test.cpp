@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <troupe/protocol/crash_note.hpp>
 #include <troupe/protocol/protected_places.hpp>
 #include <troupe/protocol/shared_memory.hpp>
 #include <troupe/protocol/testing/hostile.hpp>
@@ -54,7 +55,35 @@ TEST(version, is_raised_with_each_change_of_a_layout) {
   const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1408, 192, 32};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 16u) << "put the new version here";
+  EXPECT_EQ(version, 17u) << "put the new version here";
+}
+
+TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
+  crash_note note;
+  EXPECT_EQ(note.read(), last_words());
+  const last_words first{
+      .signal = 11, .from_outside = true, .accessed = fault_address::known, .address = 64, .ticket = 7};
+  note.write(first);
+  note.write({.signal = 6, .ticket = 8});
+  EXPECT_EQ(note.read(), first);
+}
+
+TEST(crash_note, an_impossible_kind_of_address_is_unknown) {
+  crash_note note;
+  note.write({.signal = 11, .accessed = static_cast<fault_address>(77), .address = 64});
+  EXPECT_EQ(note.read().accessed, fault_address::unknown);
+}
+
+TEST(core_set, has_the_bits_that_the_system_expects) {
+  core_set cores{};
+  EXPECT_TRUE(cores.empty());
+  cores.add(0);
+  cores.add(65);
+  cores.add(core_set::most - 1);
+  EXPECT_EQ(cores.bits[0], 1u);
+  EXPECT_EQ(cores.bits[1], 2u);
+  EXPECT_EQ(cores.bits[15], std::uint64_t{1} << 63);
+  EXPECT_FALSE(cores.empty());
 }
 
 TEST(control, a_text_that_is_too_long_is_cut) {
@@ -203,6 +232,7 @@ TEST(messages, random_bytes_and_random_damage_never_cause_an_access_outside) {
     troupe::testing::parse_hostile_gpu_description(input);
     troupe::testing::parse_hostile_worker_description(input);
     troupe::testing::parse_hostile_command(input);
+    if (i % 16 == 0) troupe::testing::parse_hostile_protected_places(input);  // a system call for each
   }
 }
 

@@ -10,6 +10,7 @@
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/protocol/command.hpp>
+#include <troupe/protocol/crash_note.hpp>
 #include <troupe/protocol/words.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <troupe/request/request.hpp>
@@ -31,26 +32,9 @@ struct alignas(64) lane_counters {
 };
 
 /// How much of the device's memory was free when the worker last looked.
-struct device_room {
+struct free_memory {
   std::atomic<std::uint64_t> free_bytes{0};  ///< not used by this program or another
   std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
-};
-
-/// Whether a crash note names the address that was accessed.
-enum class fault_address : std::uint32_t {
-  unknown = 0,
-  known = 1,
-  no_such_memory = 2,  ///< an impossible address, which the processor does not report
-};
-
-/// What the signal handler of a dying worker writes. The application checks all of it that it can.
-struct crash_note {
-  std::atomic<std::uint32_t> begun{0};
-  std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing is written
-  std::uint32_t from_outside = 0;        ///< 1: another process sent the signal
-  fault_address accessed = fault_address::unknown;
-  std::uint64_t address = 0;  ///< if known
-  std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
 };
 
 struct progress_page {
@@ -64,8 +48,8 @@ struct progress_page {
   /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
-  alignas(64) crash_note last_words;
-  alignas(64) device_room room;
+  alignas(64) crash_note note;
+  alignas(64) free_memory free;
 };
 
 /// Words that only the application writes and every worker may read.

@@ -10,7 +10,7 @@ result<std::unique_ptr<cublas>> cublas::make(const engine_context& context) {
   auto kernels = TROUPE_TRY(load_kernels());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   int version = 0;
-  TROUPE_TRY(done("cublasGetVersion", ::cublasGetVersion(lanes.first().handle(), &version)));
+  TROUPE_TRY(done(::cublasGetVersion(lanes.first().handle(), &version), "cublasGetVersion"));
   std::unique_ptr<cublas> out(new cublas(std::move(kernels), std::move(lanes)));
   const int major = version / 10000, minor = version / 100 % 100, patch = version % 100;
   out->version_ = cat("cuBLAS ", major, ".", minor, ".", patch);

@@ -9,11 +9,11 @@ namespace troupe::blas {
 result<std::unique_ptr<lane>> lane::make() {
   std::unique_ptr<lane> out(new lane(TROUPE_TRY(cuda::lane_memory::make("blas", workspace_bytes + between_bytes))));
   cublasHandle_t handle = nullptr;
-  TROUPE_TRY(done("cublasCreate", ::cublasCreate(&handle)));
+  TROUPE_TRY(done(::cublasCreate(&handle), "cublasCreate"));
   out->handle_.reset(handle);
   // Sums of half and bfloat16 are rounded once, at the end, as the requests specify.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
-  TROUPE_TRY(done("cublasSetMathMode", ::cublasSetMathMode(handle, mode)));
+  TROUPE_TRY(done(::cublasSetMathMode(handle, mode), "cublasSetMathMode"));
   return out;
 }
 
@@ -21,9 +21,9 @@ result<void> lane::use(const call& c) {
   if (!TROUPE_TRY(memory_.begin(c))) [[likely]]
     return {};
   const auto told = [&]() -> result<void> {
-    TROUPE_TRY(done("cublasSetStream", ::cublasSetStream(handle_.get(), memory_.stream()), memory_.stream()));
+    TROUPE_TRY(done(::cublasSetStream(handle_.get(), memory_.stream()), "cublasSetStream", memory_.stream()));
     // Set last, because changing the stream drops the workspace.
-    return done("cublasSetWorkspace", ::cublasSetWorkspace(handle_.get(), memory_.workspace(), workspace_bytes),
+    return done(::cublasSetWorkspace(handle_.get(), memory_.workspace(), workspace_bytes), "cublasSetWorkspace",
                 memory_.stream());
   }();
   if (!told) memory_.forget();

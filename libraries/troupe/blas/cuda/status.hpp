@@ -14,7 +14,7 @@ namespace troupe::blas {
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken);
 
 /// The same for calls outside requests, where the library cannot be reopened.
-inline result<void> done(const char* call, cublasStatus_t status, CUstream stream = nullptr) {
+inline result<void> done(cublasStatus_t status, const char* call, CUstream stream = nullptr) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return {};
   bool broken = false;

@@ -25,7 +25,7 @@ result<std::unique_ptr<cufft>> cufft::make(const engine_context& context) {
   auto kernels = TROUPE_TRY(load_kernels());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   int version = 0;
-  TROUPE_TRY(done("cufftGetVersion", ::cufftGetVersion(&version)));
+  TROUPE_TRY(done(::cufftGetVersion(&version), "cufftGetVersion"));
   std::unique_ptr<cufft> out(new cufft(std::move(kernels), std::move(lanes), limits.major * 10 + limits.minor));
   out->version_ = cat("cuFFT ", version / 1000, ".", version / 100 % 10, ".", version % 100);
   return out;

@@ -53,8 +53,8 @@ result<void> plan::set_callbacks(const plan_key& k, const link_time_code& code, 
   data_.reset(data);
   const auto set = [&](const char* name, std::string_view image, cufftXtCallbackType type, std::size_t which) {
     void* info = reinterpret_cast<void*>(data + which * sizeof(void*));
-    return done("cufftXtSetJITCallback",
-                ::cufftXtSetJITCallback(handle_, name, image.data(), image.size(), type, &info));
+    return done(::cufftXtSetJITCallback(handle_, name, image.data(), image.size(), type, &info),
+                "cufftXtSetJITCallback");
   };
   const auto load_type = callback_type(k.input.type, true), store_type = callback_type(k.output.type, false);
   if (code.loads()) TROUPE_TRY(set(load_function, code.code(), load_type, 0));
@@ -65,9 +65,9 @@ result<void> plan::set_callbacks(const plan_key& k, const link_time_code& code, 
 
 result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time_code* code, linking how) {
   std::shared_ptr<plan> out(new plan);
-  TROUPE_TRY(done("cufftCreate", ::cufftCreate(&out->handle_)));
+  TROUPE_TRY(done(::cufftCreate(&out->handle_), "cufftCreate"));
   out->made_ = true;
-  TROUPE_TRY(done("cufftSetAutoAllocation", ::cufftSetAutoAllocation(out->handle_, 0)));
+  TROUPE_TRY(done(::cufftSetAutoAllocation(out->handle_, 0), "cufftSetAutoAllocation"));
   if (code != nullptr) TROUPE_TRY(out->set_callbacks(k, *code, how));
   long long n[shape::most], in[shape::most], to[shape::most];
   std::copy(k.n, k.n + shape::most, n);
@@ -86,7 +86,7 @@ result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time
         .text =
             "cufftXtMakePlanMany returned CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
             "lengths; those with a large prime factor cannot have any. Pad the transform, or use no callbacks"});
-  TROUPE_TRY(done("cufftXtMakePlanMany", made));
+  TROUPE_TRY(done(made, "cufftXtMakePlanMany"));
   out->work_bytes_ = bytes;
   return out;
 }

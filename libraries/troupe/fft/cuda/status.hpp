@@ -15,7 +15,7 @@ namespace troupe::fft {
 error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken);
 
 /// The same for calls outside requests, where the library cannot be reopened.
-inline result<void> done(const char* call, cufftResult status, CUstream stream = nullptr) {
+inline result<void> done(cufftResult status, const char* call, CUstream stream = nullptr) {
   if (status == CUFFT_SUCCESS) [[likely]]
     return {};
   bool broken = false;

@@ -29,7 +29,7 @@ class worker_pool;
 class completion {
  public:
   completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
-             serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& waiting,
+             serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& reactor,
              worker_pool& workers, supervision& supervisor) noexcept;
 
   /// Collects what is there. Returns false if another thread holds the drive lock; that thread then collects again on
@@ -114,7 +114,7 @@ class completion {
   serving_worker& worker_;
   download_tracker& downloads_;
   mailbox_room& room_;
-  reactor& waiting_;
+  reactor& reactor_;
   worker_pool& workers_;
   supervision& supervisor_;
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t prefetch_distance = 4;
 }  // namespace
 
 completion::completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
-                       serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& waiting,
+                       serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& reactor,
                        worker_pool& workers, supervision& supervisor) noexcept
     : channel_(channel),
       requests_(requests),
@@ -28,14 +28,14 @@ completion::completion(shared_channel& channel, ledger& requests, device_memory&
       worker_(worker),
       downloads_(downloads),
       room_(room),
-      waiting_(waiting),
+      reactor_(reactor),
       workers_(workers),
       supervisor_(supervisor) {}
 
 bool completion::drive() noexcept {
   if (!channel_.exists()) return true;
   bool mine = true;
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   for (bool again = true; again;) {
     // A thread that finds the lock taken sets drive_again_, and the holder checks it after unlocking, so answers that
     // arrive after the holder has looked are not missed. The second try covers a holder that unlocked before it could
@@ -64,7 +64,7 @@ bool completion::drive() noexcept {
 void completion::drive_blocking() noexcept {
   if (!channel_.exists()) return;
   {
-    const reactor::answering now(waiting_);
+    const reactor::answering now(reactor_);
     const lock guard(*this);
     collect();
   }

@@ -10,15 +10,15 @@
 namespace troupe {
 
 start_deadlines::start_deadlines(const device_loop& loop, shared_channel& channel, ledger& requests,
-                                 cancellations& cancelled, completion& answers, mailbox_room& room,
-                                 reactor& waiting) noexcept
+                                 cancellations& cancelled, completion& completion, mailbox_room& room,
+                                 reactor& reactor) noexcept
     : loop_(loop),
       channel_(channel),
       requests_(requests),
       cancelled_(cancelled),
-      completion_(answers),
+      completion_(completion),
       room_(room),
-      waiting_(waiting),
+      reactor_(reactor),
       timer_(loop, *this) {}
 
 bool start_deadlines::has_passed(const ledger_entry& e) const noexcept {
@@ -29,7 +29,7 @@ void start_deadlines::on_time(std::uint64_t) {
   timer_.fired();
   std::int64_t next = cancel_overdue();
   {
-    const reactor::answering now(waiting_);
+    const reactor::answering now(reactor_);
     next = std::min(next, room_.answers().fail_overdue(loop_.now()));
   }
   if (next != no_deadline) watch(next);

@@ -19,7 +19,7 @@ class shared_channel;
 class start_deadlines final : public control_loop::handler {
  public:
   start_deadlines(const device_loop& loop, shared_channel& channel, ledger& requests, cancellations& cancelled,
-                  completion& answers, mailbox_room& room, reactor& waiting) noexcept;
+                  completion& completion, mailbox_room& room, reactor& reactor) noexcept;
 
   /// Must be called after the request was published. Any thread.
   void watch(std::int64_t deadline_ns) { timer_.set(deadline_ns); }
@@ -39,7 +39,7 @@ class start_deadlines final : public control_loop::handler {
   cancellations& cancelled_;
   completion& completion_;
   mailbox_room& room_;
-  reactor& waiting_;
+  reactor& reactor_;
   earliest_timer timer_;
 };
 

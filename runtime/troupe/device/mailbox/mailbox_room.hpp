@@ -11,7 +11,8 @@ namespace troupe {
 /// Everything that waits for room in the mailbox: blocked threads, and unanswered calls of device::room.
 class mailbox_room {
  public:
-  mailbox_room(const ledger& requests, const admission& takes) noexcept : requests_(requests), admission_(takes) {}
+  mailbox_room(const ledger& requests, const admission& admission) noexcept
+      : requests_(requests), admission_(admission) {}
 
   /// Counts the calling thread as blocked for as long as this object lives.
   class blocked {

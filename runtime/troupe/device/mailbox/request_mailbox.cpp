@@ -47,8 +47,8 @@ std::vector<block_access> joined(std::span<const operand_use> uses) {
 
 error too_many_ranges(std::size_t count) {
   return error(reaction::caller_bug, "device",
-               cat("it touches ", count, " separate ranges of memory; expected at most ",
-                   protocol::most_listed_accesses, ": split the request, or lay its operands side by side"));
+               cat("it touches ", count, " separate ranges of memory; expected at most ", protocol::access_list::most,
+                   ": split the request, or lay its operands side by side"));
 }
 
 const char* const sealed_meanwhile =
@@ -71,23 +71,23 @@ error named(const error& why, const request_info& info) {
 
 request_mailbox::request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel,
                                  ledger& requests, device_memory& memory, const shared_segments& segments,
-                                 admission& takes, mailbox_room& room, cancellations& cancelled, completion& answers,
-                                 reactor& waiting, quarantine_guard& quarantine, start_deadlines& deadlines,
-                                 watchdog& watch) noexcept
+                                 admission& admission, mailbox_room& room, cancellations& cancelled,
+                                 completion& completion, reactor& reactor, quarantine_guard& quarantine,
+                                 start_deadlines& deadlines, watchdog& watchdog) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       requests_(requests),
       memory_(memory),
       segments_(segments),
-      admission_(takes),
+      admission_(admission),
       room_(room),
       cancelled_(cancelled),
-      completion_(answers),
-      waiting_(waiting),
+      completion_(completion),
+      reactor_(reactor),
       quarantine_(quarantine),
       start_deadlines_(deadlines),
-      watchdog_(watch) {}
+      watchdog_(watchdog) {}
 
 std::int64_t request_mailbox::start_deadline_of(const call_options& options,
                                                 const request_scope* scope) const noexcept {
@@ -200,13 +200,13 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
 // for the record.
 result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes,
                                         blob_cursor& cursor, memory_access& list) {
-  const std::size_t list_bytes = blob_cursor::padded(listed.size() * sizeof(memory_access));
+  const std::size_t list_bytes = blob_cursor::padded(protocol::access_list::bytes_for(listed.size()));
   auto made = TROUPE_TRY(memory_.allocate(memory_kind::sent, bytes + list_bytes, 256, {}));
   cursor = {made->host, made->address};
   std::memset(made->host, 0, bytes + list_bytes);  // so that equal requests have equal bytes; as in encode()
-  list = {.begin = cursor.address, .end = listed.size()};
-  for (std::size_t i = 0; i < listed.size(); ++i)
-    std::memcpy(cursor.host + i * sizeof(memory_access), &listed[i].what, sizeof(memory_access));
+  list = protocol::access_list{cursor.address, listed.size()}.in_record();
+  protocol::access_list::write(cursor.host, listed.size(),
+                               [&](std::size_t i) -> const memory_access& { return listed[i].what; });
   cursor.advance(list_bytes);
   e.blob = std::move(made);
   return {};
@@ -304,7 +304,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const auto uses = checked.uses();
   std::vector<block_access> many;
   if (uses.size() > max_operands) [[unlikely]]
-    if (many = joined(uses); many.size() > protocol::most_listed_accesses)
+    if (many = joined(uses); many.size() > protocol::access_list::most)
       return refuse(too_many_ranges(many.size()), checked, answer, info);
   const bool listed = many.size() > max_operands;
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();

@@ -31,9 +31,9 @@ struct request_link;
 class request_mailbox {
  public:
   request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                  device_memory& memory, const shared_segments& segments, admission& takes, mailbox_room& room,
-                  cancellations& cancelled, completion& answers, reactor& waiting, quarantine_guard& quarantine,
-                  start_deadlines& deadlines, watchdog& watch) noexcept;
+                  device_memory& memory, const shared_segments& segments, admission& admission, mailbox_room& room,
+                  cancellations& cancelled, completion& completion, reactor& reactor, quarantine_guard& quarantine,
+                  start_deadlines& deadlines, watchdog& watchdog) noexcept;
 
   /// One half of a copy between devices. The caller has taken its slot.
   struct peer_half {
@@ -98,7 +98,7 @@ class request_mailbox {
   mailbox_room& room_;
   cancellations& cancelled_;
   completion& completion_;
-  reactor& waiting_;
+  reactor& reactor_;
   quarantine_guard& quarantine_;
   start_deadlines& start_deadlines_;
   watchdog& watchdog_;

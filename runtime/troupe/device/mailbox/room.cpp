@@ -33,7 +33,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
 }
 
 void request_mailbox::cancel_room(const room_answer& answer) noexcept {
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
                           error(reaction::retry_later, "device", "room: cancelled before there was room"));
 }
@@ -51,7 +51,7 @@ void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& sco
     }
     completion_.drive();
     {
-      const reactor::answering now(waiting_);
+      const reactor::answering now(reactor_);
       room_.answers().fail_if([&](const room_answer& a) { return a.scope == scope; },
                               error(reaction::retry_later, "device", request_scope::stopped_text));
     }

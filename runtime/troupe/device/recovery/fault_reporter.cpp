@@ -8,7 +8,7 @@
 #include <fstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
-#include <troupe/device/lasting.hpp>
+#include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
 #include <troupe/device/waiting/device_events.hpp>
@@ -43,7 +43,7 @@ error quarantined_because(const fault_record& record) {
                      (record.deaths_alike == 1 ? "1 worker has" : cat(record.deaths_alike, " workers have")) +
                      " died of such requests)";
   text += "; with the same data it is refused until reset()";
-  if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
+  if (!record.quarantine.unlimited()) text += ", or for " + duration_text(record.quarantine.nanoseconds);
   return error(error::details{.reaction = reaction::caller_bug,
                               .domain = "device",
                               .text = std::move(text),
@@ -54,14 +54,14 @@ error quarantined_because(const fault_record& record) {
 }  // namespace
 
 fault_reporter::fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel,
-                               ledger& requests, device_memory& memory, completion& answers, serving_worker& worker,
+                               ledger& requests, device_memory& memory, completion& completion, serving_worker& worker,
                                quarantine_guard& quarantine, device_events& events) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       requests_(requests),
       memory_(memory),
-      completion_(answers),
+      completion_(completion),
       worker_(worker),
       quarantine_(quarantine),
       events_(events) {}
@@ -93,9 +93,9 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
     const ledger_entry& e = requests_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
-  const protocol::crash_note& said = channel_->page().last_words;
+  const protocol::last_words said = channel_->page().note.read();
   const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
-                             said.signal.load() == static_cast<std::uint32_t>(record->signal);
+                             said.signal == static_cast<std::uint32_t>(record->signal);
   record->cause = with_culprit(*death.why, *record, beyond_memory);
   if (culprit) quarantine_.blame(*culprit, *record);
   return record;
@@ -121,12 +121,12 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
     return {};
   };
   if (record.kind == fault_kind::overran && worker_.overrun()) return with_ticket(*worker_.overrun());
-  const protocol::crash_note& said = channel_->page().last_words;
+  const protocol::last_words said = channel_->page().note.read();
   if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
   if (record.kind != fault_kind::ended) return {};
   const bool exited = worker_.exit().how == exit_status::ending::exited;
   if (!exited && (worker_.exit().how != exit_status::ending::signalled ||
-                  said.signal.load() != static_cast<std::uint32_t>(worker_.exit().value) || said.from_outside != 0))
+                  said.signal != static_cast<std::uint32_t>(worker_.exit().value) || said.from_outside))
     return {};
   if (!exited) {
     if (said.accessed == protocol::fault_address::known) record.address = said.address;
@@ -155,7 +155,7 @@ void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
   if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
   record->sorted_out_after = std::chrono::nanoseconds(loop_.now() - seen_ns_);
   faults_.fetch_add(1);
-  events_.news().note_fault(record);
+  events_.streams().note_fault(record);
 }
 
 void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
@@ -172,7 +172,7 @@ void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {
   const completion::lock driving(completion_);
-  return events_.news().last_fault();
+  return events_.streams().last_fault();
 }
 
 }  // namespace troupe

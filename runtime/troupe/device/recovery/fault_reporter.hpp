@@ -22,7 +22,7 @@ std::string name_for_files(std::string device);
 class fault_reporter {
  public:
   fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                 device_memory& memory, completion& answers, serving_worker& worker, quarantine_guard& quarantine,
+                 device_memory& memory, completion& completion, serving_worker& worker, quarantine_guard& quarantine,
                  device_events& events) noexcept;
   /// Sets how the paths of GPU core files begin; empty if none are written.
   void set_gpu_core_stem(std::string stem) { gpu_core_stem_ = std::move(stem); }

@@ -27,19 +27,19 @@ device_supervisor::limits limits_of(const device_options& o) noexcept {
 
 }  // namespace
 
-lifecycle::lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
-                     completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers,
-                     recovery& requests, fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware,
-                     device_events& events, bool gpu) noexcept
+lifecycle::lifecycle(const device_options& options, const device_loop& loop, admission& admission,
+                     request_mailbox& mailbox, completion& completion, reactor& reactor, serving_worker& worker,
+                     worker_pool& workers, recovery& recovery, fault_reporter& faults, quarantine_guard& quarantine,
+                     hardware_view& hardware, device_events& events, bool gpu) noexcept
     : options_(options),
       loop_(loop),
-      admission_(takes),
+      admission_(admission),
       mailbox_(mailbox),
-      completion_(answers),
-      waiting_(waiting),
+      completion_(completion),
+      reactor_(reactor),
       worker_(worker),
       workers_(workers),
-      requests_(requests),
+      recovery_(recovery),
       faults_(faults),
       quarantine_(quarantine),
       hardware_(hardware),
@@ -58,7 +58,7 @@ void lifecycle::give_up(const error& why) {
   events_.set_state(device_state::stopped);
   ready_.reach(why);
   stopped_.reach(why);
-  events_.news().end();
+  events_.streams().end();
 }
 
 void lifecycle::report(device_supervisor::event e) {
@@ -92,7 +92,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case serve:
       return this->serve(a.worker);
     case sort_out:
-      return requests_.sort_out(a);
+      return recovery_.sort_out(a);
     case lost_standby:
       return events_.emit(event_kind::standby_lost, a.why);
     case accept_new:
@@ -113,12 +113,12 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
       link->ready.store(false);
       return link->kill();
     case answer_all:
-      return requests_.answer_all(a);
+      return recovery_.answer_all(a);
     case tell_stopped:
       return announce_stop(a);
     case end_watches: {
-      const reactor::answering now(waiting_);
-      return events_.news().end();
+      const reactor::answering now(reactor_);
+      return events_.streams().end();
     }
   }
 }
@@ -128,21 +128,21 @@ void lifecycle::launch(worker_id id) {
 }
 
 void lifecycle::serve(worker_id id) {
-  if (const auto ok = requests_.serve(*workers_.find(id)); !ok)
+  if (const auto ok = recovery_.serve(*workers_.find(id)); !ok)
     return report({device_supervisor::event_kind::cannot_serve, id, ok.error()});
   workers_.changed();
   const std::int64_t since = std::max(faults_.seen_ns(), opened_ns_);
   events_.emit(event_kind::serving, {}, time_span(std::chrono::nanoseconds(loop_.now() - since)));
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   ready_.reach({});  // last: callers that it answers must not see the event again in a watch that they open then
 }
 
 void lifecycle::accept_requests() {
   // If this fails, threads that complete answers post the continuations.
-  (void)waiting_.start(loop_.device());
+  (void)reactor_.start(loop_.device());
   ready_.reset();
   stopped_.reset();
-  requests_.reset();
+  recovery_.reset();
   opened_ns_ = loop_.now();
   admission_.accept();
 }
@@ -151,13 +151,13 @@ void lifecycle::refuse_requests(const device_supervisor::action& a) {
   admission_.refuse(*a.why);
   if (a.state == device_state::closing) events_.emit(event_kind::closing);
   completion_.drive();  // answers calls of room()
-  waiting_.wake_all();  // wakes threads that are blocked until there is room
+  reactor_.wake_all();  // wakes threads that are blocked until there is room
   workers_.changed();   // wakes threads that wait for a worker to make memory
 }
 
 void lifecycle::await_drained() {
   completion_.set_closing(true);
-  waiting_.wake_all();
+  reactor_.wake_all();
   completion_.drive();
 }
 
@@ -167,12 +167,12 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
   completion_.set_closing(false);
   events_.emit(event_kind::stopped, why);
   {
-    const reactor::answering now(waiting_);
-    if (a.final) events_.news().end();
+    const reactor::answering now(reactor_);
+    if (a.final) events_.streams().end();
     ready_.reach(why ? *why : error(reaction::stopped, "device", "the device was closed"));
     stopped_.reach(why ? result<void>(*why) : result<void>());
   }
-  waiting_.end();
+  reactor_.end();
 }
 
 void lifecycle::on_time(std::uint64_t tag) {
@@ -186,7 +186,7 @@ void lifecycle::on_time(std::uint64_t tag) {
 void lifecycle::close(bool now, ref<pending_state<void>> answer) {
   loop_.post([this, now, answer = std::move(answer)] {
     report_now({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
-    const reactor::answering later(waiting_);
+    const reactor::answering later(reactor_);
     stopped_.answer(answer);
   });
 }
@@ -195,7 +195,7 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   loop_.post([this, answer = std::move(answer)]() mutable {
     quarantine_.lift();
     report_now({device_supervisor::event_kind::reset_asked});
-    const reactor::answering later(waiting_);
+    const reactor::answering later(reactor_);
     ready_.answer(std::move(answer));
   });
 }
@@ -210,7 +210,8 @@ void lifecycle::check_quiesced() {
   loop_.at(loop_.now() + poll_interval_ns, *this, timer::quiesced);
 }
 
-void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) {
+void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
+                           const std::optional<worker_link::message>& failure) {
   if (failure)
     report_now({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
   if (id == supervisor_.serving()) worker_.note_exit(how);
@@ -222,34 +223,34 @@ void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::
                   .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
 }
 
-void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
+void lifecycle::handle_message(worker_link& link, const worker_link::message& n) {
   const worker_id id = link.id();
   switch (n.kind) {
-    case worker_link::news::kind::none:
+    case worker_link::message::kind::none:
       return;
-    case worker_link::news::kind::ready:
+    case worker_link::message::kind::ready:
       hardware_.note(n.text);
       return report_now({device_supervisor::event_kind::worker_ready, id});
-    case worker_link::news::kind::alive:
+    case worker_link::message::kind::alive:
       if (id == worker_.id()) worker_.note_heartbeat();
       return;
-    case worker_link::news::kind::restarted:
+    case worker_link::message::kind::restarted:
       return events_.emit(
           event_kind::library_restarted,
           error(reaction::retry_later, "device",
                 "the engine of " + n.text + " reported that its library's handle is broken; it was opened again"));
-    case worker_link::news::kind::loaded:
+    case worker_link::message::kind::loaded:
       return workers_.warm_up_standbys(n.text);
-    case worker_link::news::kind::failed:
+    case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
       // The driver has ended all of the worker's work on the device soon after this; its process takes much longer to
       // go.
       if (gpu_ && n.how == reaction::context_lost) check_quiesced();
       return;
-    case worker_link::news::kind::violated:
+    case worker_link::message::kind::violated:
       return report_now(
           {device_supervisor::event_kind::misbehaved, id, error(n.how, "device", n.text), fault_kind::misbehaved});
-    case worker_link::news::kind::gone:
+    case worker_link::message::kind::gone:
       // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)
         report_now({device_supervisor::event_kind::worker_exited, id,

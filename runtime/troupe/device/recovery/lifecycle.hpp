@@ -24,8 +24,8 @@ class request_mailbox;
 /// control loop, which never runs code of the program: continuations go to the reactor.
 class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
  public:
-  lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
-            completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers, recovery& requests,
+  lifecycle(const device_options& options, const device_loop& loop, admission& admission, request_mailbox& mailbox,
+            completion& completion, reactor& reactor, serving_worker& worker, worker_pool& workers, recovery& recovery,
             fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware, device_events& events,
             bool gpu) noexcept;
 
@@ -45,8 +45,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
   void report(device_supervisor::event e) override;
   void report_now(device_supervisor::event e) override;
-  void handle_message(worker_link& from, const worker_link::news& n) override;
-  void handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) override;
+  void handle_message(worker_link& from, const worker_link::message& n) override;
+  void handle_end(std::uint32_t id, const exit_status& how,
+                  const std::optional<worker_link::message>& failure) override;
   void on_readable(int) override {}
   void on_time(std::uint64_t tag) override;
 
@@ -67,10 +68,10 @@ class lifecycle final : public supervision, public worker_listener, public contr
   admission& admission_;
   request_mailbox& mailbox_;
   completion& completion_;
-  reactor& waiting_;
+  reactor& reactor_;
   serving_worker& worker_;
   worker_pool& workers_;
-  recovery& requests_;
+  recovery& recovery_;
   fault_reporter& faults_;
   quarantine_guard& quarantine_;
   hardware_view& hardware_;

@@ -3,7 +3,7 @@
 // Identifies the request that a worker died of, and checks requests before they are sent: see quarantine.
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/open_requests.hpp>
-#include <troupe/device/lasting.hpp>
+#include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
 #include <troupe/device/waiting/device_events.hpp>
 #include <troupe/memory/requests.hpp>
@@ -114,13 +114,13 @@ std::optional<error> quarantine_guard::claim(std::uint32_t slot, std::uint64_t& 
 error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t now_ns) const {
   const quarantine::limits& limits = known_.limit();
   std::string text = cat("refused: with the same data it has brought the worker of ", options_.name, " down ",
-                         times(s.own), ", most recently ", lasting(now_ns - s.last_ns), " ago (", s.cause, "); ",
+                         times(s.own), ", most recently ", duration_text(now_ns - s.last_ns), " ago (", s.cause, "); ",
                          s.deaths, " workers have died of such requests");
   if (limits.window.unlimited())
     text += "; only device::reset() ends this";
   else
-    text += " within " + lasting(limits.window.nanoseconds) + " (device_options::restart_window); this ends in " +
-            lasting(s.ends_ns - now_ns) + ", or with device::reset()";
+    text += " within " + duration_text(limits.window.nanoseconds) + " (device_options::restart_window); this ends in " +
+            duration_text(s.ends_ns - now_ns) + ", or with device::reset()";
   text += cat(". Other data are served. device_options::quarantine_after is ", limits.after, "; 0 refuses nothing");
   return error(reaction::caller_bug, "device", std::move(text));
 }

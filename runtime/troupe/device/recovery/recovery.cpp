@@ -28,14 +28,14 @@ error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, s
 }  // namespace
 
 recovery::recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-                   completion& answers, cancellations& cancelled, start_deadlines& deadlines,
+                   completion& completion, cancellations& cancelled, start_deadlines& deadlines,
                    download_tracker& downloads, serving_worker& worker, worker_pool& workers, shared_segments& segments,
-                   fault_reporter& faults, reactor& waiting) noexcept
+                   fault_reporter& faults, reactor& reactor) noexcept
     : options_(options),
       channel_(channel),
       requests_(requests),
       memory_(memory),
-      completion_(answers),
+      completion_(completion),
       cancelled_(cancelled),
       start_deadlines_(deadlines),
       downloads_(downloads),
@@ -43,10 +43,10 @@ recovery::recovery(const device_options& options, shared_channel& channel, ledge
       workers_(workers),
       segments_(segments),
       faults_(faults),
-      waiting_(waiting) {}
+      reactor_(reactor) {}
 
 void recovery::sort_out(const device_supervisor::action& death) {
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   std::shared_ptr<fault_record> record;
   {
     const completion::lock guard(completion_);

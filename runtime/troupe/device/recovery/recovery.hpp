@@ -25,9 +25,9 @@ class worker_pool;
 class recovery {
  public:
   recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-           completion& answers, cancellations& cancelled, start_deadlines& deadlines, download_tracker& downloads,
+           completion& completion, cancellations& cancelled, start_deadlines& deadlines, download_tracker& downloads,
            serving_worker& worker, worker_pool& workers, shared_segments& segments, fault_reporter& faults,
-           reactor& waiting) noexcept;
+           reactor& reactor) noexcept;
 
   /// Decides what becomes of each open request after the serving worker has died. Finished requests are answered.
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
@@ -60,7 +60,7 @@ class recovery {
   worker_pool& workers_;
   shared_segments& segments_;
   fault_reporter& faults_;
-  reactor& waiting_;
+  reactor& reactor_;
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // the first ticket that the next worker reads from the queue
 };

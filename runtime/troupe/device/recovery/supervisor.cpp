@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/device/lasting.hpp>
+#include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/supervisor.hpp>
 
 namespace troupe {
@@ -119,7 +119,7 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
     error::details d = f.why.all();
     d.text = "the worker had to be restarted more than " +
              (limits_.restarts == 1 ? "once" : cat(limits_.restarts, " times")) +
-             (limits_.window.unlimited() ? "" : " within " + lasting(limits_.window.nanoseconds)) +
+             (limits_.window.unlimited() ? "" : " within " + duration_text(limits_.window.nanoseconds)) +
              "; the last cause: " + f.why.text();
     f.why = error(std::move(d));
     return give_up(out, std::move(f), now);

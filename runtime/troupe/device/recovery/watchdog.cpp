@@ -20,13 +20,13 @@ std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 }  // namespace
 
 watchdog::watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                   completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+                   completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
                    bool streams) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       requests_(requests),
-      completion_(answers),
+      completion_(completion),
       worker_(worker),
       workers_(workers),
       supervisor_(supervisor),
@@ -55,8 +55,11 @@ void watchdog::check_running() {
   {
     const completion::lock guard(completion_);
     const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
-    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overrun; ++slot)
-      if (runs_too_long(slot, now, running, again)) overrun = overrun_error(slot);
+    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overrun; ++slot) {
+      if (!runs_too_long(slot, now, running, again)) continue;
+      overrun = overrun_error(slot);
+      blame(slot);
+    }
   }
   if (overrun) {
     const fault_kind how = worker_.overrun() ? fault_kind::overran : fault_kind::silent;
@@ -66,13 +69,18 @@ void watchdog::check_running() {
   if (again != no_deadline) running_timer_.set(again);
 }
 
-// Under the drive lock. A request that has begun is blamed. One that has not is run by the next worker.
-error watchdog::overrun_error(std::uint32_t slot) {
+// Under the drive lock. A request that has not begun is run by the next worker.
+void watchdog::blame(std::uint32_t slot) {
+  const ledger_entry& e = requests_[slot];
+  worker_.note_overrun(e.running_began ? std::optional(e.ticket.load(std::memory_order_relaxed)) : std::nullopt);
+}
+
+// Under the drive lock.
+error watchdog::overrun_error(std::uint32_t slot) const {
   const ledger_entry& e =
       requests_[slot];  // valid under the lock only: once answered, another request may use the slot
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
-  worker_.note_overrun(e.running_began ? std::optional(ticket) : std::nullopt);
   return error(error::details{
       .reaction = reaction::context_lost,
       .domain = "device",

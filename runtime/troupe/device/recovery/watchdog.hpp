@@ -20,7 +20,7 @@ class worker_pool;
 class watchdog final : public control_loop::handler {
  public:
   watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-           completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+           completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
            bool streams) noexcept;
 
   // Must be called after the request was published. Any thread.
@@ -35,7 +35,8 @@ class watchdog final : public control_loop::handler {
   enum timer : std::uint64_t { running, heartbeat };
   void check_running();
   bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
-  error overrun_error(std::uint32_t slot);
+  void blame(std::uint32_t slot);
+  error overrun_error(std::uint32_t slot) const;
   void check_heartbeat();
 
   const device_options& options_;

@@ -42,15 +42,15 @@ struct address_here {
 
 memory_exchange::memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
                                  const shared_segments& segments, worker_pool& workers, const serving_worker& worker,
-                                 completion& answers, const admission& takes, bool gpu) noexcept
+                                 completion& completion, const admission& admission, bool gpu) noexcept
     : options_(options),
       loop_(loop),
       memory_(memory),
       segments_(segments),
       workers_(workers),
       worker_(worker),
-      completion_(answers),
-      admission_(takes),
+      completion_(completion),
+      admission_(admission),
       gpu_(gpu) {}
 
 result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> memory_exchange::file_of(const memory_range& r,

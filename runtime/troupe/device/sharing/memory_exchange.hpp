@@ -21,7 +21,7 @@ class memory_exchange {
  public:
   memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
                   const shared_segments& segments, worker_pool& workers, const serving_worker& worker,
-                  completion& answers, const admission& takes, bool gpu) noexcept;
+                  completion& completion, const admission& admission, bool gpu) noexcept;
 
   result<shared_memory> export_memory(const memory_range& r) const;
   result<memory_range> import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment);

@@ -11,23 +11,23 @@ namespace troupe {
 
 static constexpr std::uint64_t least_room = segment_alignment, most_rooms = std::uint64_t{256} << 20;
 
-result<meeting> peer_channel::take(device_memory& source, device_memory& target, std::uint64_t bytes) {
+result<staging_place> peer_channel::take(device_memory& source, device_memory& target, std::uint64_t bytes) {
   const std::scoped_lock guard(lock_);
   arena::node* place = places_.allocate(bytes);
   if (place == nullptr) {
-    TROUPE_TRY(add_room(source, target, bytes));
+    TROUPE_TRY(add_segment(source, target, bytes));
     place = places_.allocate(bytes);
   }
   if (place == nullptr)
     return error(reaction::retry_later, "memory", "copy between devices: the application has no memory left");
-  const room& r = rooms_[place->segment()];
+  const segment& r = segments_[place->segment()];
   const std::uint64_t offset = place->address() - r.here.address();
   auto* const header = std::construct_at(reinterpret_cast<staging_header*>(r.here.data() + offset));
-  return meeting{header, r.at_source->address + offset, r.at_target->address + offset, place};
+  return staging_place{header, r.at_source->address + offset, r.at_target->address + offset, place};
 }
 
-// Workers map the room before any request uses it, because they handle messages about memory before later requests.
-result<void> peer_channel::add_room(device_memory& source, device_memory& target, std::uint64_t bytes) {
+// Workers map the segment before any request uses it, because they handle messages about memory before later requests.
+result<void> peer_channel::add_segment(device_memory& source, device_memory& target, std::uint64_t bytes) {
   const std::uint64_t reserved = places_.reserved_bytes(), want = round_up(std::max(bytes, reserved), least_room);
   if (reserved + bytes > most_rooms)
     return error(reaction::retry_later, "memory",
@@ -42,15 +42,15 @@ result<void> peer_channel::add_room(device_memory& source, device_memory& target
   };
   auto at_source = TROUPE_TRY(attached(source));
   auto at_target = TROUPE_TRY(attached(target));
-  auto entry = std::find_if(rooms_.begin(), rooms_.end(), [](const room& r) { return !r.here; });
-  if (entry == rooms_.end()) entry = rooms_.insert(entry, room());
-  const auto id = static_cast<arena::segment_id>(entry - rooms_.begin());
+  auto entry = std::find_if(segments_.begin(), segments_.end(), [](const segment& r) { return !r.here; });
+  if (entry == segments_.end()) entry = segments_.insert(entry, segment());
+  const auto id = static_cast<arena::segment_id>(entry - segments_.begin());
   TROUPE_TRY(places_.add_segment(id, here.address(), here.size()));
   *entry = {std::move(here), std::move(at_source), std::move(at_target)};
   return {};
 }
 
-void peer_channel::give_back(const meeting& m) noexcept {
+void peer_channel::give_back(const staging_place& m) noexcept {
   const std::scoped_lock guard(lock_);
   places_.free(m.place);
 }
@@ -60,8 +60,8 @@ std::uint64_t peer_channel::trim() {
   std::uint64_t freed = 0;
   for (const arena::segment_id id : places_.idle_segments()) {
     if (!places_.remove_segment(id)) continue;
-    freed += rooms_[id].here.size();
-    rooms_[id] = {};
+    freed += segments_[id].here.size();
+    segments_[id] = {};
   }
   return freed;
 }

@@ -14,7 +14,7 @@
 namespace troupe {
 
 /// The staging memory of a copy between devices, which the application and the workers of both devices map.
-struct meeting {
+struct staging_place {
   staging_header* header = nullptr;
   std::uint64_t at_source = 0, at_target = 0;  ///< its addresses in the workers of either device
   arena::node* place = nullptr;
@@ -32,8 +32,8 @@ class peer_channel {
 
   /// Allocates staging memory of `bytes`, including a new header. Fails with retry_later if the copies in flight use
   /// all that is allowed.
-  result<meeting> take(device_memory& source, device_memory& target, std::uint64_t bytes);
-  void give_back(const meeting& m) noexcept;
+  result<staging_place> take(device_memory& source, device_memory& target, std::uint64_t bytes);
+  void give_back(const staging_place& m) noexcept;
   /// Releases unused staging memory, and returns the number of bytes.
   std::uint64_t trim();
 
@@ -51,17 +51,17 @@ class peer_channel {
   peer_statistics statistics() const;
 
  private:
-  struct room {
+  struct segment {
     mapping here;
     block_ref at_source, at_target;
   };
-  result<void> add_room(device_memory& source, device_memory& target, std::uint64_t bytes);
+  result<void> add_segment(device_memory& source, device_memory& target, std::uint64_t bytes);
 
   const std::weak_ptr<const void> source_;
   const std::string name_;
   mutable std::mutex lock_;
   arena places_;
-  std::vector<room> rooms_;  // a segment of `places_` is its index here
+  std::vector<segment> segments_;  // a segment of `places_` is its index here
   struct mapped_file {
     std::weak_ptr<const memory_file> of;  // expired if the source freed the memory before it was noted here
     block_ref where;
@@ -74,13 +74,13 @@ class peer_channel {
 /// A copy between two devices that is in flight. Both its requests hold it until they are retired.
 class peer_copy {
  public:
-  peer_copy(std::shared_ptr<peer_channel> through, const meeting& at, staging_plan plan, block_ref source,
+  peer_copy(std::shared_ptr<peer_channel> through, const staging_place& at, staging_plan plan, block_ref source,
             block_ref mapped) noexcept
       : through_(std::move(through)), at_(at), plan_(plan), source_(std::move(source)), mapped_(std::move(mapped)) {}
   ~peer_copy() { through_->give_back(at_); }
   peer_copy(const peer_copy&) = delete;
 
-  const meeting& at() const noexcept { return at_; }
+  const staging_place& at() const noexcept { return at_; }
   /// Returns true if this half has something to do now; otherwise it waits for the other half and does not overrun.
   bool is_turn_of(bool source) const noexcept;
   /// Notes why the source's half failed, and makes the target's half fail with this cause.
@@ -92,7 +92,7 @@ class peer_copy {
 
  private:
   const std::shared_ptr<peer_channel> through_;
-  const meeting at_;
+  const staging_place at_;
   const staging_plan plan_;
   const block_ref source_, mapped_;  // kept until the target's half has ended
   mutable std::mutex lock_;

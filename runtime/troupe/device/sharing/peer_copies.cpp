@@ -36,7 +36,7 @@ error not_known_yet(const std::string& name) {
 
 peer_copies::peer_copies(const device_options& options, const device_loop& loop, device_memory& memory,
                          shared_segments& segments, worker_pool& workers, memory_exchange& exchange,
-                         request_mailbox& mailbox, hardware_view& hardware, reactor& waiting,
+                         request_mailbox& mailbox, hardware_view& hardware, reactor& reactor,
                          const staging_sizes& staging, bool gpu) noexcept
     : options_(options),
       loop_(loop),
@@ -46,7 +46,7 @@ peer_copies::peer_copies(const device_options& options, const device_loop& loop,
       exchange_(exchange),
       mailbox_(mailbox),
       hardware_(hardware),
-      waiting_(waiting),
+      reactor_(reactor),
       staging_(staging),
       gpu_(gpu) {}
 
@@ -117,23 +117,23 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
     else
       failure = at.error();
   }
-  const meeting at = copy ? copy->at() : meeting();
+  const staging_place at = copy ? copy->at() : staging_place();
   if (direct)
     send_halves(*from,
-                memory::peer_show{.source = in<std::byte>(source), .bytes = source.bytes, .meeting = at.at_source},
+                memory::peer_show{.source = in<std::byte>(source), .bytes = source.bytes, .staging = at.at_source},
                 memory::peer_take{
-                    .target = out<std::byte>(to), .bytes = source.bytes, .from = address, .meeting = at.at_target},
+                    .target = out<std::byte>(to), .bytes = source.bytes, .from = address, .staging = at.at_target},
                 copy, failure, options, scope, std::move(answer));
   else
     send_halves(*from,
                 memory::peer_send{.source = in<std::byte>(source),
                                   .bytes = source.bytes,
-                                  .meeting = at.at_source,
+                                  .staging = at.at_source,
                                   .chunk_bytes = plan.chunk_bytes,
                                   .chunks = plan.chunks},
                 memory::peer_receive{.target = out<std::byte>(to),
                                      .bytes = source.bytes,
-                                     .meeting = at.at_target,
+                                     .staging = at.at_target,
                                      .chunk_bytes = plan.chunk_bytes,
                                      .chunks = plan.chunks},
                 copy, failure, options, scope, std::move(answer));
@@ -161,7 +161,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
     const std::uint32_t theirs = wait_for_room(from);
     if (!ours_first) ours = wait_for_room(*this);
-    const reactor::answering later(waiting_);  // so that no continuation runs under the locks
+    const reactor::answering later(reactor_);  // so that no continuation runs under the locks
     // Each half waits for the other half, and for earlier requests in its own mailbox. A copy holds the locks of both
     // its devices while it gets its two tickets. So two copies that share devices have the same order in each mailbox
     // that they share, namely the order in which they held the locks. Hence copies cannot deadlock: the first

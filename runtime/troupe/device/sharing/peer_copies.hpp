@@ -26,7 +26,7 @@ class peer_copies {
  public:
   peer_copies(const device_options& options, const device_loop& loop, device_memory& memory, shared_segments& segments,
               worker_pool& workers, memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware,
-              reactor& waiting, const staging_sizes& staging, bool gpu) noexcept;
+              reactor& reactor, const staging_sizes& staging, bool gpu) noexcept;
 
   /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `from`
   /// keep both devices alive.
@@ -54,7 +54,7 @@ class peer_copies {
   memory_exchange& exchange_;
   request_mailbox& mailbox_;
   hardware_view& hardware_;
-  reactor& waiting_;
+  reactor& reactor_;
   const staging_sizes& staging_;
   const bool gpu_;
   std::mutex lock_;

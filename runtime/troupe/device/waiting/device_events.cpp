@@ -28,22 +28,22 @@ log_level level_of(const device_event& e) noexcept {
 }  // namespace
 
 void device_events::emit(event_kind kind, std::optional<error> cause, time_span took) {
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   const device_event e{.kind = kind,
                        .state = state_.load(),
                        .generation = memory_.generation(),
                        .when = std::chrono::system_clock::now(),
                        .took = took,
-                       .fault = news_.last_fault(),
+                       .fault = streams_.last_fault(),
                        .cause = std::move(cause)};
   if (log_) log(level_of(e), e.text());
-  news_.emit(e);
+  streams_.emit(e);
 }
 
 // The sink is code of the program, so it runs where continuations run.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
-  const reactor::answering now(waiting_);
+  const reactor::answering now(reactor_);
   post(keeping_executor(), [sink = log_, level, said = cat(name_, ": ", text)] { sink(level, said); });
 }
 

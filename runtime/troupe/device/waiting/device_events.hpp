@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 #include <troupe/base/log.hpp>
-#include <troupe/device/waiting/device_news.hpp>
+#include <troupe/device/waiting/event_streams.hpp>
 #include <troupe/memory/device_memory.hpp>
 
 namespace troupe {
@@ -15,8 +15,8 @@ class reactor;
 /// Emits the events of a device to its watches and to the log, and holds the device's published state.
 class device_events {
  public:
-  device_events(const std::string& name, const device_memory& memory, reactor& waiting, log_sink log)
-      : name_(name), memory_(memory), waiting_(waiting), log_(std::move(log)) {}
+  device_events(const std::string& name, const device_memory& memory, reactor& reactor, log_sink log)
+      : name_(name), memory_(memory), reactor_(reactor), log_(std::move(log)) {}
 
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
@@ -24,15 +24,15 @@ class device_events {
   /// Emits an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
   void log(log_level level, std::string text);
-  device_news& news() noexcept { return news_; }
+  event_streams& streams() noexcept { return streams_; }
 
  private:
   const std::string& name_;
   const device_memory& memory_;
-  reactor& waiting_;
+  reactor& reactor_;
   const log_sink log_;
   std::atomic<device_state> state_{device_state::starting};
-  device_news news_;
+  event_streams streams_;
 };
 
 }  // namespace troupe

@@ -18,10 +18,10 @@ constexpr std::int64_t longest_idle_ns = 10'000'000'000;
 
 thread_local constinit const reactor* reactor::running_ = nullptr;
 
-reactor::reactor(shared_channel& channel, completion& answers, const download_tracker& downloads, wait_policy how,
+reactor::reactor(shared_channel& channel, completion& completion, const download_tracker& downloads, wait_policy how,
                  int cores, bool gpu, bool own_thread) noexcept
     : channel_(channel),
-      completion_(answers),
+      completion_(completion),
       downloads_(downloads),
       own_thread_(own_thread),
       spin_for_answers_(how, cores, gpu ? work_by::gpu : work_by::processors),

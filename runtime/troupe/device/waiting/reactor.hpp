@@ -24,8 +24,8 @@ class reactor final : public waiter {
  public:
   /// If `own_thread` is false, other threads must drive the device, and each posts the continuations of the answers
   /// that it completes.
-  reactor(shared_channel& channel, completion& answers, const download_tracker& downloads, wait_policy how, int cores,
-          bool gpu, bool own_thread) noexcept;
+  reactor(shared_channel& channel, completion& completion, const download_tracker& downloads, wait_policy how,
+          int cores, bool gpu, bool own_thread) noexcept;
 
   /// Must exist, from before any lock is taken, while a thread completes answers. Defers their continuations; the
   /// destructor hands them to the reactor.

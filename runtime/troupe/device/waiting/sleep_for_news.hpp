@@ -14,7 +14,7 @@ inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
 /// announced that it sleeps; if it returns true, the thread does not sleep.
 template <class Ready>
-void sleep_for_news(shared_channel& channel, completion& answers, Ready&& ready, std::int64_t deadline_ns,
+void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
                     std::int64_t slice_ns = longest_wait_ns) noexcept {
   // Announce, remember the epoch, look once more, sleep. The worker publishes first and then looks for sleepers, so
   // either this thread sees the news or the worker sees the sleeper; a wake in between changes the epoch.
@@ -22,11 +22,11 @@ void sleep_for_news(shared_channel& channel, completion& answers, Ready&& ready,
   std::atomic<std::uint32_t>& sleepers = channel->application().sleepers;
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
-  answers.drive();
+  completion.drive();
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
   sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive.
-  if (page.epoch.load(std::memory_order_seq_cst) != before) answers.drive();
+  if (page.epoch.load(std::memory_order_seq_cst) != before) completion.drive();
 }
 
 }  // namespace troupe

@@ -48,20 +48,20 @@ std::vector<engine_info> hardware_view::engines() const {
 
 // The worker looks on the thread that maps its memory. A busy or dying worker need not answer.
 std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
-  const protocol::device_room& room = channel_->page().room;
-  const std::uint32_t before = room.looks.load();
+  const protocol::free_memory& seen = channel_->page().free;
+  const std::uint32_t before = seen.looks.load();
   const auto asked = worker_.id();
   {
     const auto guard = workers_.lock();
     worker_link* const link = workers_.find(asked);
-    if (link == nullptr || !link->send_look()) return room.free_bytes.load();
+    if (link == nullptr || !link->send_look()) return seen.free_bytes.load();
   }
   // Sleep in slices: no wake comes if the worker is gone meanwhile.
-  for (std::int64_t until = now; until < now + look_timeout_ns && room.looks.load() == before; until += slice_ns) {
+  for (std::int64_t until = now; until < now + look_timeout_ns && seen.looks.load() == before; until += slice_ns) {
     if (events_.state() != device_state::ready || worker_.id() != asked) break;
-    (void)futex_wait(room.looks, before, futex_scope::shared, until + slice_ns);
+    (void)futex_wait(seen.looks, before, futex_scope::shared, until + slice_ns);
   }
-  return room.free_bytes.load();
+  return seen.free_bytes.load();
 }
 
 device_hardware hardware_view::hardware() {

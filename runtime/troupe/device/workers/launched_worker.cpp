@@ -100,7 +100,7 @@ result<void> launched_worker::send_protect(const protocol::protected_place& plac
 
 result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
   auto list = TROUPE_TRY(protocol::list_of(all));
-  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
+  return send_memory(protocol::message::protect, protocol::memory_place::listed(all.size_bytes(), number),
                      std::make_shared<const memory_file>(std::move(list)));
 }
 
@@ -132,31 +132,31 @@ void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
-worker_link::news launched_worker::receive() {
+worker_link::message launched_worker::receive() {
   std::array<std::byte, protocol::most_message_bytes> packet;
   auto got = socket_.receive(packet, 0, 0);
   if (!got)
-    return {news::kind::violated, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
+    return {message::kind::violated, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
   if (got->outcome == control_socket::outcome::timed_out) return {};
   if (got->outcome == control_socket::outcome::closed) {
     gone_ = true;
-    return {news::kind::gone, {}, reaction::context_lost};
+    return {message::kind::gone, {}, reaction::context_lost};
   }
   auto heard = protocol::parse_message(std::span(packet.data(), got->bytes));
-  if (!heard) return {news::kind::violated, "the worker sent a message that is too short", reaction::fatal};
+  if (!heard) return {message::kind::violated, "the worker sent a message that is too short", reaction::fatal};
   const protocol::control_message& m = heard->head;
   std::string& text = heard->text;
   protocol::make_printable(text);
   if (m.kind == protocol::message::ready) {
-    if (auto ok = send_queue_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
-    return {news::kind::ready, std::move(text), reaction::fatal};
+    if (auto ok = send_queue_.deliver(); !ok) return {message::kind::failed, ok.error().text(), ok.error().reaction()};
+    return {message::kind::ready, std::move(text), reaction::fatal};
   }
-  if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
+  if (m.kind == protocol::message::pong) return {message::kind::alive, {}, reaction::fatal};
   if (m.kind == protocol::message::loaded && protocol::is_library_name(text))
-    return {news::kind::loaded, std::move(text), reaction::fatal};
-  if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
-  if (m.kind == protocol::message::failed) return {news::kind::failed, std::move(text), protocol::reaction_of(m)};
-  return {news::kind::violated, "the worker sent a message of unknown kind", reaction::fatal};
+    return {message::kind::loaded, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::failed) return {message::kind::failed, std::move(text), protocol::reaction_of(m)};
+  return {message::kind::violated, "the worker sent a message of unknown kind", reaction::fatal};
 }
 
 // The kernel first detaches a dying process's threads from its memory, which this detects. Releasing the resources that

@@ -11,13 +11,13 @@
 namespace troupe {
 
 shared_segments::shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
-                                 const shared_channel& channel, const admission& takes, supervision& supervisor,
+                                 const shared_channel& channel, const admission& admission, supervision& supervisor,
                                  bool by_workers) noexcept
     : loop_(loop),
       workers_(workers),
       worker_(worker),
       channel_(channel),
-      admission_(takes),
+      admission_(admission),
       supervisor_(supervisor),
       by_workers_(by_workers) {}
 

@@ -28,7 +28,7 @@ class shared_segments final : public segment_source {
 
   /// `by_workers`: whether the workers allocate device memory.
   shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
-                  const shared_channel& channel, const admission& takes, supervision& supervisor,
+                  const shared_channel& channel, const admission& admission, supervision& supervisor,
                   bool by_workers) noexcept;
   /// Sets the addresses for segments of device memory, followed by those for host memory.
   void set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes);

@@ -22,9 +22,9 @@ namespace troupe {
 /// `launched_worker` is the real one; the simulation has its own.
 class worker_link {
  public:
-  struct news {
+  struct message {
     enum class kind : std::uint8_t { none, ready, failed, violated, gone, alive, loaded, restarted };
-    news::kind kind = news::kind::none;
+    message::kind kind = message::kind::none;
     std::string text;
     reaction how = reaction::fatal;
   };
@@ -49,7 +49,8 @@ class worker_link {
   virtual result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) = 0;
   virtual result<void> send_serve(const protocol::service& s) = 0;
   virtual void send_stop() noexcept = 0;
-  /// Sends a ping, which the worker answers with news::alive. Does not wait: if there is no room, the ping is dropped.
+  /// Sends a ping, which the worker answers with message::alive. Does not wait: if there is no room, the ping is
+  /// dropped.
   virtual void send_ping() noexcept = 0;
   /// Makes the worker write the amount of free memory to its channel. Does not wait. Returns false if the message was
   /// not sent. Any thread.
@@ -57,8 +58,8 @@ class worker_link {
   virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
 
-  /// Returns the next message, or news::none. Does not block.
-  virtual news receive() = 0;
+  /// Returns the next message, or message::none. Does not block.
+  virtual message receive() = 0;
   /// Returns how the process ended; nothing while it runs, or if the worker is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;
 

@@ -14,15 +14,15 @@ static constexpr std::size_t most_warm = 64;
 static constexpr int most_messages = 256;  // read from one worker at a time, however many it sends
 
 worker_pool::worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel,
-                         serving_worker& worker, shared_segments& segments, const admission& takes, reactor& waiting,
-                         worker_listener& listener, worker_link_maker make) noexcept
+                         serving_worker& worker, shared_segments& segments, const admission& admission,
+                         reactor& reactor, worker_listener& listener, worker_link_maker make) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       worker_(worker),
       segments_(segments),
-      admission_(takes),
-      waiting_(waiting),
+      admission_(admission),
+      reactor_(reactor),
       listener_(listener),
       make_worker_(std::move(make)),
       environment_(current_environment()) {}  // read here because it could race with setenv on the loop's thread
@@ -91,7 +91,7 @@ void worker_pool::forget(worker_id id) {
     // Last, so that it is destroyed first: its destructor waits for the worker's end.
     std::unique_ptr<worker_link> link;
   };
-  const reactor::answering now(waiting_);  // releasing memory may complete answers, and the loop runs no continuations
+  const reactor::answering now(reactor_);  // releasing memory may complete answers, and the loop runs no continuations
   auto left = std::make_unique<left_behind>();
   std::unique_ptr<worker_link>& link = left->link;
   {
@@ -150,11 +150,11 @@ bool worker_pool::check_exit(worker_link& link) {
   const auto status = link.ended();
   if (!status) return false;
   // It may have sent the cause before it ended.
-  std::optional<worker_link::news> failure;
+  std::optional<worker_link::message> failure;
   for (int i = 0; i < most_messages && !failure; ++i) {
     auto n = link.receive();
-    if (n.kind == worker_link::news::kind::none || n.kind == worker_link::news::kind::gone) break;
-    if (n.kind == worker_link::news::kind::failed) failure = std::move(n);
+    if (n.kind == worker_link::message::kind::none || n.kind == worker_link::message::kind::gone) break;
+    if (n.kind == worker_link::message::kind::failed) failure = std::move(n);
   }
   listener_.handle_end(link.id(), *status, failure);
   return true;
@@ -162,10 +162,10 @@ bool worker_pool::check_exit(worker_link& link) {
 
 // Returns false if there is no further message.
 bool worker_pool::receive(worker_link& link) {
-  const worker_link::news n = link.receive();
-  if (n.kind == worker_link::news::kind::gone) loop_.unwatch(link.socket_fd());
-  if (n.kind != worker_link::news::kind::none) listener_.handle_message(link, n);
-  return n.kind != worker_link::news::kind::none && n.kind != worker_link::news::kind::gone;
+  const worker_link::message n = link.receive();
+  if (n.kind == worker_link::message::kind::gone) loop_.unwatch(link.socket_fd());
+  if (n.kind != worker_link::message::kind::none) listener_.handle_message(link, n);
+  return n.kind != worker_link::message::kind::none && n.kind != worker_link::message::kind::gone;
 }
 
 result<file_descriptor> worker_pool::ask_one(

@@ -22,10 +22,10 @@ struct ledger_entry;
 /// Receives the messages of workers and sees their ends, on the control loop.
 class worker_listener {
  public:
-  virtual void handle_message(worker_link& from, const worker_link::news& n) = 0;
+  virtual void handle_message(worker_link& from, const worker_link::message& n) = 0;
   /// Called when a process has ended. `failure` is its last message, if that gives the cause.
   virtual void handle_end(std::uint32_t id, const exit_status& how,
-                          const std::optional<worker_link::news>& failure) = 0;
+                          const std::optional<worker_link::message>& failure) = 0;
 
  protected:
   ~worker_listener() = default;
@@ -38,7 +38,7 @@ class worker_pool final : public control_loop::handler {
   using worker_id = device_supervisor::worker_id;
 
   worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel, serving_worker& worker,
-              shared_segments& segments, const admission& takes, reactor& waiting, worker_listener& listener,
+              shared_segments& segments, const admission& admission, reactor& reactor, worker_listener& listener,
               worker_link_maker make) noexcept;
   /// Must be called before the first launch. `origin` says where the name of the worker program's folder comes from.
   void prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin);
@@ -86,7 +86,7 @@ class worker_pool final : public control_loop::handler {
   serving_worker& worker_;
   shared_segments& segments_;
   const admission& admission_;
-  reactor& waiting_;
+  reactor& reactor_;
   worker_listener& listener_;
   const worker_link_maker make_worker_;
   const std::vector<std::string> environment_;  // of worker processes

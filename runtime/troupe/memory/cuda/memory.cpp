@@ -206,7 +206,7 @@ struct cuda_memory {
     h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
-  // Once the meeting is broken, the source may be lost or written again.
+  // Once the copy is broken off, the source may be lost or written again.
   result<void> run(const peer_take& r, call& c) {
     staging_header& h = meeting_of(r);
     h.await([&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });

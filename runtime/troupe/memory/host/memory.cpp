@@ -119,7 +119,7 @@ struct host_memory {
     h.await([&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
-  // Once the meeting is broken, the source may be lost or written again.
+  // Once the copy is broken off, the source may be lost or written again.
   result<void> run(const peer_take& r, call&) {
     staging_header& h = meeting_of(r);
     h.await([&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });

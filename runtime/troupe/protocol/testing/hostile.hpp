@@ -8,11 +8,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <troupe/channel/mapping.hpp>
 #include <troupe/protocol/command.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/gpu_description.hpp>
 #include <troupe/protocol/greeting.hpp>
 #include <troupe/protocol/memory_question.hpp>
+#include <troupe/protocol/protected_places.hpp>
 #include <troupe/protocol/report.hpp>
 #include <troupe/protocol/worker_description.hpp>
 
@@ -113,6 +115,21 @@ inline void parse_hostile_memory_question(std::span<const std::uint8_t> input) {
                "a reaction that does not exist");
     require_clean(answer->text);
   }
+}
+
+inline void parse_hostile_protected_places(std::span<const std::uint8_t> input) {
+  if (input.empty()) return;
+  auto file = memory_file::create("troupe-hostile", input.size());
+  auto mapped = file ? mapping::map(*file, map_access::read_write) : result<mapping>(file.error());
+  if (!mapped) return;
+  std::memcpy(mapped->data(), input.data(), input.size());
+  const auto places = protocol::parse_list(*file, input.size());
+  require_of("parse_list", places.has_value() == (input.size() % sizeof(protocol::protected_place) == 0),
+             "judges by more than the size");
+  if (!places) return;
+  const auto again = protocol::list_of(*places);
+  require_of("list_of", again && protocol::parse_list(*again, input.size()).value() == *places,
+             "reads its own list in another way");
 }
 
 inline void parse_hostile_gpu_description(std::span<const std::uint8_t> input) {

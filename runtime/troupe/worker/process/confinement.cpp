@@ -5,9 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <troupe/worker/process/confinement.hpp>
 
 namespace troupe {
@@ -23,8 +21,7 @@ result<void> confine(const protocol::worker_settings& s) {
   };
   if (!s.core_dumps && !limit(RLIMIT_CORE, 0)) return failed("setrlimit(RLIMIT_CORE)");
   if (s.memory_limit != 0 && !limit(RLIMIT_DATA, s.memory_limit)) return failed("setrlimit(RLIMIT_DATA)");
-  if (std::any_of(std::begin(s.cores), std::end(s.cores), [](std::uint64_t c) { return c != 0; }) &&
-      ::syscall(SYS_sched_setaffinity, 0, sizeof s.cores, s.cores) < 0)
+  if (!s.cores.empty() && ::syscall(SYS_sched_setaffinity, 0, sizeof s.cores.bits, s.cores.bits) < 0)
     return error::from_errno(reaction::caller_bug, "worker",
                              "device_options::worker_cores names no core that this process may run on", errno);
   return {};

@@ -16,20 +16,20 @@ std::atomic<protocol::crash_note*> where{nullptr};
 
 // Must not allocate, lock, or call a function that does: the thread may have died in the middle of one.
 void handle_signal(int signal, siginfo_t* info, void*) noexcept {
-  protocol::crash_note* const note = where.load();
-  if (note != nullptr && note->begun.exchange(1) == 0) {
+  if (protocol::crash_note* const note = where.load()) {
     // The kernel's own signals have positive codes; a signal that was sent names its sender.
     const bool sent = info->si_code <= 0;
-    note->from_outside = sent && info->si_pid != ::getpid();
+    protocol::last_words said{.signal = static_cast<std::uint32_t>(signal),
+                              .from_outside = sent && info->si_pid != ::getpid()};
     const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
     // x86-64 does not report an address with bits beyond the 47 of a process.
     using protocol::fault_address;
-    note->accessed = !access                      ? fault_address::unknown
-                     : info->si_code == SI_KERNEL ? fault_address::no_such_memory
-                                                  : fault_address::known;
-    note->address = note->accessed == fault_address::known ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
-    note->ticket = note->from_outside ? 0 : working_on::ticket();
-    note->signal.store(static_cast<std::uint32_t>(signal));
+    said.accessed = !access                      ? fault_address::unknown
+                    : info->si_code == SI_KERNEL ? fault_address::no_such_memory
+                                                 : fault_address::known;
+    if (said.accessed == fault_address::known) said.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    if (!said.from_outside) said.ticket = working_on::ticket();
+    note->write(said);
   }
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;

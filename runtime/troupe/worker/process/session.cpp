@@ -123,7 +123,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
   const protocol::view channel = state_->channel(protocol::layout::for_capacity(g.settings.capacity));
   auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
-  if (home_ == home::process) write_last_words_to(channel.page().last_words);
+  if (home_ == home::process) write_last_words_to(channel.page().note);
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
@@ -139,7 +139,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .commands = *state_->commands,
                   .reports = *state_->reports,
                   .engines = *state_->engines,
-                  .wait = static_cast<wait_policy>(g.settings.wait),
+                  .wait = g.settings.wait,
                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
                   .inline_bytes = g.settings.inline_bytes,
                   .coalesce = g.settings.coalesce,
@@ -222,11 +222,11 @@ result<void> worker_session::handle_command(const protocol::control_message& m, 
 
 // The application itself knows how much memory the host has.
 void worker_session::publish_free_memory() noexcept {
-  protocol::device_room& room = state_->work->channel().page().room;
+  protocol::free_memory& seen = state_->work->channel().page().free;
   if (state_->gpu)
-    if (const auto free = state_->gpu->free_bytes()) room.free_bytes.store(*free);
-  room.looks.fetch_add(1);
-  futex_wake(room.looks, futex_scope::shared);
+    if (const auto free = state_->gpu->free_bytes()) seen.free_bytes.store(*free);
+  seen.looks.fetch_add(1);
+  futex_wake(seen.looks, futex_scope::shared);
 }
 
 // A standby reads the mailbox for the first time when it is asked to serve.
@@ -243,8 +243,7 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  protocol::crash_note& note = state_->work->channel().page().last_words;
-  if (note.begun.exchange(1) == 0) note.ticket = why.first.ticket;
+  state_->work->channel().page().note.write({.ticket = why.first.ticket});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);

@@ -177,20 +177,19 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
 }
 
 bool pump::find_accesses(operation& op, const protocol::parsed_command& command) {
-  if (command.head.access_count != protocol::listed_accesses) [[likely]] {
+  if (!command.list) [[likely]] {
     op.touched = {reinterpret_cast<const memory_access*>(command.accesses.data()), command.head.access_count};
     return true;
   }
-  const std::uint64_t begin = command.list.begin, bytes = command.list.end * sizeof(memory_access);
-  if (begin < parts_.memory_begin || begin > parts_.memory_end || bytes > parts_.memory_end - begin) return false;
+  if (!command.list->is_within(parts_.memory_begin, parts_.memory_end)) return false;
   op.touched = {};
   if (!await_segments(command.head.segments)) {
     op.doomed = failed_here(memory_not_mapped(), op.id());
     return true;
   }
-  const auto* list = reinterpret_cast<const memory_access*>(static_cast<std::uintptr_t>(begin));
-  op.touched = {list, static_cast<std::size_t>(command.list.end)};
-  return protocol::are_accesses(std::as_bytes(op.touched));
+  const auto listed = command.list->read();
+  if (listed) op.touched = *listed;
+  return listed.has_value();
 }
 
 operation& pump::begin_operation(const sent_slot& sent, const protocol::parsed_command& command) {

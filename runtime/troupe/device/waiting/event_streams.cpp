@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/device/waiting/device_news.hpp>
+#include <troupe/device/waiting/event_streams.hpp>
 
 namespace troupe {
 
-std::shared_ptr<event_stream> device_news::watch(const std::shared_ptr<device_core>& core) {
+std::shared_ptr<event_stream> event_streams::watch(const std::shared_ptr<device_core>& core) {
   auto stream = std::make_shared<event_stream>(core);
   const std::scoped_lock guard(lock_);
   if (ended_) {
@@ -16,7 +16,7 @@ std::shared_ptr<event_stream> device_news::watch(const std::shared_ptr<device_co
   return stream;
 }
 
-void device_news::emit(device_event e) {
+void event_streams::emit(device_event e) {
   std::vector<std::shared_ptr<event_stream>> to;
   {
     const std::scoped_lock guard(lock_);
@@ -27,7 +27,7 @@ void device_news::emit(device_event e) {
   for (const auto& stream : to) stream->put(e);
 }
 
-void device_news::end() {
+void event_streams::end() {
   std::vector<std::weak_ptr<event_stream>> all;
   {
     const std::scoped_lock guard(lock_);
@@ -38,12 +38,12 @@ void device_news::end() {
     if (auto stream = s.lock()) stream->end();
 }
 
-void device_news::note_fault(std::shared_ptr<const fault_record> record) {
+void event_streams::note_fault(std::shared_ptr<const fault_record> record) {
   const std::scoped_lock guard(lock_);
   last_fault_ = std::move(record);
 }
 
-std::shared_ptr<const fault_record> device_news::last_fault() const {
+std::shared_ptr<const fault_record> event_streams::last_fault() const {
   const std::scoped_lock guard(lock_);
   return last_fault_;
 }

@@ -10,7 +10,7 @@
 namespace troupe {
 
 /// The event streams of a device's watches, and its last fault.
-class device_news {
+class event_streams {
  public:
   /// Returns a stream of the events from now on; an ended one if there will be no more events.
   std::shared_ptr<event_stream> watch(const std::shared_ptr<device_core>& core);

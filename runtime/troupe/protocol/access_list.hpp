@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <troupe/request/block.hpp>
+
+namespace troupe::protocol {
+
+/// Returns true if these bytes are accesses: each has a valid mode, and none ends before it begins.
+bool are_accesses(std::span<const std::byte> bytes) noexcept;
+
+/// The accesses of a request that has more than its record holds, as a list in host memory. The record then holds where
+/// the list is.
+struct access_list {
+  static constexpr std::uint64_t most = 1 << 20;
+
+  std::uint64_t address = 0;  ///< as the worker maps it
+  std::uint64_t count = 0;
+
+  static constexpr std::size_t bytes_for(std::size_t count) noexcept { return count * sizeof(memory_access); }
+  /// Writes the list to `place`. `access_at(i)` returns the i-th access.
+  template <class AccessAt>
+  static void write(std::byte* place, std::size_t count, AccessAt&& access_at) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      const memory_access& access = access_at(i);
+      std::memcpy(place + bytes_for(i), &access, sizeof access);
+    }
+  }
+  /// Returns what the record holds in place of an access.
+  memory_access in_record() const noexcept { return {.begin = address, .end = count}; }
+
+  /// Reads what `in_record` returned. Returns nothing if there cannot be such a list.
+  static std::optional<access_list> from_record(std::span<const std::byte> access) noexcept;
+  /// Returns true if the list lies between these addresses, where the application's memory is.
+  bool is_within(std::uint64_t begin, std::uint64_t end) const noexcept {
+    return address >= begin && address <= end && bytes_for(count) <= end - address;
+  }
+  /// Reads the list where it is. Precondition: the memory is mapped. Returns nothing if these are no accesses.
+  std::optional<std::span<const memory_access>> read() const noexcept;
+
+  bool operator==(const access_list&) const = default;
+};
+
+}  // namespace troupe::protocol

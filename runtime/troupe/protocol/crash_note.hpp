@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace troupe::protocol {
+
+/// Whether last words name the address that was accessed.
+enum class fault_address : std::uint32_t {
+  unknown = 0,
+  known = 1,
+  no_such_memory = 2,  ///< an impossible address, which the processor does not report
+};
+
+/// What a dying worker says.
+struct last_words {
+  std::uint32_t signal = 0;   ///< that it dies of; 0: it gives up by itself, or has said nothing
+  bool from_outside = false;  ///< another process sent the signal
+  fault_address accessed = fault_address::unknown;
+  std::uint64_t address = 0;  ///< if known
+  std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
+
+  bool operator==(const last_words&) const = default;
+};
+
+/// Where a worker leaves its last words for the application, which believes only what can be.
+class crash_note {
+ public:
+  /// The first thread that dies is heard, later ones are not. Neither allocates nor locks: signal handlers call it.
+  void write(const last_words& said) noexcept {
+    if (begun_.exchange(1) != 0) return;
+    from_outside_ = said.from_outside ? 1 : 0;
+    accessed_ = static_cast<std::uint32_t>(said.accessed);
+    address_ = said.address;
+    ticket_ = said.ticket;
+    signal_.store(said.signal);
+  }
+  /// Called when the worker is gone.
+  last_words read() const noexcept {
+    last_words said;
+    said.signal = signal_.load();
+    said.from_outside = from_outside_ != 0;
+    if (accessed_ <= static_cast<std::uint32_t>(fault_address::no_such_memory))
+      said.accessed = static_cast<fault_address>(accessed_);
+    said.address = address_;
+    said.ticket = ticket_;
+    return said;
+  }
+
+ private:
+  std::atomic<std::uint32_t> begun_{0};
+  std::atomic<std::uint32_t> signal_{0};  // written last
+  std::uint32_t from_outside_ = 0;
+  std::uint32_t accessed_ = 0;
+  std::uint64_t address_ = 0;
+  std::uint64_t ticket_ = 0;
+};
+
+}  // namespace troupe::protocol
