@@ -85,7 +85,10 @@ endfunction()
 # The target's own code is not optimised, which takes 60 % of the time to compile that -O1 takes; the code under test is
 # optimised as elsewhere. What sanitizers insert is too slow without.
 function(troupe_compile_as_test target)
-  set(level $<IF:$<BOOL:${TROUPE_SANITIZE}>,-O1,-O0>)
+  set(level -O0)
+  if(TROUPE_SANITIZE)
+    set(level -O1)
+  endif()
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:${level}>)
   set_target_properties(${target} PROPERTIES TROUPE_AS_TEST ON)
 endfunction()
