@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <troupe/device/managed.hpp>
 #include <troupe/memory/requests.hpp>
 
@@ -94,7 +96,11 @@ TEST(opening, a_silent_worker_is_given_up_after_the_start_timeout) {
     runtime rt;
     const device gpu = rt.open_device({.start_timeout = 50ms, .runtime_folder = folder.folder()});
     expect_never_serves(gpu, reaction::stopped, {"did not become ready in time"});
-    EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker outlived its device";
+    const int worker = gpu.statistics().worker_pid;
+    ASSERT_GT(worker, 0);
+    const auto limit = std::chrono::steady_clock::now() + 5s;  // it was killed, but may not have ended yet
+    while (::kill(worker, 0) == 0 && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(::kill(worker, 0), -1) << "the worker outlives its device";
   }
 }
 

@@ -163,7 +163,7 @@ void lifecycle::await_drained() {
 
 void lifecycle::announce_stop(const device_supervisor::action& a) {
   const std::optional<error>& why = a.why;
-  workers_.forget_all();  // first, because callers that are told rely on the workers' end
+  workers_.forget_all();  // before callers learn of it, though a killed process may end a little later
   completion_.set_closing(false);
   events_.emit(event_kind::stopped, why);
   {

@@ -169,7 +169,7 @@ void device_supervisor::give_up(actions& out, fault f, std::int64_t now, bool fi
   launch_at_ = close_due_ = never;
   for (worker& w : workers_)
     if (!w.killed) kill(out, w, now);
-  workers_.clear();  // tell_stopped waits for their end
+  workers_.clear();  // tell_stopped forgets them
   add(out, {kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
   add(out, {kind::answer_all, 0, f.why, f.how, f.seen_ns});
   state_ = device_state::stopped;
