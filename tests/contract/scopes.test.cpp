@@ -161,6 +161,30 @@ TEST_P(scopes, cover_chunked_transfers_and_copies_between_devices) {
   EXPECT_OK(copy_between(gpu, large, there, from).get());
 }
 
+TEST_P(scopes, end_the_wait_for_room_in_either_mailbox_of_a_copy_between_devices) {
+  const device there = rt.open_device(with_test_engines({.isolation = GetParam(), .mailbox_capacity = 2}));
+  const auto here_x = gpu.alloc<float>(10), there_x = there.alloc<float>(10, {.zeroed = true});
+  EXPECT_OK(gpu.fill(here_x, 1.f).get());
+  blockade b(there);
+  ASSERT_TRUE(b.entered());
+  auto second = there.ask(nap{.microseconds = 0});
+  for (const bool into_full : {false, true}) {
+    SCOPED_TRACE(into_full);
+    std::stop_source stop;
+    const scope_options mine{.stop = stop.get_token()};
+    std::thread caller([&] {
+      const auto copied = into_full ? error_of(copy_between(there.within(mine), there_x, gpu, here_x))
+                                    : error_of(copy_between(gpu.within(mine), here_x, there, there_x));
+      EXPECT_TRUE(is_error(copied, reaction::retry_later, {"stopped"}));
+    });
+    std::this_thread::sleep_for(5ms);
+    stop.request_stop();
+    caller.join();
+  }
+  b.lift();
+  EXPECT_OK(second.get());
+}
+
 // Stops at any moment: every request is answered once, and has run either completely or not at all.
 TEST_P(scopes, answer_every_request_if_stopped_while_it_is_sent) {
   for (int round = 0; round < 100; ++round) {

@@ -33,7 +33,7 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
 void give_away(const control_socket::received& hello, std::span<const std::byte> packet) {
   protocol::control_message m;
   std::memcpy(&m, packet.data(), sizeof m);
-  auto asked = control_socket::adopt(file_descriptor(::dup(hello.fds[2].get())));
+  auto asked = control_socket::adopt(file_descriptor(::dup(hello.fds[protocol::greeting_descriptor::questions].get())));
   protocol::wanted_memory wanted;
   if (!asked || !asked->receive(std::as_writable_bytes(std::span(&wanted, 1)), 1)) return;
   const protocol::made_memory made{
@@ -56,7 +56,7 @@ int main(int, char** argv) {
   std::vector<std::byte> packet(16 << 10);
   std::optional<control_socket::received> hello;
   if (mode != "deaf") {
-    auto got = application->receive(packet, 3);
+    auto got = application->receive(packet, protocol::greeting_descriptor::count);
     if (!got) return 3;
     hello = std::move(*got);
   }

@@ -93,7 +93,7 @@ worker_link::message simulated_link::receive() {
   if (worker_->send_queue.empty()) return {worker_->socket_closed ? message::kind::gone : message::kind::none, {}, {}};
   message n = std::move(worker_->send_queue.front());
   worker_->send_queue.pop_front();
-  if (n.kind == message::kind::alive) worker_->ping_sent = 0, worker_->pinged = false;
+  if (n.kind == message::kind::pong) worker_->ping_sent = 0, worker_->pinged = false;
   return n;
 }
 

@@ -93,7 +93,7 @@ void simulated_worker::begin() {
                             .reports = *reports_,
                             .engines = *engines_,
                             .wait = static_cast<wait_policy>(settings_.wait),
-                            .lanes = lane_chooser(settings_.lanes, settings_.pool, settings_.helpers),
+                            .lanes = lane_chooser(settings_.lanes, settings_.pool_lanes, settings_.helpers),
                             .inline_bytes = settings_.inline_bytes,
                             .coalesce = settings_.coalesce,
                             .memory_begin = settings_.reserve_begin,
@@ -129,7 +129,7 @@ void simulated_worker::listen() {
       serving = true;
       return;
     case protocol::message::ping:
-      send_queue.push_back({worker_link::message::kind::alive, {}, {}});
+      send_queue.push_back({worker_link::message::kind::pong, {}, {}});
       return;
     case protocol::message::stop:
       told_to_stop = true;

@@ -209,7 +209,7 @@ void storm::await_recovery(injection& what) {
     const bool passed = can_survive(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
     if (!lost && !passed) continue;
     // Must not block, not even for room in the mailbox: this thread may have to continue a stopped process meanwhile.
-    auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10)});
+    auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10), .waits_for_room = false});
     if (const auto told = pong.get_for(std::chrono::milliseconds(20)); !told || !*told) continue;
     what.answers_ns = now_ns() - began_ns_;
     return;

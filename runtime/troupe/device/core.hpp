@@ -84,7 +84,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   device_memory& memory;
   mailbox_room room;
   cancellations cancelled;
-  copy_threads copies;  ///< copy to and from staging blocks of a GPU
+  troupe::copy_threads copy_threads;  ///< copy to and from staging blocks of a GPU
   download_tracker downloads;
   troupe::completion completion;
   troupe::reactor reactor;
@@ -92,7 +92,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   worker_pool workers;
   hardware_view hardware;
   quarantine_guard quarantine;
-  start_deadlines deadlines;
+  troupe::start_deadlines start_deadlines;
   troupe::watchdog watchdog;
   request_mailbox mailbox;
   fault_reporter faults;

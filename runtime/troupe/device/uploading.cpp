@@ -66,10 +66,10 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
     const std::uint64_t first = i;
-    i += std::min<std::uint64_t>({end - i, core->copies.most_parts(), plan.chunks});
+    i += std::min<std::uint64_t>({end - i, core->copy_threads.most_parts(), plan.chunks});
     sent.begun.store(i, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    core->copies.run(i - first, [&](std::size_t part) {
+    core->copy_threads.run(i - first, [&](std::size_t part) {
       const std::uint64_t n = first + part;
       std::memcpy(plan.chunk(&sent, n), from.data() + n * plan.chunk_bytes, plan.size(n));
     });

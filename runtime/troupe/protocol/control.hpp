@@ -18,9 +18,7 @@ namespace troupe::protocol {
 inline constexpr std::size_t most_message_bytes = 16 << 10;
 
 enum class message : std::uint32_t {
-  // `settings`, the text of a `greeting`, and three descriptors: the files of the channel and of the mailbox, and a
-  // socket on which the application asks for memory
-  hello = 1,       ///< from the application
+  greeting = 1,    ///< from the application: `settings`, the text of a `greeting`, and the `greeting_descriptor`s
   ready = 2,       ///< from the worker: it can serve; the text of a `worker_description`
   failed = 3,      ///< from the worker: it cannot serve and ends; `reaction`, and a text that says why
   map = 4,         ///< from the application: map `memory`, whose file is attached
@@ -70,7 +68,7 @@ struct control_message {
   message kind;
   std::uint32_t reaction;  ///< of failed
   union {
-    worker_settings settings;  ///< of hello; the text is that of a `greeting`
+    worker_settings settings;  ///< of greeting; the text is that of a `greeting`
     memory_place memory;       ///< of map, unmap and protect
     service serving;           ///< of serve
   };

@@ -37,15 +37,15 @@ struct worker_settings {
   wait_policy wait;
   lane_policy lanes;
   bool coalesce;
-  std::uint32_t pool;     ///< lanes for lane_policy::pooled
-  std::uint32_t helpers;  ///< threads for slow work
-  std::int32_t device;
+  std::uint32_t pool_lanes;                    ///< for lane_policy::pooled
+  std::uint32_t helpers;                       ///< threads for slow work
+  std::int32_t ordinal;                        ///< of the GPU
   std::uint32_t parent;                        ///< process that the worker must not outlive; 0: it is a thread
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses in which memory will be mapped
   std::uint64_t device_bytes;                  ///< how many of them, from the first, are for the device's own memory
-  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump if they can run at once
-  std::int64_t order_limit_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
-  std::uint64_t memory_limit;   ///< bytes of private memory that a worker process may have; 0: no limit
+  std::uint64_t inline_bytes;    ///< operations that touch at most this much run on the pump if they can run at once
+  std::int64_t longest_task_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
+  std::uint64_t memory_limit;    ///< bytes of private memory that a worker process may have; 0: no limit
   bool core_dumps;
   core_set cores;  ///< that a worker process may run on; empty: all
 
@@ -61,7 +61,15 @@ struct greeting {
   bool operator==(const greeting&) const = default;
 };
 
-/// Returns the text of the message `hello`.
+/// The descriptors that come with a greeting.
+struct greeting_descriptor {
+  static constexpr std::size_t channel = 0;    ///< a file
+  static constexpr std::size_t mailbox = 1;    ///< a file
+  static constexpr std::size_t questions = 2;  ///< the socket on which the application asks for memory
+  static constexpr std::size_t count = 3;
+};
+
+/// Returns the text of the message `greeting`.
 std::string text_of(const greeting& g);
 /// Fails if the application has another version, or the text is damaged.
 result<greeting> parse_greeting(const worker_settings& settings, const std::string& text);

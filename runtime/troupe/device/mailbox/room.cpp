@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for room in the mailbox without blocking.
+// Answers of room(), which wait without blocking, and what ends many requests at once: a scope that stops, a device
+// that closes.
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/cancellations.hpp>
 #include <troupe/device/completion/completion.hpp>

@@ -231,7 +231,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
     case worker_link::message::kind::ready:
       hardware_.note(n.text);
       return report_now({device_supervisor::event_kind::worker_ready, id});
-    case worker_link::message::kind::alive:
+    case worker_link::message::kind::pong:
       if (id == worker_.id()) worker_.note_heartbeat();
       return;
     case worker_link::message::kind::restarted:

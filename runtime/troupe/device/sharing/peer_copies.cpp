@@ -170,6 +170,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     checker giving(give, &from.memory_, from.memory_.generation());
     give.check(giving);
     if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(options, start_deadline, scope.get()));
+    if (theirs == ledger::none) giving.fail(from.mailbox_.why_no_slot(options, start_deadline, scope.get()));
     const request_mailbox::peer_half source{copy, true, theirs, start_deadline},
         target{copy, false, ours, start_deadline};
     // Only the target's half belongs to the scope: when it ends, `break_off` ends the source's half.

@@ -49,9 +49,13 @@ launched_worker::~launched_worker() {
 
 result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox) {
   protocol::control_message m{};
-  m.kind = protocol::message::hello;
+  m.kind = protocol::message::greeting;
   m.settings = hello.settings;
-  const int fds[] = {channel_->fd(), mailbox.fd(), allocator_theirs_.fd()};
+  using attached = protocol::greeting_descriptor;
+  int fds[attached::count];
+  fds[attached::channel] = channel_->fd();
+  fds[attached::mailbox] = mailbox.fd();
+  fds[attached::questions] = allocator_theirs_.fd();
   const std::string text = protocol::text_of(hello);
   if (text.size() > protocol::most_message_bytes - sizeof m)
     return error(
@@ -151,7 +155,7 @@ worker_link::message launched_worker::receive() {
     if (auto ok = send_queue_.deliver(); !ok) return {message::kind::failed, ok.error().text(), ok.error().reaction()};
     return {message::kind::ready, std::move(text), reaction::fatal};
   }
-  if (m.kind == protocol::message::pong) return {message::kind::alive, {}, reaction::fatal};
+  if (m.kind == protocol::message::pong) return {message::kind::pong, {}, reaction::fatal};
   if (m.kind == protocol::message::loaded && protocol::is_library_name(text))
     return {message::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};

@@ -23,7 +23,7 @@ namespace troupe {
 class worker_link {
  public:
   struct message {
-    enum class kind : std::uint8_t { none, ready, failed, violated, gone, alive, loaded, restarted };
+    enum class kind : std::uint8_t { none, ready, failed, violated, gone, pong, loaded, restarted };
     message::kind kind = message::kind::none;
     std::string text;
     reaction how = reaction::fatal;
@@ -49,7 +49,7 @@ class worker_link {
   virtual result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) = 0;
   virtual result<void> send_serve(const protocol::service& s) = 0;
   virtual void send_stop() noexcept = 0;
-  /// Sends a ping, which the worker answers with message::alive. Does not wait: if there is no room, the ping is
+  /// Sends a ping, which the worker answers with message::kind::pong. Does not wait: if there is no room, the ping is
   /// dropped.
   virtual void send_ping() noexcept = 0;
   /// Makes the worker write the amount of free memory to its channel. Does not wait. Returns false if the message was
@@ -58,7 +58,7 @@ class worker_link {
   virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
 
-  /// Returns the next message, or message::none. Does not block.
+  /// Returns the next message, or message::kind::none. Does not block.
   virtual message receive() = 0;
   /// Returns how the process ended; nothing while it runs, or if the worker is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;

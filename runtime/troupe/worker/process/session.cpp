@@ -71,25 +71,26 @@ void worker_session::send_failure(const error& why) { send(protocol::message::fa
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(protocol::most_message_bytes);
-  auto got = TROUPE_TRY(application_.receive(packet, 3));
+  auto got = TROUPE_TRY(application_.receive(packet, protocol::greeting_descriptor::count));
   const auto hello = protocol::parse_message(std::span(packet.data(), got.bytes));
   if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() != 3)
     return bad_greeting("no greeting was received");
-  if (hello->head.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
+  if (hello->head.kind != protocol::message::greeting) return bad_greeting("the first message was not a greeting");
   const protocol::greeting g = TROUPE_TRY(protocol::parse_greeting(hello->head.settings, hello->text));
-  order_limit_ns_ = g.settings.order_limit_ns;
+  longest_task_ns_ = g.settings.longest_task_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
     TROUPE_TRY(confine(g.settings));
   }
+  using attached = protocol::greeting_descriptor;
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
-  auto file = TROUPE_TRY(memory_file::open(std::move(got.fds[0]), at.total));
+  auto file = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::channel]), at.total));
   auto seen = TROUPE_TRY(mapping::map(file, map_access::read_write));
-  auto mailbox_file = TROUPE_TRY(memory_file::open(std::move(got.fds[1]), at.mailbox_total));
+  auto mailbox_file = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::mailbox]), at.mailbox_total));
   auto mailbox = TROUPE_TRY(mapping::map(mailbox_file, map_access::read_only));
-  auto questions = TROUPE_TRY(control_socket::adopt(std::move(got.fds[2])));
+  auto questions = TROUPE_TRY(control_socket::adopt(std::move(got.fds[attached::questions])));
   auto gpu = load_platform(g.backend, g.folders,
-                           {.device = g.settings.device,
+                           {.device = g.settings.ordinal,
                             .shared = home_ == home::thread,
                             .core_file = protocol::gpu_core_file(g.gpu_core_stem, ::getpid())});
   if (!gpu) return gpu.error();
@@ -129,7 +130,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
   state_->reports.emplace(channel, *state_->report_ring);
   state_->engines.emplace(g.backend, g.folders,
                           engine_context{.abi = troupe_engine_abi,
-                                         .device = g.settings.device,
+                                         .device = g.settings.ordinal,
                                          .native_context = state_->gpu ? state_->gpu->context() : nullptr,
                                          .lanes = max_lanes});
   TROUPE_TRY(state_->engines->load("memory"));
@@ -140,7 +141,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .reports = *state_->reports,
                   .engines = *state_->engines,
                   .wait = g.settings.wait,
-                  .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
+                  .lanes = lane_chooser(g.settings.lanes, g.settings.pool_lanes, g.settings.helpers),
                   .inline_bytes = g.settings.inline_bytes,
                   .coalesce = g.settings.coalesce,
                   .memory_begin = g.settings.reserve_begin,
@@ -176,7 +177,7 @@ void worker_session::listen() {
     if (received->head.kind == protocol::message::stop) return stop();
     if (received->head.kind == protocol::message::ping) {
       const std::int64_t since = state_->tasks->busy_since_ns();
-      if (since == 0 || now_ns() - since < order_limit_ns_) send(protocol::message::pong, {});
+      if (since == 0 || now_ns() - since < longest_task_ns_) send(protocol::message::pong, {});
       continue;
     }
     state_->tasks->add([this, m = received->head, text = std::move(received->text),

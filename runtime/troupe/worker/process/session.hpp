@@ -50,7 +50,7 @@ class worker_session {
   control_socket application_;
   home home_;
   std::unique_ptr<state> state_;
-  std::int64_t order_limit_ns_ = INT64_MAX;
+  std::int64_t longest_task_ns_ = INT64_MAX;
   std::atomic<std::uint32_t> go_{0};  // 0: stand by; 1: serve; 2: end without having served
 };
 
