@@ -71,9 +71,10 @@ void worker_session::send_failure(const error& why) { send(protocol::message::fa
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(protocol::most_message_bytes);
-  auto got = TROUPE_TRY(application_.receive(packet, protocol::greeting_descriptor::count));
+  using attached = protocol::greeting_descriptor;
+  auto got = TROUPE_TRY(application_.receive(packet, attached::count));
   const auto hello = protocol::parse_message(std::span(packet.data(), got.bytes));
-  if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() != 3)
+  if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() != attached::count)
     return bad_greeting("no greeting was received");
   if (hello->head.kind != protocol::message::greeting) return bad_greeting("the first message was not a greeting");
   const protocol::greeting g = TROUPE_TRY(protocol::parse_greeting(hello->head.settings, hello->text));
@@ -82,7 +83,6 @@ result<void> worker_session::begin() {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
     TROUPE_TRY(confine(g.settings));
   }
-  using attached = protocol::greeting_descriptor;
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
   auto file = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::channel]), at.total));
   auto seen = TROUPE_TRY(mapping::map(file, map_access::read_write));
