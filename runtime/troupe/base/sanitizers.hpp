@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether this build has the address or the thread sanitizer: 0 or 1. g++ has macros for it, clang `__has_feature`.
 #if defined(__clang__)
 // For a function that calls a function of another program, whose types have the same layout but differ to clang.
 #define TROUPE_CALLS_OTHER_PROGRAMS __attribute__((no_sanitize("function")))
@@ -10,7 +9,9 @@
 #define TROUPE_CALLS_OTHER_PROGRAMS
 #endif
 
-#if defined(__has_feature)
+// Whether this build has the address or the thread sanitizer: 0 or 1. Asks for the compiler, not for `__has_feature`:
+// headers of some systems define that to 0 for g++.
+#if defined(__clang__)
 #define TROUPE_ADDRESS_SANITIZER (__has_feature(address_sanitizer))
 #define TROUPE_THREAD_SANITIZER (__has_feature(thread_sanitizer))
 #else
