@@ -41,6 +41,7 @@ function(troupe_add_component_library name)
   set(scope PUBLIC)
   if(arg_SOURCES)
     add_library(troupe_${name} STATIC ${arg_SOURCES})
+    set_property(GLOBAL APPEND PROPERTY TROUPE_ARCHIVES troupe_${name})  # for troupe.pc
   else()
     add_library(troupe_${name} INTERFACE)
     set(scope INTERFACE)
@@ -107,7 +108,8 @@ function(troupe_add_test name)
   target_link_libraries(troupe_${name}_test PRIVATE ${arg_LINK} troupe_settings GTest::gtest_main)
   # <tests/...>, and the test helpers of other components
   target_include_directories(troupe_${name}_test PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/backends)
-  gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+  gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name}
+    ENVIRONMENT TROUPE_ENGINE=host)  # also on a machine with a GPU
 endfunction()
 
 # troupe_add_fuzzer(name SOURCES file... [LINK library...]): builds one libFuzzer program in the fuzz preset, and

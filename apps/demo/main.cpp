@@ -22,7 +22,8 @@ using namespace troupe;
 using apps::terminal;
 
 constexpr apps::option options[] = {
-    {"--device", "D", "where the service computes: host, or a GPU, as cuda:0; host by default"},
+    {"--device", "D",
+     "where the service computes: host, or a GPU, as cuda:0; by default a GPU if there is one, otherwise host"},
     {"--seconds", "N", "how long clients ask: {}", {0.5, 600, 10}},
     {"--clients",
      "N",
@@ -79,24 +80,23 @@ result<settings> parse(std::span<const char* const> arguments) {
             .coroutines = all - (all + 3) / 4,
             .open_loop_per_s = *rate,
             .faults = *faults};
-  const auto device = TROUPE_TRY(c.device("--device"));
-  s.device = device;
+  s.device = c.has("--device") ? TROUPE_TRY(c.device("--device")) : apps::named_device{.engine = "auto"};
   s.plot = c.value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
   return s;
 }
 
-void say_what_is_missing(const error& why, const apps::named_device& on) {
+void say_what_is_missing(const error& why, const device_statistics& on) {
   std::fprintf(stderr, "troupe demo: the device did not start: %s\n", why.text().c_str());
   if (on.engine == "host")
     std::fprintf(stderr,
                  "It needs the engines of blas and jit. If Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
                  "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n");
   else
-    std::fprintf(stderr, "On %s it needs the driver, and the engines of blas and jit for it.\n", on.text().c_str());
+    std::fprintf(stderr, "On %s it needs the driver, and the engines of blas and jit for it.\n", on.name.c_str());
   std::fprintf(stderr, "troupe doctor says what else is missing.\n");
 }
 
-void say_what_did_not_compile(const error& why, const apps::named_device& on) {
+void say_what_did_not_compile(const error& why, const device_statistics& on) {
   std::fprintf(stderr, "troupe demo: the kernels could not be compiled: %s\n", why.text().c_str());
   if (why.reaction() == reaction::unsupported && on.engine == "host")
     std::fprintf(stderr,
@@ -104,7 +104,7 @@ void say_what_did_not_compile(const error& why, const apps::named_device& on) {
                  "  sudo apt-get install g++\n");
 }
 
-std::string compiled_text(const kernel::build_summary& s, const apps::named_device& on, const terminal& t) {
+std::string compiled_text(const kernel::build_summary& s, const device_statistics& on, const terminal& t) {
   const bool cached = s.source == kernel::image_source::disk;
   return cat(s.kernels, " kernels of CUDA C++ for this ", on.engine == "host" ? "processor" : "GPU", ", ",
              cached ? "from the cache on disk in " : "compiled in ",
@@ -150,9 +150,8 @@ class speaker {
   int number_ = 0;
 };
 
-void introduce(speaker& say, const device& gpu) {
-  const device_statistics now = gpu.statistics();
-  say.line(cat(now.name, " is ready; its worker is process ", now.worker_pid, ", with"));
+void introduce(speaker& say, const device_statistics& now) {
+  say.line(cat(now.name, " is ready (", now.engine_reason, "); its worker is process ", now.worker_pid, ", with"));
   for (const engine_info& e : now.engines)
     if (e.library != "memory") say.line(cat(e.library, " ", e.backend, " ", e.version));
 }
@@ -176,15 +175,16 @@ int run(const settings& s) {
                                      .libraries = {"blas", "jit", "faults"},
                                      .restarts = 10'000,  // they are intended
                                      .runtime_folder = apps::installation::of_this_program().option});
-  if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), s.device), 1;
-  introduce(say, gpu);
+  if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), gpu.statistics()), 1;
+  const device_statistics opened = gpu.statistics();
+  introduce(say, opened);
 
   say.headline("Compile the kernels of a neural network");
   const demo::model numbers(7);
   const auto net = std::make_shared<demo::network>(gpu, numbers);
   const auto compiled = net->compiled().get();
-  if (!compiled) return say_what_did_not_compile(compiled.error(), s.device), 1;
-  say.line(compiled_text(*compiled, s.device, say.how()));
+  if (!compiled) return say_what_did_not_compile(compiled.error(), opened), 1;
+  say.line(compiled_text(*compiled, opened, say.how()));
 
   say.headline("Clients ask, in three ways at once");
   demo::progress bar(say.how());

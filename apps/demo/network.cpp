@@ -26,13 +26,13 @@ network::network(const device& gpu, const model& m)
 
 void network::keep(const buffer<float>& where, const std::vector<float>& values) const {
   gpu_.upload(where, values);
-  seal(gpu_, where);
+  (void)seal(gpu_, where);  // without a seal, a fault costs another upload
 }
 
 void network::renew() {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!layers_[i].weights.valid()) keep(layers_[i].weights, model_.layers()[i].weights);
-    if (!layers_[i].bias.valid()) keep(layers_[i].bias, model_.layers()[i].bias);
+    if (!layers_[i].weights.readable()) keep(layers_[i].weights, model_.layers()[i].weights);
+    if (!layers_[i].bias.readable()) keep(layers_[i].bias, model_.layers()[i].bias);
   }
 }
 

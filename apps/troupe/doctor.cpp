@@ -7,6 +7,7 @@
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/runtime/runtime.hpp>
@@ -49,7 +50,8 @@ service_report try_device(const doctor_settings& settings, const installation& h
   service_report s;
   runtime rt;
   const std::int64_t opened = now_ns();
-  const device gpu = rt.open_device({.start_timeout = time_limit,
+  const device gpu = rt.open_device({.engine = "host",
+                                     .start_timeout = time_limit,
                                      .close_timeout = time_limit,
                                      .runtime_folder = here.option,
                                      .engine_folders = settings.engine_folders});
@@ -84,6 +86,18 @@ gpu_report examine_gpus(const installation& here) {
   g.built = ::access((here.engines + "/platform.cuda.so").c_str(), F_OK) == 0;
   g.findings = findings_of(g);
   return g;
+}
+
+// What runtime::open_device chooses, from what is known already.
+engine_choice default_engine(const gpu_report& g) {
+  const char* const set = std::getenv("TROUPE_ENGINE");
+  return choose_engine(0, {.environment = set != nullptr ? set : "",
+                           .has_gpu_engines = g.built,
+                           .driver_is_loaded = true,
+                           .ask_driver = [&]() -> result<protocol::driver_description> {
+                             if (!g.driver.died.empty()) return error(reaction::fatal, "doctor", g.driver.died);
+                             return g.driver;
+                           }});
 }
 
 std::string why_not(const engine_report& e) {
@@ -160,6 +174,7 @@ doctor_report examine(const doctor_settings& settings) {
   r.library = settings.library;
   r.machine = look_at_machine();
   r.gpu = examine_gpus(r.here);
+  r.opens = default_engine(r.gpu);
   r.service = try_device(settings, r.here);
   std::vector<std::string> folders = settings.engine_folders;
   folders.push_back(r.here.engines);

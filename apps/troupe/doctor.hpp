@@ -10,6 +10,7 @@
 #include <apps/troupe/speed_report.hpp>
 #include <span>
 #include <string>
+#include <troupe/runtime/engine_choice.hpp>
 #include <vector>
 
 namespace troupe::apps {
@@ -35,6 +36,7 @@ std::vector<optional_engine> left_out(const std::vector<engine_report>& engines)
 struct doctor_report {
   installation here;
   std::string library;  ///< the only one to check; empty for all
+  engine_choice opens;  ///< what open_device() opens
   service_report service;
   machine_report machine;
   gpu_report gpu;

@@ -113,6 +113,7 @@ std::string doctor_json(const doctor_report& r) {
   out.key("installation").begin_object();
   out.member("folder", r.here.folder).member("worker", r.here.worker).member("engines", r.here.engines);
   out.end_object();
+  out.key("open_device").begin_object().member("engine", r.opens.engine).member("reason", r.opens.reason).end_object();
   write(out, r.service);
   write(out, r.machine);
   write(out, r.gpu);

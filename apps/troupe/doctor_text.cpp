@@ -61,6 +61,7 @@ void installation_part(page& p, const doctor_report& r, const terminal& t) {
                               time_text(t, s.round_trip_s) + ", closed in " + time_text(t, s.close_s));
   else
     p.bad("host engine", "does not serve: " + s.why);
+  p.fact("open_device()", "opens " + r.opens.engine + ":0 (" + r.opens.reason + ")");
 }
 
 void machine_part(page& p, const machine_report& m, const service_report& s) {

@@ -51,7 +51,7 @@ void expect_never_serves(const device& gpu, reaction how, std::initializer_list<
   for (const char* word : words) EXPECT_NE(later.text().find(word), std::string::npos) << later.to_string();
   EXPECT_EQ(gpu.state(), device_state::stopped);
   const auto x = gpu.alloc<float>(10);
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_NE(error_text(gpu.download(x).get()), "");
   EXPECT_NE(error_text(gpu.upload(x, counting(10)).get()), "");
   const auto h = gpu.alloc_host<float>(10);
@@ -161,7 +161,7 @@ TEST(opening, a_worker_that_returns_a_foreign_address_as_managed_memory_is_ended
   const device gpu = rt.open_device({.standbys = 0, .restarts = 0, .runtime_folder = folder.folder()});
   ASSERT_OK(gpu.started().get());
   const auto x = alloc_managed<float>(gpu, 1000);
-  ASSERT_FALSE(x.valid());
+  ASSERT_FALSE(x.readable());
   EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"alloc_managed", "impossible address"}));
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"the address of managed memory"}));
 }
@@ -274,6 +274,31 @@ TEST(opening, readiness_and_the_end_can_be_awaited_before_and_after) {
   EXPECT_OK(gpu.stopped().get());
   EXPECT_OK(gpu.started().get()) << "it was ready once";
   EXPECT_EQ(gpu.state(), device_state::stopped);
+}
+
+TEST(opening, auto_is_the_engine_that_the_environment_names) {
+  const char* const before = std::getenv("TROUPE_ENGINE");
+  const std::string set = before != nullptr ? before : "";
+  ::setenv("TROUPE_ENGINE", "host", 1);
+  runtime rt;
+  const device gpu = rt.open_device();
+  EXPECT_EQ(gpu.statistics().engine, "host");
+  EXPECT_EQ(gpu.statistics().engine_reason, "the environment variable TROUPE_ENGINE names it");
+  ::setenv("TROUPE_ENGINE", "nonesuch", 1);
+  EXPECT_TRUE(is_error(error_of(rt.open_device().started()), reaction::unsupported, {"nonesuch"}));
+  EXPECT_EQ(rt.open_device({.engine = "host"}).statistics().engine_reason, "device_options::engine names it");
+  if (set.empty())
+    ::unsetenv("TROUPE_ENGINE");
+  else
+    ::setenv("TROUPE_ENGINE", set.c_str(), 1);
+}
+
+TEST(opening, open_ready_returns_a_device_that_serves_or_the_reason_why_it_never_will) {
+  runtime rt;
+  const auto gpu = rt.open_ready(with_test_engines());
+  ASSERT_OK(gpu);
+  EXPECT_TRUE(gpu->ready());
+  EXPECT_TRUE(is_error(error_of(rt.open_ready({.engine = "nonesuch"})), reaction::unsupported, {"nonesuch"}));
 }
 
 TEST(opening, several_devices_in_one_runtime_do_not_disturb_each_other) {

@@ -13,7 +13,9 @@ device_under_test::device_under_test(run_state& run, scene& where, block_in_call
                               return make_worker(id, how, channel_bytes);
                             },
                             false, std::move(block), run.settings.staging};
-  core_ = device_core::open(run.settings.options, 0, around);
+  device_options options = run.settings.options;
+  options.engine = "host";  // "auto" is the runtime's
+  core_ = device_core::open(options, 0, around);
   handle_.emplace(core_);
 }
 

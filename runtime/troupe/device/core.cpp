@@ -63,6 +63,7 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
 device_core::device_core(const device_options& o, std::uint32_t index, device_environment environment)
     : options(named(o, index)),
       gpu(has_platform(o)),
+      engine_reason(std::move(environment.engine_reason)),
       loop(std::move(environment.loop)),
       requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       segments(loop, workers, worker, channel, admission, lifecycle, gpu),

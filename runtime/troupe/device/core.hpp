@@ -35,6 +35,7 @@ struct device_environment {
   staging_sizes staging = {};
   /// Where device_options::runtime_folder comes from, for the error if it has no worker.
   std::string runtime_origin = {};
+  std::string engine_reason = {};  ///< see device_statistics
   log_sink log = {};
 };
 
@@ -74,7 +75,8 @@ class device_core final : public std::enable_shared_from_this<device_core> {
 
   // In order of construction. A part that is passed a later one does not use it before the device starts.
   device_options options;
-  const bool gpu;  ///< true if the engine has a platform plug-in, so workers make the device memory
+  const bool gpu;                   ///< true if the engine has a platform plug-in, so workers make the device memory
+  const std::string engine_reason;  ///< see device_statistics
   device_loop loop;
   shared_channel channel;
   ledger requests;

@@ -55,6 +55,7 @@ device_statistics device::statistics() const {
   device_memory& m = core_->memory;
   return {.name = core_->options.name.str(),
           .engine = core_->options.engine,
+          .engine_reason = core_->engine_reason,
           .ordinal = core_->options.ordinal,
           .state = core_->events.state(),
           .generation = m.generation(),

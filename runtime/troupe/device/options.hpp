@@ -29,7 +29,10 @@ inline constexpr time_span default_start = time_span::of_seconds(30), default_cl
 
 /// Options for opening a device. Every field has a sensible default.
 struct device_options {
-  text engine = "host";       ///< the backend: the part of an engine's file name before .so
+  /// The backend: the part of an engine's file name before .so, such as "host" or "cuda". "auto" is "cuda" if there is
+  /// a GPU with this ordinal that serves programs, and "host" otherwise; the environment variable TROUPE_ENGINE names
+  /// another one. device_statistics says which it is, and why.
+  text engine = "auto";
   std::uint32_t ordinal = 0;  ///< which of the backend's devices; the first GPU is 0, and the host has only device 0
   text name = {};             ///< for messages and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
   enum isolation isolation = isolation::process;

@@ -38,7 +38,8 @@ struct lane_statistics {
 /// Statistics of a device at one moment. See the table in docs/performance.md.
 struct device_statistics {
   std::string name;
-  std::string engine;
+  std::string engine;         ///< "host", "cuda"
+  std::string engine_reason;  ///< why this one, in words
   std::uint32_t ordinal = 0;  ///< which of the engine's devices
   device_state state = device_state::starting;
   std::uint64_t generation = 0;  ///< 1 at first; rises with each fault, and when the device stops

@@ -7,6 +7,7 @@
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
+#include <troupe/runtime/engine_choice.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 namespace troupe {
@@ -26,16 +27,23 @@ std::string folder_beside_program() {
   return folder + "/" TROUPE_RUNTIME_SUBDIR;
 }
 
+// Returns the folder of the installation that `built_in` names: the folder itself, or the path of runtime.hpp in it.
+std::string folder_of_installation(std::string_view built_in) {
+  constexpr std::string_view header = "/include/troupe/runtime/runtime.hpp";
+  if (!built_in.ends_with(header)) return std::string(built_in);
+  return std::string(built_in.substr(0, built_in.size() - header.size())) + "/" TROUPE_RUNTIME_SUBDIR;
+}
+
 runtime_place find_runtime(const std::string& option, const char* built_in) {
   if (!option.empty()) return {option, "device_options::runtime_folder names this folder"};
   const char* const set = std::getenv("TROUPE_RUNTIME");
   if (set != nullptr && *set != '\0') return {set, "the environment variable TROUPE_RUNTIME names this folder"};
-  const std::string beside = folder_beside_program();
+  const std::string installed = folder_of_installation(built_in), beside = folder_beside_program();
   const auto has_worker = [](const std::string& folder) {
     return ::access((folder + "/troupe-worker").c_str(), F_OK) == 0;
   };
-  if (!has_worker(built_in) && has_worker(beside)) return {beside, "this folder belongs to the program's own tree"};
-  return {built_in, "Troupe was there when this program was built, and " + beside + " has no worker either"};
+  if (!has_worker(installed) && has_worker(beside)) return {beside, "this folder belongs to the program's own tree"};
+  return {installed, "Troupe was there when this program was built, and " + beside + " has no worker either"};
 }
 
 }  // namespace
@@ -45,6 +53,7 @@ struct runtime::state {
   std::mutex lock;
   std::shared_ptr<control_thread> loop;           // created with the first device
   std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
+  engine_chooser engines;
   std::uint32_t opened = 0;
   bool closing = false;
 
@@ -77,6 +86,12 @@ device runtime::open(device_options options, const char* built_in_folder) {
   runtime_place place = find_runtime(options.runtime_folder, built_in_folder);
   options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
+  std::string engine_reason = "device_options::engine names it";
+  if (options.engine == "auto") {
+    engine_choice choice = state_->engines.choose(options);
+    options.engine = choice.engine;
+    engine_reason = std::move(choice.reason);
+  }
   auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
               : state_->loop  ? result(state_->loop)
                               : control_thread::make();
@@ -85,6 +100,7 @@ device runtime::open(device_options options, const char* built_in_folder) {
                                 loop ? result(device_environment{.loop = *loop,
                                                                  .make_worker = &launched_worker::make,
                                                                  .runtime_origin = std::move(place.origin),
+                                                                 .engine_reason = std::move(engine_reason),
                                                                  .log = state_->options.log})
                                      : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });

@@ -12,7 +12,8 @@ namespace detail {
 // Set by the build: find_package(troupe) knows the installation.
 inline constexpr const char* runtime_folder = TROUPE_RUNTIME_DIR;
 #else
-inline constexpr const char* runtime_folder = "";
+// Without CMake, say with pkg-config: the installation is found from where this header is.
+inline constexpr const char* runtime_folder = __FILE__;
 #endif
 }  // namespace detail
 
@@ -32,9 +33,17 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Opens a device and returns at once; requests are queued until its worker is ready. Never fails: if the device
-  /// cannot start, `started()` and every request report the error. Each call opens another device with its own worker.
+  /// Opens the best device there is: a GPU if one serves programs, otherwise the host engine (see
+  /// device_options::engine). Returns at once; requests are queued until its worker is ready. Never fails: if the
+  /// device cannot start, `started()` and every request report the error. Each call opens another device with its own
+  /// worker.
   device open_device(device_options options = {}) { return open(std::move(options), detail::runtime_folder); }
+  /// Opens a device and waits until it serves. Fails with the reason why it never will.
+  result<device> open_ready(device_options options = {}) {
+    device opened = open_device(std::move(options));
+    if (auto ready = opened.started().get(); !ready) return ready.error();
+    return opened;
+  }
   /// Returns the devices that have not stopped, in the order in which they were opened.
   std::vector<device> devices() const;
 

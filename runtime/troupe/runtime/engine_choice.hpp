@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <troupe/base/result.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/protocol/description.hpp>
+
+namespace troupe {
+
+/// The backend that device_options::engine "auto" stands for, and the reason in words.
+struct engine_choice {
+  std::string engine, reason;
+};
+
+/// What decides, apart from the options.
+struct engine_evidence {
+  std::string environment;        ///< the value of TROUPE_ENGINE
+  bool has_gpu_engines = false;   ///< whether the engines for GPUs are installed
+  bool driver_is_loaded = false;  ///< whether the kernel shows NVIDIA's driver
+  /// Asks the driver's library which GPUs there are. Called at most once, because it can take a second.
+  std::function<result<protocol::driver_description>()> ask_driver;
+};
+
+/// Chooses a GPU if there is one with this number that serves programs, otherwise the host engine.
+engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& evidence);
+
+/// Chooses for the devices of one runtime. Asks the driver once.
+class engine_chooser {
+ public:
+  /// `options` has its final runtime_folder.
+  engine_choice choose(const device_options& options);
+
+ private:
+  std::optional<result<protocol::driver_description>> driver_;
+};
+
+}  // namespace troupe
