@@ -8,4 +8,5 @@
 #include <troupe/async/pending.hpp>
 #include <troupe/async/task.hpp>
 #include <troupe/base/version.hpp>
+#include <troupe/memory/tensor.hpp>
 #include <troupe/runtime/runtime.hpp>

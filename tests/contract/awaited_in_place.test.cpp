@@ -50,7 +50,8 @@ using dense_algebra = request_list<
     blas::gemv_strided_batched<float>, blas::trsm_batched<float>, blas::getrf_batched<float>,
     blas::getrs_batched<float>, blas::getri_batched<float>, blas::matinv_batched<float>, blas::geqrf_batched<float>,
     blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
-    blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>>;
+    blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>,
+    blas::multiplication<float>, blas::addition<float>, blas::triangular_solution<float>>;
 using spectra =
     joined_requests<fft::all_transforms, request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
@@ -97,6 +98,8 @@ struct bench {
   F value() const {
     if constexpr (is_operand<F>) {
       return F(of<typename F::element_type>());
+    } else if constexpr (requires { typename F::shape_type; }) {
+      return F(matrix<typename F::element_type>(of<typename F::element_type>(), 2, 2));
     } else if constexpr (is_optional_operand<F>) {
       return typename F::value_type(of<typename F::value_type::element_type>());
     } else if constexpr (is_list_of_operands<F>) {

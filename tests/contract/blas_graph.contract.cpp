@@ -124,5 +124,35 @@ TEST_F(a_graph_of_blas, repeats_an_iteration_until_it_converges) {
   EXPECT_EQ(gpu_.download(x).get().value(), times(counting(64), 1.0f / 256));
 }
 
+TEST_F(a_graph_of_blas, keeps_the_shapes_of_views_when_a_buffer_is_replaced) {
+  const auto a = gpu_.upload(std::vector<float>{1, 2, 3, 4, 5, 6}),
+             other = gpu_.upload(std::vector<float>{6, 5, 4, 3, 2, 1}), c = gpu_.alloc<float>(9, {.zeroed = true});
+  const matrix<float> whole(a, 2, 3), corner = matrix<float>(c, 3, 3).block(1, 1, 2, 2);
+  graph::recorder rec(gpu_);
+  ASSERT_TRUE(rec.add(blas::multiplication<float>{.a = whole, .b = whole.transposed(), .c = corner}));
+  const graph::graph g = rec.finish();
+  gpu_.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu_.download(c).get().value(), (std::vector<float>{0, 0, 0, 0, 14, 32, 0, 32, 77}));
+  EXPECT_OK(g.rebind(a, other));
+  gpu_.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu_.download(c).get().value(), (std::vector<float>{0, 0, 0, 0, 77, 32, 0, 32, 14}));
+}
+
+TEST_F(a_graph_of_blas, reports_views_in_their_own_terms) {
+  const matrix<float> a(gpu_.upload(std::vector<float>(6)), 2, 3), c(gpu_.alloc<float>(4, {.zeroed = true}), 2, 2);
+  const auto text = [&](const auto& r) { return error_of(gpu_.ask(r)).text(); };
+  EXPECT_EQ(text(blas::multiplication<float>{.a = a, .b = a, .c = c}),
+            "blas.multiplication<f32>: b is 2 x 3; expected 3 rows, as many as a has columns: a is 2 x 3");
+  EXPECT_NE(text(blas::addition<float>{.a = a, .b = a, .c = c}).find("c is 2 x 2; expected 2 x 3 (as a and b)"),
+            std::string::npos);
+  EXPECT_NE(text(blas::multiplication<float>{.a = a, .b = matrix<float>(a.memory(), 3, 4), .c = c})
+                .find("matrix: 3 x 4 elements with strides 4 and 1 span 12; the buffer has 6"),
+            std::string::npos);
+  const matrix<float> sparse(gpu_.alloc<float>(40), 2, 3, matrix_strides{15, 2});
+  EXPECT_NE(text(blas::addition<float>{.a = sparse, .b = a, .c = matrix<float>(gpu_.alloc<float>(6), 2, 3)})
+                .find("has strides 15 and 2; expected neighbouring elements in its rows or in its columns"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace troupe::whole

@@ -13,7 +13,7 @@ using namespace troupe;
 constexpr int n = 3, nn = n * n;
 using numbers = std::vector<double>;
 
-numbers matrix(int seed) {  // diagonally dominant
+numbers square(int seed) {  // diagonally dominant
   numbers a(nn);
   for (int i = 0; i < nn; ++i)
     a[static_cast<std::size_t>(i)] = (i * 5 + seed * 3) % 7 - 3 + (i % (n + 1) == 0 ? 12 : 0);
@@ -41,7 +41,7 @@ numbers unit() {
 
 task<result<int>> all(device gpu) {
   int wrong = 0;
-  const numbers p = matrix(1), q = matrix(2), vector{1, -2, 3}, other{4, 0, -1};
+  const numbers p = square(1), q = square(2), vector{1, -2, 3}, other{4, 0, -1};
   auto a = gpu.alloc<double>(nn), b = gpu.alloc<double>(nn), c = gpu.alloc<double>(nn), d = gpu.alloc<double>(nn);
   auto x = gpu.alloc<double>(n), y = gpu.alloc<double>(n), z = gpu.alloc<double>(n), w = gpu.alloc<double>(n);
   auto pivots = gpu.alloc<std::int32_t>(2 * n), info = gpu.alloc<std::int32_t>(2);

@@ -10,14 +10,14 @@
 
 using namespace troupe;
 
-struct matrix {
+struct dense {
   int rows, columns;
   std::vector<double> values;
   double at(int i, int j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
 };
 
-matrix random_matrix(int rows, int columns, std::mt19937& random) {
-  matrix out{rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
+dense random_dense(int rows, int columns, std::mt19937& random) {
+  dense out{rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
   std::uniform_real_distribution<double> numbers(-1, 1);
   for (double& v : out.values) v = numbers(random);
   return out;
@@ -30,7 +30,7 @@ struct product {
   double alpha, beta;
 };
 
-void plain(const product& p, const matrix& a, const matrix& b, matrix& c) {
+void plain(const product& p, const dense& a, const dense& b, dense& c) {
   for (int j = 0; j < p.n; ++j)
     for (int i = 0; i < p.m; ++i) {
       double sum = 0;
@@ -44,7 +44,7 @@ void plain(const product& p, const matrix& a, const matrix& b, matrix& c) {
     }
 }
 
-task<result<std::vector<double>>> on_device(device gpu, product p, matrix a, matrix b, matrix c) {
+task<result<std::vector<double>>> on_device(device gpu, product p, dense a, dense b, dense c) {
   auto da = gpu.alloc<double>(a.values.size()), db = gpu.alloc<double>(b.values.size());
   auto dc = gpu.alloc<double>(c.values.size());
   gpu.upload(da, a.values);
@@ -88,8 +88,8 @@ int main() {
                           .flip_b = flip_b,
                           .alpha = alpha,
                           .beta = beta};
-          const matrix a = random_matrix(size + 9, size + 8, random), b = random_matrix(size + 7, size + 9, random);
-          matrix c = random_matrix(size + 5, size + 6, random);
+          const dense a = random_dense(size + 9, size + 8, random), b = random_dense(size + 7, size + 9, random);
+          dense c = random_dense(size + 5, size + 6, random);
           const auto got = sync_wait(on_device(gpu, p, a, b, c));
           if (!got) return std::fprintf(stderr, "gemm_blocks: %s\n", got.error().to_string().c_str()), 1;
           plain(p, a, b, c);

@@ -27,7 +27,7 @@ void gemv_batched<T>::check(checker& check) const {
   positive(check, m, n);
   known(check, trans);
   equally_long(check, a, x, y);
-  matrix(check, a, {m, n}, lda);
+  holds_matrix(check, a, {m, n}, lda);
   const bool turned = trans != op::none;
   vectors(check, x, turned ? m : n, incx);
   vectors(check, y, turned ? n : m, incy);
@@ -57,8 +57,8 @@ void trsm_batched<T>::check(checker& check) const {
   known(check, diag);
   equally_long(check, a, b);
   const extent order = side == blas::side::left ? m : n;
-  matrix(check, a, {order, order}, lda);
-  matrix(check, b, {m, n}, ldb);
+  holds_matrix(check, a, {order, order}, lda);
+  holds_matrix(check, b, {m, n}, ldb);
   check.number(alpha);
 }
 

@@ -15,10 +15,12 @@
 #include <troupe/blas/rotations.hpp>
 #include <troupe/blas/triangular.hpp>
 #include <troupe/blas/updates.hpp>
+#include <troupe/blas/views.hpp>
 
 namespace troupe::blas {
 
-using all_requests = joined_requests<all_level1, all_rotations, all_level2, all_triangular_vectors, all_updates,
-                                     all_products, all_level3, all_extensions, all_batches, all_factorizations>;
+using all_requests =
+    joined_requests<all_level1, all_rotations, all_level2, all_triangular_vectors, all_updates, all_products,
+                    all_level3, all_extensions, all_batches, all_factorizations, all_views>;
 
 }  // namespace troupe::blas

@@ -11,9 +11,9 @@ void geam<T>::check(checker& check) const {
   known(check, trans_a);
   known(check, trans_b);
   const shape sa = stored(trans_a, m, n), sb = stored(trans_b, m, n);
-  matrix(check, a, sa, lda);
-  matrix(check, b, sb, ldb);
-  matrix(check, c, {m, n}, ldc);
+  holds_matrix(check, a, sa, lda);
+  holds_matrix(check, b, sb, ldb);
+  holds_matrix(check, c, {m, n}, ldc);
   check.number(alpha);
   check.number(beta);
   if (trans_a == op::none) in_place(check, a, or_tight(lda, m), c, or_tight(ldc, m));
@@ -24,9 +24,9 @@ template <class T>
 void dgmm<T>::check(checker& check) const {
   positive(check, m, n);
   known(check, side);
-  matrix(check, a, {m, n}, lda);
+  holds_matrix(check, a, {m, n}, lda);
   vector(check, x, side == blas::side::left ? m : n, incx);
-  matrix(check, c, {m, n}, ldc);
+  holds_matrix(check, c, {m, n}, ldc);
   in_place(check, a, or_tight(lda, m), c, or_tight(ldc, m));
 }
 

@@ -10,7 +10,7 @@ template <class T>
 void getrf_batched<T>::check(checker& check) const {
   check.positive(n);
   equally_long(check, a);
-  matrix(check, a, {n, n}, lda);
+  holds_matrix(check, a, {n, n}, lda);
   result_to(check, pivots, n * a.size());
   check.elements(info, a.size());
 }
@@ -20,18 +20,18 @@ void getrs_batched<T>::check(checker& check) const {
   positive(check, n, nrhs);
   known(check, trans);
   equally_long(check, a, b);
-  matrix(check, a, {n, n}, lda);
+  holds_matrix(check, a, {n, n}, lda);
   if (pivots) check.elements(*pivots, n * a.size());
-  matrix(check, b, {n, nrhs}, ldb);
+  holds_matrix(check, b, {n, nrhs}, ldb);
 }
 
 template <class T>
 void getri_batched<T>::check(checker& check) const {
   check.positive(n);
   equally_long(check, a, c);
-  matrix(check, a, {n, n}, lda);
+  holds_matrix(check, a, {n, n}, lda);
   if (pivots) check.elements(*pivots, n * a.size());
-  matrix(check, c, {n, n}, ldc);
+  holds_matrix(check, c, {n, n}, ldc);
   check.elements(info, a.size());
 }
 
@@ -39,8 +39,8 @@ template <class T>
 void matinv_batched<T>::check(checker& check) const {
   check.positive(n);
   equally_long(check, a, c);
-  matrix(check, a, {n, n}, lda);
-  matrix(check, c, {n, n}, ldc);
+  holds_matrix(check, a, {n, n}, lda);
+  holds_matrix(check, c, {n, n}, ldc);
   check.elements(info, a.size());
 }
 
@@ -48,7 +48,7 @@ template <class T>
 void geqrf_batched<T>::check(checker& check) const {
   positive(check, m, n);
   equally_long(check, a, tau);
-  matrix(check, a, {m, n}, lda);
+  holds_matrix(check, a, {m, n}, lda);
   for (const auto& one : tau) check.elements(one, std::min(m, n));
 }
 
@@ -57,8 +57,8 @@ void gels_batched<T>::check(checker& check) const {
   positive(check, m, n, nrhs);
   check.at_least(m, n);
   equally_long(check, a, c);
-  matrix(check, a, {m, n}, lda);
-  matrix(check, c, {m, nrhs}, ldc);
+  holds_matrix(check, a, {m, n}, lda);
+  holds_matrix(check, c, {m, nrhs}, ldc);
   check.elements(info, a.size());
 }
 

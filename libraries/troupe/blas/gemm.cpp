@@ -7,16 +7,14 @@
 namespace troupe::blas {
 namespace {
 
-// With at most this many terms any sum of products of int8 fits 32 bits: 2^31 / (128 * 128) - 1.
-constexpr std::int64_t longest_int8_sum = 131071;
-
 template <class T, class C, class R>
 void check_shape(const R& r, checker& check) {
   positive(check, r.m, r.n, r.k);
   if constexpr (std::is_same_v<C, std::int32_t>)
     if (r.k > longest_int8_sum)
-      check.refuse(&r.k, cat("is ", r.k.value()),
-                   "at most 131071, so that no sum of products overflows: split k, and add with beta = 1");
+      check.refuse(
+          &r.k, cat("is ", r.k.value()),
+          cat("at most ", longest_int8_sum, ", so that no sum of products overflows: split k, and add with beta = 1"));
   known(check, r.trans_a);
   known(check, r.trans_b);
   known<T>(check, r.math);
@@ -36,7 +34,7 @@ std::string why_wrong(const gemm_group<S>& g) {
   if (g.k < 1) return less("k", g.k, 1);
   if (g.count < 1) return less("count", g.count, 1);
   if (std::is_same_v<C, std::int32_t> && g.k > longest_int8_sum)
-    return cat("whose k is ", g.k.value(), ", which is more than 131071: a sum could overflow");
+    return cat("whose k is ", g.k.value(), ", which is more than ", longest_int8_sum, ": a sum could overflow");
   if (!is_known(g.trans_a)) return "whose trans_a is not an op";
   if (!is_known(g.trans_b)) return "whose trans_b is not an op";
   const extent rows_a = stored(g.trans_a, g.m, g.k).rows, rows_b = stored(g.trans_b, g.k, g.n).rows;
@@ -51,9 +49,9 @@ std::string why_wrong(const gemm_group<S>& g) {
 template <class T, class C>
 void gemm<T, C>::check(checker& check) const {
   check_shape<T, C>(*this, check);
-  matrix(check, a, stored(trans_a, m, k), lda);
-  matrix(check, b, stored(trans_b, k, n), ldb);
-  matrix(check, c, {m, n}, ldc);
+  holds_matrix(check, a, stored(trans_a, m, k), lda);
+  holds_matrix(check, b, stored(trans_b, k, n), ldb);
+  holds_matrix(check, c, {m, n}, ldc);
   if (beta.is(0)) check.overwrites(c);
 }
 
@@ -72,9 +70,9 @@ template <class T, class C>
 void gemm_batched<T, C>::check(checker& check) const {
   check_shape<T, C>(*this, check);
   equally_long(check, a, b, c);
-  matrix(check, a, stored(trans_a, m, k), lda);
-  matrix(check, b, stored(trans_b, k, n), ldb);
-  matrix(check, c, {m, n}, ldc);
+  holds_matrix(check, a, stored(trans_a, m, k), lda);
+  holds_matrix(check, b, stored(trans_b, k, n), ldb);
+  holds_matrix(check, c, {m, n}, ldc);
   if (beta.is(0))
     for (const auto& one : c) check.overwrites(one);
 }
@@ -90,9 +88,9 @@ void gemm_grouped<T, C>::check(checker& check) const {
       return check.refuse(&groups, cat("has a group [", i, "] ", wrong), "a shape that can be multiplied");
     if (static_cast<std::uint64_t>(g.count.value()) > a.size() - next) break;
     for (const std::size_t end = next + static_cast<std::size_t>(g.count.value()); next < end; ++next) {
-      matrix(check, a[next], stored(g.trans_a, g.m, g.k), g.lda);
-      matrix(check, b[next], stored(g.trans_b, g.k, g.n), g.ldb);
-      matrix(check, c[next], {g.m, g.n}, g.ldc);
+      holds_matrix(check, a[next], stored(g.trans_a, g.m, g.k), g.lda);
+      holds_matrix(check, b[next], stored(g.trans_b, g.k, g.n), g.ldb);
+      holds_matrix(check, c[next], {g.m, g.n}, g.ldc);
       if (g.beta == compute_of<T, C>(0)) check.overwrites(c[next]);
     }
   }

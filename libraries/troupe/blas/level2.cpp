@@ -21,12 +21,12 @@ void check_vector_product(const R& r, checker& check) {
   if constexpr (requires { r.kl; }) {
     check.at_least(r.kl, 0);
     check.at_least(r.ku, 0);
-    matrix(check, r.a, {r.kl + r.ku + 1, r.n}, r.lda);
+    holds_matrix(check, r.a, {r.kl + r.ku + 1, r.n}, r.lda);
   } else if constexpr (requires { r.k; }) {
     check.at_least(r.k, 0);
-    matrix(check, r.a, {r.k + 1, r.n}, r.lda);
+    holds_matrix(check, r.a, {r.k + 1, r.n}, r.lda);
   } else if constexpr (requires { r.lda; }) {
-    matrix(check, r.a, {rows, r.n}, r.lda);
+    holds_matrix(check, r.a, {rows, r.n}, r.lda);
   } else {
     packed(check, r.a, r.n);
   }

@@ -18,9 +18,9 @@ static void check_update(const R& r, checker& check) {
   known(check, r.uplo);
   known(check, r.trans);
   const shape s = stored(r.trans, r.n, r.k);
-  matrix(check, r.a, s, r.lda);
-  if constexpr (requires { r.b; }) matrix(check, r.b, s, r.ldb);
-  matrix(check, r.c, {r.n, r.n}, r.ldc);
+  holds_matrix(check, r.a, s, r.lda);
+  if constexpr (requires { r.b; }) holds_matrix(check, r.b, s, r.ldb);
+  holds_matrix(check, r.c, {r.n, r.n}, r.ldc);
   check.number(r.alpha);
   check.number(r.beta);
 }
@@ -37,10 +37,10 @@ static void check_sided(const R& r, checker& check) {
     known(check, r.diag);
   }
   const extent order = r.side == side::left ? r.m : r.n;
-  matrix(check, r.a, {order, order}, r.lda);
-  matrix(check, r.b, {r.m, r.n}, r.ldb);
+  holds_matrix(check, r.a, {order, order}, r.lda);
+  holds_matrix(check, r.b, {r.m, r.n}, r.ldb);
   if constexpr (requires { r.c; }) {
-    matrix(check, r.c, {r.m, r.n}, r.ldc);
+    holds_matrix(check, r.c, {r.m, r.n}, r.ldc);
     if (triangular) in_place(check, r.b, or_tight(r.ldb, r.m), r.c, or_tight(r.ldc, r.m));
     factors(check, r, r.c);
   } else {

@@ -14,9 +14,9 @@ void check_triangular(const R& r, checker& check) {
   known(check, r.diag);
   if constexpr (requires { r.k; }) {
     check.at_least(r.k, 0);
-    matrix(check, r.a, {r.k + 1, r.n}, r.lda);
+    holds_matrix(check, r.a, {r.k + 1, r.n}, r.lda);
   } else if constexpr (requires { r.lda; }) {
-    matrix(check, r.a, {r.n, r.n}, r.lda);
+    holds_matrix(check, r.a, {r.n, r.n}, r.lda);
   } else {
     packed(check, r.a, r.n);
   }

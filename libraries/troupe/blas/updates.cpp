@@ -19,7 +19,7 @@ void check_update(const R& r, checker& check) {
   vector(check, r.x, s.rows, r.incx);
   if constexpr (requires { r.y; }) vector(check, r.y, r.n, r.incy);
   if constexpr (requires { r.lda; })
-    matrix(check, r.a, s, r.lda);
+    holds_matrix(check, r.a, s, r.lda);
   else
     packed(check, r.a, r.n);
   check.number(r.alpha);

@@ -59,6 +59,13 @@ bool rebind_field(std::vector<operand<T, M>>& f, const rebinding& r, std::string
   for (auto& o : f) any |= rebind_field(o, r, wrong);
   return any;
 }
+template <class T, access_mode M, class View, class Shape>
+bool rebind_field(view_operand<T, M, View, Shape>& f, const rebinding& r, std::string& wrong) {
+  operand<T, M> memory = f;
+  if (!rebind_field(memory, r, wrong)) return false;
+  f = {std::move(memory), f.shape()};
+  return true;
+}
 template <class T>
 bool rebind_field(scalar<T>& f, const rebinding& r, std::string& wrong) {
   if (f.by_value()) return false;
@@ -74,7 +81,10 @@ inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& 
   std::vector<kernel::argument> list = f.list();
   for (kernel::argument& a : list) {
     memory_range to;
-    if (a.is() == kernel::argument::kind::value || !move_field(to, a.range(), r, straddles)) continue;
+    for (const kernel::held_buffer& h : a.held())
+      if (r.concerns(h.range) != rebinding::how::not_concerned)
+        wrong = "hold an address of the buffer inside a struct; use set() with the new request";
+    if (!a.has_memory() || !move_field(to, a.range(), r, straddles)) continue;
     a = a.at(std::move(to));
     any = true;
   }

@@ -3,14 +3,11 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/memory/buffer.hpp>
+#include <troupe/memory/internal/refused_view.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::detail {
 namespace {
-
-memory_range refused(const memory_range& range, std::uint64_t bytes, std::string text) {
-  return {range.owner->owner->failed_buffer(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
-}
 
 // Returns the size in bytes of a slice with that number of elements, whether or not it is valid.
 std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
@@ -44,7 +41,7 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
   if (range.owner->address == 0) return {range.owner, 0, bytes};  // it has an earlier cause
   const extent have = size_of(range, element_bytes), end = first + count;
   if (first < 0 || count < 1 || end > have || end.overflowed()) [[unlikely]]
-    return refused(range, bytes, "slice: " + why_outside(first, count, have));
+    return refused_view(range, "slice: " + why_outside(first, count, have), bytes);
   return {range.owner, range.address + static_cast<std::uint64_t>(first.value()) * element_bytes, bytes};
 }
 
@@ -52,10 +49,9 @@ memory_range reinterpreted(const memory_range& range, std::size_t element_bytes,
   if (!range.owner || range.owner->address == 0) return range;
   const std::uint64_t offset = range.address - range.owner->address;
   if (range.bytes % element_bytes != 0 || offset % element_bytes != 0 || range.address % alignment != 0) {
-    return refused(
-        range, range.bytes,
-        cat("as: ", range.bytes, " bytes at offset ", offset, "; expected size and offset in whole elements of ",
-            element_bytes, " bytes, at a multiple of ", alignment));
+    return refused_view(
+        range, cat("as: ", range.bytes, " bytes at offset ", offset, "; expected size and offset in whole elements of ",
+                   element_bytes, " bytes, at a multiple of ", alignment));
   }
   return range;
 }

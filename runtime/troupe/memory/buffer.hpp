@@ -51,7 +51,7 @@ class buffer {
 
   /// Returns true if it may be read now; otherwise `cause` says why not. A pending request can change that: await it
   /// first.
-  bool valid() const { return range_.owner && !cause(); }
+  bool readable() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
   /// Returns true if its memory is read-only in every worker, so that no fault can change it. See `seal`.
   bool sealed() const noexcept {

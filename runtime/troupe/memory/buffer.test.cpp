@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <troupe/memory/buffer.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/testing/buffers.hpp>
 
 namespace troupe {
 namespace {
@@ -13,35 +12,6 @@ struct float3 {
 };
 struct alignas(512) page {
   std::byte bytes[512];
-};
-
-struct fake_source final : segment_source {
-  result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor) override {
-    return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
-  }
-  void shrink(memory_kind, const segment&) noexcept override {}
-  void protect(std::uint64_t, std::uint64_t, bool, std::uint32_t) noexcept override {}
-  std::uint64_t last_ticket() const noexcept override { return 0; }
-};
-
-class buffers : public testing::Test {
- protected:
-  ~buffers() override { memory_->abandon(); }
-  template <class T>
-  buffer<T> alloc(std::uint64_t count) {
-    auto got = memory_->allocate(memory_kind::device, count * sizeof(T), alignof(T), {});
-    EXPECT_TRUE(got);
-    const std::uint64_t address = (*got)->address;
-    return buffer<T>(memory_range{std::move(*got), address, count * sizeof(T)});
-  }
-  template <class T>
-  static std::string cause(const buffer<T>& b) {
-    const auto why = b.cause();
-    return why ? why->text() : "";
-  }
-
-  fake_source source_;
-  device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
 };
 
 TEST_F(buffers, can_be_reinterpreted_at_any_address) {

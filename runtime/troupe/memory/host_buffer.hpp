@@ -39,7 +39,7 @@ class host_buffer {
     return host_buffer(detail::slice_of(range_, first, count, sizeof(T)));
   }
 
-  bool valid() const { return range_.owner && !cause(); }
+  bool readable() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
 
   const memory_range& memory() const& noexcept { return range_; }

@@ -129,6 +129,24 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
     u.row_bytes = bytes(beside), u.pitch = bytes(ld), u.gaps = beside < ld || stride > rows;
 }
 
+// A view has been checked when it was made, and its range is what it spans.
+void checker::view_of(const void* field, const matrix_shape& s) {
+  if (refusal_) return;
+  if (s.row_stride == 1 || s.rows == 1)
+    return columns_of(field, s.rows, s.columns, s.columns == 1 ? s.rows : s.column_stride);
+  if (s.column_stride == 1 || s.columns == 1)
+    return columns_of(field, s.columns, s.rows, s.rows == 1 ? s.columns : s.row_stride);
+  use(field).gaps = true;
+}
+
+void checker::view_of(const void* field, const tensor_shape& s) {
+  if (refusal_) return;
+  extent elements = 1;
+  for (std::size_t i = 0; i < s.rank; ++i) elements = elements * s.extents[i];
+  operand_use& u = use(field);
+  u.gaps = elements != extent(u.range->bytes / u.element_bytes);
+}
+
 void checker::refuse_overlaps() {
   if (uses_.size() < 2 || may_overlap_freely_) return;
   if (const auto found = find_overlap(uses(), std::span(allowed_, allowed_count_)))

@@ -12,6 +12,7 @@
 #include <troupe/request/request.hpp>
 #include <troupe/request/request_refusal.hpp>
 #include <troupe/request/scalar.hpp>
+#include <troupe/request/view_operand.hpp>
 #include <utility>
 
 namespace troupe {
@@ -72,6 +73,15 @@ class checker {
   template <class T, access_mode M>
   void matrices(const operand<T, M>& field, extent rows, extent columns, extent ld, extent count, extent stride) {
     strided_columns_of(&field, rows, columns, ld, count, stride);
+  }
+  /// The request touches all elements of a view, and none between them.
+  template <class T, access_mode M>
+  void view(const matrix_operand<T, M>& field) {
+    view_of(&field, field.shape());
+  }
+  template <class T, access_mode M>
+  void view(const tensor_operand<T, M>& field) {
+    view_of(&field, field.shape());
   }
   /// The request may read this number from memory when it runs.
   template <class T>
@@ -143,6 +153,8 @@ class checker {
   void strided(const void* field, extent n, extent inc, const void* inc_field);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
+  void view_of(const void* field, const matrix_shape& s);
+  void view_of(const void* field, const tensor_shape& s);
   void refuse_short_columns(const void* field, extent ld, extent rows);
   void refuse_range(const void* field, const memory_range& range);
   void renew(const void* field, const memory_range& range);

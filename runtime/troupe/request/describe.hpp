@@ -5,6 +5,7 @@
 #include <string>
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
+#include <troupe/request/view_shape.hpp>
 
 namespace troupe {
 namespace detail {
@@ -13,6 +14,8 @@ std::string text(extent e);
 std::string text(double v);
 std::string text(const std::string& s);
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
+std::string text(const matrix_shape& s);
+std::string text(const tensor_shape& s);
 
 template <class F>
 std::string field_text(const F& f);
@@ -24,7 +27,9 @@ std::string field_text(const scalar<T>& s) {
 
 template <class F>
 std::string field_text(const F& f) {
-  if constexpr (is_operand<F>)
+  if constexpr (requires { typename F::shape_type; })
+    return text(element_name<typename F::element_type>(), f.range(), f.size()) + " as " + text(f.shape());
+  else if constexpr (is_operand<F>)
     return text(element_name<typename F::element_type>(), f.range(), f.size());
   else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, troupe::text>)
     return text(f);

@@ -26,6 +26,11 @@ class extent {
   constexpr extent(I value) noexcept : value_(fits(value) ? static_cast<std::int64_t>(value) : overflow_value) {}
 
   constexpr std::int64_t value() const noexcept { return value_; }
+  /// The same number as another integer type, as `static_cast` does it.
+  template <std::integral I>
+  constexpr explicit operator I() const noexcept {
+    return static_cast<I>(value_);
+  }
   constexpr bool overflowed() const noexcept { return value_ == overflow_value; }
   static constexpr extent overflow() noexcept { return extent(overflow_value); }
 
@@ -40,6 +45,14 @@ class extent {
   friend constexpr extent operator*(extent a, extent b) noexcept {
     std::int64_t r;
     return a.overflowed() || b.overflowed() || __builtin_mul_overflow(a.value_, b.value_, &r) ? overflow() : extent(r);
+  }
+  /// Rounds towards zero. A division by zero yields `overflow()`.
+  friend constexpr extent operator/(extent a, extent b) noexcept {
+    return a.overflowed() || b.overflowed() || b.value_ == 0 ? overflow() : extent(a.value_ / b.value_);
+  }
+  friend constexpr extent operator%(extent a, extent b) noexcept {
+    return a.overflowed() || b.overflowed() || b.value_ == 0 ? overflow()
+                                                             : extent(b.value_ == -1 ? 0 : a.value_ % b.value_);
   }
   friend constexpr bool operator==(extent a, extent b) noexcept = default;
   friend constexpr auto operator<=>(extent a, extent b) noexcept = default;

@@ -4,6 +4,7 @@
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/products.hpp>
 #include <troupe/blas/gemm.hpp>
+#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -223,6 +224,24 @@ static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {
   });
 }
 
-operations gemm_operations() noexcept { return operations_of<cublas, all_products>(); }
+template <class T, class C>
+static result<void> enqueue(const multiplication<T, C>& r, job& j) {
+  return enqueue(as_blas(r), j);
+}
+template <class T, class C>
+static std::uint64_t group_key(const multiplication<T, C>& r) noexcept {
+  return group_key(as_blas(r));
+}
+template <class T, class C>
+static result<void> enqueue_group(const group<multiplication<T, C>>& all, job& j) {
+  return multiply_ours<T, C>(j, all.size(), [&](std::size_t i) {
+    const gemm<T, C> r = as_blas(all[i]);
+    return product_of(shape_of(r), r.alpha, r.beta, r.a.data(), r.b.data(), r.c.data());
+  });
+}
+
+operations gemm_operations() noexcept {
+  return operations_of<cublas, joined_requests<all_products, view_multiplications>>();
+}
 
 }  // namespace troupe::blas

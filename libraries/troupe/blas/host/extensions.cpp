@@ -3,6 +3,7 @@
 #include <troupe/blas/extensions.hpp>
 #include <troupe/blas/host/batch.hpp>
 #include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -80,6 +81,13 @@ static result<void> compute(const dgmm<T>& r, thread_team& all) {
   return {};
 }
 
-operations extension_operations() noexcept { return operations_of<openblas, all_extensions>(); }
+template <class T>
+static result<void> compute(const addition<T>& r, thread_team& all) {
+  return compute(as_blas(r), all);
+}
+
+operations extension_operations() noexcept {
+  return operations_of<openblas, joined_requests<all_extensions, view_additions>>();
+}
 
 }  // namespace troupe::blas

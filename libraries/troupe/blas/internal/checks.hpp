@@ -16,6 +16,8 @@
 namespace troupe::blas {
 
 inline constexpr extent one = 1;
+/// With at most this many terms any sum of products of int8 fits 32 bits: 2^31 / (128 * 128) - 1.
+inline constexpr std::int64_t longest_int8_sum = 131071;
 
 /// Returns the increment that `tight` stands for.
 inline const extent& step(const extent& inc) noexcept { return inc == tight ? one : inc; }
@@ -74,11 +76,11 @@ inline shape stored(op o, extent rows, extent columns) {
 }
 /// Checks that `x` holds a matrix, or that each `x` of a list does.
 template <class T, access_mode M>
-void matrix(checker& check, const operand<T, M>& x, shape s, const extent& ld) {
+void holds_matrix(checker& check, const operand<T, M>& x, shape s, const extent& ld) {
   check.matrix(x, s.rows, s.columns, check.leading(ld, s.rows));
 }
 template <class T, access_mode M>
-void matrix(checker& check, const list<operand<T, M>>& all, shape s, const extent& ld) {
+void holds_matrix(checker& check, const list<operand<T, M>>& all, shape s, const extent& ld) {
   const extent columns_apart = check.leading(ld, s.rows);
   for (const auto& x : all) check.matrix(x, s.rows, s.columns, columns_apart);
 }

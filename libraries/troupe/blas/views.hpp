@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <troupe/async/accepted.hpp>
+#include <troupe/blas/gemm.hpp>
+#include <troupe/memory/matrix.hpp>
+#include <troupe/request/view_operand.hpp>
+
+/// The common operations on views of matrices, which bring their shapes and strides along; rows and columns may be
+/// stored in either order, also differently for each matrix. Of each matrix the elements of a row or those of a column
+/// must be neighbours. The operations on plain buffers have more options.
+///   blas::multiply(gpu, c, a, b.transposed());
+namespace troupe {
+class device;
+}
+namespace troupe::blas {
+
+/// C = alpha * A * B + beta * C. See gemm.
+template <class T, class C = T>
+struct multiplication {
+  static_assert(has_product<T, C>, "blas::multiplication has no product of these elements with this result");
+  in_matrix<T> a, b;
+  inout_matrix<C> c;
+  scalar<compute_of<T, C>> alpha = 1, beta = 0;
+  math_mode math = math_mode::exact;
+  using reply = void;
+  TROUPE_REQUEST("blas.multiplication", a, b, c, alpha, beta, math)
+  void check(checker&) const;
+};
+
+/// C = alpha * A + beta * B. C may be A or B, in place: the same view. See geam.
+template <class T>
+struct addition {
+  static_assert(is_full<T>, "blas::addition has float, double, troupe::complex64 and troupe::complex128");
+  in_matrix<T> a, b;
+  out_matrix<T> c;
+  scalar<T> alpha = 1, beta = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.addition", a, b, c, alpha, beta)
+  void check(checker&) const;
+};
+
+/// B = X, the solution of A * X = alpha * B, or of X * A = alpha * B on the right, where A is triangular. See trsm.
+template <class T>
+struct triangular_solution {
+  static_assert(is_full<T>, "blas::triangular_solution has float, double, troupe::complex64 and troupe::complex128");
+  in_matrix<T> a;
+  inout_matrix<T> b;
+  blas::side side = blas::side::left;
+  triangle uplo = triangle::lower;  ///< of A as the view shows it, however it is stored
+  diagonal diag = diagonal::stored;
+  scalar<T> alpha = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.triangular_solution", a, b, side, uplo, diag, alpha)
+  void check(checker&) const;
+};
+
+using view_multiplications = requests_for<product_types, multiplication>;
+using view_additions = requests_for<full_types, addition>;
+using view_solutions = requests_for<full_types, triangular_solution>;
+using all_views = joined_requests<view_multiplications, view_additions, view_solutions>;
+
+template <class S>
+struct multiply_options {
+  scalar<S> alpha = 1, beta = 0;
+  math_mode math = math_mode::exact;
+};
+/// C = alpha * A * B + beta * C
+template <std::same_as<device> Device, class C, class T>
+accepted multiply(const Device& gpu, const matrix<C>& c, const matrix<T>& a, const matrix<T>& b,
+                  const multiply_options<compute_of<T, C>>& o = {}) {
+  return gpu.tell(multiplication<T, C>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta, .math = o.math});
+}
+
+template <class S>
+struct add_options {
+  scalar<S> alpha = 1, beta = 1;
+};
+/// C = alpha * A + beta * B
+template <std::same_as<device> Device, class T>
+accepted add(const Device& gpu, const matrix<T>& c, const matrix<T>& a, const matrix<T>& b,
+             const add_options<std::type_identity_t<T>>& o = {}) {
+  return gpu.tell(addition<T>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta});
+}
+
+template <class S>
+struct solve_options {
+  blas::side side = blas::side::left;
+  triangle uplo = triangle::lower;
+  diagonal diag = diagonal::stored;
+  scalar<S> alpha = 1;
+};
+/// Solves A * X = alpha * B, where A is triangular. X replaces B.
+template <std::same_as<device> Device, class T>
+accepted solve_triangular(const Device& gpu, const matrix<T>& a, const matrix<T>& b,
+                          const solve_options<std::type_identity_t<T>>& o = {}) {
+  return gpu.tell(
+      triangular_solution<T>{.a = a, .b = b, .side = o.side, .uplo = o.uplo, .diag = o.diag, .alpha = o.alpha});
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Views of buffers: where their elements are, and what is said of those that do not fit.
+#include <troupe/memory/tensor.hpp>
+#include <troupe/memory/testing/buffers.hpp>
+
+namespace troupe {
+namespace {
+
+struct views : buffers {
+  static constexpr extent rows = 4, columns = 6;
+  buffer<float> memory = alloc<float>(24);
+  matrix<float> by_rows{memory, rows, columns};
+  tensor<float> cube{memory, {2, 3, 4}};
+
+  // Returns the first element of a view, counted from the start of the buffer, and how many it spans.
+  template <class View>
+  std::pair<std::int64_t, std::int64_t> place(const View& v) const {
+    const memory_range& r = v.memory().memory();
+    return {static_cast<std::int64_t>(r.address - memory.memory().address) / std::int64_t{sizeof(float)},
+            v.memory().size().value()};
+  }
+  template <class View>
+  std::string why(const View& v) const {
+    return cause(v.memory());
+  }
+};
+using span_of = std::pair<std::int64_t, std::int64_t>;
+
+TEST_F(views, a_matrix_is_dense_in_the_order_it_is_given) {
+  EXPECT_EQ(by_rows.shape(), (matrix_shape{4, 6, 6, 1}));
+  EXPECT_TRUE(by_rows.is_dense(element_order::row_major));
+  EXPECT_FALSE(by_rows.is_dense(element_order::column_major));
+  const matrix by_columns(memory, rows, columns, element_order::column_major);
+  EXPECT_EQ(by_columns.shape(), (matrix_shape{4, 6, 1, 4}));
+  EXPECT_TRUE(by_columns.is_dense(element_order::column_major));
+  EXPECT_EQ(by_columns.elements(), 24);
+  EXPECT_EQ(why(by_columns), "");
+}
+
+TEST_F(views, a_transpose_is_the_same_memory) {
+  const auto turned = by_rows.transposed();
+  EXPECT_EQ(turned.shape(), (matrix_shape{6, 4, 1, 6}));
+  EXPECT_EQ(place(turned), (span_of{0, 24}));
+  EXPECT_TRUE(turned.is_dense(element_order::column_major));
+  EXPECT_EQ(turned.transposed().shape(), by_rows.shape());
+}
+
+TEST_F(views, a_block_spans_from_its_first_to_its_last_element) {
+  const auto block = by_rows.block(1, 2, 2, 3);
+  EXPECT_EQ(block.shape(), (matrix_shape{2, 3, 6, 1}));
+  EXPECT_EQ(place(block), (span_of{8, 9}));
+  EXPECT_FALSE(block.is_dense(element_order::row_major));
+  EXPECT_EQ(place(block.block(1, 1, 1, 2)), (span_of{15, 2}));
+  EXPECT_EQ(place(by_rows.row(3)), (span_of{18, 6}));
+  EXPECT_TRUE(by_rows.row(3).is_dense(element_order::row_major));
+  EXPECT_EQ(place(by_rows.column(5)), (span_of{5, 19}));
+  EXPECT_EQ(by_rows.transposed().row(5).shape(), (matrix_shape{1, 4, 1, 6}));
+}
+
+TEST_F(views, a_matrix_can_have_strides_of_its_own) {
+  const matrix every_other(memory, 3, 2, matrix_strides{8, 2});
+  EXPECT_EQ(place(every_other), (span_of{0, 19}));
+  EXPECT_EQ(why(every_other), "");
+  EXPECT_EQ(why(matrix(memory, 4, 6, matrix_strides{5, 1})),
+            "matrix: strides 5 and 1 interleave its rows with its columns; expected a row stride of at least 6, or a "
+            "column stride of at least 16");
+}
+
+TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
+  EXPECT_EQ(why(matrix(memory, 5, 6)), "matrix: 5 x 6 elements with strides 6 and 1 span 30; the buffer has 24");
+  EXPECT_EQ(why(matrix(memory, 0, 6)), "matrix: rows is 0; expected at least 1");
+  EXPECT_EQ(why(matrix(memory, 2, -1)), "matrix: columns is -1; expected at least 1");
+  EXPECT_EQ(why(matrix(memory, std::int64_t{1} << 62, 4)),
+            "matrix: 4611686018427387904 x 4 elements with strides 4 and 1 span too large for 64 bits; the buffer has "
+            "24");
+  EXPECT_EQ(why(by_rows.block(2, 0, 3, 6)), "block: 3 x 6 elements from (2, 0) on are not all in a matrix of 4 x 6");
+  EXPECT_EQ(why(by_rows.row(-1)), "block: 1 x 6 elements from (-1, 0) on are not all in a matrix of 4 x 6");
+  EXPECT_EQ(why(by_rows.block(2, 0, 3, 6).row(0)), why(by_rows.block(2, 0, 3, 6))) << "the first cause is kept";
+}
+
+TEST_F(views, empty_ones_are_refused_as_empty_buffers) {
+  EXPECT_EQ(why(matrix<float>()), "an empty buffer (never allocated, or moved from)");
+  EXPECT_EQ(why(matrix<float>().row(0)), "an empty buffer (never allocated, or moved from)");
+  EXPECT_EQ(why(tensor<float>()), "an empty buffer (never allocated, or moved from)");
+  EXPECT_EQ(why(tensor<float>().at(0, 0)), "an empty buffer (never allocated, or moved from)");
+}
+
+TEST_F(views, a_tensor_is_dense_in_the_order_it_is_given) {
+  EXPECT_EQ(cube.rank(), 3u);
+  EXPECT_EQ(cube.stride(0), 12);
+  EXPECT_EQ(cube.stride(1), 4);
+  EXPECT_EQ(cube.stride(2), 1);
+  EXPECT_EQ(cube.elements(), 24);
+  EXPECT_TRUE(cube.is_dense(element_order::row_major));
+  const tensor by_first(memory, {2, 3, 4}, element_order::column_major);
+  EXPECT_EQ(by_first.stride(2), 6);
+  EXPECT_TRUE(by_first.is_dense(element_order::column_major));
+  EXPECT_FALSE(by_first.is_dense(element_order::row_major));
+}
+
+TEST_F(views, parts_of_tensors_are_the_same_memory) {
+  const auto part = cube.slice(1, 1, 2);
+  EXPECT_EQ(part.size(1), 2);
+  EXPECT_EQ(place(part), (span_of{4, 20}));
+  const auto second = cube.at(0, 1);
+  EXPECT_EQ(second.rank(), 2u);
+  EXPECT_EQ(place(second), (span_of{12, 12}));
+  EXPECT_EQ(matrix<float>(second).shape(), (matrix_shape{3, 4, 4, 1}));
+  const auto turned = cube.permuted({2, 0, 1});
+  EXPECT_EQ(turned.size(0), 4);
+  EXPECT_EQ(turned.stride(0), 1);
+  EXPECT_EQ(turned.size(1), 2);
+  const auto flat = cube.reshaped({6, 4});
+  EXPECT_EQ(flat.rank(), 2u);
+  EXPECT_EQ(flat.stride(0), 4);
+  EXPECT_EQ(tensor<float>(by_rows.transposed()).stride(1), 6);
+}
+
+TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
+  EXPECT_EQ(why(tensor<float>(memory, {2, 3, 5})),
+            "tensor: 2 x 3 x 5 elements with strides 15 x 5 x 1 span 30; the buffer has 24");
+  EXPECT_EQ(why(tensor<float>(memory, std::span<const extent>())), "tensor: 0 extents; expected 1 to 8");
+  EXPECT_EQ(why(tensor<float>(memory, {1, 1, 1, 1, 1, 1, 1, 1, 1})), "tensor: 9 extents; expected 1 to 8");
+  EXPECT_EQ(why(tensor<float>(memory, {2, 0})), "tensor: extent 1 is 0; expected at least 1");
+  EXPECT_EQ(why(tensor<float>(memory, {2, 3}, {3})), "tensor: 1 strides for 2 extents; expected as many");
+  EXPECT_EQ(why(tensor<float>(memory, {2, 3}, {2, 1})),
+            "tensor: extents 2 x 3 with strides 2 x 1 interleave; expected strides so large that no two elements share "
+            "a place");
+  EXPECT_EQ(why(cube.slice(1, 2, 2)), "slice: 2 from 2 on in dimension 1 are not all in a tensor of 2 x 3 x 4");
+  EXPECT_EQ(why(cube.slice(3, 0, 1)), "slice: dimension 3 of a tensor with 3");
+  EXPECT_EQ(why(cube.permuted({0, 0, 1})), "permuted: expected each number from 0 to 2 once");
+  EXPECT_EQ(why(cube.reshaped({5, 5})), "reshaped: 5 x 5 elements of a tensor of 2 x 3 x 4");
+  EXPECT_EQ(why(cube.permuted({2, 1, 0}).reshaped({24})),
+            "reshaped: the elements of a tensor of 4 x 3 x 2 are not in row-major order without gaps; copy it first");
+  EXPECT_EQ(why(matrix<float>(cube)), "matrix: a tensor of 2 x 3 x 4; expected two extents");
+  EXPECT_EQ(why(cube.at(0, 0).at(0, 0).at(0, 0)), "at: a tensor with one dimension; use slice");
+}
+
+}  // namespace
+}  // namespace troupe
