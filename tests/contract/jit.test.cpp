@@ -17,6 +17,58 @@ TEST_F(a_program, is_compiled_in_the_background_and_usable_at_once) {
   EXPECT_OK(p.ready().get());  // any number of times
 }
 
+TEST_F(a_program, has_typed_kernels) {
+  const auto p = jit::compile(gpu_, saxpy_recipe());
+  const auto saxpy = p.kernel<void(float, in<float>, inout<float>, int)>("saxpy");
+  const auto x = gpu_.upload(counting(100)), y = gpu_.upload(counting(100));
+  gpu_.tell(saxpy(kernel::blocks_for(100, 32), 32)(3.0f, x, y, 100));
+  const auto got = gpu_.download(y).get();
+  ASSERT_OK(got);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ((*got)[i], 4.0f * static_cast<float>(i));
+  const auto other = p.kernel<void(double, in<float>, inout<float>, int)>("saxpy");
+  EXPECT_TRUE(is_error(error_of(gpu_.ask(other(1, 32)(3.0, x, y, 100))), reaction::caller_bug,
+                       {"argument 0 is f64, but parameter 0 of saxpy is `float`"}));
+}
+
+TEST_F(a_program, takes_null_pointers_and_pointers_inside_structs) {
+  struct shape {
+    const float* from;
+    float* to;
+    int n;
+  };
+  const auto p = jit::compile(gpu_, {.source = R"(
+struct shape { const float* from; float* to; int n; };
+__global__ void copy(shape s, const float* bias, float* spare) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < s.n) s.to[i] = s.from[i] + (bias ? bias[i] : 0) + (spare ? 1000 : 0);
+})"});
+  const auto x = gpu_.upload(counting(10)), y = gpu_.alloc<float>(10, {.zeroed = true});
+  const auto copy = [&](const buffer<float>& from, kernel::argument bias) {
+    return jit::launch{.kernel = p.kernel("copy"),
+                       .grid = 1,
+                       .block = 32,
+                       .arguments = {kernel::with_buffers(shape{kernel::device_pointer(in<float>(from)),
+                                                                kernel::device_pointer(inout<float>(y)), 10},
+                                                          in<float>(from), inout<float>(y)),
+                                     bias, nullptr}};
+  };
+  gpu_.tell(copy(x, nullptr));
+  EXPECT_EQ(gpu_.download(y).get().value()[7], 7);
+  gpu_.tell(copy(x, x));
+  EXPECT_EQ(gpu_.download(y).get().value()[7], 14);
+  // The launch is ordered after what writes the buffer, and fails with it.
+  EXPECT_TRUE(
+      is_error(error_of(gpu_.ask(copy(x.slice(0, 11), nullptr))), reaction::caller_bug, {"slice", "10 elements"}));
+  EXPECT_FALSE(y.readable());
+}
+
+TEST_F(a_program, reads_through_a_pointer_that_it_could_write_on_the_callers_word) {
+  const auto p = jit::compile(gpu_, {.source = "__global__ void k(float* out, float* x) { out[0] = x[3]; }\n"});
+  const auto x = gpu_.upload(counting(10)), y = gpu_.alloc<float>(1);
+  gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {out<float>(y), in<float>(x)}});
+  EXPECT_EQ(gpu_.download(y).get().value()[0], 3);
+}
+
 TEST_F(a_program, has_the_kernels_and_templates_that_its_recipe_names) {
   const auto p = jit::compile(gpu_, {.source = "namespace a { template <class T, int N> __global__ void add(T* out) "
                                                "{ out[0] += T(N); } }\n__global__ void other(float*) {}\n",

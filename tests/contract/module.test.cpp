@@ -78,9 +78,10 @@ TEST_F(a_module, refuses_each_argument_of_the_wrong_access_kind_or_type) {
   // Refused launches make their outputs stale, so each has its own.
   const auto y = [&] { return inout(gpu_.alloc<float>(100, {.zeroed = true})); };
   const auto text = [&](const kernel::arguments& a) { return text_of(gpu_.ask(saxpy(a))); };
-  EXPECT_EQ(text({1.0f, x_, y_, 3}),
-            "module.launch: argument 2 is in(f32[100]), but parameter 2 of saxpy is `float*`, which it may write; pass "
-            "inout(y) or out(y)");
+  EXPECT_EQ(
+      text({1.0f, x_, y_, 3}),
+      "module.launch: argument 2 is f32[100], but parameter 2 of saxpy is `float*`, which it may write; pass inout(y) "
+      "or out(y), or in(x) if this kernel only reads it");
   EXPECT_EQ(text({1.0f, y(), y(), 3}),
             "module.launch: argument 1 is inout(f32[100]), but parameter 1 of saxpy is `const float*`, which it only "
             "reads; pass in(x)");
@@ -99,7 +100,7 @@ TEST_F(a_module, refuses_each_argument_of_the_wrong_access_kind_or_type) {
             "module.launch: argument 1 is f32, but parameter 1 of saxpy is `const float*`, a pointer; pass a buffer");
   EXPECT_EQ(
       text({x_, x_, y(), 3}),
-      "module.launch: argument 0 is in(f32[100]), but parameter 0 of saxpy is `float`, a value; pass it by value");
+      "module.launch: argument 0 is f32[100], but parameter 0 of saxpy is `float`, a value; pass it by value");
   struct shorter {
     float scale;
   };

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <span>
 #include <troupe/base/dtype.hpp>
 #include <troupe/kernel/tensor_map.hpp>
 #include <troupe/memory/buffer.hpp>
@@ -13,10 +15,25 @@
 
 namespace troupe::kernel {
 
-/// One argument of a launch: a buffer with the kernel's access to it, a typed value, or a tensor map.
+/// A buffer whose address is inside an argument that is passed by value.
+struct held_buffer {
+  memory_range range;
+  std::uint64_t element_bytes;
+  access_mode mode;
+};
+
+/// One argument of a launch: a buffer with the kernel's access to it, a typed value, a tensor map, or no buffer.
 class argument {
  public:
-  enum class kind : std::uint8_t { read = 0, write = 1, read_write = 2, value = 3, map = 4 };
+  enum class kind : std::uint8_t {
+    read = 0,        ///< `in(x)`: only read, whatever the parameter's type
+    write = 1,       ///< `out(y)`
+    read_write = 2,  ///< `inout(y)`
+    value = 3,
+    map = 4,
+    plain = 5,  ///< a buffer as it is: only read, so the parameter must be a pointer to const
+    null = 6,   ///< `nullptr`
+  };
 
   template <class T, access_mode M>
   argument(const operand<T, M>& o)
@@ -28,9 +45,18 @@ class argument {
         range_(o.range()) {}
   /// A buffer without `in`, `out` or `inout` is only read.
   template <class T>
-  argument(const buffer<T>& b) : argument(in<T>(b)) {}
+  argument(const buffer<T>& b) : argument(in<T>(b)) {
+    is_ = kind::plain;
+  }
   template <class T>
-  argument(const host_buffer<T>& b) : argument(in<T>(b)) {}
+  argument(const host_buffer<T>& b) : argument(in<T>(b)) {
+    is_ = kind::plain;
+  }
+  /// A buffer that may be left out: without one, a null pointer.
+  template <class T, access_mode M>
+  argument(const std::optional<operand<T, M>>& o) : argument(o ? argument(*o) : argument(nullptr)) {}
+  /// A null pointer.
+  argument(std::nullptr_t) : is_(kind::null), bytes_(sizeof(void*)), alignment_(alignof(void*)) {}
   argument(const tensor_map& m)
       : is_(kind::map),
         mode_(m.mode()),
@@ -48,7 +74,19 @@ class argument {
   /// A size, passed as a 64-bit integer.
   argument(extent e) : argument(e.value()) {}
 
+  /// A struct, passed by value, that contains addresses of these buffers: see with_buffers.
+  template <class T>
+  argument(const T& v, std::vector<held_buffer> held) : argument(v) {
+    held_ = std::make_shared<const std::vector<held_buffer>>(std::move(held));
+  }
+
   kind is() const noexcept { return is_; }
+  /// Returns true for a buffer or a tensor map.
+  bool has_memory() const noexcept { return is_ != kind::value && is_ != kind::null; }
+  /// Returns the buffers whose addresses the value contains.
+  std::span<const held_buffer> held() const noexcept {
+    return held_ ? std::span<const held_buffer>(*held_) : std::span<const held_buffer>();
+  }
   access_mode mode() const noexcept { return mode_; }  ///< of the buffer, or of the map's buffer
   /// Precondition: `is() == kind::map`.
   const kernel::tiles& layout() const noexcept { return *tiles_; }
@@ -83,8 +121,25 @@ class argument {
   std::uint32_t bytes_, alignment_;
   memory_range range_;
   std::shared_ptr<const kernel::tiles> tiles_;
+  std::shared_ptr<const std::vector<held_buffer>> held_;
   std::array<std::byte, 16> small_{};
   std::vector<std::byte> large_;
 };
+
+/// Returns the address at which kernels find a buffer, in every worker of its device: for structs that are passed
+/// `with_buffers`. It means nothing to the application.
+template <class T, access_mode M>
+typename operand<T, M>::pointer device_pointer(const operand<T, M>& o) noexcept {
+  return o.data();
+}
+
+/// An argument that is a struct with addresses of buffers in it. The launch is ordered with other uses of the buffers
+/// as these operands say, and keeps them alive.
+///   struct pair { const float* x; float* y; };
+///   with_buffers(pair{device_pointer(in(x)), device_pointer(inout(y))}, in(x), inout(y))
+template <class S, class... T, access_mode... M>
+argument with_buffers(const S& value, const operand<T, M>&... held) {
+  return argument(value, std::vector<held_buffer>{{held.range(), sizeof(T), M}...});
+}
 
 }  // namespace troupe::kernel

@@ -13,7 +13,7 @@ constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 
 std::size_t arguments::encoded_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const argument& a : *list_)
-    bytes += sizeof(head) + (a.is() == argument::kind::value ? padded(a.bytes()) : 2 * sizeof(std::uint64_t)) +
+    bytes += sizeof(head) + (a.has_memory() ? 2 * sizeof(std::uint64_t) : padded(a.bytes())) +
              (a.is() == argument::kind::map ? sizeof(tensor_layout) : 0);
   return bytes;
 }
@@ -23,7 +23,7 @@ void arguments::encode(std::byte* to) const noexcept {
     const head h{a.is(), a.type(), static_cast<std::uint8_t>(a.alignment()), a.mode(), a.bytes()};
     std::memcpy(to, &h, sizeof h);
     to += sizeof h;
-    if (a.is() == argument::kind::value) {
+    if (!a.has_memory()) {
       std::memcpy(to, a.value(), a.bytes());
       to += padded(a.bytes());
     } else {
@@ -43,7 +43,7 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
   std::memcpy(&h, at, sizeof h);
   at += sizeof h;
   seen s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, nullptr};
-  if (h.is == argument::kind::value) {
+  if (h.is == argument::kind::value || h.is == argument::kind::null) {
     at += padded(h.bytes);
   } else {
     std::memcpy(&s.elements, at + sizeof(std::uint64_t), sizeof s.elements);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <troupe/base/placed.hpp>
 #include <troupe/kernel/argument.hpp>
@@ -82,12 +83,20 @@ struct operands_in<kernel::arguments> {
   static constexpr bool list = true;
   template <class V>
   static void visit(const kernel::arguments& a, V&& f) {
-    for (const kernel::argument& one : a.list())
-      if (one.is() != kernel::argument::kind::value) f(&one, one.range(), one.bytes(), one.mode());
+    for (const kernel::argument& one : a.list()) {
+      if (one.has_memory()) f(&one, one.range(), one.bytes(), one.mode());
+      for (const kernel::held_buffer& h : one.held()) f(&h, h.range, h.element_bytes, h.mode);
+    }
   }
   /// Returns the argument's position among all arguments, values included.
   static std::size_t index_of(const kernel::arguments& a, const void* place) noexcept {
-    return static_cast<std::size_t>(static_cast<const kernel::argument*>(place) - a.list().data());
+    std::size_t i = 0;
+    for (const kernel::argument& one : a.list()) {
+      const auto holds = [place](const kernel::held_buffer& h) { return &h == place; };
+      if (&one == place || std::any_of(one.held().begin(), one.held().end(), holds)) return i;
+      ++i;
+    }
+    return i;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <troupe/base/half.hpp>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/dimensions.hpp>
+#include <troupe/kernel/typed_kernel.hpp>
 
 namespace troupe::kernel {
 namespace {
@@ -104,6 +105,46 @@ TEST(arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) 
       a, [&](const void* place, const auto&...) { numbers.push_back(operands_in<arguments>::index_of(a, place)); });
   EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 3}));
 }
+
+TEST(arguments, hold_the_buffers_whose_addresses_are_in_a_struct) {
+  struct pair {
+    const float* x;
+    float* y;
+  };
+  const in<float> x(0x1000, 10);
+  const inout<float> y(0x2000, 20);
+  const arguments a{1, with_buffers(pair{device_pointer(x), device_pointer(y)}, x, y), nullptr};
+  std::vector<std::byte> payload, blob;
+  const auto all = sent(a, payload, blob);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1].is, argument::kind::value);
+  EXPECT_EQ(value<pair>(all[1]).y, reinterpret_cast<float*>(0x2000));
+  EXPECT_EQ(all[2].is, argument::kind::null);
+  EXPECT_EQ(value<void*>(all[2]), nullptr);
+  std::vector<std::pair<std::size_t, access_mode>> operands;
+  operands_in<arguments>::visit(a, [&](const void* place, const memory_range&, std::uint64_t, access_mode mode) {
+    operands.emplace_back(operands_in<arguments>::index_of(a, place), mode);
+  });
+  EXPECT_EQ(operands,
+            (std::vector<std::pair<std::size_t, access_mode>>{{1, access_mode::read}, {1, access_mode::read_write}}));
+}
+
+// Wrong arguments of a typed kernel do not compile.
+struct any_launch {
+  function kernel;
+  dimensions grid, block;
+  extent shared_bytes;
+  kernel::arguments arguments;
+};
+using saxpy = typed_kernel<any_launch, void(float, in<float>, inout<float>, std::optional<out<int>>, int)>;
+using sized = decltype(std::declval<const saxpy&>()(1, 1));
+using floats = buffer<float>;
+static_assert(std::is_invocable_v<sized, float, floats, floats, buffer<int>, int>);
+static_assert(std::is_invocable_v<sized, float, in<float>, inout<float>, std::nullopt_t, int>);
+static_assert(!std::is_invocable_v<sized, float, buffer<double>, floats, buffer<int>, int>);
+static_assert(!std::is_invocable_v<sized, float, in<float>, in<float>, buffer<int>, int>);
+static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>>);
+static_assert(!std::is_invocable_v<sized, floats, floats, floats, buffer<int>, int>);
 
 TEST(dimensions, are_made_from_one_to_three_numbers) {
   EXPECT_EQ(dimensions(5), dimensions(5, 1, 1));

@@ -28,8 +28,8 @@ void check_extents(checker& c, const dimensions& d, const dimensions& most) {
 void check_values(checker& c, const arguments& values) {
   std::uint64_t bytes = 0;
   for (const argument& a : values.list()) {
-    const bool by_value = a.is() == argument::kind::value, map = a.is() == argument::kind::map;
-    bytes += by_value ? a.bytes() : map ? tensor_descriptor_bytes : sizeof(std::uint64_t);
+    const bool map = a.is() == argument::kind::map;
+    bytes += !a.has_memory() ? a.bytes() : map ? tensor_descriptor_bytes : sizeof(std::uint64_t);
     if (map) [[unlikely]]
       if (const auto wrong = complaint_about(a.layout(), a.type(), a.range().address, a.range().bytes))
         return c.refuse(&a, "is a tensor map whose " + wrong->value, wrong->expected);

@@ -6,8 +6,12 @@
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/program.hpp>
+#include <troupe/kernel/typed_kernel.hpp>
 
 namespace troupe::kernel {
+
+template <fixed_string Library>
+struct launch;
 
 /// Functions that the program handles of all libraries with kernels share, such as `jit::program` and `module::image`.
 /// The library's source instantiates it with the definitions in program_requests.hpp.
@@ -20,6 +24,11 @@ class program_of : public program {
   /// Returns a kernel for `launch`; white space in its name is ignored. A name that the program lacks is refused on
   /// use.
   function kernel(std::string name) const { return {*this, std::move(name)}; }
+  /// Returns a kernel whose arguments are checked by the compiler: see typed_kernel.
+  template <class Signature>
+  typed_kernel<launch<Library>, Signature> kernel(std::string name) const {
+    return typed_kernel<launch<Library>, Signature>(function(*this, std::move(name)));
+  }
   /// Returns a variable for `write_global` and `read_global`.
   troupe::kernel::global global(std::string name) const { return {*this, std::move(name)}; }
 

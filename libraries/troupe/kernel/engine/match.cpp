@@ -26,13 +26,15 @@ std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) 
   return cat("a struct of ", bytes, " bytes", alignment == 0 ? "" : cat(", aligned to ", alignment));
 }
 
-// "inout(f32[100])", "i32"
+// "inout(f32[100])", "f32[100]", "i32"
 std::string text_of(const arguments::seen& a) {
   if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
   if (a.is == kind::map) return "a tensor map";
-  const char* const modes[] = {"in(", "out(", "inout("};
+  if (a.is == kind::null) return "a null pointer";
   const std::string type = is_known(a.type) ? std::string(to_string(a.type)) : cat(a.bytes, "-byte struct");
-  return cat(modes[static_cast<int>(a.is)], type, "[", a.elements, "])");
+  const std::string elements = cat(type, "[", a.elements, "]");
+  if (a.is == kind::plain) return elements;
+  return cat(a.is == kind::write ? "out(" : a.is == kind::read_write ? "inout(" : "in(", elements, ")");
 }
 
 // Respells a type for people: "float *" of the compiler becomes `float*`.
@@ -70,8 +72,11 @@ std::string mismatch(const arguments::seen& a, const parameter_attributes& p) {
   if (a.is == kind::value && pointer) return ", a pointer; pass a buffer";
   if (a.is != kind::value && !pointer) return ", a value; pass it by value";
   if (a.is == kind::value) return same_type(a, p) ? "" : "; expected " + type_text(p.element, p.bytes, p.alignment);
-  if (a.is == kind::read && p.passing == passing::pointer) return ", which it may write; pass inout(y) or out(y)";
-  if (a.is != kind::read && p.passing == passing::const_pointer) return ", which it only reads; pass in(x)";
+  if (a.is == kind::null) return "";
+  if (a.is == kind::plain && p.passing == passing::pointer)
+    return ", which it may write; pass inout(y) or out(y), or in(x) if this kernel only reads it";
+  if (a.is != kind::read && a.is != kind::plain && p.passing == passing::const_pointer)
+    return ", which it only reads; pass in(x)";
   if (takes_any_element(p) || same_type(a, p)) return "";
   return "; expected elements of " + type_text(p.element, p.bytes, p.alignment);
 }

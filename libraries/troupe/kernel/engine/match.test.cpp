@@ -47,6 +47,32 @@ TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_if_their_sizes_mat
             "expected a struct of 8 bytes");
 }
 
+const parameter_attributes pointer{"float *", passing::pointer, dtype::f32, 4, 4},
+    const_pointer{"float const *", passing::const_pointer, dtype::f32, 4, 4},
+    number{"int", passing::value, dtype::i32, 4, 4};
+
+TEST(arguments_of_a_kernel, that_are_read_fit_a_pointer_to_const_and_any_pointer_on_the_callers_word) {
+  const in<float> x(0x1000, 4);
+  const buffer<float> plain;
+  EXPECT_EQ(answer({const_pointer}, {x}), "");
+  EXPECT_EQ(answer({pointer}, {x}), "");
+  EXPECT_EQ(answer({const_pointer}, {plain}), "");
+  EXPECT_EQ(answer({pointer}, {plain}),
+            "jit.launch: argument 0 is f32[0], but parameter 0 of k is `float*`, which it may write; pass inout(y) or "
+            "out(y), or in(x) if this kernel only reads it");
+  EXPECT_EQ(
+      answer({const_pointer}, {inout<float>(0x1000, 4)}),
+      "jit.launch: argument 0 is inout(f32[4]), but parameter 0 of k is `float const*`, which it only reads; pass "
+      "in(x)");
+}
+
+TEST(arguments_of_a_kernel, that_are_null_fit_any_pointer_and_nothing_else) {
+  EXPECT_EQ(answer({pointer, const_pointer, of_size(8)}, {nullptr, nullptr, nullptr}), "");
+  EXPECT_EQ(answer({pointer}, {std::optional<inout<float>>()}), "");
+  EXPECT_EQ(answer({number}, {nullptr}),
+            "jit.launch: argument 0 is a null pointer, but parameter 0 of k is `int`, a value; pass it by value");
+}
+
 // Replaces the driver.
 struct alignas(64) descriptor {
   std::uint64_t address, sizes[15];
