@@ -29,7 +29,7 @@ result<std::vector<float>> with_others(const device& gpu) {
 
   if (auto ours = lend(gpu, x).get(); !ours) return ours.error();  // what was sent before is done
   if (!double_all(*shared)) return error(reaction::fatal, "example", "mmap failed");
-  take_back(gpu, x);  // what they left counts as written, before what is sent from now on
+  if (auto back = take_back(gpu, x).get(); !back) return back.error();  // what they left counts as written
   return gpu.download(x).get();
 }
 

@@ -35,7 +35,7 @@ int main() {
   pending<std::vector<float>> answer = gpu.download(matrix, {.timeout = 10s});  // not started by then: retry_later
   result<std::vector<float>> values = answer.get();
   if (!values) return failed(values.error().to_string().c_str());
-  if ((*values)[11] != 3.0f || (*values)[2] != 0.0f || corner[1] != 1.0f || refused.valid())
+  if ((*values)[11] != 3.0f || (*values)[2] != 0.0f || corner[1] != 1.0f || refused.readable())
     return failed("wrong values");
   std::printf("the matrix is right, and the client uses %llu bytes\n", static_cast<unsigned long long>(client.used()));
 }

@@ -123,7 +123,7 @@ class client {
   void ask_by_shared_memory() {
     const numbers data = some(between(1, 5000));
     const auto from = gpu_.alloc_host<float>(data.size()), to = gpu_.alloc_host<float>(data.size());
-    if (!from.valid() || !to.valid()) return;  // a device that has stopped has no memory
+    if (!from.readable() || !to.readable()) return;  // a device that has stopped has no memory
     std::copy(data.begin(), data.end(), from.data());
     const auto x = gpu_.alloc<float>(data.size());
     gpu_.upload(x, from);
@@ -135,7 +135,7 @@ class client {
 
   // Written once, and read until a fault loses it.
   void ask_for_kept_data() {
-    if (kept_data_.empty() || !kept_.valid()) {
+    if (kept_data_.empty() || !kept_.readable()) {
       kept_data_ = some(kept_size);
       gpu_.upload(kept_, kept_data_);
     }
@@ -151,7 +151,7 @@ class client {
       look_later(gpu_.ask(blow), [] { return std::string("a kernel could write sealed memory"); });
     }
     look_later(gpu_.download(sealed_), [this](const numbers& is) {
-      return sealed_.valid() ? difference(is, sealed_data_, "sealed data") : "sealed data is stale";
+      return sealed_.readable() ? difference(is, sealed_data_, "sealed data") : "sealed data is stale";
     });
   }
   // Tries until it succeeds once: a fault may lose the data before.

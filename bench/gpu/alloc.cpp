@@ -27,7 +27,7 @@ figures run(const settings& s) {
   };
   bool valid = true;
   const pair_of_medians found = interleaved(
-      s.rounds(301), [&] { return each([&](std::uint32_t size) { valid &= gpu->alloc<std::byte>(size).valid(); }); },
+      s.rounds(301), [&] { return each([&](std::uint32_t size) { valid &= gpu->alloc<std::byte>(size).readable(); }); },
       [&] { return each([&](std::uint32_t size) { raw->alloc_and_free(size); }); });
   const memory_statistics now = gpu->statistics().memory;
   figures f{.ours = found.ours, .raw = found.raw};

@@ -75,7 +75,7 @@ struct both_ways {
         to(gpu->alloc_host<std::uint32_t>(words)),
         there(gpu->alloc<std::uint32_t>(words)) {
     for (const auto* b : {&from, &to})
-      if (!b->valid()) throw bad_result(*b->cause());
+      if (!b->readable()) throw bad_result(*b->cause());
     count_up({from.data(), words});
     std::memset(to.data(), 0, bytes);
   }
@@ -160,7 +160,7 @@ figures run_overlap(const settings& s) {
     all.push_back({gpu->alloc_host<float>(elements), gpu->alloc_host<float>(elements), gpu->alloc<float>(elements),
                    gpu->alloc<float>(elements)});
     const chunk& c = all.back();
-    if (!c.from.valid() || !c.to.valid()) throw bad_result(*(c.from.valid() ? c.to : c.from).cause());
+    if (!c.from.readable() || !c.to.readable()) throw bad_result(*(c.from.readable() ? c.to : c.from).cause());
     for (int e = 0; e < elements; ++e) bare->input(i)[e] = c.from.data()[e] = static_cast<float>(e % 1009 + i);
   }
   const auto kernel = program.kernel("work");

@@ -61,7 +61,7 @@ int main() {
   const auto wrong = gpu.ask(dsp::smooth<float>{.input = x, .output = y, .samples = 100, .window = 4}).get();
   expect(!wrong && wrong.error().text() == "dsp.smooth<f32>: window has no middle; expected an odd number of samples",
          "an even window is refused, and the text says what is expected");
-  expect(!y.valid() &&
+  expect(!y.readable() &&
              gpu.ask(dsp::peak<float>{.input = y, .samples = 100}).get().error().request().name == "dsp.smooth<f32>",
          "readers of its output get this error");
 

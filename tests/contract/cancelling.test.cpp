@@ -26,7 +26,7 @@ TEST_P(cancelling, a_request_that_times_out_before_it_starts_never_runs) {
   auto late = gpu.ask(increment{.x = x, .n = 10}, {.timeout = 10ms});
   EXPECT_TRUE(is_error(error_of(late.get()), reaction::retry_later, {"testing.increment", "time-out"}))
       << "while the worker is busy";
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   b.lift();
   EXPECT_OK(gpu.sync().get());
   gpu.fill(x.slice(1), 0.0f);
@@ -87,7 +87,7 @@ TEST_P(cancelling, a_request_cancelled_before_it_starts_is_answered_at_once_and_
   auto p = gpu.ask(increment{.x = x, .n = 10});
   p.cancel();
   EXPECT_TRUE(is_error(error_of(p.get()), reaction::retry_later, {"testing.increment", "cancelled"}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   b.lift();
   gpu.fill(x, 5.0f);
   EXPECT_EQ(value(), 5.0f);
@@ -103,7 +103,7 @@ TEST_P(cancelling, dependents_of_a_cancelled_request_fail_with_it) {
   b.lift();
   EXPECT_TRUE(
       is_error(error_of(second.get()), reaction::retry_later, {"testing.increment", "cancelled", "testing.copy"}));
-  EXPECT_FALSE(y.valid());
+  EXPECT_FALSE(y.readable());
 }
 
 TEST_P(cancelling, a_request_that_has_started_runs_to_its_end) {
@@ -186,7 +186,7 @@ TEST(closing, orderly_answers_everything_queued_before_and_refuses_everything_af
     answers.await_all();
     EXPECT_EQ(answers.fine(), 500);
     EXPECT_EQ(last.get().value(), std::vector<float>(10, 500.0f));
-    EXPECT_FALSE(x.valid());
+    EXPECT_FALSE(x.readable());
     EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
     EXPECT_OK(gpu.close().get()) << "again";
     EXPECT_OK(gpu.close_now().get()) << "and again";

@@ -201,7 +201,7 @@ TYPED_TEST_P(library_actor, refuses_stale_inputs_with_their_cause) {
         const buffer<std::byte> bytes(range);
         const memory::fill impossible{.target = bytes, .bytes = -1, .pattern = {}, .pattern_bytes = 1};
         EXPECT_TRUE(is_error(error_of(gpu.ask(impossible)), reaction::caller_bug, {"bytes"}));
-        EXPECT_FALSE(bytes.valid());
+        EXPECT_FALSE(bytes.readable());
         EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug,
                              {"memory.fill", "bytes", name_of<typename TypeParam::request>().data()}));
       });

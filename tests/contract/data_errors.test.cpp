@@ -42,21 +42,21 @@ TEST_P(data_errors, dependents_fail_with_the_first_error_and_its_chain_while_oth
   EXPECT_OK(unrelated.get());
   EXPECT_EQ(gpu.download(other).get().value(), std::vector<float>(10, 1.0f));
   for (const auto& stale : {x, y, z}) {
-    EXPECT_FALSE(stale.valid());
+    EXPECT_FALSE(stale.readable());
     EXPECT_EQ(stale.cause().value().request().name, "testing.spoil");
   }
-  EXPECT_TRUE(other.valid());
+  EXPECT_TRUE(other.readable());
 }
 
 TEST_P(data_errors, dependents_sent_after_a_known_failure_are_refused_with_the_same_error) {
   const auto x = zeros(), y = zeros();
   EXPECT_TRUE(
       is_error(error_of(gpu.ask(spoil{.target = x, .n = 10, .text = "broken on purpose"})), reaction::unsupported, {}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   const accepted s = gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
   ASSERT_FALSE(s);
   EXPECT_TRUE(is_error(s.error(), reaction::unsupported, {"testing.spoil", "broken on purpose", "testing.copy"}));
-  EXPECT_FALSE(y.valid());
+  EXPECT_FALSE(y.readable());
   const error e = error_of(gpu.download(y));
   ASSERT_EQ(e.chain().size(), 2u) << e.to_string();
   EXPECT_EQ(e.chain()[0].name, "testing.copy");
@@ -81,30 +81,30 @@ TEST_P(data_errors, overwriting_makes_a_buffer_valid_again) {
   auto got = gpu.download(x);
   b.lift();
   EXPECT_EQ(got.get().value(), std::vector<float>(10, 2.0f));
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
   (void)gpu.ask(spoil{.target = x, .n = 10, .text = ""}).get();
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   gpu.upload(x, counting(10));
   EXPECT_EQ(gpu.download(x).get().value(), counting(10));
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
 }
 
 TEST_P(data_errors, an_inout_of_a_stale_buffer_does_not_make_it_valid) {
   const auto x = zeros();
   (void)gpu.ask(spoil{.target = x, .n = 10, .text = ""}).get();
   EXPECT_NE(error_text(gpu.ask(increment{.x = x, .n = 10}).get()), "");
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
 }
 
 TEST_P(data_errors, slices_are_stale_exactly_where_the_failure_was) {
   const auto x = gpu.alloc<float>(100);
   gpu.upload(x, counting(100));
   (void)gpu.ask(spoil{.target = x.slice(30, 20), .n = 20, .text = ""}).get();
-  EXPECT_TRUE(x.slice(0, 30).valid());
-  EXPECT_TRUE(x.slice(50, 50).valid());
-  EXPECT_FALSE(x.slice(29, 2).valid());
-  EXPECT_FALSE(x.slice(49, 2).valid());
-  EXPECT_FALSE(x.valid());
+  EXPECT_TRUE(x.slice(0, 30).readable());
+  EXPECT_TRUE(x.slice(50, 50).readable());
+  EXPECT_FALSE(x.slice(29, 2).readable());
+  EXPECT_FALSE(x.slice(49, 2).readable());
+  EXPECT_FALSE(x.readable());
   EXPECT_EQ(gpu.download(x.slice(50)).get().value(), counting(50, 50));
   EXPECT_NE(error_text(gpu.download(x.slice(49, 1)).get()), "");
   // Half of it is overwritten: that half is valid.
@@ -112,7 +112,7 @@ TEST_P(data_errors, slices_are_stale_exactly_where_the_failure_was) {
   EXPECT_EQ(gpu.download(x.slice(0, 40)).get().value().back(), 9.0f);
   EXPECT_NE(error_text(gpu.download(x.slice(0, 41)).get()), "");
   gpu.upload(x.slice(40, 10), counting(10));
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
   EXPECT_OK(gpu.download(x).get());
 }
 
@@ -132,8 +132,8 @@ TEST_P(data_errors, queued_requests_fail_only_for_the_poisoned_slices) {
 TEST_P(data_errors, a_refused_request_spoils_its_outputs_and_not_its_inputs) {
   const auto x = zeros(), y = zeros();
   EXPECT_FALSE(gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 11}));
-  EXPECT_TRUE(x.valid());
-  EXPECT_FALSE(y.valid());
+  EXPECT_TRUE(x.readable());
+  EXPECT_FALSE(y.readable());
   EXPECT_TRUE(
       is_error(error_of(gpu.download(y)), reaction::caller_bug, {"testing.copy", "holds 10", "memory.download"}));
 }
@@ -146,12 +146,12 @@ TEST_P(data_errors, reallocated_memory_is_not_stale) {
       address = x.memory().address;
       gpu.tell(spoil{.target = x, .n = 10, .text = ""});
       EXPECT_OK(gpu.sync().get());
-      EXPECT_FALSE(x.valid());
+      EXPECT_FALSE(x.readable());
     }
     (void)gpu.statistics();  // drives, so the block is free again
     const auto again = gpu.alloc<float>(10);
     EXPECT_EQ(again.memory().address, address) << "the test needs the same memory again";
-    EXPECT_TRUE(again.valid());
+    EXPECT_TRUE(again.readable());
     // Reading memory that was never written is allowed; the caller is responsible.
     EXPECT_OK(gpu.download(again).get());
     EXPECT_OK(gpu.ask(increment{.x = again, .n = 10}).get());
@@ -161,7 +161,7 @@ TEST_P(data_errors, reallocated_memory_is_not_stale) {
 TEST_P(data_errors, a_failed_allocation_is_stale_and_its_reason_reaches_the_last_answer) {
   const auto huge = gpu.alloc<float>(extent(1) * (std::int64_t{1} << 55));
   const auto y = zeros();
-  EXPECT_FALSE(huge.valid());
+  EXPECT_FALSE(huge.readable());
   EXPECT_TRUE(is_error(*huge.cause(), reaction::caller_bug, {"never fit", "memory_limit"}));
   gpu.tell(testing_actor::copy{.source = huge, .target = y, .n = 10});
   EXPECT_TRUE(

@@ -43,7 +43,7 @@ class faults : public testing::Test {
     EXPECT_EQ(answers.answered(), 1000);
     EXPECT_EQ(answers.failed(reaction::context_lost), 1000);
     EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"testing.hold", text}));
-    EXPECT_FALSE(x.valid());
+    EXPECT_FALSE(x.readable());
     expect_stopped_with(text);
   }
 };
@@ -74,14 +74,14 @@ TEST_F(faults, requests_finished_before_the_death_succeed) {
 TEST_F(faults, buffers_are_stale_after_the_death_with_the_cause) {
   const auto x = gpu.alloc<float>(100);
   EXPECT_OK(gpu.fill(x, 3.0f).get());
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
   kill_worker(gpu);
   (void)gpu.stopped().get();
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"SIGKILL"}));
   EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::stopped, {"stopped", "SIGKILL"}));
   const auto later = gpu.alloc<float>(10);
-  EXPECT_FALSE(later.valid());
+  EXPECT_FALSE(later.readable());
 }
 
 TEST_F(faults, a_large_upload_ends_when_the_worker_dies) {

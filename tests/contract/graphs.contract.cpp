@@ -303,7 +303,7 @@ TEST_F(a_graph, refuses_stale_inputs_at_launch_and_replaces_stale_outputs) {
     gpu_.tell(memory::fill{.target = b.as<std::byte>(), .bytes = -1, .pattern = {}, .pattern_bytes = 1});
   };
   spoil(y);
-  EXPECT_FALSE(y.valid());
+  EXPECT_FALSE(y.readable());
   launch(g);
   EXPECT_EQ(content(y), times(counting(64, 1), 2));
   spoil(x);
@@ -444,7 +444,7 @@ TEST_F(a_graph, names_the_failed_node_and_leaves_its_outputs_stale) {
   rec.add(inner.finish());
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = rec.finish()})), reaction::caller_bug,
                        {"graph.launch", "node 1.1 \"wrong\" (jit.launch): ", "has no kernel \"nothing\""}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_TRUE(is_error(error_of(gpu_.download(y)), reaction::caller_bug, {"node 1.1"}));
 }
 

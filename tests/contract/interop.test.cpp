@@ -49,9 +49,9 @@ TEST(sharing, makes_a_buffer_valid_by_taking_it_back) {
   const auto x = gpu.alloc<float>(10);
   gpu.tell(spoil{.target = x, .n = 10, .text = "oh"});
   EXPECT_TRUE(is_error(error_of(lend(gpu, x)), reaction::unsupported, {"oh"}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_OK(take_back(gpu, x).get());
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
 }
 
 TEST(sharing, keeps_exported_memory_while_a_descriptor_is_open) {
@@ -119,7 +119,7 @@ TEST(sharing, maps_imported_memory_into_every_worker) {
     const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
     const auto x = import_memory<float>(
         gpu, {.descriptor = std::move(fd), .offset_bytes = 40, .bytes = 80, .allocation_bytes = 8192});
-    ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+    ASSERT_TRUE(x.readable()) << x.cause()->to_string();
     EXPECT_EQ(gpu.statistics().memory.imported_bytes, 80u);
     EXPECT_EQ(gpu.download(x).get().value(), counting(20, 15));
     ASSERT_OK(gpu.ask(increment{.x = x, .n = 20}).get());
@@ -234,7 +234,7 @@ TEST(sharing, imports_memory_larger_than_the_devices_own) {
     const auto x = import_memory<float>(
         gpu,
         {.descriptor = memory_of_others(bytes), .offset_bytes = bytes - 400, .bytes = 400, .allocation_bytes = bytes});
-    ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+    ASSERT_TRUE(x.readable()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, 7.f).get());
     EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100, 7.f));
   }
@@ -305,7 +305,7 @@ TEST(sharing, lets_a_worker_thread_use_the_programs_own_memory) {
   auto share = std::make_shared<int>(0);
   {
     const auto x = adopt_memory(gpu, mine.data() + 2, 5, share);
-    ASSERT_TRUE(x.valid());
+    ASSERT_TRUE(x.readable());
     EXPECT_EQ(share.use_count(), 2);
     EXPECT_OK(gpu.ask(increment{.x = x.slice(1, 4), .n = 4}).get());
     EXPECT_TRUE(is_error(error_of(export_memory(gpu, x)), reaction::unsupported, {"has no descriptor"}));

@@ -85,7 +85,7 @@ TEST_F(a_program, takes_tensor_maps_only_if_driver_and_gpu_support_them) {
                 "sizes and strides span"}));
   EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {32, 8}}), reaction::unsupported,
                        {"argument 1 is a tensor map, but the host engine has no tensor memory accelerator"}));
-  EXPECT_FALSE(y.valid()) << "its output";
+  EXPECT_FALSE(y.readable()) << "its output";
 }
 
 TEST_F(a_program, is_not_launched_with_a_tensor_map_of_a_lost_or_foreign_buffer) {
@@ -101,7 +101,7 @@ TEST_F(a_program, is_not_launched_with_a_tensor_map_of_a_lost_or_foreign_buffer)
   const auto lost = gpu_.alloc<float>(1024);
   kill_worker(gpu_);
   (void)gpu_.ping(0).get();
-  while (lost.valid()) (void)gpu_.ping(0).get();
+  while (lost.readable()) (void)gpu_.ping(0).get();
   EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos) << "it is refused before it is queued";
 }
 

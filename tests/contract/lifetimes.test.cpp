@@ -77,14 +77,14 @@ TEST_P(lifetimes, handles_that_outlive_the_runtime_report_a_closed_device) {
   EXPECT_EQ(down.get().value(), std::vector<float>(100, 2.0f)) << "the runtime waits for what is queued";
   EXPECT_OK(stopped.get());
   EXPECT_EQ(gpu->state(), device_state::stopped);
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_TRUE(is_error(error_of(gpu->download(x)), reaction::stopped, {"closed"}));
   EXPECT_TRUE(is_error(error_of(gpu->upload(x, h)), reaction::stopped, {"closed"}));
-  EXPECT_FALSE(gpu->alloc<float>(1).valid());
+  EXPECT_FALSE(gpu->alloc<float>(1).readable());
   gpu.reset();
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
-  EXPECT_FALSE(x.slice(0, 5).valid());
+  EXPECT_FALSE(x.slice(0, 5).readable());
   ASSERT_NE(h.data(), nullptr);
   h[99] = 1.0f;  // still valid
 }

@@ -22,7 +22,7 @@ TEST(managed_memory, holds_what_requests_write_to_it) {
     runtime rt;
     const device gpu = rt.open_device(o);
     const auto x = alloc_managed<float>(gpu, 100000, {.zeroed = true}), y = alloc_managed<float>(gpu, 100000);
-    ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+    ASSERT_TRUE(x.readable()) << x.cause()->to_string();
     const auto ordinary = gpu.alloc<float>(100000);
     EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100000, 0.f));
     gpu.upload(x, counting(100000));
@@ -60,7 +60,7 @@ TEST(managed_memory, accepts_every_advice_and_reports_the_advice_in_force) {
          {read_mostly, no_read_mostly, preferred_location, no_preferred_location, accessed_by, no_accessed_by})
       EXPECT_TRUE(is_error(error_of(advise(gpu, x, a)), reaction::unsupported, {"host engine", "leave it out"}));
     EXPECT_TRUE(is_error(error_of(managed(gpu, x)), reaction::unsupported, {"host engine"}));
-    EXPECT_TRUE(x.valid());
+    EXPECT_TRUE(x.readable());
     return;
   }
   const auto now = [&] { return managed(gpu, x).get().value(); };
@@ -101,7 +101,7 @@ TEST(managed_memory, alone_accepts_prefetch_and_advice) {
       is_error(error_of(prefetch(gpu, y, static_cast<managed_place>(7))), reaction::caller_bug, {"to", "place"}));
   EXPECT_TRUE(is_error(error_of(advise(gpu, y, static_cast<managed_advice>(7))), reaction::caller_bug, {"what"}));
   EXPECT_TRUE(is_error(error_of(prefetch(gpu, buffer<float>(), managed_place::host)), reaction::caller_bug, {"empty"}));
-  EXPECT_TRUE(y.valid());
+  EXPECT_TRUE(y.readable());
 }
 
 TEST(managed_memory, is_refused_with_the_reason_if_it_cannot_be_allocated) {
@@ -126,7 +126,7 @@ TEST(managed_memory, counts_against_a_quota_while_a_handle_exists) {
   const memory_quota quota(1 << 20);
   {
     const auto x = alloc_managed<std::byte>(gpu, 1 << 20, {.quota = quota});
-    EXPECT_TRUE(x.valid());
+    EXPECT_TRUE(x.readable());
     EXPECT_EQ(quota.used(), 1u << 20);
     EXPECT_TRUE(
         is_error(*alloc_managed<std::byte>(gpu, 1, {.quota = quota}).cause(), reaction::retry_later, {"quota"}));
@@ -148,7 +148,7 @@ TEST(managed_memory, is_lost_with_its_worker_with_the_reason) {
     EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::context_lost, {"SIGKILL", "allocate it again"}));
     for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(is_error(error_of(gpu.fill(x, 1.f)), reaction::context_lost, {"SIGKILL", "allocate it again"}));
-    EXPECT_FALSE(x.valid());
+    EXPECT_FALSE(x.readable());
     EXPECT_TRUE(is_error(error_of(prefetch(gpu, x, managed_place::host)), reaction::context_lost, {"allocate"}));
     const auto again = alloc_managed<float>(gpu, 10);
     gpu.upload(again, counting(10));

@@ -31,7 +31,7 @@ TEST_P(managed_memory_of, a_dead_worker_is_not_used_by_requests_of_the_next_one)
     if (got) continue;  // it had finished before
     EXPECT_TRUE(got.error().reaction() == reaction::context_lost) << got.error().to_string();
   }
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_OK(gpu.ping().get());
   EXPECT_EQ(gpu.statistics().faults, 1u) << "the next worker has no such memory, and received no request for it";
 }

@@ -80,7 +80,7 @@ TEST(memory, the_limit_holds_to_the_granule_and_freed_memory_is_reused) {
     const std::uint64_t each = limit / 10 / 256 * 256;
     while (all.size() < 20) {
       auto b = gpu.alloc<std::byte>(each);
-      if (!b.valid()) {
+      if (!b.readable()) {
         EXPECT_TRUE(
             is_error(*b.cause(), reaction::retry_later, {"alloc", std::to_string(each).c_str(), "memory_limit"}));
         break;
@@ -91,9 +91,9 @@ TEST(memory, the_limit_holds_to_the_granule_and_freed_memory_is_reused) {
     EXPECT_LE(gpu.statistics().memory.used_bytes, limit);
     EXPECT_EQ(gpu.statistics().memory.failed_allocations, 1u);
     all.pop_back();
-    EXPECT_TRUE(gpu.alloc<std::byte>(each).valid());
+    EXPECT_TRUE(gpu.alloc<std::byte>(each).readable());
     all.clear();
-    EXPECT_TRUE(gpu.alloc<std::byte>(limit).valid()) << "all of it at once";
+    EXPECT_TRUE(gpu.alloc<std::byte>(limit).readable()) << "all of it at once";
     EXPECT_TRUE(is_error(*gpu.alloc<std::byte>(limit + 1).cause(), reaction::caller_bug,
                          {std::to_string(limit).c_str(), "device_options::memory_limit"}));
   }
@@ -104,13 +104,13 @@ TEST(memory, memory_held_by_requests_is_free_when_they_are_done) {
   const device gpu = rt.open_device({.memory_limit = 8 * mib});
   for (int i = 0; i < 200; ++i) {
     const auto x = gpu.alloc<std::byte>(6 * mib);  // only one fits
-    if (x.valid())
+    if (x.readable())
       gpu.fill(x, std::byte{1});
     else
       (void)gpu.sync().get();
   }
   EXPECT_OK(gpu.sync().get());
-  EXPECT_TRUE(gpu.alloc<std::byte>(8 * mib).valid());
+  EXPECT_TRUE(gpu.alloc<std::byte>(8 * mib).readable());
 }
 
 TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_output) {
@@ -128,10 +128,10 @@ TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_ou
     const auto x = gpu.alloc<float>(1'000'000);
     EXPECT_OK(gpu.fill(x, 1.0f).get());
     EXPECT_TRUE(is_error(error_of(gpu.upload(x, counting(1'000'000))), how, {"memory.stream_in", word}));
-    EXPECT_FALSE(x.valid());
+    EXPECT_FALSE(x.readable());
     EXPECT_OK(gpu.fill(x, 1.0f).get());
     EXPECT_TRUE(is_error(error_of(gpu.download(x)), how, {"memory.stream_out", word}));
-    EXPECT_TRUE(x.valid());
+    EXPECT_TRUE(x.readable());
     EXPECT_EQ(gpu.download(x.slice(0, 10)).get().value(), std::vector<float>(10, 1.0f)) << "a small one fits";
   }
 }
@@ -146,15 +146,15 @@ TEST(memory, quotas_are_shared_enforced_and_returned) {
     const auto b = two.alloc<std::byte>(4000, {.quota = quota});
     EXPECT_EQ(quota.used(), 2 * 4096u);
     const auto c = one.alloc<std::byte>(4000, {.quota = quota});
-    EXPECT_FALSE(c.valid());
+    EXPECT_FALSE(c.readable());
     EXPECT_TRUE(is_error(*c.cause(), reaction::retry_later, {"quota", "4000", "10000", "8192"}));
-    EXPECT_TRUE(one.alloc<std::byte>(4000).valid()) << "others are not affected";
+    EXPECT_TRUE(one.alloc<std::byte>(4000).readable()) << "others are not affected";
     EXPECT_EQ(quota.used(), 2 * 4096u);
   }
   EXPECT_EQ(quota.used(), 0u);
   const memory_quota small(1000);
-  EXPECT_FALSE(one.alloc<std::byte>(std::int64_t{1} << 50, {.quota = memory_quota(UINT64_MAX)}).valid());
-  EXPECT_FALSE(one.alloc<std::byte>(1001, {.quota = small}).valid());
+  EXPECT_FALSE(one.alloc<std::byte>(std::int64_t{1} << 50, {.quota = memory_quota(UINT64_MAX)}).readable());
+  EXPECT_FALSE(one.alloc<std::byte>(1001, {.quota = small}).readable());
   EXPECT_EQ(small.used(), 0u);
 }
 
@@ -164,10 +164,10 @@ TEST(memory, invalid_sizes_and_alignments_are_refused) {
   for (const extent& n :
        {extent(0), extent(-1), extent(INT64_MIN + 5), extent(INT64_MAX), extent(INT64_MAX) * 2, extent(UINT64_MAX)}) {
     const auto x = gpu.alloc<double>(n);
-    EXPECT_FALSE(x.valid());
+    EXPECT_FALSE(x.readable());
     EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"alloc: "}));
     EXPECT_TRUE(is_error(error_of(gpu.fill(x, 1.0)), reaction::caller_bug, {"alloc: "}));
-    EXPECT_FALSE(gpu.alloc_host<double>(n).valid());
+    EXPECT_FALSE(gpu.alloc_host<double>(n).readable());
     EXPECT_EQ(gpu.alloc_host<double>(n).span().size(), 0u);
   }
   for (const std::uint64_t a : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{257}, UINT64_MAX}) {
@@ -185,7 +185,7 @@ TEST(memory, alignments_hold_for_every_power_of_two) {
   std::vector<buffer<std::byte>> all;
   for (std::uint64_t a = 1; a <= 32 * mib; a *= 2) {
     all.push_back(gpu.alloc<std::byte>(100, {.alignment = a}));
-    ASSERT_TRUE(all.back().valid()) << a;
+    ASSERT_TRUE(all.back().readable()) << a;
     EXPECT_EQ(all.back().memory().address % a, 0u) << a;
     EXPECT_EQ(all.back().memory().address % 256, 0u);
   }
@@ -247,10 +247,10 @@ TEST(memory, unused_segments_are_freed_for_a_larger_buffer) {
   {
     std::vector<buffer<std::byte>> four;
     for (int i = 0; i < 4; ++i) four.push_back(gpu.alloc<std::byte>(64 * mib));
-    EXPECT_TRUE(four.back().valid());
+    EXPECT_TRUE(four.back().readable());
   }
   const auto whole = gpu.alloc<std::byte>(256 * mib);
-  EXPECT_TRUE(whole.valid()) << error_text(gpu.fill(whole, std::byte{0}).get());
+  EXPECT_TRUE(whole.readable()) << error_text(gpu.fill(whole, std::byte{0}).get());
   EXPECT_OK(gpu.fill(whole.slice(255 * mib), std::byte{1}).get());
 }
 
@@ -260,7 +260,7 @@ TEST(memory, addresses_do_not_run_out_however_often_sizes_change) {
   std::mt19937_64 random(seed_or(31));
   for (int i = 0; i < 60; ++i) {
     const auto x = gpu.alloc<std::byte>((65 + random() % 190) * mib + 1);
-    ASSERT_TRUE(x.valid()) << "round " << i << ": " << x.cause()->to_string();
+    ASSERT_TRUE(x.readable()) << "round " << i << ": " << x.cause()->to_string();
     EXPECT_OK(gpu.fill(x.slice(0, 10), std::byte{1}).get());
   }
 }

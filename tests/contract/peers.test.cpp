@@ -168,7 +168,7 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale
   b.lift();
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::unsupported, {"oh", "testing.spoil"}));
   EXPECT_TRUE(is_error(error_of(std::move(read)), reaction::unsupported, {"oh"}));
-  EXPECT_FALSE(to.valid());
+  EXPECT_FALSE(to.readable());
   EXPECT_EQ(here.statistics().faults, 0u);
 }
 
@@ -209,7 +209,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
     EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 0.f));
   } else {
     EXPECT_TRUE(is_error(got.error(), reaction::context_lost, {"SIGKILL", there.name().c_str()}));
-    EXPECT_FALSE(to.valid());
+    EXPECT_FALSE(to.readable());
   }
   EXPECT_EQ(here.statistics().faults, 0u);
 }
@@ -234,7 +234,7 @@ TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on)
     if (!got) {
       lost = true;
       EXPECT_TRUE(is_error(got.error(), reaction::context_lost, {"SIGKILL", here.name().c_str()}));
-      EXPECT_FALSE(to.valid());
+      EXPECT_FALSE(to.readable());
     } else {
       EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 2.f));
     }

@@ -49,7 +49,7 @@ TEST_P(copies_between_devices, block_neither_device_when_cancelled) {
   auto copied = copy_between(here, to, there, from);
   copied.cancel();
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::retry_later, {"cancelled"}));
-  EXPECT_FALSE(to.valid());
+  EXPECT_FALSE(to.readable());
   EXPECT_OK(here.fill(to, 1.f).get());
   b.lift();
   EXPECT_OK(there.fill(from, 1.f).get());
@@ -116,7 +116,7 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from, {.retries = 1})), reaction::unsupported,
                        {"retries", "copy again"}));
-  EXPECT_FALSE(to.valid());
+  EXPECT_FALSE(to.readable());
   EXPECT_TRUE(is_error(error_of(copy_between(here, to.slice(0, 9), there, from)), reaction::caller_bug,
                        {"target", "holds 36 bytes", "at least 40"}));
   const auto theirs = there.alloc<float>(10);
@@ -130,7 +130,7 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
   const auto sealed = here.alloc<float>(10, {.zeroed = true, .sealable = true});
   ASSERT_OK(seal(here, sealed).get());
   EXPECT_TRUE(is_error(error_of(copy_between(here, sealed, there, from)), reaction::caller_bug, {"sealed"}));
-  EXPECT_TRUE(sealed.valid());
+  EXPECT_TRUE(sealed.readable());
   EXPECT_OK(copy_between(here, to, there, from).get());
   EXPECT_OK(there.fill(from, 1.f).get());
 }
@@ -145,7 +145,7 @@ TEST_P(copies_between_devices, are_staged_if_the_sources_memory_exceeds_the_addr
                                                  .bytes = 4000,
                                                  .allocation_bytes = bytes}),
              near = there.alloc<float>(1000), to = here.alloc<float>(1000);
-  ASSERT_TRUE(from.valid()) << from.cause()->to_string();
+  ASSERT_TRUE(from.readable()) << from.cause()->to_string();
   there.upload(from, counting(1000));
   ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(1000));

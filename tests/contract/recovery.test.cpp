@@ -19,9 +19,9 @@ TEST_P(recovery, a_device_serves_again_after_its_worker_was_killed) {
   kill_worker(gpu);
   const auto answer = gpu.download(x).get();
   ASSERT_FALSE(answer);
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   ASSERT_OK(gpu.upload(x, counting(100)).get());
-  EXPECT_TRUE(x.valid()) << "rewritten data is valid";
+  EXPECT_TRUE(x.readable()) << "rewritten data is valid";
   EXPECT_EQ(gpu.download(x).get().value(), counting(100));
   EXPECT_EQ(gpu.state(), device_state::ready);
   EXPECT_EQ(gpu.statistics().generation, 2u);

@@ -91,7 +91,7 @@ TEST_P(recovery_sent, an_upload_with_an_overwritten_chunk_fails) {
   sent.begun.store(plan.chunks + 1);  // the first chunk's place contains a later chunk, or a part of it
   sent.filled.store(plan.chunks);
   EXPECT_TRUE(is_error(error_of(gpu.ask(request)), reaction::retry_later, {"memory.stream_in", "upload it again"}));
-  EXPECT_FALSE(target.valid());
+  EXPECT_FALSE(target.readable());
   sent.begun.store(plan.count());
   sent.filled.store(plan.count());
   EXPECT_FALSE(gpu.ask(request).get());
@@ -103,7 +103,7 @@ TEST_P(recovery_sent, sent_memory_counts_as_host_memory) {
   EXPECT_EQ(gpu.statistics().host_memory.used_bytes, 512u << 10);
   EXPECT_EQ(gpu.statistics().host_memory.live_buffers, 1u);
   const auto other = gpu.alloc_host<std::byte>(512 << 10);
-  EXPECT_TRUE(other.valid());
+  EXPECT_TRUE(other.readable());
   EXPECT_EQ(gpu.statistics().host_memory.free_bytes, 0u);
   EXPECT_EQ(gpu.statistics().host_memory.high_water_bytes, 1u << 20);
   EXPECT_TRUE(is_error(*gpu.alloc_host<std::byte>(1).cause(), reaction::retry_later, {"no room"}));

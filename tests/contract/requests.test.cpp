@@ -191,10 +191,10 @@ TEST_P(requests, empty_buffers_are_refused_by_every_request) {
     EXPECT_TRUE(is_error(e, reaction::caller_bug, {"empty buffer"}));
   std::vector<float> room(10);
   EXPECT_TRUE(is_error(error_of(gpu.download(none, std::span(room))), reaction::caller_bug, {"empty buffer"}));
-  EXPECT_FALSE(none.valid());
+  EXPECT_FALSE(none.readable());
   EXPECT_TRUE(none.cause());
   EXPECT_EQ(none.size(), 0);
-  EXPECT_FALSE(none.slice(0, 1).valid());
+  EXPECT_FALSE(none.slice(0, 1).readable());
 }
 
 TEST_P(requests, slices_outside_their_buffer_are_refused_when_used) {
@@ -206,7 +206,7 @@ TEST_P(requests, slices_outside_their_buffer_are_refused_when_used) {
   for (const wrong& w : {wrong{0, 11}, wrong{10, 1}, wrong{5, 6}, wrong{-1, 3}, wrong{3, 0}, wrong{3, -1},
                          wrong{INT64_MAX, INT64_MAX}, wrong{1, INT64_MAX}}) {
     const auto s = x.slice(w.first, w.count);
-    EXPECT_FALSE(s.valid());
+    EXPECT_FALSE(s.readable());
     EXPECT_TRUE(is_error(error_of(gpu.download(s)), reaction::caller_bug, {"slice: ", " is "}))
         << w.first.value() << ", " << w.count.value();
     EXPECT_TRUE(is_error(error_of(gpu.fill(s, 1.0f)), reaction::caller_bug, {"slice"}));
@@ -240,13 +240,13 @@ TEST(mailbox, refuses_requests_when_full_and_accepts_them_again_later) {
     EXPECT_TRUE(is_error(told.error(), reaction::retry_later,
                          {"testing.increment", "mailbox", "full", "8", "mailbox_capacity", "when_full"}));
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::retry_later, {"full"}));
-    EXPECT_FALSE(x.valid()) << "the refused request should have written it";
+    EXPECT_FALSE(x.readable()) << "the refused request should have written it";
     EXPECT_TRUE(is_error(*x.cause(), reaction::retry_later, {"testing.increment"}));
     b.lift();
     queued.await_all();
     EXPECT_EQ(queued.fine(), 7);
     EXPECT_OK(gpu.fill(x, 0.0f).get());
-    EXPECT_TRUE(x.valid());
+    EXPECT_TRUE(x.readable());
   }
 }
 

@@ -223,10 +223,10 @@ class keeping_content : public testing::Test {
 
 TEST_F(keeping_content, keeps_the_content_before_refused_requests) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
-  ASSERT_FALSE(x.valid());
+  ASSERT_FALSE(x.readable());
   EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
   EXPECT_OK(keep_content(gpu, x));
-  EXPECT_TRUE(x.valid());
+  EXPECT_TRUE(x.readable());
   EXPECT_EQ(gpu.download(x).get().value(), counting(4));
   EXPECT_OK(keep_content(gpu, x)) << "a valid buffer needs no change";
 }
@@ -235,7 +235,7 @@ TEST_F(keeping_content, keeps_the_content_of_a_slice_alone) {
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   EXPECT_OK(keep_content(gpu, x.slice(0, 2)));
   EXPECT_EQ(gpu.download(x.slice(0, 2)).get().value(), counting(2));
-  EXPECT_FALSE(x.slice(2).valid());
+  EXPECT_FALSE(x.slice(2).readable());
 }
 
 TEST_F(keeping_content, refuses_content_that_a_failed_request_may_have_changed) {
@@ -246,7 +246,7 @@ TEST_F(keeping_content, refuses_content_that_a_failed_request_may_have_changed) 
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   EXPECT_TRUE(
       is_error(error_of(keep_content(gpu, x)), reaction::retry_later, {"keep_content", "not as it was", "time-out"}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
 }
 
 TEST_F(keeping_content, becomes_stale_if_an_earlier_request_fails_later) {
@@ -257,7 +257,7 @@ TEST_F(keeping_content, becomes_stale_if_an_earlier_request_fails_later) {
   EXPECT_OK(keep_content(gpu, x));
   sent.cancel();
   EXPECT_FALSE(sent.get());
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_FALSE(keep_content(gpu, x));
 }
 

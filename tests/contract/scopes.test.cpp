@@ -50,7 +50,7 @@ TEST_P(scopes, cancel_unstarted_requests_and_tells_when_stopped) {
   client.request_stop();
   for (const error& why : {error_of(asked.get()), error_of(data.get()), error_of(synced.get())})
     EXPECT_TRUE(is_error(why, reaction::retry_later, {"stopped", "scope_options::stop"}));
-  EXPECT_FALSE(x.valid()) << "the client's tell should have written it";
+  EXPECT_FALSE(x.readable()) << "the client's tell should have written it";
   b.lift();
   EXPECT_EQ(gpu.download(y).get().value()[0], 1.0f) << "not the client's";
 }
@@ -84,7 +84,7 @@ TEST_P(scopes, apply_one_deadline_to_every_step_of_a_chain) {
   EXPECT_TRUE(is_error(error_of(asked.get()), reaction::retry_later, {"time-out"}));
   EXPECT_TRUE(is_error(error_of(data.get()), reaction::retry_later, {"time-out"}));
   EXPECT_TRUE(is_error(error_of(mine.ping()), reaction::retry_later, {"scope_options::timeout"}));
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   b.lift();
   EXPECT_OK(gpu.fill(x, 0.f).get());
 }

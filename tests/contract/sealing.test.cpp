@@ -36,19 +36,19 @@ TEST_P(sealing, keeps_a_buffer_across_faults_until_it_is_unsealed) {
     for (int i = 0; i < 3; ++i) {
       kill_and_wait(gpu);
       EXPECT_EQ(gpu.download(x).get().value(), counting(5000));
-      EXPECT_TRUE(x.valid());
+      EXPECT_TRUE(x.readable());
       EXPECT_TRUE(x.sealed());
-      EXPECT_EQ(other.valid(), how == salvage::untouched);
+      EXPECT_EQ(other.readable(), how == salvage::untouched);
     }
     ASSERT_OK(unseal(gpu, x).get());
     EXPECT_FALSE(x.sealed());
-    EXPECT_TRUE(x.valid());
+    EXPECT_TRUE(x.readable());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 0u);
     ASSERT_OK(unseal(gpu, x).get()) << "there is nothing to do";
     ASSERT_OK(gpu.ask(increment{.x = x, .n = 5000}).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(5000, 1));
     kill_and_wait(gpu);
-    EXPECT_EQ(x.valid(), how == salvage::untouched) << "an ordinary buffer again";
+    EXPECT_EQ(x.readable(), how == salvage::untouched) << "an ordinary buffer again";
     EXPECT_OK(gpu.upload(x, counting(5000, 2)).get()) << "by a worker that never saw it sealed";
   }
 }
@@ -63,7 +63,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
                          {"testing.increment", "x is sealed", "unseal()"}));
     EXPECT_TRUE(is_error(error_of(gpu.fill(x.slice(50, 1), 1.0f)), reaction::caller_bug, {"target is sealed"}));
     EXPECT_TRUE(is_error(error_of(gpu.upload(x, counting(100, 1))), reaction::caller_bug, {"target is sealed"}));
-    EXPECT_TRUE(x.valid()) << "a refused request has no effect";
+    EXPECT_TRUE(x.readable()) << "a refused request has no effect";
     EXPECT_OK(gpu.copy(y, x).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(100));
     if (i == 0) {
@@ -151,7 +151,7 @@ TEST_P(sealing, has_no_effect_if_the_worker_dies_first) {
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(std::move(never)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_FALSE(x.sealed());
-  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(x.readable());
   EXPECT_OK(gpu.upload(x, counting(10)).get());
   EXPECT_OK(seal(gpu, x).get());
   kill_and_wait(gpu);
@@ -216,7 +216,7 @@ TEST_P(sealing, ends_with_the_last_handle_which_frees_the_memory) {
   const device gpu = open({.memory_limit = 1 << 20});
   for (int round = 0; round < 20; ++round) {
     auto x = gpu.alloc<std::byte>(1 << 20, {.sealable = true});  // all of the memory
-    ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+    ASSERT_TRUE(x.readable()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, static_cast<std::byte>(round)).get());
     ASSERT_OK(seal(gpu, x).get());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 1u << 20);
@@ -234,7 +234,7 @@ TEST_P(sealing, protects_more_buffers_than_fit_one_message) {
   for (int i = 0; i < count; ++i) {
     all.push_back(gpu.alloc<int>(1, {.sealable = true}));
     gpu.fill(all.back(), i);
-    if (i % 2 == 0) seal(gpu, all.back());
+    if (i % 2 == 0) (void)seal(gpu, all.back());
   }
   ASSERT_OK(gpu.sync().get());
   EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 4u * count / 2);
@@ -248,7 +248,7 @@ TEST_P(sealing, protects_more_buffers_than_fit_one_message) {
       }
     }
   }
-  for (int i = 0; i < count; i += 2) unseal(gpu, all[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < count; i += 2) (void)unseal(gpu, all[static_cast<std::size_t>(i)]);
   for (int i = 0; i < count; ++i) gpu.fill(all[static_cast<std::size_t>(i)], 7);
   EXPECT_OK(gpu.sync().get());
   EXPECT_EQ(gpu.statistics().generation, 3u);
@@ -301,7 +301,7 @@ TEST_P(sealing, survives_stop_and_reset_of_the_device) {
   EXPECT_TRUE(x.sealed());
   ASSERT_OK(gpu.reset().get());
   EXPECT_EQ(gpu.download(x).get().value(), counting(10));
-  EXPECT_FALSE(y.valid());
+  EXPECT_FALSE(y.readable());
   EXPECT_OK(unseal(gpu, x).get());
   EXPECT_OK(gpu.fill(x, 1.0f).get());
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Transfers: every size around every boundary, every element type of fill, pitches, threads.
+#include <array>
+#include <complex>
 #include <random>
 #include <troupe/device/matrix_copy.hpp>
 
@@ -71,6 +73,15 @@ TEST_P(transfers, have_read_ordinary_memory_when_upload_returns) {
     EXPECT_OK(done.get());
     EXPECT_TRUE(same(gpu.download(x).get().value(), expected));
   }
+}
+
+TEST_P(transfers, allocate_for_an_upload_of_values) {
+  EXPECT_EQ(gpu.download(gpu.upload(counting(100))).get().value(), counting(100));
+  EXPECT_EQ(gpu.download(gpu.upload(std::array{1, 2, 3})).get().value(), (std::vector{1, 2, 3}));
+  const buffer<complex64> z = gpu.upload(std::vector<std::complex<float>>{{1, 2}, {3, 4}});
+  EXPECT_EQ(gpu.download(z).get().value()[1], complex64(3, 4));
+  EXPECT_TRUE(
+      is_error(error_of(gpu.download(gpu.upload(std::vector<float>()))), reaction::caller_bug, {"0 elements"}));
 }
 
 TEST_P(transfers, replace_only_the_front_by_a_smaller_upload) {

@@ -86,7 +86,7 @@ TEST_F(watching, a_watch_reports_a_fault_and_the_recovery) {
   EXPECT_EQ(gpu.statistics().faults, 1u);
   EXPECT_TRUE(gpu.ready());
 
-  gpu.close();
+  EXPECT_OK(gpu.close().get());
   EXPECT_EQ(until(w, event_kind::closing).back().state, device_state::closing);
   EXPECT_FALSE(until(w, event_kind::stopped).back().cause);
   EXPECT_TRUE(is_error(error_of(w.next()), reaction::stopped, {"closed"}));

@@ -152,7 +152,7 @@ TEST_P(peers_on_gpus, fail_with_the_fault_of_the_source_alone) {
   const auto failed = copy_between(*here, y, *there, x).get();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().reaction(), reaction::context_lost) << error_text(failed);
-  EXPECT_FALSE(y.valid());
+  EXPECT_FALSE(y.readable());
   EXPECT_EQ(here->statistics().faults, 0u);
   there->fill(x, 5);
   copy_between(*here, y, *there, x);
@@ -208,7 +208,7 @@ TEST_P(peers_on_gpus, let_kernels_read_each_others_memory_if_they_have_access) {
   auto shared = export_memory(*there, x);
   ASSERT_OK(shared);
   const auto seen = import_memory<int>(*here, std::move(*shared));
-  if (!seen.valid()) {
+  if (!seen.readable()) {
     EXPECT_FALSE(peer(*here, *there)->access) << seen.cause()->to_string();
     return;
   }

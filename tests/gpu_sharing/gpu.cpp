@@ -120,7 +120,7 @@ TEST_F(sharing_with_cuda, keeps_imported_memory_across_a_restart) {
                                             .offset_bytes = 40,
                                             .bytes = 400,
                                             .allocation_bytes = 2 * granule});
-  ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+  ASSERT_TRUE(x.readable()) << x.cause()->to_string();
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 10));
   ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
   while (gpu.statistics().generation == 1) std::this_thread::yield();

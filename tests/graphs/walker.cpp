@@ -231,7 +231,7 @@ void walker::look(int i, const step& s) {
   o.answered = true;
   const buffer<std::byte> b = view<>(s.a);
   o.why = b.cause();
-  o.reply = b.valid();
+  o.reply = b.readable();
   if (o.reply == 0 || !is_host(s.a)) return;
   const auto seen = held(s.a).host.slice(s.a.first, s.a.bytes).span();
   o.data.assign(seen.begin(), seen.end());

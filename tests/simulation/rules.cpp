@@ -91,8 +91,8 @@ void rules::check_validity() const {
       doubtful |= state == model_buffer::content::doubtful;
     }
     if (doubtful) continue;
-    if (lost && b.handle.valid()) run_.violated("a buffer is valid although its content is lost");
-    if (!lost && !b.handle.valid())
+    if (lost && b.handle.readable()) run_.violated("a buffer is readable although its content is lost");
+    if (!lost && !b.handle.readable())
       run_.violated("a buffer is not valid although nothing of it is lost: " + b.handle.cause()->text());
   }
 }

@@ -68,7 +68,7 @@ struct event::state {
   pending<void> explained(pending<void> answer) const {
     if (!opened_from) return answer;
     return std::move(answer).then([opening = opening](const result<void>& r) -> result<void> {
-      if (r || r.error().reaction() == reaction::unsupported || opening.valid()) return r;
+      if (r || r.error().reaction() == reaction::unsupported || opening.readable()) return r;
       error::details d = r.error().all();
       d.text += "; an event of another process is open only in the worker that opened it: open it again";
       return error(std::move(d));

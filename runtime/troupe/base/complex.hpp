@@ -60,6 +60,19 @@ template <class T>
 struct real_part<basic_complex<T>> {
   using type = T;
 };
+
+// The type that buffers hold for values of type T.
+template <class T>
+struct buffer_element {
+  using type = T;
+};
+template <class T>
+  requires complex_like<T, typename T::value_type>
+struct buffer_element<T> {
+  using type = basic_complex<typename T::value_type>;
+};
+template <class T>
+using element_of = typename buffer_element<T>::type;
 }  // namespace detail
 /// The type of the parts of a T: float for complex64, double for complex128, T itself if it is real.
 template <class T>

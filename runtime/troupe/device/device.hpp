@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ranges>
+#include <span>
 #include <troupe/async/accepted.hpp>
+#include <troupe/base/complex.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/device/scope.hpp>
 #include <troupe/device/statistics.hpp>
@@ -19,7 +22,8 @@ namespace troupe {
 ///
 /// A device executes everything it is asked *as if one request at a time*, in the order of the calls; requests overlap
 /// only where no caller can tell. So a program can queue a whole computation and check once, at the end: an error
-/// anywhere before arrives there. All functions are thread-safe, and none throws.
+/// anywhere before arrives there. Answers whose errors arrive nowhere else are [[nodiscard]]. All functions are
+/// thread-safe, and none throws.
 ///
 /// Other things to do with a device are functions in headers of their own: `peers.hpp` (several devices),
 /// `sealing.hpp`, `sharing.hpp`, `managed.hpp`, `matrix_copy.hpp`, `keep_content.hpp`.
@@ -52,12 +56,12 @@ class device {
   device within(const scope_options& o) const;
   /// Completes when the mailbox has room for `requests` more, so that sending them does not block: for a thread that
   /// must not block. Another thread may take the room first. Fails with the reason if the device accepts no requests.
-  pending<void> room(std::uint32_t requests = 1) const;
+  [[nodiscard]] pending<void> room(std::uint32_t requests = 1) const;
   /// Completes when everything queued before is done and the data of downloads has arrived: the memory they read and
   /// write may be freed then. Continuations of earlier answers may still be running.
-  pending<void> sync() const;
+  [[nodiscard]] pending<void> sync() const;
   /// Returns `value` after a round trip to the worker.
-  pending<std::uint64_t> ping(std::uint64_t value = 0) const;
+  [[nodiscard]] pending<std::uint64_t> ping(std::uint64_t value = 0) const;
 
   // --- memory ---
   /// Allocates memory for `count` elements without waiting for requests. On a GPU the worker allocates, for many
@@ -74,6 +78,19 @@ class device {
     return host_buffer<T>(detail::alloc_host(*this, count, sizeof(T), o));
   }
 
+  /// Allocates memory for these values and writes them to it. Has read them when it returns; a failure travels with the
+  /// buffer. Values of `std::complex` become `basic_complex`, which has the same layout.
+  ///   buffer<float> x = gpu.upload(values);
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R>
+  buffer<detail::element_of<std::ranges::range_value_t<R>>> upload(const R& values, const alloc_options& o = {}) const {
+    using T = detail::element_of<std::ranges::range_value_t<R>>;
+    static_assert(sizeof(T) == sizeof(std::ranges::range_value_t<R>));
+    const std::span from(reinterpret_cast<const T*>(std::ranges::data(values)), std::ranges::size(values));
+    buffer<T> to = alloc<T>(from.size(), o);
+    upload(to, from);
+    return to;
+  }
   /// Writes `from` to the first elements of `to`. Has read `from` when it returns: the call copies a large span in
   /// chunks, as fast as the device takes them.
   template <class T>
@@ -121,17 +138,17 @@ class device {
   // --- life ---
   /// Completes when the device serves for the first time, or fails with the reason why it never will. Requests may be
   /// queued before.
-  pending<void> started() const;
+  [[nodiscard]] pending<void> started() const;
   /// Completes when the device has stopped, without an error after an orderly close.
-  pending<void> stopped() const;
+  [[nodiscard]] pending<void> stopped() const;
   /// Refuses new requests from now on; completes when all earlier ones are answered and the worker has ended.
-  pending<void> close() const;
+  [[nodiscard]] pending<void> close() const;
   /// The same, but requests that have not started are answered `stopped`, and those that run for longer than
   /// `close_timeout` are answered `context_lost`.
-  pending<void> close_now() const;
+  [[nodiscard]] pending<void> close_now() const;
   /// Restarts a device that has stopped because its workers failed too often. Completes when it serves, or fails with
   /// the reason. For a device that serves, it ends quarantines only: see device_options::quarantine_after.
-  pending<void> reset() const;
+  [[nodiscard]] pending<void> reset() const;
 
   device_state state() const noexcept;
   /// Whether a worker is there that would serve a request sent now: for health checks.

@@ -20,13 +20,13 @@ pending<void> unseal(const device& gpu, const memory_range& r);
 /// first; if one of them fails, so does this, and the buffer is not sealed. Nor is it if the worker fails before the
 /// answer.   mprotect, cuMemSetAccess
 template <class T>
-pending<void> seal(const device& gpu, const buffer<T>& b) {
+[[nodiscard]] pending<void> seal(const device& gpu, const buffer<T>& b) {
   return detail::seal(gpu, b.memory());
 }
 
 /// Lifts a seal. From this call on requests may write the buffer again.
 template <class T>
-pending<void> unseal(const device& gpu, const buffer<T>& b) {
+[[nodiscard]] pending<void> unseal(const device& gpu, const buffer<T>& b) {
   return detail::unseal(gpu, b.memory());
 }
 

@@ -52,12 +52,12 @@ buffer<T> adopt_memory(const device& gpu, T* data, extent count, std::shared_ptr
 /// Completes when all earlier requests that use the buffer are done: others may use it then, until `take_back`. Send no
 /// requests for it meanwhile.
 template <class T>
-pending<void> lend(const device& gpu, const buffer<T>& b) {
+[[nodiscard]] pending<void> lend(const device& gpu, const buffer<T>& b) {
   return detail::lend(gpu, b.memory());
 }
 /// Ends a `lend`. All of the buffer counts as written.
 template <class T>
-pending<void> take_back(const device& gpu, const buffer<T>& b) {
+[[nodiscard]] pending<void> take_back(const device& gpu, const buffer<T>& b) {
   return detail::take_back(gpu, b.memory());
 }
 

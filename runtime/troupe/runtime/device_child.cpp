@@ -17,8 +17,8 @@ class child_device final : public child_handle {
       return why;
     });
   }
-  void stop() noexcept override { device_.close(); }
-  void kill() noexcept override { device_.close_now(); }
+  void stop() noexcept override { (void)device_.close(); }
+  void kill() noexcept override { (void)device_.close_now(); }
 
  private:
   device device_;
