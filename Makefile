@@ -3,7 +3,7 @@
 # Short names for the scripts in scripts/, which do the work. Each target sets up whatever it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall deb clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -44,5 +44,7 @@ install: ## install to PREFIX=/usr/local, after test or demo without compiling a
 	@scripts/install $(or $(PREFIX),/usr/local)
 uninstall: ## remove the installation
 	@scripts/uninstall $(or $(PREFIX),/usr/local)
+deb: ## a Debian package of the build, in build/packages
+	@scripts/deb
 clean: ## remove build/
 	rm -rf build

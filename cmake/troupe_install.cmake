@@ -28,9 +28,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake ${PROJECT_SOURCE_DIR}/cmake/troupe_check_compiler.cmake
   DESTINATION ${dir} COMPONENT troupe_development)
+include(troupe_pkg_config)
 # The files that the pages link to are installed beside them as in this tree.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")
+install(DIRECTORY tests/programs DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")
 install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install COMPONENT troupe_development)
 install(DIRECTORY runtime/troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/runtime/troupe/actor COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")
