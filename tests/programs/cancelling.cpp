@@ -40,7 +40,7 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   auto copy = gpu.copy(y, x);
   copy.cancel();
   wrong += !later(co_await as_result(std::move(copy)));
-  wrong += y.valid() || !x.valid();
+  wrong += y.readable() || !x.readable();
   co_await gpu.fill(y, 2.0f);
   wrong += co_await gpu.ask(blas::asum<float>{.x = y, .n = n}) != 2 * n;
 

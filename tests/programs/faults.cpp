@@ -58,7 +58,7 @@ task<result<int>> all(device gpu) {
       gpu.ask(jit::launch{.kernel = program.kernel("wild"), .grid = 1, .block = 1, .arguments = {weights, out(y)}}));
   expect(!crash && crash.error().reaction() == reaction::context_lost, "the crash is an answer", wrong);
   expect(!crash && crash.error().to_string().find("SIGSEGV") != std::string::npos, "the text says what", wrong);
-  expect(!y.valid(), "its output is stale", wrong);
+  expect(!y.readable(), "its output is stale", wrong);
   expect(gpu.last_fault()->signal == SIGSEGV && gpu.last_fault()->kind == fault_kind::ended, "the black box", wrong);
   expect(gpu.last_fault()->blamed && gpu.last_fault()->blamed->name == "jit.launch", "the launch is blamed", wrong);
   expect(co_await gpu.download(weights) == values, "the weights, after a crash", wrong);

@@ -30,7 +30,7 @@ task<result<int>> all(device gpu) {
 
   memory_quota little(1 << 16);
   const auto refused = alloc_managed<float>(gpu, n, {.quota = little});
-  wrong += refused.valid() || refused.cause()->reaction() != reaction::retry_later;
+  wrong += refused.readable() || refused.cause()->reaction() != reaction::retry_later;
 
   ::kill(gpu.statistics().worker_pid, SIGKILL);
   const auto gone = co_await as_result(gpu.download(table));

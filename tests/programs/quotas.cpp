@@ -17,14 +17,14 @@ task<result<int>> all(device gpu) {
     std::vector<buffer<float>> held;
     for (int i = 0; i < 4; ++i) {
       held.push_back(gpu.alloc<float>(1 << 16, {.zeroed = true, .quota = client}));
-      wrong += !held.back().valid();
+      wrong += !held.back().readable();
     }
     auto more = gpu.alloc<float>(1, {.quota = client});
-    wrong += more.valid() || more.cause()->reaction() != reaction::retry_later;
+    wrong += more.readable() || more.cause()->reaction() != reaction::retry_later;
     gpu.fill(more, 1.0f);
     const auto used = co_await as_result(gpu.ask(blas::asum<float>{.x = more, .n = 1}));
     wrong += used || used.error().reaction() != reaction::retry_later;
-    wrong += !gpu.alloc<float>(1 << 16, {.quota = other}).valid();
+    wrong += !gpu.alloc<float>(1 << 16, {.quota = other}).readable();
     wrong += client.used() != 1 << 20;
   }
   co_await gpu.sync();
@@ -36,7 +36,7 @@ task<result<int>> all(device gpu) {
   std::vector<buffer<std::byte>> all_of_it;
   while (true) {
     all_of_it.push_back(gpu.alloc<std::byte>(1 << 20));
-    if (!all_of_it.back().valid()) break;
+    if (!all_of_it.back().readable()) break;
     if (all_of_it.size() > 100) co_return error(reaction::fatal, "quotas", "there is no limit");
   }
   wrong += all_of_it.size() != 16;  // 15 beside `again`, and one that was refused
