@@ -98,9 +98,8 @@ TEST_F(a_module, refuses_each_argument_of_the_wrong_access_kind_or_type) {
       "module.launch: argument 2 is out(f64[10]), but parameter 2 of saxpy is `float*`; expected elements of f32");
   EXPECT_EQ(text({1.0f, 2.0f, y(), 3}),
             "module.launch: argument 1 is f32, but parameter 1 of saxpy is `const float*`, a pointer; pass a buffer");
-  EXPECT_EQ(
-      text({x_, x_, y(), 3}),
-      "module.launch: argument 0 is f32[100], but parameter 0 of saxpy is `float`, a value; pass it by value");
+  EXPECT_EQ(text({x_, x_, y(), 3}),
+            "module.launch: argument 0 is f32[100], but parameter 0 of saxpy is `float`, a value; pass it by value");
   struct shorter {
     float scale;
   };

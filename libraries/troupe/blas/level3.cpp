@@ -7,7 +7,7 @@ namespace troupe::blas::detail {
 
 // C is n by n, and one triangle of it is touched: the other one does not change, even if beta is 0.
 template <class R>
-static void check_update(const R& r, checker& check) {
+static void check_rank_k(const R& r, checker& check) {
   if constexpr (is_hermitian<R>)
     check.require(r.trans != op::transpose, r.trans, "is transpose",
                   "none or conjugate_transpose: the result is Hermitian");
@@ -51,7 +51,7 @@ static void check_sided(const R& r, checker& check) {
 template <class R>
 void check_product(const R& r, checker& check) {
   if constexpr (requires { r.k; })
-    check_update(r, check);
+    check_rank_k(r, check);
   else
     check_sided(r, check);
 }
