@@ -7,7 +7,6 @@
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/runtime/runtime.hpp>
@@ -90,8 +89,7 @@ gpu_report examine_gpus(const installation& here) {
 
 // What runtime::open_device chooses, from what is known already.
 engine_choice default_engine(const gpu_report& g) {
-  const char* const set = std::getenv("TROUPE_ENGINE");
-  return choose_engine(0, {.environment = set != nullptr ? set : "",
+  return choose_engine(0, {.environment = engine_of_environment(),
                            .has_gpu_engines = g.built,
                            .driver_is_loaded = true,
                            .ask_driver = [&]() -> result<protocol::driver_description> {

@@ -13,14 +13,9 @@ matrix<T> rows_of(const device& gpu, extent rows, int first = 1) {
   return {filled<T>(gpu, square, first), rows, size};
 }
 
-template <class R>
-struct view_case {
-  using request = R;
-};
-
 // C = 2 * A * B + 3 * C
 template <class T, class C>
-struct multiplication : view_case<blas::multiplication<T, C>> {
+struct multiplication {
   using request = blas::multiplication<T, C>;
   static request make(const device& gpu, extent rows_of_b) {
     return {.a = rows_of<T>(gpu, size),
@@ -40,7 +35,7 @@ struct multiplication : view_case<blas::multiplication<T, C>> {
 
 // C = 2 * A + 3 * B
 template <class T>
-struct addition : view_case<blas::addition<T>> {
+struct addition {
   using request = blas::addition<T>;
   static request make(const device& gpu, extent rows_of_b) {
     return {.a = rows_of<T>(gpu, size),
@@ -58,7 +53,7 @@ struct addition : view_case<blas::addition<T>> {
 };
 
 template <class T>
-struct triangular_solution : view_case<blas::triangular_solution<T>> {
+struct triangular_solution {
   using request = blas::triangular_solution<T>;
   static request make(const device& gpu, extent rows_of_b) {
     return {.a = rows_of<T>(gpu, size), .b = rows_of<T>(gpu, rows_of_b, 2), .diag = blas::diagonal::unit};

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+#include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/check_options.hpp>
 #include <troupe/protocol/greeting.hpp>
@@ -58,6 +59,12 @@ std::optional<error> check(const device_options& o) {
     if (l.empty() || l.find_first_of("/\n") != std::string::npos)
       return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
   return {};
+}
+
+bool has_platform(const device_options& o, const std::string& backend) {
+  const std::string file = "/platform." + backend + ".so";
+  const auto in = [&file](const std::string& folder) { return ::access((folder + file).c_str(), F_OK) == 0; };
+  return std::any_of(o.engine_folders.begin(), o.engine_folders.end(), in) || in(o.runtime_folder + "/engines");
 }
 
 }  // namespace troupe

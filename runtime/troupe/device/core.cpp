@@ -18,18 +18,11 @@
 namespace troupe {
 namespace {
 
-// A backend with a platform plug-in has its own memory and addresses.
-bool has_platform(const device_options& o) {
-  const std::string file = "/platform." + o.engine + ".so";
-  const auto in = [&file](const std::string& folder) { return ::access((folder + file).c_str(), F_OK) == 0; };
-  return std::any_of(o.engine_folders.begin(), o.engine_folders.end(), in) || in(o.runtime_folder + "/engines");
-}
-
 // Used until the first worker reports the GPU's memory.
 constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
 
 device_options named(device_options o, std::uint32_t index) {
-  if (o.name.empty()) o.name = cat(o.engine, ":", has_platform(o) ? o.ordinal : index);
+  if (o.name.empty()) o.name = cat(o.engine, ":", has_platform(o, o.engine) ? o.ordinal : index);
   return o;
 }
 
@@ -62,7 +55,7 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
 
 device_core::device_core(const device_options& o, std::uint32_t index, device_environment environment)
     : options(named(o, index)),
-      gpu(has_platform(o)),
+      gpu(has_platform(o, o.engine)),
       engine_reason(std::move(environment.engine_reason)),
       loop(std::move(environment.loop)),
       requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),

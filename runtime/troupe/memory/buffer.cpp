@@ -46,7 +46,7 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
 }
 
 memory_range reinterpreted(const memory_range& range, std::size_t element_bytes, std::size_t alignment) {
-  if (!range.owner || range.owner->address == 0) return range;
+  if (!has_memory(range)) return range;
   const std::uint64_t offset = range.address - range.owner->address;
   if (range.bytes % element_bytes != 0 || offset % element_bytes != 0 || range.address % alignment != 0) {
     return refused_view(

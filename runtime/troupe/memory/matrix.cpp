@@ -36,7 +36,7 @@ std::string why_impossible(extent rows, extent columns, const matrix_strides& by
 viewed_matrix view_matrix(const memory_range& memory, extent rows, extent columns, const matrix_strides& strides,
                           std::size_t element_bytes) {
   const matrix_shape shape = shape_of(rows, columns, strides);
-  if (!memory.owner || memory.owner->address == 0) return {memory, shape};
+  if (!has_memory(memory)) return {memory, shape};
   const std::string impossible = why_impossible(rows, columns, strides);
   if (!impossible.empty()) return {refused_view(memory, "matrix: " + impossible), shape};
   const extent span = span_of(rows, columns, strides), have = size_of(memory, element_bytes);
@@ -59,7 +59,7 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
                        std::size_t element_bytes) {
   const matrix_strides by{m.shape.row_stride, m.shape.column_stride};
   const matrix_shape shape = shape_of(rows, columns, by);
-  if (!m.memory.owner || m.memory.owner->address == 0) return {m.memory, shape};
+  if (!has_memory(m.memory)) return {m.memory, shape};
   const auto inside = [](extent first, extent count, std::int64_t have) {
     const extent end = first + count;
     return first >= 0 && count >= 1 && !end.overflowed() && end <= have;

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t max_rank = tensor_shape::max_rank;
 
-bool has_memory(const memory_range& r) noexcept { return r.owner && r.owner->address != 0; }
-
 // "2 x 3 x 4"
 template <class Numbers>
 std::string listed(const Numbers& numbers, std::size_t count) {

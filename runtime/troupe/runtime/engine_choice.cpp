@@ -3,13 +3,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/device/check_options.hpp>
 #include <troupe/runtime/engine_choice.hpp>
 
 namespace troupe {
@@ -22,13 +22,6 @@ constexpr int prohibited = 2;  // CU_COMPUTEMODE_PROHIBITED
 engine_choice host_because(std::string reason) { return {"host", std::move(reason)}; }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-bool has_gpu_engines(const device_options& o) {
-  constexpr const char* platform = "/platform.cuda.so";
-  return exists(o.runtime_folder + "/engines" + platform) ||
-         std::any_of(o.engine_folders.begin(), o.engine_folders.end(),
-                     [](const std::string& folder) { return exists(folder + platform); });
-}
 
 // A child asks, so that this process never loads the driver's library.
 result<driver_description> ask_driver(const device_options& o) {
@@ -65,10 +58,14 @@ engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& eviden
   return {"cuda", cat("GPU ", ordinal, " is there: ", gpu.name)};
 }
 
-engine_choice engine_chooser::choose(const device_options& options) {
+std::string engine_of_environment() {
   const char* const set = std::getenv("TROUPE_ENGINE");
-  return choose_engine(options.ordinal, {.environment = set != nullptr ? set : "",
-                                         .has_gpu_engines = has_gpu_engines(options),
+  return set != nullptr ? set : "";
+}
+
+engine_choice engine_chooser::choose(const device_options& options) {
+  return choose_engine(options.ordinal, {.environment = engine_of_environment(),
+                                         .has_gpu_engines = has_platform(options, "cuda"),
                                          // the second is WSL's
                                          .driver_is_loaded = exists("/dev/nvidiactl") || exists("/dev/dxg"),
                                          .ask_driver = [&] {

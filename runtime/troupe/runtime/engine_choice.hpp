@@ -25,6 +25,9 @@ struct engine_evidence {
   std::function<result<protocol::driver_description>()> ask_driver;
 };
 
+/// Returns the value of TROUPE_ENGINE; empty if it is not set.
+std::string engine_of_environment();
+
 /// Chooses a GPU if there is one with this number that serves programs, otherwise the host engine.
 engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& evidence);
 

@@ -216,12 +216,17 @@ template <class T, class C>
 static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return is_small(shape_of(r)) ? 1 : 0;
 }
-template <class T, class C>
-static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {
-  return multiply_ours<T, C>(j, all.size(), [&](std::size_t i) {
-    const gemm<T, C> r = all[i];
+// `gemm_at(i)` is the i-th product of the group.
+template <class T, class C, class F>
+static result<void> multiply_group(std::size_t count, job& j, F&& gemm_at) {
+  return multiply_ours<T, C>(j, count, [&](std::size_t i) {
+    const gemm<T, C> r = gemm_at(i);
     return product_of(shape_of(r), r.alpha, r.beta, r.a.data(), r.b.data(), r.c.data());
   });
+}
+template <class T, class C>
+static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {
+  return multiply_group<T, C>(all.size(), j, [&](std::size_t i) { return all[i]; });
 }
 
 template <class T, class C>
@@ -234,10 +239,7 @@ static std::uint64_t group_key(const multiplication<T, C>& r) noexcept {
 }
 template <class T, class C>
 static result<void> enqueue_group(const group<multiplication<T, C>>& all, job& j) {
-  return multiply_ours<T, C>(j, all.size(), [&](std::size_t i) {
-    const gemm<T, C> r = as_blas(all[i]);
-    return product_of(shape_of(r), r.alpha, r.beta, r.a.data(), r.b.data(), r.c.data());
-  });
+  return multiply_group<T, C>(all.size(), j, [&](std::size_t i) { return as_blas(all[i]); });
 }
 
 operations gemm_operations() noexcept {

@@ -7,6 +7,9 @@
 
 namespace troupe::detail {
 
+/// Returns true unless the range is empty, or its allocation failed.
+inline bool has_memory(const memory_range& r) noexcept { return r.owner && r.owner->address != 0; }
+
 /// Returns a range in place of a part of `range` that does not exist. Its use is refused with this text. Precondition:
 /// the range has an owner.
 inline memory_range refused_view(const memory_range& range, std::string text, std::uint64_t bytes) {
