@@ -36,14 +36,14 @@ class ducc {
     for (std::size_t i = 0; i < n.rank(); ++i) a.size[i + 1] = static_cast<std::size_t>(n[i].value());
     std::ptrdiff_t step = 1;
     for (std::size_t i = a.rank; i-- > 0; step *= static_cast<std::ptrdiff_t>(a.size[i])) a.step[i] = step;
-    fft::transform t{.input = a,
-                     .output = a,
-                     .first = 1,
-                     .is_double = sizeof(T) == 8,
-                     .forward = true,
-                     .consumes_input = false,
-                     .factor = 1,
-                     .threads = threads};
+    fft::transform_job t{.input = a,
+                         .output = a,
+                         .first = 1,
+                         .is_double = sizeof(T) == 8,
+                         .forward = true,
+                         .consumes_input = false,
+                         .factor = 1,
+                         .threads = threads};
     t.input.data = const_cast<std::complex<T>*>(from);
     t.output.data = to;
     char why[256] = "";

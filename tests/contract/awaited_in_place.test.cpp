@@ -52,8 +52,8 @@ using dense_algebra = request_list<
     blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
     blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>,
     blas::multiplication<float>, blas::addition<float>, blas::triangular_solution<float>>;
-using spectra =
-    joined_requests<fft::all_transforms, request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
+using spectra = joined_requests<fft::all_transforms, fft::all_views,
+                                request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
     request_list<graph::unload, events::record, events::record_all, events::hold_back, events::reach,
@@ -99,7 +99,8 @@ struct bench {
     if constexpr (is_operand<F>) {
       return F(of<typename F::element_type>());
     } else if constexpr (requires { typename F::shape_type; }) {
-      return F(matrix<typename F::element_type>(of<typename F::element_type>(), 2, 2));
+      const matrix<typename F::element_type> two_by_two(of<typename F::element_type>(), 2, 2);
+      return F(two_by_two);
     } else if constexpr (is_optional_operand<F>) {
       return typename F::value_type(of<typename F::value_type::element_type>());
     } else if constexpr (is_list_of_operands<F>) {

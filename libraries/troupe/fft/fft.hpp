@@ -4,3 +4,4 @@
 
 /// The `fft` library actor: discrete Fourier transforms. See docs/fft.md.
 #include <troupe/fft/transforms.hpp>
+#include <troupe/fft/views.hpp>

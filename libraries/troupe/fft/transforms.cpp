@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
+#include <troupe/fft/internal/checks.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/fft/transforms.hpp>
 #include <troupe/kernel/launch.hpp>
@@ -106,13 +107,6 @@ void real_in_place(checker& check, const R& r, const placement& real, const plac
                  cat("embed ", to_string(padded(r.n)),
                      " (padded(n)) with stride 1, and a distance to match, or another output"));
   check.may_overlap(&r.input, &r.output);
-}
-
-void known(checker& check, const normalization& n) {
-  check.require(is_known(n), n, "is not a normalization", "none, inverse, orthonormal or forward");
-}
-void known(checker& check, const direction& d) {
-  check.require(is_known(d), d, "is not a direction", "forward or inverse");
 }
 
 }  // namespace

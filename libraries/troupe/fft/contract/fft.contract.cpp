@@ -101,10 +101,99 @@ struct prepare : with_n<fft::prepare<T>> {
   }
 };
 
+// The same transforms, of tensors.
+template <class T>
+struct complex_transform {
+  using C = basic_complex<T>;
+  using request = fft::complex_transform<C>;
+  static constexpr const char* bad_field = "output is 7; expected 8";
+  static request make(const device& gpu, extent size) {
+    return {.input = tensor(impulse<C>(gpu, n, 1, C(1)), {n}), .output = tensor(gpu.alloc<C>(size), {size})};
+  }
+  static request good(const device& gpu) { return make(gpu, n); }
+  static request bad(const device& gpu) { return make(gpu, n - 1); }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    expect_all_near(gpu, r.output, one_turn<T>(n));
+  }
+};
+
+template <class T>
+struct real_transform {
+  using C = basic_complex<T>;
+  using request = fft::real_transform<T>;
+  static constexpr const char* bad_field = "output is 8; expected 5";
+  static request make(const device& gpu, extent size) {
+    return {.input = tensor(impulse<T>(gpu, n, 1, T(1)), {n}), .output = tensor(gpu.alloc<C>(size), {size})};
+  }
+  static request good(const device& gpu) { return make(gpu, n / 2 + 1); }
+  static request bad(const device& gpu) { return make(gpu, n); }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    expect_all_near(gpu, r.output, one_turn<T>(n / 2 + 1));
+  }
+};
+
+template <class T>
+struct real_inverse {
+  using C = basic_complex<T>;
+  using request = fft::real_inverse<T>;
+  static constexpr const char* bad_field = "input is 5; expected 6";
+  static request make(const device& gpu, extent size) {
+    const auto spectrum = gpu.alloc<C>(n / 2 + 1);
+    gpu.upload(spectrum, one_turn<T>(n / 2 + 1));
+    return {.input = tensor(spectrum, {n / 2 + 1}),
+            .output = tensor(gpu.alloc<T>(size), {size}),
+            .normalization = fft::normalization::inverse};
+  }
+  static request good(const device& gpu) { return make(gpu, n); }
+  static request bad(const device& gpu) { return make(gpu, n + 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    std::vector<T> want(n);
+    want[1] = 1;
+    expect_all_near(gpu, r.output, want);
+  }
+};
+
 using fft_cases = testing::Types<c2c<float>, c2c<double>, r2c<float>, r2c<double>, c2r<float>, c2r<double>,
                                  prepare<complex64>, prepare<double>>;
 static_assert(covers<fft_cases, fft::all_transforms>);
 INSTANTIATE_TYPED_TEST_SUITE_P(fft, library_actor, fft_cases);
+
+using view_cases = testing::Types<complex_transform<float>, complex_transform<double>, real_transform<float>,
+                                  real_transform<double>, real_inverse<float>, real_inverse<double>>;
+static_assert(covers<view_cases, fft::all_views>);
+INSTANTIATE_TYPED_TEST_SUITE_P(fft_views, library_actor, view_cases);
+
+// The rows of a matrix, and then its columns, of which each is a slice of a larger one.
+TEST(transforms_of_tensors, take_parts_and_permutations) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({}));
+  std::vector<complex64> ones(6 * 8, complex64(1, 0));
+  const tensor<complex64> all(gpu.upload(ones), {6, 8}), part = all.slice(0, 1, 4).slice(1, 2, 4);
+  fft::transform(gpu, part, part, {.dimensions = 1});
+  fft::transform(gpu, part.permuted({1, 0}), part.permuted({1, 0}), {.dimensions = 1});
+  const auto got = gpu.download(all.memory()).get();
+  ASSERT_OK(got);
+  for (std::size_t i = 0; i < 6; ++i)
+    for (std::size_t j = 0; j < 8; ++j) {
+      const bool inside = i >= 1 && i < 5 && j >= 2 && j < 6;
+      EXPECT_EQ((*got)[i * 8 + j], complex64(inside ? (i == 1 && j == 2 ? 16.f : 0.f) : 1.f, 0)) << i << ", " << j;
+    }
+}
+
+TEST(transforms_of_tensors, choose_the_transform_by_the_elements) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({}));
+  const tensor<float> signal(gpu.upload(std::vector<float>{1, 0, 0, 0}), {4}), back(gpu.alloc<float>(4), {4});
+  const tensor<complex64> spectrum(gpu.alloc<complex64>(3), {3});
+  fft::transform(gpu, spectrum, signal);
+  fft::transform(gpu, back, spectrum, {.normalization = fft::normalization::inverse});
+  const auto bins = gpu.download(spectrum.memory()).get();
+  ASSERT_OK(bins);
+  EXPECT_EQ(*bins, std::vector<complex64>(3, complex64(1, 0)));
+  const auto got = gpu.download(back.memory()).get();
+  ASSERT_OK(got);
+  EXPECT_EQ(*got, (std::vector<float>{1, 0, 0, 0}));
+}
 
 // Transforms that wait at the same time can share a call of the library, whether they are adjacent in memory or not.
 TEST(fft_of_many_small_transforms, produces_the_right_result_for_each) {

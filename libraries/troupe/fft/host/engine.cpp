@@ -119,15 +119,15 @@ result<void> host_fft::carry_out(const R& r, const placement& in, const placemen
                                r.load_data ? r.load_data->data() : nullptr, request));
   else if constexpr (is_narrow<In>)
     gather(r.input.data(), in, gathered.data());
-  transform t{.input = array_of(gathers ? gathered.data() : from, gathers ? dense_in : in, r.n),
-              .output = array_of(scatters ? static_cast<void*>(to_scatter.data()) : r.output.data(),
-                                 scatters ? dense_out : out, r.n),
-              .first = in.batch > 1 ? std::size_t{1} : std::size_t{0},
-              .is_double = std::is_same_v<real_of<in_wide>, double>,
-              .forward = forward,
-              .consumes_input = consumes_input || gathers,
-              .factor = factor_of(r.normalization, forward, r.n),
-              .threads = r.n.count() * r.batch >= worth_threads ? crew_.threads : std::size_t{1}};
+  transform_job t{.input = array_of(gathers ? gathered.data() : from, gathers ? dense_in : in, r.n),
+                  .output = array_of(scatters ? static_cast<void*>(to_scatter.data()) : r.output.data(),
+                                     scatters ? dense_out : out, r.n),
+                  .first = in.batch > 1 ? std::size_t{1} : std::size_t{0},
+                  .is_double = std::is_same_v<real_of<in_wide>, double>,
+                  .forward = forward,
+                  .consumes_input = consumes_input || gathers,
+                  .factor = factor_of(r.normalization, forward, r.n),
+                  .threads = r.n.count() * r.batch >= worth_threads ? crew_.threads : std::size_t{1}};
   char why[256] = "";
   const outcome o = std::is_same_v<real_of<In>, In>     ? by_.r2c(&t, why, sizeof why)
                     : std::is_same_v<real_of<Out>, Out> ? by_.c2r(&t, why, sizeof why)
@@ -172,4 +172,5 @@ result<plan_info> host_fft::run(const prepare<T>& r, call&) {
 using namespace troupe::fft;
 TROUPE_ENGINE_OF_PARTS(
     host_fft, "fft", "host", (troupe::operations_of<host_fft, all_transforms>()),
+    (troupe::operations_of<host_fft, all_views>()),
     (troupe::operations_of<host_fft, troupe::slow<compile_callbacks_recipe>, read_summary, unload>()))

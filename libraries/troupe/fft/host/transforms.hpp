@@ -25,7 +25,7 @@ struct crew {
 };
 
 /// A batch of transforms over the dimensions from `first` on. `factor` multiplies each result.
-struct transform {
+struct transform_job {
   array input, output;
   std::size_t first;
   bool is_double, forward, consumes_input;
@@ -39,9 +39,9 @@ struct transforms {
   const char* family;
   const char* version;
   void (*use)(const crew* c);  ///< called once before anything else; the crew must stay valid
-  outcome (*c2c)(const transform*, char* why, std::size_t room);
-  outcome (*r2c)(const transform*, char* why, std::size_t room);
-  outcome (*c2r)(const transform*, char* why, std::size_t room);
+  outcome (*c2c)(const transform_job*, char* why, std::size_t room);
+  outcome (*r2c)(const transform_job*, char* why, std::size_t room);
+  outcome (*c2r)(const transform_job*, char* why, std::size_t room);
 };
 
 /// Exported by each such library.

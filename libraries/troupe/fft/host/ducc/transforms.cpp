@@ -52,7 +52,7 @@ namespace {
 namespace ducc = DUCC0_NAMESPACE;
 using troupe::fft::array;
 using troupe::fft::outcome;
-using troupe::fft::transform;
+using troupe::fft::transform_job;
 
 ducc::fmav_info::shape_t sizes_of(const array& a) { return {a.size, a.size + a.rank}; }
 ducc::fmav_info::stride_t steps_of(const array& a) { return {a.step, a.step + a.rank}; }
@@ -66,7 +66,7 @@ ducc::vfmav<T> written(const array& a) {
   return {static_cast<T*>(a.data), sizes_of(a), steps_of(a)};
 }
 
-ducc::fmav_info::shape_t axes_of(const transform& t) {
+ducc::fmav_info::shape_t axes_of(const transform_job& t) {
   ducc::fmav_info::shape_t axes;
   for (std::size_t i = t.first; i < t.input.rank; ++i) axes.push_back(i);
   return axes;
@@ -88,17 +88,17 @@ outcome guarded(char* why, std::size_t room, F&& f) noexcept {
 }
 
 template <class T>
-void complex_to_complex(const transform& t) {
+void complex_to_complex(const transform_job& t) {
   ducc::c2c(read<std::complex<T>>(t.input), written<std::complex<T>>(t.output), axes_of(t), t.forward,
             static_cast<T>(t.factor), t.threads);
 }
 template <class T>
-void real_to_complex(const transform& t) {
+void real_to_complex(const transform_job& t) {
   ducc::r2c(read<T>(t.input), written<std::complex<T>>(t.output), axes_of(t), true, static_cast<T>(t.factor),
             t.threads);
 }
 template <class T>
-void complex_to_real(const transform& t) {
+void complex_to_real(const transform_job& t) {
   if (t.consumes_input)
     ducc::c2r_mut(written<std::complex<T>>(t.input), written<T>(t.output), axes_of(t), false, static_cast<T>(t.factor),
                   t.threads);
@@ -107,13 +107,13 @@ void complex_to_real(const transform& t) {
               t.threads);
 }
 
-outcome c2c(const transform* t, char* why, std::size_t room) {
+outcome c2c(const transform_job* t, char* why, std::size_t room) {
   return guarded(why, room, [t] { t->is_double ? complex_to_complex<double>(*t) : complex_to_complex<float>(*t); });
 }
-outcome r2c(const transform* t, char* why, std::size_t room) {
+outcome r2c(const transform_job* t, char* why, std::size_t room) {
   return guarded(why, room, [t] { t->is_double ? real_to_complex<double>(*t) : real_to_complex<float>(*t); });
 }
-outcome c2r(const transform* t, char* why, std::size_t room) {
+outcome c2r(const transform_job* t, char* why, std::size_t room) {
   return guarded(why, room, [t] { t->is_double ? complex_to_real<double>(*t) : complex_to_real<float>(*t); });
 }
 

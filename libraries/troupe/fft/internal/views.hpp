@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <troupe/fft/views.hpp>
+
+/// Transforms of tensors as transforms of buffers.
+namespace troupe::fft {
+
+/// One side of a transform.
+struct laid_out {
+  shape n;
+  extent batch;
+  layout where;
+};
+
+/// How the indexes of two tensors are put in order: those of the batch first, then those of the transform, each group
+/// by its strides, so that both tensors may be stored in any order. The last index of a real side is special and stays.
+class index_order {
+ public:
+  /// Precondition: 1 <= dimensions <= 3, and dimensions <= the rank.
+  index_order(const tensor_shape& s, std::size_t dimensions, bool keeps_last) noexcept;
+
+  std::size_t dimensions() const noexcept { return dimensions_; }
+  std::span<const std::size_t> all() const noexcept { return std::span(indexes_).first(rank_); }
+
+ private:
+  std::array<std::size_t, tensor_shape::max_rank> indexes_{};
+  std::size_t rank_, dimensions_;
+};
+
+/// Returns nothing if one stride and one distance cannot reach the elements.
+std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
+
+/// How many indexes a request transforms.
+inline std::size_t transformed(const extent& dimensions, const tensor_shape& s) noexcept {
+  return dimensions == 0 ? s.rank : static_cast<std::size_t>(dimensions.value());
+}
+
+/// For valid requests.
+template <class T>
+c2c<T> as_transform(const complex_transform<T>& r) {
+  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), false);
+  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  return {.input = r.input,
+          .output = r.output,
+          .n = in.n,
+          .direction = r.direction,
+          .batch = in.batch,
+          .normalization = r.normalization,
+          .input_layout = in.where,
+          .output_layout = out.where};
+}
+template <class T>
+r2c<T> as_transform(const real_transform<T>& r) {
+  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), true);
+  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  return {.input = r.input,
+          .output = r.output,
+          .n = in.n,
+          .batch = in.batch,
+          .normalization = r.normalization,
+          .input_layout = in.where,
+          .output_layout = out.where};
+}
+template <class T>
+c2r<T> as_transform(const real_inverse<T>& r) {
+  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), true);
+  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  return {.input = r.input,
+          .output = r.output,
+          .n = out.n,
+          .batch = in.batch,
+          .normalization = r.normalization,
+          .input_layout = in.where,
+          .output_layout = out.where,
+          .consumes_input = r.consumes_input};
+}
+
+}  // namespace troupe::fft

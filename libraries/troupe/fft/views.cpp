@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/fft/internal/checks.hpp>
+#include <troupe/fft/internal/views.hpp>
+#include <troupe/fft/placement.hpp>
+#include <troupe/request/checks_of.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::fft {
+namespace {
+
+std::string size_of(const tensor_shape& s) {
+  std::string out;
+  for (std::size_t i = 0; i < s.rank; ++i) out += (i == 0 ? "" : " x ") + std::to_string(s.extents[i]);
+  return out;
+}
+bool same_size(const tensor_shape& a, const tensor_shape& b) noexcept {
+  return a.rank == b.rank && a.extents == b.extents;
+}
+tensor_shape half_of(tensor_shape s) noexcept {
+  if (s.rank > 0) s.extents[s.rank - 1] = s.extents[s.rank - 1] / 2 + 1;
+  return s;
+}
+
+// Texts are made only for refusals: this is on the hot path. `input_size` and `output_size` are what both should be.
+template <class R>
+bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const tensor_shape& output_size,
+               std::string_view why) {
+  const tensor_shape &in = r.input.shape(), &out = r.output.shape();
+  // A view that was refused when it was made has its own reason, which the checker has found already.
+  for (std::size_t i = 0; i < in.rank; ++i)
+    if (in.extents[i] < 1) return false;
+  if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
+      (r.dimensions == 0 && in.rank > shape::most)) [[unlikely]] {
+    check.refuse(&r.dimensions,
+                 r.dimensions == 0 ? cat("is 0, all ", in.rank, " indexes of input")
+                                   : cat("is ", troupe::detail::text(r.dimensions)),
+                 cat("1 to 3, and at most the ", in.rank, " indexes of input"));
+    return false;
+  }
+  if (!same_size(out, output_size)) [[unlikely]] {
+    check.refuse(&r.output, "is " + size_of(out), cat(size_of(output_size), " (", why, ")"));
+    return false;
+  }
+  if (!same_size(in, input_size)) [[unlikely]] {
+    check.refuse(&r.input, "is " + size_of(in), cat(size_of(input_size), " (", why, ")"));
+    return false;
+  }
+  return in.rank > 0;
+}
+
+template <class V>
+std::optional<placement> side(checker& check, const V& view, const index_order& order) {
+  const auto laid = lay_out(view.shape(), order);
+  if (!laid) [[unlikely]] {
+    check.refuse(&view, "is " + troupe::detail::text(view.shape()),
+                 "strides that are multiples of each other, in the same order in both tensors, as slices and "
+                 "permutations of a tensor without gaps have them, and one distance for the whole batch");
+    return std::nullopt;
+  }
+  check.view(view);
+  return placement_of(laid->where, laid->n, laid->batch);
+}
+
+// `real` and `complex` are the two sides.
+template <class R, class V>
+void real_in_place(checker& check, const R& r, const V& view, const placement& real, const placement& complex) {
+  if (r.input.range().address != r.output.range().address) return;
+  if (!in_place(real, complex, 2)) [[unlikely]]
+    check.refuse(&view, "is " + troupe::detail::text(view.shape()) + ", without room for the transform in place",
+                 "the last stride 1 and the others twice those of the complex side, or another output");
+  check.may_overlap(&r.input, &r.output);
+}
+
+}  // namespace
+
+template <class T>
+void complex_transform<T>::check(checker& check) const {
+  known(check, direction);
+  known(check, normalization);
+  if (!has_sizes(check, *this, input.shape(), input.shape(), "as input")) return;
+  const index_order order(input.shape(), transformed(dimensions, input.shape()), false);
+  const auto in = side(check, input, order), out = side(check, output, order);
+  if (in && out && input.range().address == output.range().address && in_place(*in, *out, 1))
+    check.may_overlap(&input, &output);
+}
+
+template <class T>
+void real_transform<T>::check(checker& check) const {
+  known(check, normalization);
+  if (!has_sizes(check, *this, input.shape(), half_of(input.shape()), "as input, and n / 2 + 1 of the last index"))
+    return;
+  const index_order order(input.shape(), transformed(dimensions, input.shape()), true);
+  const auto in = side(check, input, order), out = side(check, output, order);
+  if (in && out) real_in_place(check, *this, input, *in, *out);
+}
+
+template <class T>
+void real_inverse<T>::check(checker& check) const {
+  known(check, normalization);
+  if (!has_sizes(check, *this, half_of(output.shape()), output.shape(), "as output, and n / 2 + 1 of the last index"))
+    return;
+  const index_order order(input.shape(), transformed(dimensions, input.shape()), true);
+  const auto in = side(check, input, order), out = side(check, output, order);
+  if (!in || !out) return;
+  if (consumes_input) check.also_writes(&input);
+  real_in_place(check, *this, output, *out, *in);
+}
+
+}  // namespace troupe::fft
+
+TROUPE_CHECKS(troupe::fft::all_views)
