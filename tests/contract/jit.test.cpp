@@ -30,6 +30,16 @@ TEST_F(a_program, has_typed_kernels) {
                        {"argument 0 is f64, but parameter 0 of saxpy is `float`"}));
 }
 
+TEST_F(a_program, may_take_longer_to_compile_than_its_device_lets_requests_run) {
+  const device brief = runtime_.open_device(with_test_engines({.run_timeout = 100ms}));
+  std::string source = "#include <cmath>\n#include <type_traits>\n__global__ void k(float* out) {\n  float x = out[0];\n";
+  for (int i = 0; i < 300; ++i) source += "  x = sinf(x) * " + std::to_string(i) + ".0f + sqrtf(fabsf(x));\n";
+  const auto p = jit::compile(brief, {.source = source + "  out[0] = x;\n}\n", .cache = jit::cache_use::none});
+  const auto made = p.summary().get();
+  ASSERT_OK(made);
+  EXPECT_EQ(brief.statistics().faults, 0u);
+}
+
 TEST_F(a_program, takes_null_pointers_and_pointers_inside_structs) {
   struct shape {
     const float* from;

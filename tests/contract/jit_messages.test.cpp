@@ -38,6 +38,28 @@ TEST_F(a_message_of_jit, names_an_error_once_in_the_columns_of_the_source) {
   }
 }
 
+TEST_F(a_message_of_jit, ends_after_twenty_errors) {
+  std::string source = "__global__ void k(float* out) {\n";
+  for (int i = 0; i < 200; ++i) source += "  out[0] = unknown_" + std::to_string(i) + ";\n";
+  const std::string text = error_of(jit::compile(gpu_, {.source = source + "}\n", .name = "k.cu"}).ready()).text();
+  EXPECT_NE(text.find("unknown_19"), std::string::npos) << text;
+  EXPECT_EQ(text.find("unknown_20"), std::string::npos) << text;
+}
+
+TEST_F(a_message_of_jit, is_not_needed_if_headers_for_host_code_are_given_as_texts) {
+  const jit::recipe recipe{
+      .source = R"(
+#include <helper_cuda.h>
+#include <cublas_v2.h>
+cublasHandle_t handle;
+__global__ void k(float* out) { out[0] = __bfloat162float(__float2bfloat16(2.f)); }
+int main() { checkCudaErrors(cudaDeviceSynchronize()); return 0; }
+)",
+      .headers = {{"helper_cuda.h", ""}, {"cublas_v2.h", "#include <cuda_bf16.h>\n"}},
+  };
+  EXPECT_EQ(output_of(jit::compile(gpu_, recipe)), 2.f);
+}
+
 TEST_F(a_message_of_jit, names_an_unmatched_bracket) {
   const error e =
       error_of(jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (out) {\n    out[0] = 1;\n}\n\n"

@@ -147,5 +147,38 @@ TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   EXPECT_GT(answers.fine(), 0);
 }
 
+// The loop of docs/when-things-fail.md: what is lost to a fault says so, wherever the fault comes between.
+TEST_P(recovery, whatever_a_fault_costs_is_context_lost) {
+  const device gpu = open({.restarts = 100'000, .quarantine_after = 0});
+  std::atomic<bool> over{false};
+  std::atomic<int> fine{0}, lost{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&, t] {
+      while (!over) {
+        const auto x = gpu.alloc<float>(64);
+        gpu.upload(x, std::vector<float>(64, static_cast<float>(t)));
+        gpu.tell(increment{.x = x, .n = 64});
+        const auto y = gpu.download(x).get();
+        if (y) {
+          EXPECT_EQ(*y, std::vector<float>(64, static_cast<float>(t + 1)));
+          ++fine;
+        } else {
+          EXPECT_TRUE(is_error(y.error(), reaction::context_lost, {}));
+          ++lost;
+        }
+      }
+    });
+  for (int i = 0; i < 60; ++i) {
+    std::this_thread::sleep_for(10ms);
+    EXPECT_OK(gpu.sync().get());  // a worker serves
+    kill_worker(gpu);
+  }
+  over = true;
+  for (auto& c : callers) c.join();
+  EXPECT_GT(fine, 0);
+  EXPECT_GT(lost, 0);
+}
+
 }  // namespace
 }  // namespace troupe::whole

@@ -277,6 +277,16 @@ TEST_F(watching, a_request_that_exceeds_its_run_timeout_costs_only_its_worker) {
   }
 }
 
+TEST_F(watching, a_scope_limits_how_long_each_of_its_requests_runs) {
+  const device gpu = open({.restarts = 10});
+  const device brief = gpu.within({.run_timeout = 60ms}), longer = brief.within({.run_timeout = 60s});
+  for (const device& mine : {brief, longer}) {
+    const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+    EXPECT_TRUE(is_error(error_of(mine.ask(spin{.gate = gate})), reaction::context_lost, {"run_timeout of 60 ms"}));
+  }
+  EXPECT_OK(gpu.ask(nap{.microseconds = 200'000}).get()) << "outside";
+}
+
 TEST_F(watching, a_waiting_request_does_not_count_as_running) {
   const device gpu = open({.run_timeout = 500ms});
   auto first = gpu.ask(nap{.microseconds = 200'000}), second = gpu.ask(nap{.microseconds = 200'000}),

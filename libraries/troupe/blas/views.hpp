@@ -14,7 +14,8 @@
 ///   blas::multiply(gpu, c, a, b.transposed());
 namespace troupe {
 class device;
-}
+struct call_options;
+}  // namespace troupe
 namespace troupe::blas {
 
 /// C = alpha * A * B + beta * C. See gemm.
@@ -70,8 +71,8 @@ struct multiply_options {
 /// C = alpha * A * B + beta * C
 template <std::same_as<device> Device, class C, class T>
 accepted multiply(const Device& gpu, const matrix<C>& c, const matrix<T>& a, const matrix<T>& b,
-                  const multiply_options<compute_of<T, C>>& o = {}) {
-  return gpu.tell(multiplication<T, C>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta, .math = o.math});
+                  const multiply_options<compute_of<T, C>>& o = {}, const call_options& how = {}) {
+  return gpu.tell(multiplication<T, C>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta, .math = o.math}, how);
 }
 
 template <class S>
@@ -81,8 +82,8 @@ struct add_options {
 /// C = alpha * A + beta * B
 template <std::same_as<device> Device, class T>
 accepted add(const Device& gpu, const matrix<T>& c, const matrix<T>& a, const matrix<T>& b,
-             const add_options<std::type_identity_t<T>>& o = {}) {
-  return gpu.tell(addition<T>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta});
+             const add_options<std::type_identity_t<T>>& o = {}, const call_options& how = {}) {
+  return gpu.tell(addition<T>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta}, how);
 }
 
 template <class S>
@@ -95,9 +96,9 @@ struct solve_options {
 /// Solves A * X = alpha * B, where A is triangular. X replaces B.
 template <std::same_as<device> Device, class T>
 accepted solve_triangular(const Device& gpu, const matrix<T>& a, const matrix<T>& b,
-                          const solve_options<std::type_identity_t<T>>& o = {}) {
+                          const solve_options<std::type_identity_t<T>>& o = {}, const call_options& how = {}) {
   return gpu.tell(
-      triangular_solution<T>{.a = a, .b = b, .side = o.side, .uplo = o.uplo, .diag = o.diag, .alpha = o.alpha});
+      triangular_solution<T>{.a = a, .b = b, .side = o.side, .uplo = o.uplo, .diag = o.diag, .alpha = o.alpha}, how);
 }
 
 }  // namespace troupe::blas

@@ -14,7 +14,8 @@
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});
 namespace troupe {
 class device;
-}
+struct call_options;
+}  // namespace troupe
 namespace troupe::fft {
 
 /// See c2c. In place if output is input, in the same strides.
@@ -71,12 +72,14 @@ struct complex_options {
 /// The transform of complex elements, forward or inverse.
 template <std::same_as<device> Device, class T>
   requires is_complex<T>
-accepted transform(const Device& gpu, const tensor<T>& output, const tensor<T>& input, const complex_options& o = {}) {
+accepted transform(const Device& gpu, const tensor<T>& output, const tensor<T>& input, const complex_options& o = {},
+                   const call_options& how = {}) {
   return gpu.tell(complex_transform<T>{.input = input,
                                        .output = output,
                                        .dimensions = o.dimensions,
                                        .direction = o.direction,
-                                       .normalization = o.normalization});
+                                       .normalization = o.normalization},
+                  how);
 }
 
 /// Options of a real `transform`.
@@ -88,17 +91,19 @@ struct real_options {
 template <std::same_as<device> Device, class T>
   requires is_real<T>
 accepted transform(const Device& gpu, const tensor<basic_complex<T>>& output, const tensor<T>& input,
-                   const real_options& o = {}) {
-  return gpu.tell(real_transform<T>{
-      .input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization});
+                   const real_options& o = {}, const call_options& how = {}) {
+  return gpu.tell(
+      real_transform<T>{.input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization},
+      how);
 }
 /// The inverse transform to real elements.
 template <std::same_as<device> Device, class T>
   requires is_real<T>
 accepted transform(const Device& gpu, const tensor<T>& output, const tensor<basic_complex<T>>& input,
-                   const real_options& o = {}) {
+                   const real_options& o = {}, const call_options& how = {}) {
   return gpu.tell(
-      real_inverse<T>{.input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization});
+      real_inverse<T>{.input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization},
+      how);
 }
 
 }  // namespace troupe::fft

@@ -8,6 +8,8 @@
 namespace troupe::jit {
 
 using launch = kernel::launch<"jit">;
+template <class Signature>
+using typed_kernel = kernel::typed_kernel<launch, Signature>;
 using write_global = kernel::write_global<"jit">;
 using read_global = kernel::read_global<"jit">;
 

@@ -17,6 +17,9 @@ namespace troupe::kernel {
 
 /// A buffer whose address is inside an argument that is passed by value.
 struct held_buffer {
+  template <class T, access_mode M>
+  held_buffer(const operand<T, M>& o) : range(o.range()), element_bytes(sizeof(T)), mode(M) {}
+
   memory_range range;
   std::uint64_t element_bytes;
   access_mode mode;
@@ -133,13 +136,24 @@ typename operand<T, M>::pointer device_pointer(const operand<T, M>& o) noexcept 
   return o.data();
 }
 
-/// An argument that is a struct with addresses of buffers in it. The launch is ordered with other uses of the buffers
-/// as these operands say, and keeps them alive.
+/// An argument that is a struct with addresses of buffers in it: see with_buffers.
+template <class S>
+class with : public argument {
+ public:
+  with(const S& value, std::vector<held_buffer> held) : argument(value, std::move(held)) {}
+};
+
+/// Returns an argument that is a struct with addresses of buffers in it. The launch is ordered with other uses of the
+/// buffers as these operands say, and keeps them alive.
 ///   struct pair { const float* x; float* y; };
 ///   with_buffers(pair{device_pointer(in(x)), device_pointer(inout(y))}, in(x), inout(y))
+template <class S>
+with<S> with_buffers(const S& value, std::vector<held_buffer> held) {
+  return {value, std::move(held)};
+}
 template <class S, class... T, access_mode... M>
-argument with_buffers(const S& value, const operand<T, M>&... held) {
-  return argument(value, std::vector<held_buffer>{{held.range(), sizeof(T), M}...});
+with<S> with_buffers(const S& value, const operand<T, M>&... held) {
+  return {value, std::vector<held_buffer>{held_buffer(held)...}};
 }
 
 }  // namespace troupe::kernel

@@ -145,6 +145,32 @@ static_assert(!std::is_invocable_v<sized, float, buffer<double>, floats, buffer<
 static_assert(!std::is_invocable_v<sized, float, in<float>, in<float>, buffer<int>, int>);
 static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>>);
 static_assert(!std::is_invocable_v<sized, floats, floats, floats, buffer<int>, int>);
+static_assert(std::is_invocable_v<sized, float, floats, floats, std::nullptr_t, int>);
+static_assert(!std::is_invocable_v<sized, float, std::nullptr_t, floats, buffer<int>, int>);
+static_assert(std::is_invocable_v<sized, float, floats, floats, buffer<int>, extent>);
+// Numbers are not narrowed.
+static_assert(!std::is_invocable_v<sized, double, floats, floats, buffer<int>, int>);
+static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, std::size_t>);
+static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, double>);
+static_assert(std::is_invocable_v<sized, float, floats, floats, buffer<int>, short>);
+struct pair_of_pointers {
+  const float* x;
+  float* y;
+};
+using holding = typed_kernel<any_launch, void(with<pair_of_pointers>, pair_of_pointers)>;
+using sized_holding = decltype(std::declval<const holding&>()(1, 1));
+static_assert(std::is_invocable_v<sized_holding, with<pair_of_pointers>, pair_of_pointers>);
+static_assert(!std::is_invocable_v<sized_holding, pair_of_pointers, pair_of_pointers>);
+static_assert(!std::is_invocable_v<sized_holding, with<int>, pair_of_pointers>);
+
+TEST(typed_kernels, may_be_temporary_or_empty) {
+  const any_launch l =
+      saxpy(function(program(), std::string("f")))(3, 4)(1.f, in<float>(0, 1), inout<float>(8, 1), nullptr, extent(5));
+  EXPECT_EQ(l.kernel.name(), "f");
+  EXPECT_EQ(l.grid, dimensions(3));
+  EXPECT_EQ(l.arguments.size(), std::size_t{5});
+  EXPECT_EQ(saxpy().untyped().name(), "");
+}
 
 TEST(dimensions, are_made_from_one_to_three_numbers) {
   EXPECT_EQ(dimensions(5), dimensions(5, 1, 1));

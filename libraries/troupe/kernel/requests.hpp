@@ -72,12 +72,17 @@ struct read_global {
 
 // The requests below are built from parts of a program by the functions of its handle.
 
+/// Whether the library compiles programs, which its recipes limit in time.
+template <fixed_string Library>
+inline constexpr bool compiles = std::string_view(static_text<Library>) != "module";
+
 /// Builds a program: sent by `jit::compile` and `module::load`.
 template <fixed_string Library, fixed_string Verb>
 struct make_program {
   in<std::byte> recipe;
   out<std::byte> root, state;
   static constexpr std::string_view not_recorded = done_once;
+  static constexpr bool has_own_time_limit = compiles<Library>;
   using reply = void;
   TROUPE_REQUEST(static_text<Library + "." + Verb>, recipe, root, state)
   void check(checker& c) const {
@@ -93,6 +98,7 @@ struct read_summary {
   /// Written, with the log, by a worker that has not reported the program before.
   inout<std::byte> state;
   std::uint64_t root;  ///< address
+  static constexpr bool has_own_time_limit = compiles<Library>;
   using reply = build_summary;
   TROUPE_REQUEST(static_text<Library + ".summary">, recipe, state, root)
   void check(checker& c) const { c.elements(state, program_root::state_bytes); }

@@ -2,51 +2,103 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
+#include <optional>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/program.hpp>
+#include <utility>
 
 namespace troupe::kernel {
+
+/// An argument of a typed kernel. Numbers must have the parameter's type, or one that it holds without loss, such as
+/// `int` for `double`.
+template <class P>
+class given {
+ public:
+  given(const P& value) : argument_(value) {}
+  template <class A>
+    requires(std::convertible_to<A &&, P> && !std::is_arithmetic_v<P>)
+  given(A&& value) : argument_(P(std::forward<A>(value))) {}
+  given(std::nullptr_t)
+    requires std::convertible_to<std::nullopt_t, P>
+      : argument_(nullptr) {}
+
+  operator const argument&() const noexcept { return argument_; }
+
+ private:
+  argument argument_;
+};
+template <class P>
+  requires std::is_arithmetic_v<P>
+class given<P> {
+ public:
+  template <class A>
+    requires(std::is_arithmetic_v<A> && requires(A a) { P{a}; })
+  given(A value) : argument_(P{value}) {}
+  /// If the size does not fit the parameter, the launch is refused.
+  given(extent size)
+    requires std::integral<P>
+      : argument_(std::in_range<P>(size.value()) ? argument(static_cast<P>(size.value())) : argument(size)) {}
+
+  operator const argument&() const noexcept { return argument_; }
+
+ private:
+  argument argument_;
+};
 
 /// A kernel whose parameters are known when the program is compiled: arguments of other types do not compile. The
 /// types of the kernel itself are compared when the launch runs.
 ///   const auto saxpy = program.kernel<void(float, in<float>, inout<float>, int)>("saxpy");
 ///   gpu.tell(saxpy(blocks_for(n, 256), 256)(2.f, x, y, n));
 /// A parameter is `in<T>`, `out<T>` or `inout<T>` for a pointer, `std::optional` of one for a pointer that may be null,
-/// and a number or a struct for anything that is passed by value.
+/// `with<S>` for a struct with addresses of buffers in it, and a number or a struct for anything else that is passed by
+/// value.
 template <class Launch, class Signature>
 class typed_kernel;
 
 template <class Launch, class... P>
 class typed_kernel<Launch, void(P...)> {
+  static_assert((!std::is_pointer_v<P> && ...),
+                "a pointer is in<T>, out<T> or inout<T> here: `const float*` is in<float>, `float*` is inout<float>");
+  static_assert((!std::is_reference_v<P> && ...), "a kernel takes its parameters by value");
+
  public:
+  /// An empty handle, whose launches are refused.
+  typed_kernel() : function_(program(), std::string()) {}
   explicit typed_kernel(function f) : function_(std::move(f)) {}
 
-  /// The kernel with a grid and a block. Called with the arguments, it returns the request.
+  /// The kernel with a grid and a block. Called with the arguments, it returns the request. `Function` refers to the
+  /// typed kernel, or is a copy of one that was a temporary.
+  template <class Function>
   class sized {
    public:
-    Launch operator()(const std::type_identity_t<P>&... arguments) const {
-      return {.kernel = *function_,
+    Launch operator()(const given<P>&... arguments) const {
+      return {.kernel = function_,
               .grid = grid_,
               .block = block_,
               .shared_bytes = shared_bytes_,
-              .arguments = kernel::arguments(std::vector<argument>{argument(arguments)...})};
+              .arguments = kernel::arguments(std::vector<argument>{static_cast<const argument&>(arguments)...})};
     }
 
    private:
     friend class typed_kernel;
-    sized(const function* f, const dimensions& grid, const dimensions& block, extent shared_bytes) noexcept
-        : function_(f), grid_(grid), block_(block), shared_bytes_(shared_bytes) {}
+    template <class F>
+    sized(F&& f, const dimensions& grid, const dimensions& block, extent shared_bytes)
+        : function_(std::forward<F>(f)), grid_(grid), block_(block), shared_bytes_(shared_bytes) {}
 
-    const function* function_;
+    Function function_;
     dimensions grid_, block_;
     extent shared_bytes_;
   };
   /// The result refers to this kernel, which must outlive it.
-  sized operator()(const dimensions& grid, const dimensions& block, extent shared_bytes = 0) const& noexcept {
-    return {&function_, grid, block, shared_bytes};
+  sized<const function&> operator()(const dimensions& grid, const dimensions& block,
+                                    extent shared_bytes = 0) const& noexcept {
+    return {function_, grid, block, shared_bytes};
   }
-  sized operator()(const dimensions&, const dimensions&, extent = 0) && = delete;
+  sized<function> operator()(const dimensions& grid, const dimensions& block, extent shared_bytes = 0) && {
+    return {std::move(function_), grid, block, shared_bytes};
+  }
 
   const function& untyped() const noexcept { return function_; }
 

@@ -8,6 +8,8 @@
 namespace troupe::module {
 
 using launch = kernel::launch<"module">;
+template <class Signature>
+using typed_kernel = kernel::typed_kernel<launch, Signature>;
 using write_global = kernel::write_global<"module">;
 using read_global = kernel::read_global<"module">;
 

@@ -41,8 +41,7 @@ accepted device::submit(const request_info& info, const void* request, checker& 
 
 device device::within(const scope_options& o) const {
   device mine(core_);
-  mine.scope_ =
-      request_scope::make(core_->shared(core_->mailbox), core_->loop.deadline_after(o.timeout), *o.stop, scope_);
+  mine.scope_ = request_scope::make(core_->shared(core_->mailbox), core_->loop.deadline_after(o.timeout), o, scope_);
   return mine;
 }
 

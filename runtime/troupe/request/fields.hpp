@@ -76,7 +76,7 @@ bool is_at(const F& field, const void* place, std::string& index) {
       if (at == place && !found) {
         found = true;
         if constexpr (requires { operands_in<F>::index_of(field, place); }) i = operands_in<F>::index_of(field, place);
-        if (operands_in<F>::list) index = "[" + std::to_string(i) + "]";
+        if (operands_in<F>::list) index.assign("[").append(std::to_string(i)).append("]");
         if constexpr (requires { operands_in<F>::text_of(field, place); })
           index = operands_in<F>::text_of(field, place);
       }

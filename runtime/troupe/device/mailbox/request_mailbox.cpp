@@ -94,6 +94,15 @@ std::int64_t request_mailbox::start_deadline_of(const call_options& options,
   return std::min(loop_.deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
 }
 
+std::int64_t request_mailbox::run_limit_of(const request_info& info, const call_options& options,
+                                           const request_scope* scope) const noexcept {
+  std::int64_t limit = options.run_timeout.nanoseconds;
+  if (!info.has_own_time_limit) limit = std::min(limit, options_.run_timeout.nanoseconds);
+  if (scope != nullptr && !info.has_own_time_limit) [[unlikely]]
+    limit = std::min(limit, scope->run_limit_ns());
+  return limit;
+}
+
 // A thread that completes answers makes the room that others wait for, so it must not wait for room itself.
 bool request_mailbox::waits_for_room(const call_options& options) const noexcept {
   return options_.when_full == when_full::wait && options.waits_for_room && !deferred_continuations::active();
@@ -310,7 +319,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
 
   const std::int64_t deadline = half != nullptr ? half->start_deadline_ns : start_deadline_of(options, scope.get());
-  const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
+  const std::int64_t run_limit = run_limit_of(info, options, scope.get());
   const std::uint32_t slot = half != nullptr ? given.use() : take_slot(options, deadline, scope.get());
   if (slot == ledger::none) [[unlikely]]
     return refuse(why_no_slot(options, deadline, scope.get()), checked, answer, info);

@@ -50,6 +50,8 @@ class request_mailbox {
 
   /// Returns the earlier of the request's own deadline and that of `scope`, which may be null.
   std::int64_t start_deadline_of(const call_options& options, const request_scope* scope) const noexcept;
+  std::int64_t run_limit_of(const request_info& info, const call_options& options,
+                            const request_scope* scope) const noexcept;
   /// Takes a slot for `submit`. Waits for one if the options allow it; returns ledger::none if none became free.
   std::uint32_t take_slot(const call_options& options, std::int64_t start_deadline_ns,
                           const request_scope* scope) noexcept;

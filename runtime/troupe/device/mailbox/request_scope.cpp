@@ -7,13 +7,17 @@
 
 namespace troupe {
 std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request_mailbox>& mailbox,
-                                                   std::int64_t deadline_ns, std::stop_token stop,
+                                                   std::int64_t deadline_ns, const scope_options& options,
                                                    const std::shared_ptr<request_scope>& outer) {
-  if (outer) deadline_ns = std::min(deadline_ns, outer->deadline_ns_);
-  auto made = std::make_shared<request_scope>(deadline_ns);
+  std::int64_t run_limit_ns = options.run_timeout.nanoseconds;
+  if (outer) {
+    deadline_ns = std::min(deadline_ns, outer->deadline_ns_);
+    run_limit_ns = std::min(run_limit_ns, outer->run_limit_ns_);
+  }
+  auto made = std::make_shared<request_scope>(deadline_ns, run_limit_ns);
   made->mailbox_ = mailbox;
   // Either callback may run immediately.
-  made->by_user_.emplace(std::move(stop), on_stop{*made});
+  made->by_user_.emplace(*options.stop, on_stop{*made});
   if (outer) made->by_outer_.emplace(outer->source_.get_token(), on_stop{*made});
   return made;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <troupe/base/error.hpp>
+#include <troupe/device/scope.hpp>
 
 namespace troupe {
 
@@ -19,12 +20,15 @@ class request_scope : public std::enable_shared_from_this<request_scope> {
   /// The error text of requests that are refused or cancelled because the scope was stopped.
   static constexpr const char* stopped_text = "its scope was stopped before it started (scope_options::stop)";
 
-  /// If `outer` is not null, its deadline and its stop apply to this scope too.
+  /// If `outer` is not null, its limits and its stop apply to this scope too.
   static std::shared_ptr<request_scope> make(const std::shared_ptr<request_mailbox>& mailbox, std::int64_t deadline_ns,
-                                             std::stop_token stop, const std::shared_ptr<request_scope>& outer);
-  explicit request_scope(std::int64_t deadline_ns) noexcept : deadline_ns_(deadline_ns) {}
+                                             const scope_options& options, const std::shared_ptr<request_scope>& outer);
+  request_scope(std::int64_t deadline_ns, std::int64_t run_limit_ns) noexcept
+      : deadline_ns_(deadline_ns), run_limit_ns_(run_limit_ns) {}
 
   std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
+  /// How long each request may run.
+  std::int64_t run_limit_ns() const noexcept { return run_limit_ns_; }
   bool stopped() const noexcept { return stopped_.load(std::memory_order_seq_cst); }
   /// Returns the error with which requests are refused; nothing while they are accepted.
   std::optional<error> refusal(std::int64_t now_ns) const;
@@ -36,7 +40,7 @@ class request_scope : public std::enable_shared_from_this<request_scope> {
   };
   void stop() noexcept;
 
-  const std::int64_t deadline_ns_;
+  const std::int64_t deadline_ns_, run_limit_ns_;
   std::weak_ptr<request_mailbox> mailbox_;
   std::atomic<bool> stopped_{false};
   std::stop_source source_;  // stops nested scopes

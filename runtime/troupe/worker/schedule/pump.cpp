@@ -31,9 +31,9 @@ error checked_too_long_ago() {
 }
 
 error restarted_meanwhile() {
-  return error(reaction::retry_later, "worker",
+  return error(reaction::context_lost, "worker",
                "the device was restarted after this request was checked, so its inputs may no longer hold what they "
-               "held then; send it again");
+               "held then");
 }
 
 error memory_not_mapped() {

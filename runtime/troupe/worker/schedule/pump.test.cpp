@@ -162,7 +162,7 @@ TEST_F(pumps, refuse_requests_that_are_bound_to_a_worker_of_an_earlier_generatio
   };
   const auto goes_on = static_cast<std::uint8_t>(reaction::unsupported);  // the next check: there is no engine
   EXPECT_EQ(cause_of(1, false), goes_on) << "any worker can run a request that only writes";
-  EXPECT_EQ(cause_of(1, true), static_cast<std::uint8_t>(reaction::retry_later));
+  EXPECT_EQ(cause_of(1, true), static_cast<std::uint8_t>(reaction::context_lost));
   EXPECT_EQ(cause_of(2, true), goes_on);
   pump_.stop();
   pumping.join();
