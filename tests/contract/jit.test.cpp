@@ -32,7 +32,8 @@ TEST_F(a_program, has_typed_kernels) {
 
 TEST_F(a_program, may_take_longer_to_compile_than_its_device_lets_requests_run) {
   const device brief = runtime_.open_device(with_test_engines({.run_timeout = 100ms}));
-  std::string source = "#include <cmath>\n#include <type_traits>\n__global__ void k(float* out) {\n  float x = out[0];\n";
+  std::string source =
+      "#include <cmath>\n#include <type_traits>\n__global__ void k(float* out) {\n  float x = out[0];\n";
   for (int i = 0; i < 300; ++i) source += "  x = sinf(x) * " + std::to_string(i) + ".0f + sqrtf(fabsf(x));\n";
   const auto p = jit::compile(brief, {.source = source + "  out[0] = x;\n}\n", .cache = jit::cache_use::none});
   const auto made = p.summary().get();

@@ -149,7 +149,8 @@ TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
 
 // The loop of docs/when-things-fail.md: what is lost to a fault says so, wherever the fault comes between.
 TEST_P(recovery, whatever_a_fault_costs_is_context_lost) {
-  const device gpu = open({.restarts = 100'000, .quarantine_after = 0});
+  const device gpu =
+      rt.open_device(with_test_engines({.standbys = GetParam(), .restarts = 100'000, .quarantine_after = 0}));
   std::atomic<bool> over{false};
   std::atomic<int> fine{0}, lost{0};
   std::vector<std::thread> callers;

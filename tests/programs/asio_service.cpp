@@ -115,7 +115,7 @@ asio::awaitable<void> client(int id, tcp::endpoint service, tally& all) {
 int main() {
   asio::io_context service, clients;  // first, because they outlive the threads that post to them
   runtime rt;
-  const device gpu = rt.open_device({.libraries = {"blas", "faults"}});
+  const device gpu = rt.open_device({.when_full = when_full::refuse, .libraries = {"blas", "faults"}});
   if (const auto up = gpu.started().get(); !up) return std::fprintf(stderr, "%s\n", up.error().to_string().c_str()), 1;
 
   tcp::acceptor door(service, tcp::endpoint(asio::ip::address_v4::loopback(), 0));

@@ -42,7 +42,8 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
                                             const std::string& output) {
   std::vector<std::string> out{"-x", "c++-cpp-output"};
   add_common(s, out);
-  out.insert(out.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w", "-fmax-errors=20"});
+  out.insert(out.end(),
+             {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w", "-fmax-errors=20"});
   // Kernels access memory as different types, which GPUs allow. No GPU has errno, floating-point traps or static
   // guards.
   out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",

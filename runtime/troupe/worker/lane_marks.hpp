@@ -10,8 +10,7 @@
 /// Which lane serves a request, where that is not its library's own.
 namespace troupe {
 
-/// In the list of TROUPE_ENGINE: the request runs on a helper thread instead of a lane of its library, because it
-/// compiles, searches or waits.
+/// In the list of TROUPE_ENGINE: the request runs on a helper thread, because it compiles, searches or waits.
 template <class R>
 struct slow {};
 /// In the list of TROUPE_ENGINE: the request runs on the lane for copies to the device.
