@@ -40,6 +40,7 @@ std::vector<known_text> known_texts() {
                          numbers = {{"the header of the first number.h",
                                      "template <class T> __device__ T one() { return T(1); }"},
                                     {"two.h", "template <class T> __device__ T two() { return T(2); }"}},
+                         host_headers = {{"helper_cuda.h", ""}, {"cublas_v2.h", "#include <cuda_bf16.h>\n"}},
                          barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
   const std::string programs = "tests/programs/";
   const std::string jit_test = "tests/contract/jit.test.cpp", programs_test = "tests/contract/jit_programs.test.cpp",
@@ -73,10 +74,13 @@ std::vector<known_text> known_texts() {
       {programs_test, "{ out[0] = v += 1; }"},
       {jit_test, "int x = 0; M6 ", assembled},
       {jit_test, "struct big", assembled},
+      {jit_test, "float x = out[0];", assembled},
       {"tests/contract/jit_fixture.hpp", "{ out[0] = \n", assembled},
+      {messages_test, "helper_cuda.h", compiled, {.headers = host_headers}},
       {messages_test, "undeclared", refused},
       {messages_test, "if (out) {", refused},
       {messages_test, "merge", refused},
+      {messages_test, "__global__ void k(float* out) {\n", assembled},
       {programs + "kernel_errors.cpp", "x[threadIdx.x] = 0;", refused},
       {programs + "module_image.cpp", "smooth", compiled, {.kernels = {"filters::smooth<4>"}}},
       {programs + "recipes.cpp",
