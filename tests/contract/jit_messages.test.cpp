@@ -38,6 +38,21 @@ TEST_F(a_message_of_jit, names_an_error_once_in_the_columns_of_the_source) {
   }
 }
 
+TEST_F(a_message_of_jit, says_which_names_given_to_the_recipe_are_not_there) {
+  const std::string source =
+      "__device__ float factor;\n__device__ float half_of(float x) { return x / 2; }\n"
+      "__global__ void k(float* out) { out[0] = half_of(factor); }\n";
+  const auto message = [&](std::vector<std::string> kernels, std::vector<std::string> globals) {
+    return error_of(
+        jit::compile(gpu_, {.source = source, .name = "k.cu", .kernels = kernels, .globals = globals}).ready());
+  };
+  EXPECT_TRUE(is_error(message({"g<float>"}, {}), reaction::caller_bug,
+                       {"k.cu does not compile:", "there is no kernel \"g<float>\"; kernels: k"}));
+  EXPECT_TRUE(is_error(message({"half_of"}, {}), reaction::caller_bug,
+                       {"k.cu:2: error: \"half_of\" is a function without __global__; kernels: k"}));
+  EXPECT_TRUE(is_error(message({}, {"fctor"}), reaction::caller_bug, {"there is no variable \"fctor\""}));
+}
+
 TEST_F(a_message_of_jit, ends_after_twenty_errors) {
   std::string source = "__global__ void k(float* out) {\n";
   for (int i = 0; i < 200; ++i) source += "  out[0] = unknown_" + std::to_string(i) + ";\n";

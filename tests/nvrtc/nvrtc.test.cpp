@@ -76,6 +76,7 @@ std::vector<known_text> known_texts() {
       {jit_test, "struct big", assembled},
       {jit_test, "float x = out[0];", assembled},
       {"tests/contract/jit_fixture.hpp", "{ out[0] = \n", assembled},
+      {messages_test, "is a function without", assembled},
       {messages_test, "helper_cuda.h", compiled, {.headers = host_headers}},
       {messages_test, "undeclared", refused},
       {messages_test, "if (out) {", refused},

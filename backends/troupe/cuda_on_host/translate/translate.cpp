@@ -82,6 +82,7 @@
 #include <troupe/cuda_on_host/translate/internal/columns.hpp>
 #include <troupe/cuda_on_host/translate/internal/guard.hpp>
 #include <troupe/cuda_on_host/translate/internal/keywords.hpp>
+#include <troupe/cuda_on_host/translate/internal/names.hpp>
 #include <troupe/cuda_on_host/translate/internal/needed.hpp>
 #include <troupe/cuda_on_host/translate/internal/own_parameters.hpp>
 #include <troupe/cuda_on_host/translate/internal/reach.hpp>
@@ -188,12 +189,8 @@ class translator {
     }
   }
   bool is_asked_for(const definition& d) const {
-    return std::any_of(options_.kernels.begin(), options_.kernels.end(), [&](const std::string& name) {
-      const token_list tokens = tokenize(name);
-      std::size_t at = 0;
-      while (at + 1 < tokens.size() && !tokens[at + 1].is("<")) ++at;
-      return tokens[at].is(d.name);
-    });
+    return std::any_of(options_.kernels.begin(), options_.kernels.end(),
+                       [&](const std::string& name) { return last_identifier(name) == d.name; });
   }
 
   // Determines what functions outside of kernels need to know about the running thread.
@@ -368,6 +365,7 @@ translation translate(std::string_view preprocessed, const translate_options& op
   token_list tokens = tokenize(preprocessed, folder);
   if (tokens.alone && !options.any_brackets) return {.findings = {unmatched(tokens)}};
   unit u = find_definitions(tokens);
+  if (auto unknown = find_unknown_names(tokens, u, options); !unknown.empty()) return {.findings = std::move(unknown)};
   const auto parse_again = [&](const std::optional<std::string>& text) {
     if (!text) return;
     tokens = tokenize(*text, folder);
