@@ -65,6 +65,14 @@ __global__ void copy(shape s, const float* bias, float* spare) {
   };
   gpu_.tell(copy(x, nullptr));
   EXPECT_EQ(gpu_.download(y).get().value()[7], 7);
+  // The same as a typed kernel, with a list of buffers that is made when the program runs.
+  using typed = jit::typed_kernel<void(kernel::with<shape>, std::optional<in<float>>, std::optional<inout<float>>)>;
+  const typed k(p.kernel("copy"));
+  std::vector<kernel::held_buffer> held{in<float>(x)};
+  held.push_back(inout<float>(y));
+  const shape s{kernel::device_pointer(in<float>(x)), kernel::device_pointer(inout<float>(y)), 10};
+  gpu_.tell(k(1, 32)(kernel::with_buffers(s, held), x, nullptr));
+  EXPECT_EQ(gpu_.download(y).get().value()[7], 14);
   gpu_.tell(copy(x, x));
   EXPECT_EQ(gpu_.download(y).get().value()[7], 14);
   // The launch is ordered after what writes the buffer, and fails with it.

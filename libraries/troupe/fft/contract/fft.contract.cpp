@@ -193,6 +193,7 @@ TEST(transforms_of_tensors, choose_the_transform_by_the_elements) {
   const auto got = gpu.download(back.memory()).get();
   ASSERT_OK(got);
   EXPECT_EQ(*got, (std::vector<float>{1, 0, 0, 0}));
+  EXPECT_FALSE(fft::transform(gpu, spectrum, signal, {}, {.timeout = time_span{}})) << "call options are honoured";
 }
 
 // Transforms that wait at the same time can share a call of the library, whether they are adjacent in memory or not.
