@@ -70,7 +70,7 @@ class caf_service {
       self_->wait_for(gpu_);  // its memory is freed
       const cudaError_t status = cudaDeviceReset();
       if (status == cudaSuccess && start()) return;
-      std::fprintf(stderr, "caf: no recovery: cudaDeviceReset: %s\n", cudaGetErrorString(status));
+      if (status != cudaSuccess) std::fprintf(stderr, "caf: cudaDeviceReset: %s\n", cudaGetErrorString(status));
     }
   }
   void say(const char* what, const caf::error& e) const {

@@ -8,7 +8,7 @@ using namespace troupe;
 
 void answers::judge_error(const error& e) {
   const reaction how = e.reaction();
-  // A request sent while a worker died: the next worker cannot know what its inputs hold.
+  // So many requests failed that the worker no longer knows whether one of them should have written an input.
   const bool overtaken = how == reaction::retry_later && e.domain() == "worker";
   if (how == reaction::context_lost || overtaken ||
       (may_stop_ && (how == reaction::stopped || how == reaction::fatal))) {

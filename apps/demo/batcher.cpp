@@ -9,10 +9,7 @@ using namespace troupe;
 
 namespace {
 
-// `retry_later` means that it was sent while the worker died, so the next worker cannot know what its inputs hold.
-bool fault_took_it(const error& e) {
-  return e.reaction() == reaction::context_lost || (e.reaction() == reaction::retry_later && e.domain() == "worker");
-}
+bool fault_took_it(const error& e) { return e.reaction() == reaction::context_lost; }
 
 }  // namespace
 

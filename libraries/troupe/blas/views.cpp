@@ -3,11 +3,12 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/internal/checks.hpp>
 #include <troupe/blas/internal/views.hpp>
+#include <troupe/request/describe.hpp>
 
 namespace troupe::blas {
 namespace {
 
-std::string size_of(const matrix_shape& s) { return cat(s.rows, " x ", s.columns); }
+using troupe::detail::extents_text;
 
 template <class V>
 void check_view(checker& check, const V& view) {
@@ -21,7 +22,7 @@ template <class V>
 void has_size(checker& check, const V& view, std::int64_t rows, std::int64_t columns, std::string_view why) {
   const matrix_shape& s = view.shape();
   if (s.rows != rows || s.columns != columns)
-    check.refuse(&view, "is " + size_of(s), cat(size_of({rows, columns}), " (", why, ")"));
+    check.refuse(&view, "is " + extents_text(s), cat(extents_text(matrix_shape{rows, columns}), " (", why, ")"));
 }
 
 }  // namespace
@@ -31,13 +32,14 @@ template <class T, class C>
 void multiplication<T, C>::check(checker& check) const {
   const matrix_shape &sa = a.shape(), &sb = b.shape();
   if (sb.rows != sa.columns)
-    check.refuse(&b, "is " + size_of(sb), cat(sa.columns, " rows, as many as a has columns: a is ", size_of(sa)));
+    check.refuse(&b, "is " + extents_text(sb),
+                 cat(sa.columns, " rows, as many as a has columns: a is ", extents_text(sa)));
   has_size(check, c, sa.rows, sb.columns, "the rows of a, and the columns of b");
   check_view(check, a);
   check_view(check, b);
   check_view(check, c);
   if (std::is_same_v<C, std::int32_t> && sa.columns > longest_int8_sum)
-    check.refuse(&a, "is " + size_of(sa),
+    check.refuse(&a, "is " + extents_text(sa),
                  cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows"));
   known<T>(check, math);
   factors(check, *this, c);

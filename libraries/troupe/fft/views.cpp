@@ -11,11 +11,8 @@
 namespace troupe::fft {
 namespace {
 
-std::string size_of(const tensor_shape& s) {
-  std::string out;
-  for (std::size_t i = 0; i < s.rank; ++i) out += (i == 0 ? "" : " x ") + std::to_string(s.extents[i]);
-  return out;
-}
+using troupe::detail::extents_text;
+
 bool same_size(const tensor_shape& a, const tensor_shape& b) noexcept {
   return a.rank == b.rank && a.extents == b.extents;
 }
@@ -41,11 +38,11 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
     return false;
   }
   if (!same_size(out, output_size)) [[unlikely]] {
-    check.refuse(&r.output, "is " + size_of(out), cat(size_of(output_size), " (", why, ")"));
+    check.refuse(&r.output, "is " + extents_text(out), cat(extents_text(output_size), " (", why, ")"));
     return false;
   }
   if (!same_size(in, input_size)) [[unlikely]] {
-    check.refuse(&r.input, "is " + size_of(in), cat(size_of(input_size), " (", why, ")"));
+    check.refuse(&r.input, "is " + extents_text(in), cat(extents_text(input_size), " (", why, ")"));
     return false;
   }
   return in.rank > 0;
@@ -81,7 +78,7 @@ void complex_transform<T>::check(checker& check) const {
   known(check, direction);
   known(check, normalization);
   if (!has_sizes(check, *this, input.shape(), input.shape(), "as input")) return;
-  const index_order order(input.shape(), transformed(dimensions, input.shape()), false);
+  const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
   if (in && out && input.range().address == output.range().address && in_place(*in, *out, 1))
     check.may_overlap(&input, &output);
@@ -92,7 +89,7 @@ void real_transform<T>::check(checker& check) const {
   known(check, normalization);
   if (!has_sizes(check, *this, input.shape(), half_of(input.shape()), "as input, and n / 2 + 1 of the last index"))
     return;
-  const index_order order(input.shape(), transformed(dimensions, input.shape()), true);
+  const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
   if (in && out) real_in_place(check, *this, input, *in, *out);
 }
@@ -102,7 +99,7 @@ void real_inverse<T>::check(checker& check) const {
   known(check, normalization);
   if (!has_sizes(check, *this, half_of(output.shape()), output.shape(), "as output, and n / 2 + 1 of the last index"))
     return;
-  const index_order order(input.shape(), transformed(dimensions, input.shape()), true);
+  const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
   if (!in || !out) return;
   if (consumes_input) check.also_writes(&input);

@@ -14,8 +14,7 @@ struct request_info {
   std::uint64_t opcode;
   std::uint32_t library;
   std::uint32_t payload_bytes;
-  /// Whether it ends by itself in a time of its own: device_options::run_timeout does not apply.
-  bool has_own_time_limit;
+  bool has_own_time_limit;  ///< it ends by itself in time: device_options::run_timeout does not apply
   std::size_t (*blob_bytes)(const void* request) noexcept;
   void (*encode)(const void* request, std::byte* payload, blob_cursor blob) noexcept;
   /// Completes a pending of the request's reply: with the error if `why` is not null, otherwise from the reply's bytes.
@@ -48,17 +47,19 @@ constexpr std::uint32_t sendable_bytes() {
 }
 
 template <class R>
-inline constexpr request_info info_of{.label = name_of<R>(),
-                                      .opcode = opcode_of<R>,
-                                      .library = library_code(library_of<R>()),
-                                      .payload_bytes = sendable_bytes<R>(),
-                                      .has_own_time_limit = requires {requires R::has_own_time_limit;
-}  // namespace detail
-, .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
+inline constexpr bool limits_itself = requires { requires R::has_own_time_limit; };
+template <class R>
+inline constexpr request_info info_of{
+    .label = name_of<R>(),
+    .opcode = opcode_of<R>,
+    .library = library_code(library_of<R>()),
+    .payload_bytes = sendable_bytes<R>(),
+    .has_own_time_limit = limits_itself<R>,
+    .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
     .encode = [](const void* r, std::byte* payload,
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
     .answer = &answer<typename R::reply>,
-};  // namespace troupe
+};
 
 }  // namespace detail
 }  // namespace troupe

@@ -19,7 +19,6 @@ std::string listed(const Numbers& numbers, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out += (i == 0 ? "" : " x ") + text(extent(numbers[i]));
   return out;
 }
-std::string listed(const tensor_shape& s) { return listed(s.extents, s.rank); }
 
 tensor_shape shape_of(std::span<const extent> extents, std::span<const extent> strides) noexcept {
   tensor_shape s{.rank = std::min(extents.size(), max_rank)};
@@ -89,7 +88,7 @@ viewed_tensor view_tensor(const memory_range& memory, std::span<const extent> ex
   if (!impossible.empty()) return {refused_view(memory, "tensor: " + impossible), s};
   const extent span = span_of(s), have = size_of(memory, element_bytes);
   if (span.overflowed() || span > have)
-    return {refused_view(memory, "tensor: " + listed(s) + " elements with strides " + listed(strides, s.rank) +
+    return {refused_view(memory, "tensor: " + extents_text(s) + " elements with strides " + listed(strides, s.rank) +
                                      " span " + text(span) + "; the buffer has " + text(have)),
             s};
   return {slice_of(memory, 0, span, element_bytes), s};
@@ -117,7 +116,7 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent fir
   const extent end = first + count;
   if (first < 0 || count < 1 || end.overflowed() || end > t.shape.extents[dimension])
     return {refused_view(t.memory, cat("slice: ", text(count), " from ", text(first), " on in dimension ", dimension,
-                                       " are not all in a tensor of ", listed(t.shape))),
+                                       " are not all in a tensor of ", extents_text(t.shape))),
             s};
   return {slice_of(t.memory, first * t.shape.strides[dimension], span_of(s), element_bytes), s};
 }
@@ -159,12 +158,12 @@ viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, 
   for (const extent e : extents) elements = elements * e;
   for (std::size_t i = 0; i < t.shape.rank; ++i) have = have * t.shape.extents[i];
   if (!is_dense(t.shape, element_order::row_major))
-    return {refused_view(t.memory, "reshaped: the elements of a tensor of " + listed(t.shape) +
+    return {refused_view(t.memory, "reshaped: the elements of a tensor of " + extents_text(t.shape) +
                                        " are not in row-major order without gaps; copy it first"),
             t.shape};
   if (elements != have)
     return {refused_view(t.memory, "reshaped: " + listed(extents, extents.size()) + " elements of a tensor of " +
-                                       listed(t.shape)),
+                                       extents_text(t.shape)),
             t.shape};
   return view_tensor(t.memory, extents, element_order::row_major, element_bytes);
 }
@@ -172,7 +171,7 @@ viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, 
 viewed_matrix matrix_of(const viewed_tensor& t) {
   const matrix_shape s{t.shape.extents[0], t.shape.extents[1], t.shape.strides[0], t.shape.strides[1]};
   if (!has_memory(t.memory) || t.shape.rank == 2) return {t.memory, s};
-  return {refused_view(t.memory, "matrix: a tensor of " + listed(t.shape) + "; expected two extents"), s};
+  return {refused_view(t.memory, "matrix: a tensor of " + extents_text(t.shape) + "; expected two extents"), s};
 }
 
 bool is_dense(const tensor_shape& s, element_order o) noexcept {

@@ -28,18 +28,20 @@ std::string text(std::string_view type, const memory_range& r, std::uint64_t ele
   return cat(type, "[", elements, where);
 }
 
-// "2 x 3 by 3, 1": extents and strides
-std::string text(const matrix_shape& s) {
-  return cat(s.rows, " x ", s.columns, " by ", s.row_stride, ", ", s.column_stride);
+std::string extents_text(const matrix_shape& s) { return cat(s.rows, " x ", s.columns); }
+
+std::string extents_text(const tensor_shape& s) {
+  std::string out;
+  for (std::size_t i = 0; i < s.rank; ++i) out += (i == 0 ? "" : " x ") + std::to_string(s.extents[i]);
+  return out;
 }
 
+std::string text(const matrix_shape& s) { return cat(extents_text(s), " by ", s.row_stride, ", ", s.column_stride); }
+
 std::string text(const tensor_shape& s) {
-  std::string extents, strides;
-  for (std::size_t i = 0; i < s.rank; ++i) {
-    extents += (i == 0 ? "" : " x ") + std::to_string(s.extents[i]);
-    strides += (i == 0 ? "" : ", ") + std::to_string(s.strides[i]);
-  }
-  return extents + " by " + strides;
+  std::string strides;
+  for (std::size_t i = 0; i < s.rank; ++i) strides += (i == 0 ? "" : ", ") + std::to_string(s.strides[i]);
+  return extents_text(s) + " by " + strides;
 }
 
 }  // namespace troupe::detail

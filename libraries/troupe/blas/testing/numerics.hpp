@@ -6,9 +6,8 @@
 
 #include <deque>
 #include <tests/numerics/compare.hpp>
-#include <tests/numerics/engine_under_test.hpp>
+#include <tests/numerics/engine_suite.hpp>
 #include <troupe/blas/options.hpp>
-#include <troupe/request/describe.hpp>
 
 /// What the numerics tests of all blas requests share: an engine, random shapes and factors, and the comparison.
 namespace troupe::blas {
@@ -21,20 +20,8 @@ inline dense seen(op o, const dense& a) {
   return o == op::transpose ? a.transposed() : a.transposed().conjugated();
 }
 
-class blas_numerics : public ::testing::Test {
+class blas_numerics : public engine_suite {
  protected:
-  static void SetUpTestSuite() { engine = new engine_under_test(engine_of_program()); }
-  static void TearDownTestSuite() {
-    delete engine;
-    engine = nullptr;
-  }
-
-  /// Runs `r`, and reports the request if it fails.
-  template <class R>
-  void run(const R& r) {
-    const auto done = engine->run(r);
-    ASSERT_TRUE(done) << done.error().to_string();
-  }
   /// Runs `r` and checks its results: `got` must equal `want` where that has elements and be unchanged elsewhere.
   /// Operands that are only read must not change.
   template <class Compute, class R, class T, class... Read>
@@ -53,11 +40,6 @@ class blas_numerics : public ::testing::Test {
   static void expect_untouched(const stored<T>& s) {
     EXPECT_TRUE(s.untouched());
   }
-  template <class R>
-  static std::string story(const R& r) {
-    return describe(r) + "; " + how_to_repeat();
-  }
-
   /// Returns a random factor, often a special one.
   template <class T>
   T factor() {
@@ -91,9 +73,6 @@ class blas_numerics : public ::testing::Test {
     return ld == rows && random.between(0, 1) == 0 ? tight : extent(ld);
   }
 
-  static inline engine_under_test* engine = nullptr;
-  random_source random;
-
  private:
   struct room {
     alignas(16) std::byte bytes[64];
@@ -104,12 +83,6 @@ class blas_numerics : public ::testing::Test {
 template <class T>
 struct blas_numerics_of : blas_numerics {};
 
-struct element_names {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(element_name<T>());
-  }
-};
 using real_elements = ::testing::Types<float, double>;
 using complex_elements = ::testing::Types<complex64, complex128>;
 using full_elements = ::testing::Types<float, double, complex64, complex128>;

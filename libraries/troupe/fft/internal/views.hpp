@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <troupe/fft/views.hpp>
+#include <utility>
 
 /// Transforms of tensors as transforms of buffers.
 namespace troupe::fft {
@@ -35,16 +36,25 @@ class index_order {
 /// Returns nothing if one stride and one distance cannot reach the elements.
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
 
-/// How many indexes a request transforms.
-inline std::size_t transformed(const extent& dimensions, const tensor_shape& s) noexcept {
-  return dimensions == 0 ? s.rank : static_cast<std::size_t>(dimensions.value());
+/// The order for both sides of a request.
+template <class R>
+index_order order_of(const R& r) noexcept {
+  const tensor_shape& s = r.input.shape();
+  constexpr bool is_complex_to_complex = requires { r.direction; };
+  return index_order(s, r.dimensions == 0 ? s.rank : static_cast<std::size_t>(r.dimensions.value()),
+                     !is_complex_to_complex);
+}
+/// Both sides of a valid request.
+template <class R>
+std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
+  const index_order order = order_of(r);
+  return {*lay_out(r.input.shape(), order), *lay_out(r.output.shape(), order)};
 }
 
 /// For valid requests.
 template <class T>
 c2c<T> as_transform(const complex_transform<T>& r) {
-  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), false);
-  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  const auto [in, out] = sides_of(r);
   return {.input = r.input,
           .output = r.output,
           .n = in.n,
@@ -56,8 +66,7 @@ c2c<T> as_transform(const complex_transform<T>& r) {
 }
 template <class T>
 r2c<T> as_transform(const real_transform<T>& r) {
-  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), true);
-  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  const auto [in, out] = sides_of(r);
   return {.input = r.input,
           .output = r.output,
           .n = in.n,
@@ -68,8 +77,7 @@ r2c<T> as_transform(const real_transform<T>& r) {
 }
 template <class T>
 c2r<T> as_transform(const real_inverse<T>& r) {
-  const index_order order(r.input.shape(), transformed(r.dimensions, r.input.shape()), true);
-  const laid_out in = *lay_out(r.input.shape(), order), out = *lay_out(r.output.shape(), order);
+  const auto [in, out] = sides_of(r);
   return {.input = r.input,
           .output = r.output,
           .n = out.n,

@@ -34,11 +34,7 @@ TYPED_TEST(complex_transforms, agree_with_the_definition_in_every_shape_and_layo
                    .output_layout = to};
     SCOPED_TRACE(this->story(r));
     this->run(r);
-    const wide_real factor = factor_of(r.normalization, forward, n);
-    auto want = transformed(before, n, batch, forward);
-    for (auto& w : want) w = {w.re * factor, w.im * factor};
-    this->template expect_close<T>(output.values(), want, tolerance<T>(before, n.count().value(), factor));
-    EXPECT_TRUE(output.untouched_outside());
+    this->template expect_transformed<T>(output, before, n, batch, forward, r.normalization);
     if (!over) {
       EXPECT_TRUE(input.untouched());
     }
@@ -65,11 +61,7 @@ TYPED_TEST(real_transforms, forward_agree_with_the_definition_in_every_shape_and
                    .output_layout = to};
     SCOPED_TRACE(this->story(r));
     this->run(r);
-    const wide_real factor = factor_of(r.normalization, true, n);
-    auto want = stored_half(transformed(before, n, batch, true), n);
-    for (auto& w : want) w = {w.re * factor, w.im * factor};
-    this->template expect_close<C>(output.values(), want, tolerance<C>(before, n.count().value(), factor));
-    EXPECT_TRUE(output.untouched_outside());
+    this->template expect_transformed<T>(output, before, n, batch, true, r.normalization);
     EXPECT_TRUE(input.untouched());
   }
 }

@@ -50,11 +50,7 @@ TYPED_TEST(complex_tensors, agree_with_the_definition) {
                                  .normalization = this->any_normalization()};
     SCOPED_TRACE(this->story(r));
     this->run(r);
-    const wide_real factor = factor_of(r.normalization, forward, n);
-    auto want = transformed(before, n, batch, forward);
-    for (auto& w : want) w = {w.re * factor, w.im * factor};
-    this->template expect_close<T>(output.values(), want, tolerance<T>(before, n.count().value(), factor));
-    EXPECT_TRUE(output.untouched_outside());
+    this->template expect_transformed<T>(output, before, n, batch, forward, r.normalization);
     EXPECT_TRUE(input.untouched());
   }
 }
@@ -76,16 +72,13 @@ TYPED_TEST(real_tensors, agree_with_the_definition_and_its_inverse) {
                                     .normalization = normalization::forward};
     SCOPED_TRACE(this->story(forward));
     this->run(forward);
-    const wide_real count = static_cast<wide_real>(n.count().value()), factor = 1 / count;
-    auto want = stored_half(transformed(before, n, batch, true), n);
-    for (auto& w : want) w = {w.re * factor, w.im * factor};
-    this->template expect_close<C>(spectrum.values(), want, tolerance<C>(before, n.count().value(), factor));
-    EXPECT_TRUE(spectrum.untouched_outside());
+    this->template expect_transformed<T>(spectrum, before, n, batch, true, forward.normalization);
     EXPECT_TRUE(signal.untouched());
     this->run(real_inverse<T>{.input = in_tensor<C>(in<C>(spectrum), stored_as(spectrum.places())),
                               .output = out_tensor<T>(out<T>(back), stored_as(back.places())),
                               .dimensions = n.rank(),
                               .consumes_input = this->random.between(0, 1) == 0});
+    const auto count = static_cast<wide_real>(n.count().value());
     this->template expect_close<T>(back.values(), before,
                                    2 * tolerance<T>(before, n.count().value(), 1 / std::sqrt(count)));
     EXPECT_TRUE(back.untouched_outside());

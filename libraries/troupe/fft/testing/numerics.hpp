@@ -2,18 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 #include <numbers>
 #include <optional>
-#include <tests/numerics/engine_under_test.hpp>
-#include <tests/numerics/random.hpp>
+#include <tests/numerics/engine_suite.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/fft/views.hpp>
 #include <troupe/request/checker.hpp>
-#include <troupe/request/describe.hpp>
 #include <utility>
 #include <vector>
 
@@ -149,22 +145,17 @@ wide_real tolerance(const std::vector<wide_complex>& input, std::int64_t count, 
          static_cast<wide_real>(static_cast<double>(std::numeric_limits<part>::min()));
 }
 
-class fft_numerics : public ::testing::Test {
+/// Returns the stored half of a full transform.
+inline std::vector<wide_complex> stored_half(const std::vector<wide_complex>& all, const shape& n) {
+  std::vector<wide_complex> out;
+  const auto last = static_cast<std::size_t>(n.last().value());
+  for (std::size_t row = 0; row < all.size() / last; ++row)
+    for (std::size_t k = 0; k <= last / 2; ++k) out.push_back(all[row * last + k]);
+  return out;
+}
+
+class fft_numerics : public engine_suite {
  protected:
-  static void SetUpTestSuite() { engine = new engine_under_test(engine_of_program()); }
-  static void TearDownTestSuite() {
-    delete engine;
-    engine = nullptr;
-  }
-  template <class R>
-  void run(const R& r) {
-    const auto done = engine->run(r);
-    ASSERT_TRUE(done) << done.error().to_string();
-  }
-  template <class R>
-  static std::string story(const R& r) {
-    return describe(r) + "; " + how_to_repeat();
-  }
   template <class T>
   void expect_close(const std::vector<wide_complex>& got, const std::vector<wide_complex>& want, wide_real bound) {
     ASSERT_EQ(got.size(), want.size());
@@ -174,6 +165,17 @@ class fft_numerics : public ::testing::Test {
       ASSERT_TRUE(near) << "element " << i << " is (" << got[i].re << ", " << got[i].im << "), not (" << want[i].re
                         << ", " << want[i].im << ") within " << bound;
     }
+  }
+  /// Compares what a transform of `before` has written with its definition.
+  template <class In, class Out>
+  void expect_transformed(side<Out>& output, const std::vector<wide_complex>& before, const shape& n,
+                          std::int64_t batch, bool forward, normalization how) {
+    const wide_real factor = factor_of(how, forward, n);
+    auto want = transformed(before, n, batch, forward);
+    if constexpr (!is_complex_element<In>) want = stored_half(want, n);
+    for (auto& w : want) w = {w.re * factor, w.im * factor};
+    expect_close<Out>(output.values(), want, tolerance<Out>(before, n.count().value(), factor));
+    EXPECT_TRUE(output.untouched_outside());
   }
   /// Returns a random length, a power of two in a quarter of the cases.
   extent any_length(std::int64_t most) {
@@ -218,25 +220,8 @@ class fft_numerics : public ::testing::Test {
         {normalization::none, normalization::inverse, normalization::orthonormal, normalization::forward});
   }
 
-  static inline engine_under_test* engine = nullptr;
-  random_source random;
   static constexpr int rounds = 150;
 };
-
-struct element_names {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(element_name<T>());
-  }
-};
-// Returns the stored half of a full transform.
-inline std::vector<wide_complex> stored_half(const std::vector<wide_complex>& all, const shape& n) {
-  std::vector<wide_complex> out;
-  const auto last = static_cast<std::size_t>(n.last().value());
-  for (std::size_t row = 0; row < all.size() / last; ++row)
-    for (std::size_t k = 0; k <= last / 2; ++k) out.push_back(all[row * last + k]);
-  return out;
-}
 
 using complex_elements = ::testing::Types<complex64, complex128, complex_half, complex_bfloat16>;
 using real_elements = ::testing::Types<float, double, half, bfloat16>;

@@ -96,11 +96,10 @@ std::int64_t request_mailbox::start_deadline_of(const call_options& options,
 
 std::int64_t request_mailbox::run_limit_of(const request_info& info, const call_options& options,
                                            const request_scope* scope) const noexcept {
-  std::int64_t limit = options.run_timeout.nanoseconds;
-  if (!info.has_own_time_limit) limit = std::min(limit, options_.run_timeout.nanoseconds);
-  if (scope != nullptr && !info.has_own_time_limit) [[unlikely]]
-    limit = std::min(limit, scope->run_limit_ns());
-  return limit;
+  if (info.has_own_time_limit) [[unlikely]]
+    return options.run_timeout.nanoseconds;
+  const std::int64_t limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
+  return scope != nullptr ? std::min(limit, scope->run_limit_ns()) : limit;
 }
 
 // A thread that completes answers makes the room that others wait for, so it must not wait for room itself.

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/names.hpp>
 
@@ -39,13 +38,12 @@ std::vector<finding> find_unknown_names(const token_list& tokens, const unit& u,
   for (const std::string& name : options.kernels) {
     const std::string own = last_identifier(name);
     if (own.empty()) continue;
-    const auto named = [&](const definition& d) { return d.is_function() && d.name == own; };
-    const auto found = std::find_if(u.definitions.begin(), u.definitions.end(), named);
-    const bool is_kernel = std::any_of(u.definitions.begin(), u.definitions.end(),
-                                       [&](const definition& d) { return named(d) && d.is_kernel; });
-    if (found != u.definitions.end() && !is_kernel)
+    const definition* found = nullptr;  // a kernel, if one of the functions of this name is
+    for (const definition& d : u.definitions)
+      if (d.is_function() && d.name == own && (found == nullptr || (d.is_kernel && !found->is_kernel))) found = &d;
+    if (found != nullptr && !found->is_kernel)
       report(tokens[found->name_at], cat('"', name, "\" is a function without __global__; kernels: ", kernels_of(u)));
-    else if (found == u.definitions.end() && !occurs(own))
+    else if (found == nullptr && !occurs(own))
       report(last, cat("there is no kernel \"", name, "\"; kernels: ", kernels_of(u)));
   }
   for (const std::string& name : options.globals)

@@ -8,7 +8,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Returns the last identifier of a name expression: `sum` of "ns::sum<float, 256>".
+/// Returns the last token of a name expression before its template arguments: `sum` of "ns::sum<float, 256>".
 std::string last_identifier(const std::string& name_expression);
 
 /// Finds names in the options that the compiler would report less clearly: kernels and variables that the source does
