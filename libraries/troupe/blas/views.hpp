@@ -2,20 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <troupe/async/accepted.hpp>
 #include <troupe/blas/gemm.hpp>
 #include <troupe/memory/matrix.hpp>
+#include <troupe/request/for_device.hpp>
 #include <troupe/request/view_operand.hpp>
 
 /// The common operations on views of matrices, which bring their shapes and strides along; rows and columns may be
 /// stored in either order, also differently for each matrix. Of each matrix the elements of a row or those of a column
 /// must be neighbours. The operations on plain buffers have more options.
 ///   blas::multiply(gpu, c, a, b.transposed());
-namespace troupe {
-class device;
-struct call_options;
-}  // namespace troupe
 namespace troupe::blas {
 
 /// C = alpha * A * B + beta * C. See gemm.
@@ -71,7 +67,7 @@ struct multiply_options {
 /// C = alpha * A * B + beta * C
 template <std::same_as<device> Device, class C, class T>
 accepted multiply(const Device& gpu, const matrix<C>& c, const matrix<T>& a, const matrix<T>& b,
-                  const multiply_options<compute_of<T, C>>& o = {}, const call_options& how = {}) {
+                  const multiply_options<compute_of<T, C>>& o = {}, const call_options_of<Device>& how = {}) {
   return gpu.tell(multiplication<T, C>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta, .math = o.math}, how);
 }
 
@@ -82,7 +78,7 @@ struct add_options {
 /// C = alpha * A + beta * B
 template <std::same_as<device> Device, class T>
 accepted add(const Device& gpu, const matrix<T>& c, const matrix<T>& a, const matrix<T>& b,
-             const add_options<std::type_identity_t<T>>& o = {}, const call_options& how = {}) {
+             const add_options<std::type_identity_t<T>>& o = {}, const call_options_of<Device>& how = {}) {
   return gpu.tell(addition<T>{.a = a, .b = b, .c = c, .alpha = o.alpha, .beta = o.beta}, how);
 }
 
@@ -96,7 +92,8 @@ struct solve_options {
 /// Solves A * X = alpha * B, where A is triangular. X replaces B.
 template <std::same_as<device> Device, class T>
 accepted solve_triangular(const Device& gpu, const matrix<T>& a, const matrix<T>& b,
-                          const solve_options<std::type_identity_t<T>>& o = {}, const call_options& how = {}) {
+                          const solve_options<std::type_identity_t<T>>& o = {},
+                          const call_options_of<Device>& how = {}) {
   return gpu.tell(
       triangular_solution<T>{.a = a, .b = b, .side = o.side, .uplo = o.uplo, .diag = o.diag, .alpha = o.alpha}, how);
 }

@@ -2,20 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <troupe/async/accepted.hpp>
 #include <troupe/fft/transforms.hpp>
 #include <troupe/memory/tensor.hpp>
+#include <troupe/request/for_device.hpp>
 #include <troupe/request/view_operand.hpp>
 
 /// Transforms of tensors, which bring their extents and strides along. The last `dimensions` indexes are transformed,
 /// 1 to 3 of them; the others number the transforms of a batch. Callbacks, and input that overlaps itself, need the
 /// requests on plain buffers: c2c, r2c, c2r.
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});
-namespace troupe {
-class device;
-struct call_options;
-}  // namespace troupe
 namespace troupe::fft {
 
 /// See c2c. In place if output is input, in the same strides.
@@ -73,7 +69,7 @@ struct complex_options {
 template <std::same_as<device> Device, class T>
   requires is_complex<T>
 accepted transform(const Device& gpu, const tensor<T>& output, const tensor<T>& input, const complex_options& o = {},
-                   const call_options& how = {}) {
+                   const call_options_of<Device>& how = {}) {
   return gpu.tell(complex_transform<T>{.input = input,
                                        .output = output,
                                        .dimensions = o.dimensions,
@@ -91,7 +87,7 @@ struct real_options {
 template <std::same_as<device> Device, class T>
   requires is_real<T>
 accepted transform(const Device& gpu, const tensor<basic_complex<T>>& output, const tensor<T>& input,
-                   const real_options& o = {}, const call_options& how = {}) {
+                   const real_options& o = {}, const call_options_of<Device>& how = {}) {
   return gpu.tell(
       real_transform<T>{.input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization},
       how);
@@ -100,7 +96,7 @@ accepted transform(const Device& gpu, const tensor<basic_complex<T>>& output, co
 template <std::same_as<device> Device, class T>
   requires is_real<T>
 accepted transform(const Device& gpu, const tensor<T>& output, const tensor<basic_complex<T>>& input,
-                   const real_options& o = {}, const call_options& how = {}) {
+                   const real_options& o = {}, const call_options_of<Device>& how = {}) {
   return gpu.tell(
       real_inverse<T>{.input = input, .output = output, .dimensions = o.dimensions, .normalization = o.normalization},
       how);

@@ -28,6 +28,8 @@ std::string text(std::string_view type, const memory_range& r, std::uint64_t ele
   return cat(type, "[", elements, where);
 }
 
+std::string index_text(std::size_t i) { return cat('[', i, ']'); }
+
 std::string extents_text(const matrix_shape& s) { return cat(s.rows, " x ", s.columns); }
 
 std::string extents_text(const tensor_shape& s) {

@@ -65,6 +65,9 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
 
 namespace detail {
 
+/// "[2]". Not inline, because g++ 12 warns of its text with -O3.
+std::string index_text(std::size_t i);
+
 /// Returns true if `place` is the field or one of its operands. Sets `index` to "[2]" for the third operand of a list.
 template <class F>
 bool is_at(const F& field, const void* place, std::string& index) {
@@ -76,7 +79,7 @@ bool is_at(const F& field, const void* place, std::string& index) {
       if (at == place && !found) {
         found = true;
         if constexpr (requires { operands_in<F>::index_of(field, place); }) i = operands_in<F>::index_of(field, place);
-        if (operands_in<F>::list) index.assign("[").append(std::to_string(i)).append("]");
+        if (operands_in<F>::list) index = index_text(i);
         if constexpr (requires { operands_in<F>::text_of(field, place); })
           index = operands_in<F>::text_of(field, place);
       }
