@@ -10,7 +10,7 @@
 /// Engines are written against <troupe/worker/engine.hpp>, which fills these in.
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 6;
+inline constexpr std::uint32_t troupe_engine_abi = 7;
 
 /// The lane that an operation wants: its library's, a helper thread's for slow work, or one of the others below.
 enum troupe_lane : std::uint32_t {
@@ -21,6 +21,9 @@ enum troupe_lane : std::uint32_t {
   troupe_lane_fence,  ///< a helper's lane, after everything before it
   /// The lane of the operations that it waits for, if that is a single one; otherwise its library's, or an idle one.
   troupe_lane_behind,
+  /// Its library's. On a GPU also that of the operation that it waits for, if nothing is behind that one, because a
+  /// stream's wait for another stream takes the GPU longer than a small kernel.
+  troupe_lane_anywhere,
 };
 
 struct troupe_engine_operation;

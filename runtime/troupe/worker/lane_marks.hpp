@@ -25,6 +25,10 @@ struct fences {};
 /// In the list of TROUPE_ENGINE: the request takes no time itself, and runs right behind what it waits for.
 template <class R>
 struct follows {};
+/// In the list of TROUPE_ENGINE: the request needs nothing that belongs to a lane, such as a workspace or a handle, so
+/// it may run on the lane of any library.
+template <class R>
+struct anywhere {};
 namespace detail {
 template <template <class> class Mark, class List, class... Marked>
 struct marked_among;
@@ -58,6 +62,8 @@ template <class R>
 struct operation_traits<downloads<R>> : operation_traits<R, troupe_lane_download> {};
 template <class R>
 struct operation_traits<follows<R>> : operation_traits<R, troupe_lane_behind> {};
+template <class R>
+struct operation_traits<anywhere<R>> : operation_traits<R, troupe_lane_anywhere> {};
 template <class R>
 struct operation_traits<fences<R>> : operation_traits<R, troupe_lane_fence> {};
 

@@ -45,4 +45,6 @@ class gpu_jit : public engine_with<gpu_programs> {
 
 // Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
 using namespace troupe::jit;
-TROUPE_ENGINE(gpu_jit, "jit", "cuda", troupe::with_slow<requests, compile_recipe, read_image, read_attributes, unload>)
+TROUPE_ENGINE(gpu_jit, "jit", "cuda",
+              troupe::marked<troupe::anywhere,
+                             troupe::with_slow<requests, compile_recipe, read_image, read_attributes, unload>, launch>)

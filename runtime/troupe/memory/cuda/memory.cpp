@@ -190,9 +190,10 @@ struct cuda_memory {
     return fill_chunks(r, h, stream_of(c), [&c] { c.news(c.worker); });
   }
 
-  // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
+  // A streamed copy waits for the application, and the two halves of a copy between devices for each other. None may
+  // hold up all lanes of its worker.
   template <class R>
-    requires is_half_of_peer_copy<R>
+    requires is_half_of_peer_copy<R> || std::same_as<R, stream_in> || std::same_as<R, stream_out>
   static bool ready(const R&) noexcept {
     return false;
   }
@@ -354,4 +355,4 @@ struct cuda_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-TROUPE_ENGINE(cuda_memory, "memory", "cuda", troupe::with_slow<served, seal, unseal>)
+TROUPE_ENGINE(cuda_memory, "memory", "cuda", troupe::marked<troupe::anywhere, troupe::with_slow<served, seal, unseal>, copy, fill, copy_2d>)

@@ -7,6 +7,8 @@
 namespace troupe {
 namespace {
 
+// A copy of so much takes about as long as the wait of one stream for another.
+constexpr std::uint64_t small_copy = 64 << 10;
 constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // the sum of most_together of them does not overflow
 
 }  // namespace
@@ -18,12 +20,20 @@ dispatcher::dispatcher(const settings& s, protocol::view channel, operation* ope
   lanes_.set_up(settings_.lanes);
 }
 
-// Returns true if running the operation takes little time. Copies through the application's memory may wait for the
-// application.
-bool dispatcher::only_enqueues(const operation& op, std::uint32_t lane) const noexcept {
-  if (!lanes_.device().is_stream(lane) || op.doomed) return false;
-  if (op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download) return false;
-  return op.what->ready == nullptr || op.what->ready(op.engine, op.payload);
+// Returns true if on a stream the operation does not block the thread that runs it.
+bool dispatcher::only_enqueues(const operation& op) {
+  return op.what != nullptr && !op.doomed && op.what->lane != troupe_lane_helper &&
+         (op.what->ready == nullptr || op.what->ready(op.engine, op.payload));
+}
+
+// Whether the operation may run on the stream of another library. A large copy may not, so that it overlaps with what
+// is computed behind it.
+bool dispatcher::suits_any_stream(const operation& op) const noexcept {
+  if (op.what == nullptr || !lanes_.device().has_platform()) return false;
+  if (op.what->lane == troupe_lane_anywhere) return true;
+  return (op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download) &&
+         std::all_of(op.touched.begin(), op.touched.end(),
+                     [](const memory_access& a) { return a.end - a.begin <= small_copy; });
 }
 
 // Returns how much an operation that could run at once counts against `inline_bytes`.
@@ -51,10 +61,14 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   const std::uint64_t key = group_key(op, flags);
   const priority urgency = flags.priority();
   const bool joins = urgency == group_.urgency && may_join(op, key);
-  const std::uint32_t lane =
-      joins ? group_.lane : settings_.lanes.choose(wanted, urgency, library, op.waits, [this](std::uint32_t l) {
-        return lanes_.issued(l) - lanes_.done(l);
-      });
+  hazards_.drop_implied(op.waits);
+  const bool enqueues = lanes_.device().has_platform() && only_enqueues(op);
+  const std::uint32_t lane = joins ? group_.lane
+                                   : settings_.lanes.choose({.wanted = wanted,
+                                                             .urgency = urgency,
+                                                             .library = library,
+                                                             .on_any_stream = enqueues && suits_any_stream(op)},
+                                                            op.waits, lanes_);
   // An operation that cannot be grouped may take long, so the group must not be held back until it has run.
   if (has_group() && !joins &&
       (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
@@ -62,7 +76,7 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.drop_implied(lane, op.waits);
   lanes_.device().mark_awaited(op.waits);
   const bool at_once = joins ? lanes_.are_met(op.waits, lane) : lanes_.can_run_at_once(op.waits, lane);
-  op.only_enqueues = only_enqueues(op, lane);
+  op.only_enqueues = enqueues && lanes_.device().is_stream(lane);
   const std::uint64_t weighs = at_once ? weight(op, lane, busy) : too_heavy;
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);

@@ -56,7 +56,8 @@ class dispatcher {
   bool waits_for_group(const operation& op) const noexcept;
   void open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight) noexcept;
   void close_open_group();
-  bool only_enqueues(const operation& op, std::uint32_t lane) const noexcept;
+  static bool only_enqueues(const operation& op);
+  bool suits_any_stream(const operation& op) const noexcept;
   std::uint64_t weight(const operation& op, std::uint32_t lane, bool busy) const noexcept;
 
   settings settings_;

@@ -70,6 +70,10 @@ void hazard_tracker::drop_implied(std::uint32_t lane, wait_list& waits) const no
   waits.for_each([&](position p) {
     if (clocks_[lane].reached[p.lane] >= p.sequence) waits.drop_lane(p.lane);
   });
+  drop_implied(waits);
+}
+
+void hazard_tracker::drop_implied(wait_list& waits) const noexcept {
   if (std::popcount(waits.lanes()) < 2) return;
   // "Runs after" has no cycles, so waits cannot all drop each other: the last of each chain stays.
   const wait_list all = waits;

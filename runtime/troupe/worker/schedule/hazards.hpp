@@ -113,6 +113,8 @@ class hazard_tracker {
   /// Drops waits that an operation on `lane` need not make: for its own lane, for what the lane has waited for before,
   /// and for what the remaining waits have waited for.
   void drop_implied(std::uint32_t lane, wait_list& waits) const noexcept;
+  /// Drops those that the other waits imply, whatever the lane of the operation will be.
+  void drop_implied(wait_list& waits) const noexcept;
 
   /// Notes that the operation at `at`, the last of its lane so far, makes these waits.
   void note_waited(position at, const wait_list& waits) noexcept;

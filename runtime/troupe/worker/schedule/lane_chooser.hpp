@@ -23,51 +23,74 @@ class lane_chooser {
   std::uint32_t low() const noexcept { return high() + 1; }
   lane_purpose purpose_of(std::uint32_t lane) const noexcept;
 
-  /// Returns a lane. `library` is the engine's number in order of loading, `waits` what the operation waits for, and
-  /// `backlog(lane)` the number of incomplete operations of a lane.
-  template <class Backlog>
-  std::uint32_t choose(std::uint32_t wanted, priority urgency, std::uint32_t library, const wait_list& waits,
-                       Backlog&& backlog) noexcept {
+  /// What is known of an operation before it has a lane.
+  struct wish {
+    std::uint32_t wanted;  ///< troupe_lane
+    priority urgency;
+    std::uint32_t library;  ///< the number of its engine, in order of loading
+    bool on_any_stream = false;  ///< it is short to enqueue, and needs nothing that belongs to a lane
+  };
+
+  /// Returns the lane of an operation that waits for `waits`. `lanes.backlog(lane)` is the number of incomplete
+  /// operations of a lane, and `lanes.is_last(position)` says whether nothing has been issued behind one.
+  template <class Lanes>
+  std::uint32_t choose(const wish& w, const wait_list& waits, const Lanes& lanes) noexcept {
+    const auto [wanted, urgency, library, on_any_stream] = w;
     // Slow work never runs on a lane for urgent operations. Slow work of low priority has one helper.
     if (wanted == troupe_lane_helper && urgency == priority::low) return max_lanes - 1;
     if (wanted != troupe_lane_helper && urgency != priority::normal) return urgency == priority::high ? high() : low();
-    switch (wanted) {
-      case troupe_lane_upload:
-        return upload;
-      case troupe_lane_download:
-        return download;
-      case troupe_lane_helper:
-        return least(first_helper_, max_lanes, backlog);
-      default:
-        break;
-    }
-    if (wanted == troupe_lane_behind) {
+    if (wanted == troupe_lane_helper) return least(first_helper_, max_lanes, lanes);
+    if (on_any_stream)
+      if (const std::uint32_t l = nearest(w, waits, lanes); l != max_lanes) return l;
+    if (wanted == troupe_lane_upload) return upload;
+    if (wanted == troupe_lane_download) return download;
+    return latest_ = for_library(w, waits, lanes);
+  }
+
+ private:
+  // A chain of dependent operations stays on one stream: a wait for another stream costs the GPU several microseconds.
+  // But nothing joins a lane that has more to do than what is waited for. Returns max_lanes if there is no such lane.
+  template <class Lanes>
+  std::uint32_t nearest(const wish& w, const wait_list& waits, const Lanes& lanes) const noexcept {
+    const std::uint32_t before = waits.lanes();
+    // The next step of the chain may well run where the last one did.
+    if (before == 0) return w.wanted != troupe_lane_anywhere && lanes.backlog(latest_) == 0 ? latest_ : max_lanes;
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(before));
+    const bool is_near = std::has_single_bit(before) && first_compute <= lane && lane < high() &&
+                         lanes.is_last({lane, waits.sequence(lane)});
+    return is_near ? lane : max_lanes;
+  }
+
+  template <class Lanes>
+  std::uint32_t for_library(const wish& w, const wait_list& waits, const Lanes& lanes) const noexcept {
+    if (w.wanted == troupe_lane_behind) {
       const std::uint32_t before = waits.lanes();
       if (std::has_single_bit(before) && before >> streams() == 0)
         return static_cast<std::uint32_t>(std::countr_zero(before));
-      if (before == 0) return least(first_compute, first_compute + computes_, backlog);
+      if (before == 0) return least(first_compute, first_compute + computes_, lanes);
     }
     if (computes_ == 1) return first_compute;
-    if (policy_ == lane_policy::per_actor) return first_compute + library % computes_;
+    if (policy_ == lane_policy::per_actor) return first_compute + w.library % computes_;
     // Pooled: on the lane of an operation that it waits for, where the wait costs nothing, or else on the lane with the
     // least backlog.
     for (std::uint32_t l = first_compute; l < first_compute + computes_; ++l)
       if (waits.sequence(l) != 0) return l;
-    return least(first_compute, first_compute + computes_, backlog);
+    return least(first_compute, first_compute + computes_, lanes);
   }
 
- private:
-  template <class Backlog>
-  static std::uint32_t least(std::uint32_t begin, std::uint32_t end, Backlog&& backlog) noexcept {
+  template <class Lanes>
+  static std::uint32_t least(std::uint32_t begin, std::uint32_t end, const Lanes& lanes) noexcept {
     std::uint32_t best = begin;
     for (std::uint32_t l = begin; l < end; ++l) {
-      if (backlog(l) == 0) return l;
-      if (backlog(l) < backlog(best)) best = l;
+      if (lanes.backlog(l) == 0) return l;
+      if (lanes.backlog(l) < lanes.backlog(best)) best = l;
     }
     return best;
   }
+
   lane_policy policy_;
   std::uint32_t first_helper_, computes_;
+  std::uint32_t latest_ = first_compute;  ///< where the last operation of a library was put
 };
 
 }  // namespace troupe

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t usual_payload_bytes = 5 * 64;
 // How long a lane of low priority lets the others go first, at most.
 constexpr std::int64_t longest_yield_ns = 100'000'000;
-constexpr std::uint64_t backlog = 256;
+constexpr std::uint64_t long_backlog = 256;
 
 }  // namespace
 
@@ -204,7 +204,7 @@ bool lane_set::are_met(const wait_list& waits, std::uint32_t number) const noexc
 
 bool lane_set::has_backlog() const noexcept {
   return device_.has_platform() && std::any_of(lanes_.lanes.begin(), lanes_.lanes.end(), [](const lane_state& l) {
-           return l.queued.load(std::memory_order_relaxed) > l.ran.load(std::memory_order_relaxed) + backlog;
+           return l.queued.load(std::memory_order_relaxed) > l.ran.load(std::memory_order_relaxed) + long_backlog;
          });
 }
 

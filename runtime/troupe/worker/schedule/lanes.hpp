@@ -43,7 +43,10 @@ class lane_set {
 
   std::uint64_t done(std::uint32_t lane) const noexcept { return lanes_.done(lane); }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
-  bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
+  std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - done(lane); }
+  bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
+  /// Returns true if nothing has been issued behind this operation.
+  bool is_last(position p) const noexcept { return lanes_[p.lane].issued == p.sequence; }
   /// Returns true if an operation of this lane with these waits can run: on a stream, if they are enqueued.
   bool are_met(const wait_list& waits, std::uint32_t lane) const noexcept;
   /// Returns true if in addition the lane's thread has nothing left to run.
