@@ -23,7 +23,7 @@ result<void> check_operation(const recipe_node& node, const troupe_engine_operat
   const auto refusal = [](const std::string& text) { return error(reaction::unsupported, "graph", text); };
   if (op.payload_bytes != node.payload_bytes)
     return refusal("the engine was built with another layout of this request; rebuild it");
-  if (op.lane != troupe_lane_library)
+  if (op.lane != troupe_lane_library && op.lane != troupe_lane_anywhere)
     return refusal("it runs on a lane of its own and cannot be part of a graph; send it before or after the graph");
   if (on_gpu && op.recordable == 0)
     return refusal("its engine cannot record what it enqueues; send it before or after the graph");

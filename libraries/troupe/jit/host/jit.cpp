@@ -30,4 +30,5 @@ class host_jit : public engine_with<host_programs> {
 }  // namespace troupe::jit
 
 using namespace troupe::jit;
-TROUPE_ENGINE(host_jit, "jit", "host", troupe::with_slow<requests, compile_recipe>)
+TROUPE_ENGINE(host_jit, "jit", "host",
+              troupe::marked<troupe::anywhere, troupe::with_slow<requests, compile_recipe>, launch>)

@@ -28,4 +28,5 @@ class host_module : public engine_with<host_programs> {
 }  // namespace troupe::module
 
 using namespace troupe::module;
-TROUPE_ENGINE(host_module, "module", "host", troupe::with_slow<requests, load_image>)
+TROUPE_ENGINE(host_module, "module", "host",
+              troupe::marked<troupe::anywhere, troupe::with_slow<requests, load_image>, launch>)

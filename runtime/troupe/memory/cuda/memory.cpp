@@ -355,4 +355,4 @@ struct cuda_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-TROUPE_ENGINE(cuda_memory, "memory", "cuda", troupe::marked<troupe::anywhere, troupe::with_slow<served, seal, unseal>, copy, fill, copy_2d>)
+TROUPE_ENGINE(cuda_memory, "memory", "cuda", troupe::with_slow<served, seal, unseal>)

@@ -9,10 +9,10 @@
 namespace troupe::memory {
 
 /// The requests that both engines serve.
-using served = request_list<copy, uploads<upload>, downloads<download>, copy_2d, fill, uploads<stream_in>,
-                            downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
-                            uploads<peer_receive>, prefetch, advise, look_at_managed, seal, unseal, fences<fence>, ping,
-                            follows<lend>, follows<show>, follows<take_back>>;
+using served = request_list<anywhere<copy>, uploads<upload>, downloads<download>, anywhere<copy_2d>, anywhere<fill>,
+                            uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>,
+                            downloads<peer_send>, uploads<peer_receive>, prefetch, advise, look_at_managed, seal,
+                            unseal, fences<fence>, ping, follows<lend>, follows<show>, follows<take_back>>;
 
 /// Turns the error of an unseal into one that replaces the worker, which would fault at every later write to that
 /// memory.
