@@ -47,7 +47,7 @@ class troupe_service {
 
  private:
   runtime rt_;
-  const device gpu_ = rt_.open_device({.standbys = 1, .run_timeout = 10s});
+  const device gpu_ = rt_.open_device({.wait = wait_policy::latency, .standbys = 1, .run_timeout = 10s});
   const buffer<float> weights_ = gpu_.alloc<float>(width * width, {.sealable = true});
   const buffer<float> bias_ = gpu_.alloc<float>(width, {.sealable = true});
   const buffer<float> x_ = gpu_.alloc<float>(largest_batch * width), y_ = gpu_.alloc<float>(largest_batch * width);

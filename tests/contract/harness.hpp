@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <tests/engines/requests.hpp>
 #include <tests/support/devices.hpp>
 
@@ -35,13 +36,24 @@ error error_of(pending<T> p) {
   return error_of(p.get());
 }
 
+/// What a program learns from error::code, if the text has this word for a person.
+inline int code_told_by(reaction how, std::string_view word) {
+  if (how != reaction::retry_later) return 0;
+  if (word == "time-out" || word == "scope_options::timeout" || word == "call_options::timeout") return ETIMEDOUT;
+  if (word == "cancelled" || word == "stopped" || word == "scope_options::stop") return ECANCELED;
+  return word == "full" ? EAGAIN : 0;
+}
+
 inline testing::AssertionResult is_error(const error& e, reaction how, std::initializer_list<const char*> words) {
   if (e.reaction() != how)
     return testing::AssertionFailure() << "reaction is " << to_string(e.reaction()) << ", expected " << to_string(how)
                                        << ": " << e.to_string();
-  for (const char* word : words)
+  for (const char* word : words) {
     if (e.to_string().find(word) == std::string::npos)
       return testing::AssertionFailure() << "\"" << word << "\" is not in: " << e.to_string();
+    if (const int code = code_told_by(how, word); code != 0 && e.code() != code)
+      return testing::AssertionFailure() << "the code is " << e.code() << ", expected " << code << ": " << e.to_string();
+  }
   return testing::AssertionSuccess();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <troupe/actor/actor_core.hpp>
 #include <troupe/base/cat.hpp>
 
@@ -163,9 +164,9 @@ error actor_core::explain(refusal why) const {
   const std::string self = cat(name_, " #", id_);
   switch (why) {
     case refusal::full:
-      return error(reaction::retry_later, "actor",
-                   cat("the mailbox of ", self, " is full (capacity ", mailbox_.capacity(),
-                       "): send again later, send slower, or give it a larger actor_options::mailbox"));
+      return error::retry_later("actor", EAGAIN,
+                                cat("the mailbox of ", self, " is full (capacity ", mailbox_.capacity(),
+                                    "): send again later, send slower, or give it a larger actor_options::mailbox"));
     case refusal::stopped: {
       const exit_reason* const end = watchers_.reason();
       return error(reaction::stopped, "actor",

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <troupe/actor/supervised.hpp>
 
 namespace troupe {
@@ -44,8 +45,8 @@ refusal child_slot::reason_for(refusal why) const noexcept {
 
 error child_slot::explain(refusal why) const {
   if (why == refusal::restarting)
-    return error(
-        reaction::retry_later, "supervisor",
+    return error::retry_later(
+        "supervisor", EAGAIN,
         "child '" + id_ + "' is not running: it has not been started yet, or is being restarted; send again later");
   const std::lock_guard lock(guard_);
   if (!why_retired_.empty())

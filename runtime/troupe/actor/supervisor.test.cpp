@@ -103,6 +103,7 @@ TEST(a_child_between_two_lives, refuses_with_retry_later_and_its_queued_messages
   log diary;
   auto made = supervise<worker>("w", {.on = child_manual}, &diary);
   EXPECT_EQ(made.ref.tell(bump{}).error().reaction(), reaction::retry_later) << "not started yet";
+  EXPECT_EQ(made.ref.tell(bump{}).error().code(), EAGAIN);
   auto top = spawn<supervisor>({.on = manual}, supervisor_options{.clock = &clock}, std::vector{made.spec});
   manual.run();
   auto failed = made.ref.ask(crash{});

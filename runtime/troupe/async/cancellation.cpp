@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <string>
 #include <troupe/async/cancellation.hpp>
 
@@ -33,7 +34,7 @@ void cancel_slot::close() noexcept {
 }
 
 error cancelled(std::string_view what) {
-  return error(reaction::retry_later, "async", std::string(what) + " was cancelled before it completed");
+  return error::retry_later("async", ECANCELED, std::string(what) + " was cancelled before it completed");
 }
 
 }  // namespace troupe

@@ -31,6 +31,14 @@ error::error(details d) : details_(std::make_shared<const details>(std::move(d))
 error::error(enum reaction r, std::string domain, std::string text, std::source_location at)
     : error(details{.reaction = r, .domain = std::move(domain), .text = std::move(text), .source = at}) {}
 
+error error::retry_later(std::string domain, int code, std::string text, std::source_location at) {
+  return error(details{.reaction = reaction::retry_later,
+                       .domain = std::move(domain),
+                       .code = code,
+                       .text = std::move(text),
+                       .source = at});
+}
+
 error error::from_errno(enum reaction r, std::string domain, std::string call, int code, std::source_location at) {
   char buffer[128];
   const char* message = ::strerror_r(code, buffer, sizeof buffer);  // the GNU form returns the text

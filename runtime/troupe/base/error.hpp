@@ -61,6 +61,12 @@ class error {
   static error from_errno(enum reaction r, std::string domain, std::string call, int code,
                           std::source_location at = std::source_location::current());
 
+  /// Makes an error with `reaction::retry_later`. `code` is an errno number that tells the reason: ETIMEDOUT (a time
+  /// limit), ECANCELED, EAGAIN (a mailbox is full, or its receiver is being restarted) or ENOMEM (memory or a quota is
+  /// used up).
+  static error retry_later(std::string domain, int code, std::string text,
+                           std::source_location at = std::source_location::current());
+
   enum reaction reaction() const noexcept { return details_->reaction; }
   const std::string& domain() const noexcept { return details_->domain; }
   std::int64_t code() const noexcept { return details_->code; }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/device.hpp>
@@ -14,7 +15,8 @@ using detail::new_answer, detail::when_answered;
 waiter* detail::helper_of(const std::shared_ptr<device_core>& core) noexcept { return core ? &core->reactor : nullptr; }
 
 void request_link::cancel() noexcept {
-  if (slot != UINT32_MAX) core->completion.cancel(slot, ticket, "cancelled before it started", reaction::retry_later);
+  if (slot != UINT32_MAX)
+    core->completion.cancel(slot, ticket, {"cancelled before it started", reaction::retry_later, ECANCELED});
 }
 
 device::device(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}

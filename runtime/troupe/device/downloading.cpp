@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <troupe/base/cat.hpp>
@@ -14,8 +15,8 @@ namespace troupe::detail {
 namespace {
 
 error no_room(std::uint64_t bytes) {
-  return error(reaction::retry_later, "memory",
-               cat("download: the application has no memory for a vector of ", bytes, " bytes"));
+  return error::retry_later("memory", ENOMEM,
+                            cat("download: the application has no memory for a vector of ", bytes, " bytes"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -219,8 +220,8 @@ result<void> arena::add_segment(segment_id id, std::uint64_t address, std::uint6
   }
   const std::uint32_t number = take_node();
   if (number == 0)
-    return error(reaction::retry_later, "memory",
-                 "arena: the host has no memory for bookkeeping; free some and try again");
+    return error::retry_later("memory", ENOMEM,
+                              "arena: the host has no memory for bookkeeping; free some and try again");
   segments_.push_back({id, number, address, bytes});
   node& n = at(number);
   n.address_ = address;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
@@ -20,9 +21,9 @@ bool memory_quota::state::take(std::uint64_t bytes) noexcept {
 void memory_quota::state::give(std::uint64_t bytes) noexcept { used.fetch_sub(bytes, std::memory_order_relaxed); }
 
 static error over_quota(std::uint64_t bytes, const memory_quota& quota) {
-  return error(reaction::retry_later, "memory",
-               cat("alloc: ", bytes, " bytes exceed the quota (", quota.used(), " of ", quota.limit(),
-                   " bytes used); free buffers of that quota or raise it"));
+  return error::retry_later("memory", ENOMEM,
+                            cat("alloc: ", bytes, " bytes exceed the quota (", quota.used(), " of ", quota.limit(),
+                                " bytes used); free buffers of that quota or raise it"));
 }
 
 device_memory::device_memory(segment_source& source, segment_pools::limits l)

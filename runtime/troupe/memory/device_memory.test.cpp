@@ -149,6 +149,7 @@ TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {
   const auto more = memory_->allocate(memory_kind::host, 1, 256, {});
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().reaction(), reaction::retry_later);
+  EXPECT_EQ(more.error().code(), ENOMEM);
   all.pop_back();
   EXPECT_TRUE(memory_->allocate(memory_kind::host, 1, 256, {}));
   memory_->count_failure(memory_kind::host);

@@ -91,10 +91,10 @@ std::optional<error> segment_pools::never_fits(memory_kind kind, const shape& s,
 }
 
 error segment_pools::no_room(memory_kind kind, const pool& p, std::uint64_t bytes) const {
-  return error(reaction::retry_later, "memory",
-               cat("alloc: no room for ", bytes, " bytes: ", used_bytes(kind), " of ", p.limit,
-                   " in use, largest free range ", p.ranges.statistics().largest_free_bytes,
-                   "; free buffers, ask for less, or raise the device's memory_limit"));
+  return error::retry_later("memory", ENOMEM,
+                            cat("alloc: no room for ", bytes, " bytes: ", used_bytes(kind), " of ", p.limit,
+                                " in use, largest free range ", p.ranges.statistics().largest_free_bytes,
+                                "; free buffers, ask for less, or raise the device's memory_limit"));
 }
 
 result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,

@@ -43,6 +43,6 @@ class gpu_module : public engine_with<gpu_programs> {
 
 // Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
 using namespace troupe::module;
-TROUPE_ENGINE(gpu_module, "module", "cuda",
-              troupe::marked<troupe::anywhere,
-                             troupe::with_slow<requests, load_image, read_attributes, unload>, launch>)
+TROUPE_ENGINE(
+    gpu_module, "module", "cuda",
+    troupe::marked<troupe::anywhere, troupe::with_slow<requests, load_image, read_attributes, unload>, launch>)

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
+bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept {
   // The word and the list change together under the lock, so a marked slot is always on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
@@ -12,7 +12,7 @@ bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* w
   do {
     if (protocol::ticket_of(seen) >= ticket) return false;
   } while (!word.compare_exchange_weak(seen, protocol::slot_word(ticket, protocol::phase::cancelled)));
-  marked_.push_back({slot, ticket, why, how});
+  marked_.push_back({slot, ticket, why});
   any_.store(true, std::memory_order_relaxed);
   return true;
 }
@@ -20,7 +20,7 @@ bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* w
 void cancellations::forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept {
   const std::scoped_lock guard(lock_);
   write(slot, ticket);
-  marked_.push_back({slot, ticket, why, reaction::caller_bug});
+  marked_.push_back({slot, ticket, {why, reaction::caller_bug}});
   any_.store(true, std::memory_order_relaxed);
 }
 

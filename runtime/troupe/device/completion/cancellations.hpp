@@ -15,17 +15,21 @@ namespace troupe {
 /// was started or cancelled; whichever happens first writes it.
 class cancellations {
  public:
+  struct reason {
+    const char* text;
+    reaction how;
+    int code = 0;  ///< of error::code
+  };
   struct entry {
     std::uint32_t slot;
     std::uint64_t ticket;
-    const char* why;
-    reaction how;
+    reason why;
   };
 
   explicit cancellations(shared_channel& channel) noexcept : channel_(channel) {}
 
   /// Cancels the request. Returns false if it has started or was cancelled before. Any thread.
-  bool mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
+  bool mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept;
   /// Cancels a request that is not published yet.
   void forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
   bool any() const noexcept { return any_.load(std::memory_order_relaxed); }

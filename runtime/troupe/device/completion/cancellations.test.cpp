@@ -20,23 +20,23 @@ class cancelled_requests : public testing::Test {
 };
 
 TEST_F(cancelled_requests, are_marked_only_once) {
-  EXPECT_TRUE(cancelled_.mark(2, 9, "a reason", reaction::retry_later));
-  EXPECT_FALSE(cancelled_.mark(2, 9, "another", reaction::retry_later));
+  EXPECT_TRUE(cancelled_.mark(2, 9, {"a reason", reaction::retry_later}));
+  EXPECT_FALSE(cancelled_.mark(2, 9, {"another", reaction::retry_later}));
   EXPECT_EQ(word(2), protocol::slot_word(9, protocol::phase::cancelled));
   ASSERT_TRUE(cancelled_.any());
   const auto taken = cancelled_.take();
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].slot, 2u);
   EXPECT_EQ(taken[0].ticket, 9u);
-  EXPECT_STREQ(taken[0].why, "a reason");
+  EXPECT_STREQ(taken[0].why.text, "a reason");
   EXPECT_FALSE(cancelled_.any());
   EXPECT_TRUE(cancelled_.take().empty());
 }
 
 TEST_F(cancelled_requests, never_include_one_that_has_started) {
   channel_->slot(1).store(protocol::slot_word(5, protocol::phase::started));
-  EXPECT_FALSE(cancelled_.mark(1, 5, "too late", reaction::retry_later));
-  EXPECT_TRUE(cancelled_.mark(1, 6, "the slot's next request", reaction::retry_later));
+  EXPECT_FALSE(cancelled_.mark(1, 5, {"too late", reaction::retry_later}));
+  EXPECT_TRUE(cancelled_.mark(1, 6, {"the slot's next request", reaction::retry_later}));
 }
 
 TEST_F(cancelled_requests, are_never_started_by_a_worker_that_races_with_the_cancellation) {
@@ -51,14 +51,14 @@ TEST_F(cancelled_requests, are_never_started_by_a_worker_that_races_with_the_can
     });
     channel_->slot(0).store(protocol::slot_word(ticket - 1, protocol::phase::none));
     go.store(true);
-    const bool cancelled = cancelled_.mark(0, ticket, "in time", reaction::retry_later);
+    const bool cancelled = cancelled_.mark(0, ticket, {"in time", reaction::retry_later});
     worker.join();
     ASSERT_NE(cancelled, started.load()) << ticket;
   }
 }
 
 TEST_F(cancelled_requests, stay_cancelled_in_the_next_workers_channel) {
-  ASSERT_TRUE(cancelled_.mark(3, 4, "before the change", reaction::retry_later));
+  ASSERT_TRUE(cancelled_.mark(3, 4, {"before the change", reaction::retry_later}));
   const auto changed = cancelled_.carry_over([&]() -> result<void> {
     channel_->slot(3).store(0);  // as in a new channel
     return {};

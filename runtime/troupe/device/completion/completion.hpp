@@ -53,7 +53,7 @@ class completion {
   };
 
   /// Cancels the request if it has not started.
-  void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
+  void cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept;
   /// Checks the inputs again of a request that was checked before a failure became known and published after it.
   void recheck_inputs(std::uint32_t slot, std::uint64_t ticket);
   /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.

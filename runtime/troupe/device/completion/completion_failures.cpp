@@ -81,20 +81,21 @@ void completion::answer_everything() {
   }
 }
 
-void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
+void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept {
   if (slot >= requests_.capacity()) return;
   if (is_impossible_word(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))
     return report_violation("the state of a request");
-  if (cancelled_.mark(slot, ticket, why, how)) drive();
+  if (cancelled_.mark(slot, ticket, why)) drive();
 }
 
 void completion::take_cancelled() {
   for (const cancellations::entry& c : cancelled_.take()) {
     ledger_entry& e = requests_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;
-    fail(c.slot, error(error::details{.reaction = c.how,
+    fail(c.slot, error(error::details{.reaction = c.why.how,
                                       .domain = "device",
-                                      .text = c.why,
+                                      .code = c.why.code,
+                                      .text = c.why.text,
                                       .request = {std::string(e.info->label), e.ticket},
                                       .generation = memory_.generation()}));
   }

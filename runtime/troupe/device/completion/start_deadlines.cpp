@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/deadline_texts.hpp>
@@ -53,7 +54,7 @@ std::int64_t start_deadlines::cancel_overdue() {
     } else if (deadline > loop_.now()) {
       next = std::min(next, deadline);
     } else {
-      cancelled_.mark(slot, ticket, deadline_texts::before_start, reaction::retry_later);
+      cancelled_.mark(slot, ticket, {deadline_texts::before_start, reaction::retry_later, ETIMEDOUT});
     }
   }
   if (cancelled_.any()) completion_.drive();

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
@@ -115,11 +116,11 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
     if (auto why = scope->refusal(now)) return *why;
   const std::string full =
       cat("the mailbox of ", options_.name, " is full (", requests_.capacity(), " requests without an answer); ");
-  if (now >= start_deadline_ns) return error(reaction::retry_later, "device", deadline_texts::before_room(full));
+  if (now >= start_deadline_ns) return error::retry_later("device", ETIMEDOUT, deadline_texts::before_room(full));
   std::string remedy = "await earlier ones or device::room(), or raise device_options::mailbox_capacity";
   if (options_.when_full == when_full::refuse) remedy += ", or leave device_options::when_full at wait";
   if (!options.waits_for_room) remedy += ", or leave call_options::waits_for_room at true";
-  return error(reaction::retry_later, "device", full + remedy);
+  return error::retry_later("device", EAGAIN, full + remedy);
 }
 
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
@@ -186,7 +187,7 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
                                                   const request_scope* scope) const {
   if (wrong) return wrong;
   if (admission_.refusing()) return admission_.refusal();
-  if (options.timeout.nanoseconds <= 0) return error(reaction::retry_later, "device", deadline_texts::before_start);
+  if (options.timeout.nanoseconds <= 0) return error::retry_later("device", ETIMEDOUT, deadline_texts::before_start);
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
 }
 

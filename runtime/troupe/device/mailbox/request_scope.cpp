@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
@@ -23,8 +24,8 @@ std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request
 }
 
 std::optional<error> request_scope::refusal(std::int64_t now_ns) const {
-  if (stopped()) return error(reaction::retry_later, "device", stopped_text);
-  if (now_ns >= deadline_ns_) return error(reaction::retry_later, "device", deadline_texts::after_scope);
+  if (stopped()) return error::retry_later("device", ECANCELED, stopped_text);
+  if (now_ns >= deadline_ns_) return error::retry_later("device", ETIMEDOUT, deadline_texts::after_scope);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of room(), which wait without blocking, and what ends many requests at once: a scope that stops, a device
 // that closes.
+#include <cerrno>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/cancellations.hpp>
 #include <troupe/device/completion/completion.hpp>
@@ -36,7 +37,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
 void request_mailbox::cancel_room(const room_answer& answer) noexcept {
   const reactor::answering now(reactor_);
   room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
-                          error(reaction::retry_later, "device", "room: cancelled before there was room"));
+                          error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
 }
 
 void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {
@@ -46,15 +47,15 @@ void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& sco
       for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
         const ledger_entry& e = requests_[slot];
         if (e.in_flight.load(std::memory_order_seq_cst) && e.scope == scope)
-          cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed), request_scope::stopped_text,
-                          reaction::retry_later);
+          cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed),
+                          {request_scope::stopped_text, reaction::retry_later, ECANCELED});
       }
     }
     completion_.drive();
     {
       const reactor::answering now(reactor_);
       room_.answers().fail_if([&](const room_answer& a) { return a.scope == scope; },
-                              error(reaction::retry_later, "device", request_scope::stopped_text));
+                              error::retry_later("device", ECANCELED, request_scope::stopped_text));
     }
     channel_.wake_waiters();  // some may wait for room
   });
@@ -64,7 +65,7 @@ void request_mailbox::cancel_queued() noexcept {
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
     if (requests_[slot].in_flight.load(std::memory_order_acquire))
       cancelled_.mark(slot, requests_[slot].ticket.load(std::memory_order_relaxed),
-                      "the device was closed before this request started", reaction::stopped);
+                      {"the device was closed before this request started", reaction::stopped});
   completion_.drive();
 }
 

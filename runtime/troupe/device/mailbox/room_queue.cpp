@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/ledger.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
@@ -43,7 +44,7 @@ std::int64_t room_queue::fail_overdue(std::int64_t now_ns) {
   if (empty()) return no_deadline;
   const auto deadline = [](const room_answer& a) { return a.scope ? a.scope->deadline_ns() : no_deadline; };
   fail_if([&](const room_answer& a) { return deadline(a) <= now_ns; },
-          error(reaction::retry_later, "device", deadline_texts::in_room));
+          error::retry_later("device", ETIMEDOUT, deadline_texts::in_room));
   std::int64_t next = no_deadline;
   const std::scoped_lock guard(lock_);
   for (const auto& a : answers_) next = std::min(next, deadline(*a));

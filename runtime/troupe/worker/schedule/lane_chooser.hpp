@@ -27,7 +27,7 @@ class lane_chooser {
   struct wish {
     std::uint32_t wanted;  ///< troupe_lane
     priority urgency;
-    std::uint32_t library;  ///< the number of its engine, in order of loading
+    std::uint32_t library;       ///< the number of its engine, in order of loading
     bool on_any_stream = false;  ///< it is short to enqueue, and needs nothing that belongs to a lane
   };
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
@@ -242,8 +243,11 @@ failure_ptr lane_set::start(operation& op) noexcept {
   std::uint64_t seen = word.load(std::memory_order_relaxed);
   while (seen != cancelled)
     if (word.compare_exchange_weak(seen, started)) return why;
-  return std::make_shared<failure>(failure{
-      .reaction = reaction::retry_later, .domain = "device", .text = "cancelled before it started", .first = op.id()});
+  return std::make_shared<failure>(failure{.reaction = reaction::retry_later,
+                                           .code = ECANCELED,
+                                           .domain = "device",
+                                           .text = "cancelled before it started",
+                                           .first = op.id()});
 }
 
 failure_ptr lane_set::execute(const operation& op) noexcept {
