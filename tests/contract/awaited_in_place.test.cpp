@@ -22,6 +22,7 @@
 #include <troupe/graph/graph.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/jit/jit.hpp>
+#include <troupe/matmul/matmul.hpp>
 #include <troupe/memory/managed.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/module/module.hpp>
@@ -52,7 +53,7 @@ using dense_algebra = request_list<
     blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
     blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>,
     blas::multiplication<float>, blas::addition<float>, blas::triangular_solution<float>>;
-using spectra = joined_requests<fft::all_transforms, fft::all_views,
+using spectra = joined_requests<matmul::all_requests, fft::all_transforms, fft::all_views,
                                 request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
@@ -101,6 +102,10 @@ struct bench {
     } else if constexpr (requires { typename F::shape_type; }) {
       const matrix<typename F::element_type> two_by_two(of<typename F::element_type>(), 2, 2);
       return F(two_by_two);
+    } else if constexpr (std::is_same_v<F, in_any> || std::is_same_v<F, out_any>) {
+      return F(matrix(of<float>(), 2, 2));
+    } else if constexpr (std::is_same_v<F, epilogue::expression>) {
+      return relu(epilogue::acc + epilogue::row(of<float>()));
     } else if constexpr (is_optional_operand<F>) {
       return typename F::value_type(of<typename F::value_type::element_type>());
     } else if constexpr (is_list_of_operands<F>) {

@@ -76,6 +76,20 @@ bool rebind_field(scalar<T>& f, const rebinding& r, std::string& wrong) {
   if (moves) f = scalar<T>(std::move(to));
   return moves;
 }
+/// Fields with operands of several types.
+template <class F>
+  requires requires(F& f) { f.visit_memory([](memory_range&) {}); }
+bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
+  bool any = false, straddles = false;
+  f.visit_memory([&](memory_range& range) {
+    memory_range to;
+    if (!move_field(to, range, r, straddles)) return;
+    range = std::move(to);
+    any = true;
+  });
+  if (straddles) wrong = "lies only partly in the buffer that is replaced";
+  return any;
+}
 inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& wrong) {
   bool any = false, straddles = false;
   std::vector<kernel::argument> list = f.list();

@@ -74,15 +74,15 @@ class checker {
   void matrices(const operand<T, M>& field, extent rows, extent columns, extent ld, extent count, extent stride) {
     strided_columns_of(&field, rows, columns, ld, count, stride);
   }
-  /// The request touches all elements of a view, and none between them.
-  template <class T, access_mode M>
-  void view(const matrix_operand<T, M>& field) {
+  /// The request touches all elements of a view, `matrix_operand`, `tensor_operand` or `any_operand`, and none between
+  /// them.
+  template <class View>
+  void view(const View& field) {
     view_of(&field, field.shape());
   }
-  template <class T, access_mode M>
-  void view(const tensor_operand<T, M>& field) {
-    view_of(&field, field.shape());
-  }
+  /// The same for a view at `place`, an operand among others in one field.
+  void view_at(const void* place, const tensor_shape& shape) { view_of(place, shape); }
+
   /// The request may read this number from memory when it runs.
   template <class T>
   void number(const scalar<T>& field) {

@@ -96,7 +96,7 @@ concept groups = requires(const R& r) {
 
 template <class Engine, class Entry>
 constexpr troupe_engine_operation operation_of() noexcept {
-  using R = typename operation_traits<Entry>::type;
+  using R = typename operation_traits<Entry>::request_on_lane;
   static_assert(payload_bytes<R> <= max_payload_bytes,
                 "the fixed part of this request is too large: put lists in a list field");
   troupe_engine_operation out{opcode_of<R>,

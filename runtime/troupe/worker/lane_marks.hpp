@@ -7,28 +7,35 @@
 #include <troupe/worker/engine_abi.hpp>
 #include <type_traits>
 
-/// Which lane serves a request, where that is not its library's own.
+/// Which lane serves a request, where that is not its library's own: marks in the list of TROUPE_ENGINE.
 namespace troupe {
 
-/// In the list of TROUPE_ENGINE: the request runs on a helper thread, because it compiles, searches or waits.
+namespace detail {
+template <class R, std::uint32_t Lane>
+struct on_lane {
+  using request_on_lane = R;
+  static constexpr std::uint32_t lane = Lane;
+};
+}  // namespace detail
+
+/// The request runs on a helper thread, because it compiles, searches or waits.
 template <class R>
-struct slow {};
-/// In the list of TROUPE_ENGINE: the request runs on the lane for copies to the device.
+struct slow : detail::on_lane<R, troupe_lane_helper> {};
+/// It runs on the lane for copies to the device.
 template <class R>
-struct uploads {};
-/// In the list of TROUPE_ENGINE: the request runs on the lane for copies from the device.
+struct uploads : detail::on_lane<R, troupe_lane_upload> {};
+/// It runs on the lane for copies from the device.
 template <class R>
-struct downloads {};
-/// In the list of TROUPE_ENGINE: the request runs when everything before it has run.
+struct downloads : detail::on_lane<R, troupe_lane_download> {};
+/// It runs when everything before it has run.
 template <class R>
-struct fences {};
-/// In the list of TROUPE_ENGINE: the request takes no time itself, and runs right behind what it waits for.
+struct fences : detail::on_lane<R, troupe_lane_fence> {};
+/// It takes no time itself, and runs right behind what it waits for.
 template <class R>
-struct follows {};
-/// In the list of TROUPE_ENGINE: the request needs nothing that belongs to a lane, such as a workspace or a handle, so
-/// it may run on the lane of any library.
+struct follows : detail::on_lane<R, troupe_lane_behind> {};
+/// It uses nothing that belongs to a lane, such as a handle, so it may run on the lane of any library.
 template <class R>
-struct anywhere {};
+struct anywhere : detail::on_lane<R, troupe_lane_anywhere> {};
 namespace detail {
 template <template <class> class Mark, class List, class... Marked>
 struct marked_among;
@@ -40,8 +47,7 @@ struct marked_among<Mark, request_list<R...>, Marked...> {
   using type = request_list<std::conditional_t<is_marked<R>, Mark<R>, R>...>;
 };
 }  // namespace detail
-/// A library's list in which these requests have one of the marks above:
-///   TROUPE_ENGINE(openblas, "blas", "host", marked<slow, all_requests, load, search>)
+/// A library's list in which these requests have a mark: marked<slow, all_requests, load, search>
 template <template <class> class Mark, class List, class... Marked>
 using marked = typename detail::marked_among<Mark, List, Marked...>::type;
 template <class List, class... Slow>
@@ -49,23 +55,11 @@ using with_slow = marked<slow, List, Slow...>;
 
 namespace detail {
 
-template <class R, std::uint32_t Lane = troupe_lane_library>
-struct operation_traits {
-  using type = R;
-  static constexpr std::uint32_t lane = Lane;
-};
 template <class R>
-struct operation_traits<slow<R>> : operation_traits<R, troupe_lane_helper> {};
+struct operation_traits : on_lane<R, troupe_lane_library> {};
 template <class R>
-struct operation_traits<uploads<R>> : operation_traits<R, troupe_lane_upload> {};
-template <class R>
-struct operation_traits<downloads<R>> : operation_traits<R, troupe_lane_download> {};
-template <class R>
-struct operation_traits<follows<R>> : operation_traits<R, troupe_lane_behind> {};
-template <class R>
-struct operation_traits<anywhere<R>> : operation_traits<R, troupe_lane_anywhere> {};
-template <class R>
-struct operation_traits<fences<R>> : operation_traits<R, troupe_lane_fence> {};
+  requires requires { typename R::request_on_lane; }
+struct operation_traits<R> : R {};
 
 }  // namespace detail
 }  // namespace troupe

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <troupe/base/convert.hpp>
+#include <troupe/base/for_each_processor.hpp>
 #include <troupe/blas/host/kernels.hpp>
 #include <troupe/blas/host/numbers.hpp>
-#include <troupe/blas/host/processors.hpp>
 
 namespace troupe::blas {
 namespace {

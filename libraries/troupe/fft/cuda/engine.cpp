@@ -31,7 +31,9 @@ result<std::unique_ptr<cufft>> cufft::make(const engine_context& context) {
   return out;
 }
 
-std::string cufft::notes() const { return cat("plans: ", plans_.size(), "\nkernels of our own: ", kernels_.size()); }
+std::string cufft::notes() const {
+  return cat("plans: ", plans_.count().plans, "\nkernels of our own: ", kernels_.size());
+}
 
 template <class A>
 result<void> cufft::launch(cuda::kernel_id which, std::uint64_t elements, unsigned rows, CUstream stream,

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
-#include <troupe/base/fnv.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/fft/cuda/plans.hpp>
 
@@ -128,54 +127,16 @@ result<void> plan::run(CUstream stream, void* work, void* input, void* output, b
   return checked("cufftXtExec", ::cufftXtExec(handle_, input, output, forward ? CUFFT_FORWARD : CUFFT_INVERSE));
 }
 
-std::size_t plans::hash::operator()(const plan_key& k) const noexcept {
-  std::uint64_t words[sizeof k / sizeof(std::uint64_t)], h = fnv1a("plan");
-  std::memcpy(words, &k, sizeof k);
-  for (const std::uint64_t word : words) h = fnv1a(h, word);
-  return h;
-}
-
 result<std::shared_ptr<plan>> plans::find(const plan_key& k, const link_time_code* code) {
-  {
-    const std::scoped_lock guard(lock_);
-    if (const auto found = by_key_.find(k); found != by_key_.end()) [[likely]] {
-      all_.splice(all_.begin(), all_, found->second);
-      return found->second->made;
-    }
-  }
-  auto made = TROUPE_TRY(plan::make(k, code));
-  std::list<kept> gone;  // destroyed after the lock is released
-  const std::scoped_lock guard(lock_);
-  if (const auto found = by_key_.find(k); found != by_key_.end())
-    return found->second->made;  // another lane was faster
-  all_.push_front({k, made});
-  by_key_.emplace(k, all_.begin());
-  if (all_.size() > most) {
-    by_key_.erase(all_.back().key);
-    gone.splice(gone.begin(), all_, std::prev(all_.end()));
-    // The GPU may still use what it holds.
-    TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuCtxSynchronize", ::cuCtxSynchronize()));
-  }
-  return made;
+  return cache_.get({reinterpret_cast<const char*>(&k), sizeof k}, [&] { return plan::make(k, code); });
 }
 
 void plans::forget(std::uint64_t callbacks) {
-  std::list<kept> gone;
-  const std::scoped_lock guard(lock_);
-  for (auto at = all_.begin(); at != all_.end();) {
-    const auto next = std::next(at);
-    if (at->key.callbacks == static_cast<std::int64_t>(callbacks)) {
-      by_key_.erase(at->key);
-      gone.splice(gone.end(), all_, at);
-    }
-    at = next;
-  }
-  if (!gone.empty()) (void)::cuCtxSynchronize();
-}
-
-std::size_t plans::size() const {
-  const std::scoped_lock guard(lock_);
-  return all_.size();
+  cache_.drop_if([callbacks](std::string_view key) {
+    plan_key k;
+    std::memcpy(&k, key.data(), sizeof k);
+    return k.callbacks == static_cast<std::int64_t>(callbacks);
+  });
 }
 
 }  // namespace troupe::fft

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
 #include <troupe/fft/cuda/status.hpp>
 #include <troupe/fft/placement.hpp>
-#include <unordered_map>
+#include <troupe/plan/cache.hpp>
 
 namespace troupe::fft {
 
@@ -61,8 +59,7 @@ class plan {
   bool set_up_ = false;  ///< true once the handle has them
 };
 
-/// The plans of a worker, for all its lanes. If there are too many, the least recently used ones are dropped.
-/// Thread-safe.
+/// The plans of a worker, for all its lanes. Thread-safe.
 class plans {
  public:
   static constexpr std::size_t most = 256;
@@ -71,19 +68,11 @@ class plans {
   result<std::shared_ptr<plan>> find(const plan_key& k, const link_time_code* code);
   /// Drops the plans with callbacks that are unloaded. Waits for the GPU if there are any.
   void forget(std::uint64_t callbacks);
-  std::size_t size() const;
+  troupe::plan::statistics count() const { return cache_.count(); }
 
  private:
-  struct hash {
-    std::size_t operator()(const plan_key& k) const noexcept;
-  };
-  struct kept {
-    plan_key key;
-    std::shared_ptr<plan> made;
-  };
-  mutable std::mutex lock_;
-  std::list<kept> all_;  // most recently used first
-  std::unordered_map<plan_key, std::list<kept>::iterator, hash> by_key_;
+  // The GPU may still use what a plan holds.
+  troupe::plan::cache<plan> cache_{{.most = most, .before_drop = [] { (void)::cuCtxSynchronize(); }}};
 };
 
 }  // namespace troupe::fft

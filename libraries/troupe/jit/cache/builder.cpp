@@ -30,7 +30,7 @@ std::string as_note(const std::string& text) { return text.empty() ? "" : "note:
 
 std::uint64_t builder::kept::bytes() const noexcept {
   std::uint64_t n = sizeof *this + key.size() + image->size() + log.size();
-  for (const stamp& s : made_from) n += sizeof s + s.path.size();
+  for (const plan::stamp& s : made_from) n += sizeof s + s.path.size();
   return n;
 }
 
@@ -58,7 +58,7 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   constexpr std::chrono::milliseconds glance{20};
   const compile_deadline how_long(r.full.timeout.after(now_ns()), std::move(cancelled));
   if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
-  disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
+  plan::disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
   const auto with = parts_.find(r.full, disk);
   if (!with) return failed_with(with.error());
   const std::string key = key_of(parts_.engine, r, *with);

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cache/disk_cache.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 #include <troupe/kernel/program_block.hpp>
+#include <troupe/plan/disk_cache.hpp>
 #include <unordered_map>
 
 namespace troupe::jit {
@@ -31,11 +31,11 @@ class builder {
   using compile_function = std::function<compiled(const recipe&, const compiler&, const compile_deadline&)>;
   struct parts {
     /// Finds the compiler for a recipe. Also refuses recipes that the engine does not support.
-    std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
+    std::function<result<compiler>(const recipe&, plan::disk_cache* cache)> find;
     compile_function compile;
     /// Identifies this exact build of the engine and its target.
     std::string engine = {};
-    disk_cache* disk = nullptr;                            ///< null: no disk cache
+    plan::disk_cache* disk = nullptr;                      ///< null: no disk cache
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
@@ -48,7 +48,7 @@ class builder {
     std::string key;
     std::shared_ptr<const std::string> image;
     std::string log;
-    manifest made_from;
+    plan::manifest made_from;
     std::uint64_t bytes() const noexcept;
   };
   struct flight {

@@ -18,8 +18,8 @@ using kernel::image_source;
 // A builder whose compiler is a function of the test.
 class a_builder : public testing::Test {
  protected:
-  builder make_builder(disk_cache* disk = nullptr, std::uint64_t memory_bytes = 1 << 20) {
-    return builder({.find = [this](const recipe&, disk_cache*) -> result<compiler> {
+  builder make_builder(plan::disk_cache* disk = nullptr, std::uint64_t memory_bytes = 1 << 20) {
+    return builder({.find = [this](const recipe&, plan::disk_cache*) -> result<compiler> {
                       if (missing_) return error(reaction::unsupported, "jit", "no compiler");
                       return compiler{"c++", version_};
                     },
@@ -90,13 +90,13 @@ TEST_F(a_builder, ignores_timeouts_and_log_limits_when_comparing_recipes) {
 }
 
 TEST_F(a_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
-  private_folder room = private_folder::make().value();
+  plan::private_folder room = plan::private_folder::make().value();
   const std::string header = room.path() + "/h";
   std::ofstream(header) << "one";
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
-    return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {*stamp_of(header)}, .lasting = true};
+    return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {*plan::stamp_of(header)}, .lasting = true};
   };
-  disk_cache disk(room.path() + "/cache");
+  plan::disk_cache disk(room.path() + "/cache");
   auto b = make_builder(&disk);
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
@@ -114,8 +114,8 @@ TEST_F(a_builder, does_not_keep_images_that_may_differ_next_time) {
 }
 
 TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
-  private_folder room = private_folder::make().value();
-  disk_cache disk(room.path() + "/cache");
+  plan::private_folder room = plan::private_folder::make().value();
+  plan::disk_cache disk(room.path() + "/cache");
   auto one = make_builder(&disk), other = make_builder(&disk);
   EXPECT_EQ(make(one, {.source = "a"}).source, image_source::compiled);
   const build found = make(other, {.source = "a"});
@@ -129,8 +129,8 @@ TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
 }
 
 TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
-  private_folder room = private_folder::make().value();
-  disk_cache disk(room.path() + "/cache");
+  plan::private_folder room = plan::private_folder::make().value();
+  plan::disk_cache disk(room.path() + "/cache");
   auto b = make_builder(&disk);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
@@ -140,9 +140,9 @@ TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
 }
 
 TEST_F(a_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
-  private_folder room = private_folder::make().value();
+  plan::private_folder room = plan::private_folder::make().value();
   std::ofstream(room.path() + "/file") << "";
-  disk_cache disk(room.path() + "/file/cache");
+  plan::disk_cache disk(room.path() + "/file/cache");
   auto b = make_builder(&disk);
   const build made = make(b, {.source = "a"});
   EXPECT_FALSE(made.failed);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <troupe/jit/cache/manifest.hpp>
 #include <troupe/jit/recipe.hpp>
+#include <troupe/plan/manifest.hpp>
 
 namespace troupe::jit {
 
@@ -28,8 +28,8 @@ struct compiled {
   std::string log;
   /// For the log, about this run only: not stored with the image.
   std::string remarks = {};
-  manifest made_from;    ///< the files that were read, and the folders that were searched
-  bool lasting = false;  ///< another run would yield the same: the result may be cached
+  plan::manifest made_from;  ///< the files that were read, and the folders that were searched
+  bool lasting = false;      ///< another run would yield the same: the result may be cached
 };
 
 /// Makes the error "NAME: compiling was cancelled".

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cache/includes.hpp>
+#include <troupe/plan/files.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -63,7 +63,7 @@ class search {
     while (out_.why_unknown.empty() && !waiting_.empty()) {
       const std::string path = std::move(waiting_.back());
       waiting_.pop_back();
-      scan(read_file(path).value_or(""), std::filesystem::path(path).parent_path().string());
+      scan(plan::read_file(path).value_or(""), std::filesystem::path(path).parent_path().string());
     }
     return std::move(out_);
   }
@@ -113,9 +113,9 @@ class search {
       const std::string path = (std::filesystem::path(place) / name).lexically_normal().string();
       if (!seen_.insert(path).second) continue;
       if (seen_.size() > most_files) return unknown("a program with more than 4096 includes");
-      auto s = stamp_of(path);
+      auto s = plan::stamp_of(path);
       if (!s) return unknown(path);
-      const bool file = s->is == stamp::kind::file;
+      const bool file = s->is == plan::stamp::kind::file;
       out_.made_from.push_back(std::move(*s));
       if (file) waiting_.push_back(path);
     }

@@ -3,14 +3,14 @@
 #pragma once
 
 #include <string>
-#include <troupe/jit/cache/manifest.hpp>
 #include <troupe/jit/recipe.hpp>
+#include <troupe/plan/manifest.hpp>
 
 namespace troupe::jit {
 
 /// The files that a compile may have read.
 struct read_files {
-  manifest made_from;
+  plan::manifest made_from;
   std::string why_unknown;  ///< why the list may be incomplete; empty if it is complete
 };
 

@@ -22,8 +22,8 @@ class includes : public testing::Test {
         files_a_compile_may_read({.source = source, .headers = headers, .include_paths = {room_ + "/b", room_ + "/a"}});
     if (!f.why_unknown.empty()) return f.why_unknown;
     std::vector<std::string> all;
-    for (const stamp& s : f.made_from)
-      all.push_back(s.path.substr(room_.size() + 1) + (s.is == stamp::kind::file ? " file" : " nothing"));
+    for (const plan::stamp& s : f.made_from)
+      all.push_back(s.path.substr(room_.size() + 1) + (s.is == plan::stamp::kind::file ? " file" : " nothing"));
     std::sort(all.begin(), all.end());
     std::string out;
     for (const std::string& one : all) out += (out.empty() ? "" : ", ") + one;

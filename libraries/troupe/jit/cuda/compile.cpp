@@ -146,7 +146,7 @@ class job {
       out_.log += "note: cache: not kept: " + read.why_unknown + "\n";
       return;
     }
-    for (const stamp& s : read.made_from)
+    for (const plan::stamp& s : read.made_from)
       if (s.changed_ns > begin - clock_step_ns) return;
     out_.made_from = std::move(read.made_from);
     out_.lasting = true;

@@ -122,7 +122,7 @@ TEST(nvrtc_with_a_recipe, finds_cudas_headers_and_the_users_folders) {
   EXPECT_FALSE(c.failed) << why(c) << c.log;
   ASSERT_EQ(c.made_from.size(), 3u);
   EXPECT_EQ(c.made_from[2].path, (room / "there.h").string());
-  EXPECT_EQ(c.made_from[2].is, stamp::kind::file);
+  EXPECT_EQ(c.made_from[2].is, plan::stamp::kind::file);
   fs::remove_all(room);
   const compiled without = compile_for({.source = source});
   ASSERT_TRUE(without.failed);

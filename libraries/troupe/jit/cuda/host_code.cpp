@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/cuda_on_host/translate/host_code.hpp>
-#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cuda/host_code.hpp>
 #include <troupe/jit/cuda/translate.hpp>
+#include <troupe/plan/files.hpp>
 
 namespace troupe::jit {
 
@@ -11,9 +11,9 @@ std::optional<std::string> without_host_code(const recipe& r, const source_text&
   const read_files read = files_nvrtc_may_read(r);
   if (!read.why_unknown.empty()) return {};
   std::vector<std::string> files;
-  for (const stamp& s : read.made_from)
-    if (s.is == stamp::kind::file)
-      if (auto text = read_file(s.path)) files.push_back(std::move(*text));
+  for (const plan::stamp& s : read.made_from)
+    if (s.is == plan::stamp::kind::file)
+      if (auto text = plan::read_file(s.path)) files.push_back(std::move(*text));
   std::string macros;
   for (const auto& [name, value] : r.definitions)
     macros.append("#define ").append(name).append(" ").append(value) += '\n';

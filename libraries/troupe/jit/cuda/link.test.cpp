@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/symbols.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
+#include <troupe/plan/files.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -315,7 +315,8 @@ TEST(a_link, is_unsupported_without_the_library_and_names_the_package) {
 TEST(a_link, accepts_archives_such_as_cudas_device_runtime) {
   const std::filesystem::path archive =
       std::filesystem::path(installed().include_folder).parent_path() / "lib" / "libcudadevrt.a";
-  const auto library = read_file(std::filesystem::exists(archive) ? archive : "/usr/local/cuda/lib64/libcudadevrt.a");
+  const auto library =
+      plan::read_file(std::filesystem::exists(archive) ? archive : "/usr/local/cuda/lib64/libcudadevrt.a");
   ASSERT_TRUE(library) << archive;
   const compiled c = made_from({.source = "__global__ void child(int* x) { *x = 5; }\n"
                                           "__global__ void parent(int* x) { child<<<1, 1>>>(x); }",

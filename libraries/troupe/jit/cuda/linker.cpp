@@ -140,7 +140,7 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   version_ = cat("nvJitLink ", major, ".", minor);
   identity_ = version_;
   if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
-    if (const auto s = stamp_without_content(at.dli_fname))
+    if (const auto s = plan::stamp_without_content(at.dli_fname))
       identity_ += cat(" ", s->path, " ", s->bytes, " ", s->changed_ns);
   loaded_ = made;
   return loaded_;

@@ -9,8 +9,8 @@
 
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/jit/cache/manifest.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
+#include <troupe/plan/manifest.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -24,7 +24,7 @@ error call_failed(const char* call, nvrtcResult r) {
 
 // Identifies a file by its size and time.
 void identify(byte_writer& to, const std::string& path) {
-  const auto s = stamp_without_content(path);
+  const auto s = plan::stamp_without_content(path);
   to.text(path);
   to.value(s ? s->bytes : 0);
   to.value(s ? s->changed_ns : 0);

@@ -16,7 +16,7 @@ std::string engine_identity() {
   byte_writer identity;
   identity.text("cuda");
   if (::dladdr(reinterpret_cast<const void*>(&engine_identity), &self) == 0) return std::move(identity).bytes();
-  const auto file = stamp_without_content(std::filesystem::absolute(self.dli_fname).string());
+  const auto file = plan::stamp_without_content(std::filesystem::absolute(self.dli_fname).string());
   identity.value(file ? file->bytes : 0);
   identity.value(file ? file->changed_ns : 0);
   return std::move(identity).bytes();
@@ -26,8 +26,8 @@ std::string engine_identity() {
 
 nvrtc_builder::nvrtc_builder(nvrtc with, capability gpu)
     : with_(std::move(with)),
-      disk_(disk_cache::default_folder()),
-      builder_({.find = [this, gpu](const recipe& r, disk_cache*) { return compiler_for(with_, r, gpu); },
+      disk_(plan::disk_cache::default_folder()),
+      builder_({.find = [this, gpu](const recipe& r, plan::disk_cache*) { return compiler_for(with_, r, gpu); },
                 .compile = [this](const recipe& r, const compiler& c,
                                   const compile_deadline& how_long) { return compile(with_, c, r, how_long); },
                 .engine = engine_identity(),

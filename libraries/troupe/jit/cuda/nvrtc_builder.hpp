@@ -21,7 +21,7 @@ class nvrtc_builder {
 
  private:
   const nvrtc with_;
-  disk_cache disk_;
+  plan::disk_cache disk_;
   builder builder_;
 };
 

@@ -45,7 +45,7 @@ result<std::optional<precompiled::turn>> precompiled::begin(std::string key, con
   while (!held.try_lock_for(std::chrono::milliseconds(20)))
     if (how_long.over()) return std::optional<turn>();
   if (!room_) {
-    room_ = TROUPE_TRY(private_folder::make());
+    room_ = TROUPE_TRY(plan::private_folder::make());
   }
   const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const kept& k) { return k.key == key; });
   if (known != kept_.end()) {

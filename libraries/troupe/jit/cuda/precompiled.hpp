@@ -12,7 +12,7 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/jit/cache/compile_deadline.hpp>
-#include <troupe/jit/cache/private_folder.hpp>
+#include <troupe/plan/private_folder.hpp>
 
 namespace troupe::jit {
 
@@ -61,7 +61,7 @@ class precompiled {
   std::string grow(std::size_t bytes);
 
   timed_lock lock_;
-  std::optional<private_folder> room_;
+  std::optional<plan::private_folder> room_;
   std::list<kept> kept_;  // most recently used first
   std::uint64_t made_ = 0;
 };

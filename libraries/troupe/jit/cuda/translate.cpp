@@ -129,7 +129,7 @@ class translation {
     alone.definitions = recipe_.definitions;
     const read_files read = files_nvrtc_may_read(alone);
     if (!read.why_unknown.empty()) return unknown(read.why_unknown);
-    for (const stamp& s : read.made_from)
+    for (const plan::stamp& s : read.made_from)
       if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written a moment ago");
     byte_writer key;
     key.texts(given);

@@ -6,7 +6,7 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/jit/cache/compile_deadline.hpp>
-#include <troupe/jit/cache/private_folder.hpp>
+#include <troupe/plan/private_folder.hpp>
 #include <vector>
 
 namespace troupe::jit {

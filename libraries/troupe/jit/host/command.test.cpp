@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/host/command.hpp>
+#include <troupe/plan/files.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -28,8 +28,10 @@ class a_command : public testing::Test {
     EXPECT_TRUE(r) << r.error().to_string();
     return r ? *r : command_outcome{};
   }
-  std::string in_folder(const std::string& name) const { return read_file(room_.path() + "/" + name).value_or("?"); }
-  private_folder room_ = private_folder::make().value();
+  std::string in_folder(const std::string& name) const {
+    return plan::read_file(room_.path() + "/" + name).value_or("?");
+  }
+  plan::private_folder room_ = plan::private_folder::make().value();
 };
 
 bool exists(int pid) { return ::kill(pid, 0) == 0; }
@@ -143,7 +145,7 @@ TEST_F(a_command, is_limited_in_memory_and_file_size) {
 }
 
 TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
-  private_folder room = private_folder::make().value();
+  plan::private_folder room = plan::private_folder::make().value();
   const std::string folder = room.path();
   const pid_t parent = ::fork();
   if (parent == 0) {
@@ -154,7 +156,7 @@ TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
     std::_Exit(1);
   }
   ASSERT_TRUE(comes([&] { return fs::exists(folder + "/child"); }));
-  const int pid = std::stoi(read_file(folder + "/child").value());
+  const int pid = std::stoi(plan::read_file(folder + "/child").value());
   ASSERT_EQ(::kill(parent, SIGKILL), 0);
   ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
   EXPECT_TRUE(comes([&] { return !exists(pid); }));
@@ -164,32 +166,32 @@ TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
 TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_content) {
   std::string path;
   {
-    const private_folder f = private_folder::make().value();
+    const plan::private_folder f = plan::private_folder::make().value();
     path = f.path();
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
-    EXPECT_TRUE(write_file(path, "a/b", "text"));
-    EXPECT_EQ(read_file(path + "/a/b"), "text");
-    EXPECT_FALSE(write_file(path, "a/b", "again"));
+    EXPECT_TRUE(plan::write_file(path, "a/b", "text"));
+    EXPECT_EQ(plan::read_file(path + "/a/b"), "text");
+    EXPECT_FALSE(plan::write_file(path, "a/b", "again"));
   }
   EXPECT_FALSE(fs::exists(path));
 }
 
 TEST(a_private_folder, of_a_killed_process_is_removed_when_the_next_is_made) {
-  const private_folder place = private_folder::make().value();
+  const plan::private_folder place = plan::private_folder::make().value();
   const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
   ::setenv("TMPDIR", place.path().c_str(), 1);
-  const private_folder living = private_folder::make().value();
+  const plan::private_folder living = plan::private_folder::make().value();
   const pid_t killed = ::fork();
   if (killed == 0) {
-    const private_folder left = private_folder::make().value();
-    (void)write_file(left.path(), "a/b", "text");
+    const plan::private_folder left = plan::private_folder::make().value();
+    (void)plan::write_file(left.path(), "a/b", "text");
     ::kill(::getpid(), SIGKILL);
   }
   ASSERT_EQ(::waitpid(killed, nullptr, 0), killed);
   const auto entries = [&] { return std::distance(fs::directory_iterator(place.path()), fs::directory_iterator()); };
   EXPECT_EQ(entries(), 2);
   fs::create_directory(place.path() + "/somebody_elses");
-  const private_folder next = private_folder::make().value();
+  const plan::private_folder next = plan::private_folder::make().value();
   EXPECT_EQ(entries(), 3);
   EXPECT_TRUE(fs::exists(living.path()));
   EXPECT_TRUE(fs::exists(next.path()));

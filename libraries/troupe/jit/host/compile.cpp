@@ -7,13 +7,13 @@
 #include <troupe/cuda_on_host/processor.hpp>
 #include <troupe/cuda_on_host/seal.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
-#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compile.hpp>
 #include <troupe/jit/host/dependencies.hpp>
 #include <troupe/jit/host/diagnosis.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
+#include <troupe/plan/files.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -80,7 +80,7 @@ class job {
     const std::int64_t begin = wall_clock_ns();
     if (result<void> fine = prepare(); !fine) return fail(fine.error());
     if (!preprocess() || !translate() || !build()) return std::move(out_);
-    auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
+    auto bytes = plan::read_file(folder_->path() + "/" + place + "/" + image);
     if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler wrote no image"));
     out_.image = cuda_on_host::sealed(std::move(*bytes), features_);
     note_inputs(begin);
@@ -94,16 +94,16 @@ class job {
   }
 
   result<void> prepare() {
-    folder_ = TROUPE_TRY(private_folder::make());
+    folder_ = TROUPE_TRY(plan::private_folder::make());
     const std::string in = folder_->path() + "/" + place;
-    bool written = write_file(in, recipe_.name, recipe_.source);
-    for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
+    bool written = plan::write_file(in, recipe_.name, recipe_.source);
+    for (const auto& [name, text] : recipe_.headers) written = written && plan::write_file(in, name, text);
     // In a file instead of on the command line, where the macros would also apply to our own headers, which come first.
     std::string macros;
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
-    written = written && write_file(in, definitions, macros);
-    written = written && write_file(in, features, cuda_on_host::feature_query());
+    written = written && plan::write_file(in, definitions, macros);
+    written = written && plan::write_file(in, features, cuda_on_host::feature_query());
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
@@ -165,22 +165,23 @@ class job {
   bool translate() {
     if (!in_time()) return false;
     const std::string in = folder_->path() + "/" + place + "/";
-    auto text = read_file(in + preprocessed);
+    auto text = plan::read_file(in + preprocessed);
     if (!text || !cuda_on_host::extract_features(*text, features_))
       return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor's output is incomplete"));
-    const cuda_on_host::translation t = cuda_on_host::translate(
-        *text,
-        {.kernels = recipe_.kernels,
-         .globals = recipe_.globals,
-         .own_folder = at_.cuda_folder,
-         .read_source = [&](const std::string& file) { return read_file(file.starts_with('/') ? file : in + file); }});
+    const cuda_on_host::translation t =
+        cuda_on_host::translate(*text, {.kernels = recipe_.kernels,
+                                        .globals = recipe_.globals,
+                                        .own_folder = at_.cuda_folder,
+                                        .read_source = [&](const std::string& file) {
+                                          return plan::read_file(file.starts_with('/') ? file : in + file);
+                                        }});
     for (const cuda_on_host::finding& f : t.findings) out_.log += to_string(f) + "\n";
     for (const cuda_on_host::finding& f : t.left_out)
       out_.log += cat(f.file, ":", f.line, ": note: the kernel around this needs a GPU: ", f.text, "\n");
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
     if (!in_time()) return false;
-    if (write_file(in, translated, t.text)) return true;
+    if (plan::write_file(in, translated, t.text)) return true;
     return stop(error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the translated source", errno));
   }
 
@@ -197,7 +198,7 @@ class job {
   // saw.
   void note_inputs(std::int64_t begin) {
     constexpr std::int64_t clock_step_ns = 10'000'000;
-    const auto rule = read_file(folder_->path() + "/" + place + "/" + dependencies);
+    const auto rule = plan::read_file(folder_->path() + "/" + place + "/" + dependencies);
     if (!rule || mentions_time(recipe_)) return;
     for (const std::string& option : recipe_.options)
       if (!reads_no_files(option)) {
@@ -205,13 +206,13 @@ class job {
         return;
       }
     for (const std::string& path : paths_to_watch(*rule, recipe_.include_paths)) {
-      auto s = stamp_of(path);
+      auto s = plan::stamp_of(path);
       if (!s || s->changed_ns > begin - clock_step_ns) return;
-      if (s->is == stamp::kind::file && mentions_time(read_file(path).value_or(""))) return;
+      if (s->is == plan::stamp::kind::file && mentions_time(plan::read_file(path).value_or(""))) return;
       out_.made_from.push_back(std::move(*s));
     }
     // The compiler's list lacks files that were only tested for, and places that were searched in vain.
-    for (stamp& s : files_a_compile_may_read(recipe_).made_from) {
+    for (plan::stamp& s : files_a_compile_may_read(recipe_).made_from) {
       if (s.changed_ns > begin - clock_step_ns) return;
       out_.made_from.push_back(std::move(s));
     }
@@ -223,7 +224,7 @@ class job {
   const recipe& recipe_;
   const cuda_on_host::compiler_settings settings_;
   const compile_deadline& how_long_;
-  std::optional<private_folder> folder_;
+  std::optional<plan::private_folder> folder_;
   std::string features_;  // that the code requires of the processor
   compiled out_;
 };

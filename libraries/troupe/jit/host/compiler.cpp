@@ -81,7 +81,7 @@ result<std::string> find_compiler(const recipe& r) {
 result<known_compilers::known> known_compilers::ask(const std::string& keeper, const std::string& path,
                                                     time_span patience) {
   const std::int64_t deadline = patience.after(now_ns());
-  auto folder = TROUPE_TRY(private_folder::make());
+  auto folder = TROUPE_TRY(plan::private_folder::make());
   const auto run = [&](const std::string& option) {
     return run_command(keeper,
                        {.line = {path, option}, .folder = folder.path(), .how_long = deadline, .message_bytes = 4096});
@@ -99,18 +99,19 @@ result<known_compilers::known> known_compilers::ask(const std::string& keeper, c
     std::string program = first_line(where.messages);
     if (!program.starts_with('/')) program = in_path(program);  // searched as the compiler searches for it
     // Without the content: if the file was touched, asking the compiler again costs less than comparing the content.
-    if (auto file = stamp_without_content(program); where.exit_code == 0 && file && file->is == stamp::kind::file)
+    if (auto file = plan::stamp_without_content(program);
+        where.exit_code == 0 && file && file->is == plan::stamp::kind::file)
       out.programs.push_back(std::move(*file));
   }
   return out;
 }
 
-result<compiler> known_compilers::identify(const std::string& keeper, const std::string& path, disk_cache* cache,
+result<compiler> known_compilers::identify(const std::string& keeper, const std::string& path, plan::disk_cache* cache,
                                            time_span patience) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
-  const auto file = stamp_without_content(failed ? path : real);
-  if (failed || !file || file->is != stamp::kind::file)
+  const auto file = plan::stamp_without_content(failed ? path : real);
+  if (failed || !file || file->is != plan::stamp::kind::file)
     return unsupported("the compiler " + path + " cannot be read" + remedy);
   byte_writer key;
   key.text("compiler and its programs");
@@ -137,7 +138,7 @@ result<compiler> known_compilers::identify(const std::string& keeper, const std:
     known_.insert_or_assign(key.bytes(), *found);
   }
   key.text(found->version);
-  for (const stamp& s : found->programs) {
+  for (const plan::stamp& s : found->programs) {
     key.text(s.path);
     key.value(s.bytes);
     key.value(s.changed_ns);

@@ -8,7 +8,7 @@
 #include <troupe/base/result.hpp>
 #include <troupe/base/time_span.hpp>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cache/disk_cache.hpp>
+#include <troupe/plan/disk_cache.hpp>
 
 namespace troupe::jit {
 
@@ -25,13 +25,13 @@ class known_compilers {
  public:
   /// Asks the compiler, unless the answer for these very files is known, here or in `cache`, which may be null. A
   /// compiler that does not answer in time is refused.
-  result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache,
+  result<compiler> identify(const std::string& keeper, const std::string& path, plan::disk_cache* cache,
                             time_span patience = time_span::of_seconds(10));
 
  private:
   struct known {
     std::string version;
-    manifest programs;
+    plan::manifest programs;
   };
   static result<known> ask(const std::string& keeper, const std::string& path, time_span patience);
 

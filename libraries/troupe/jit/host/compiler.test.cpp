@@ -45,7 +45,7 @@ class the_compiler : public testing::Test {
     fs::permissions(room_.path() + "/" + name, fs::perms::owner_all);
   }
 
-  private_folder room_ = private_folder::make().value();
+  plan::private_folder room_ = plan::private_folder::make().value();
   std::string path_before_;
   known_compilers compilers_;
 };
@@ -115,7 +115,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes
 
 TEST_F(the_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
   const std::string path = program("c++", "c++ 1");
-  disk_cache cache(room_.path() + "/cache");
+  plan::disk_cache cache(room_.path() + "/cache");
   const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
   const int once = times_asked();
   EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, first);
@@ -131,7 +131,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes
   const std::string path = program("c++", "c++ 1");
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
-  disk_cache cache(room_.path() + "/cache");
+  plan::disk_cache cache(room_.path() + "/cache");
   std::vector<std::string> identities{compilers_.identify(TROUPE_KEEPER, path, &cache)->identity};
   for (const char* name : {"cc1plus", "ld"}) {
     write(name, "a newer one");

@@ -41,9 +41,9 @@ std::string engine_identity() {
 
 host_builder::host_builder()
     : installation_(find_installation()),
-      disk_(disk_cache::default_folder()),
+      disk_(plan::disk_cache::default_folder()),
       builder_(
-          {.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
+          {.find = [this](const recipe& r, plan::disk_cache* cache) -> result<compiler> {
              TROUPE_TRY(check_for_host(r));
              auto path = TROUPE_TRY(find_compiler(r));
              return compilers_.identify(installation_.keeper, path, cache);

@@ -26,7 +26,7 @@ class host_builder {
 
  private:
   installation installation_;
-  disk_cache disk_;
+  plan::disk_cache disk_;
   known_compilers compilers_;
   builder builder_;
 };

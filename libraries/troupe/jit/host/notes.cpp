@@ -23,7 +23,7 @@ std::string compiler_text(const installation& at) {
 
 }  // namespace
 
-std::string notes_of(const installation& at, const disk_cache& cache) {
+std::string notes_of(const installation& at, const plan::disk_cache& cache) {
   return "compiler: " + compiler_text(at) + "\n" + notes_of(cache);
 }
 

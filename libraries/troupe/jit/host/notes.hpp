@@ -9,6 +9,6 @@ namespace troupe::jit {
 
 /// Returns, for `troupe doctor`, a line "key: value" for each fact: the compiler of a recipe that names none, where the
 /// cache is, and how full.
-std::string notes_of(const installation& at, const disk_cache& cache);
+std::string notes_of(const installation& at, const plan::disk_cache& cache);
 
 }  // namespace troupe::jit

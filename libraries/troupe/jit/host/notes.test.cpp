@@ -25,7 +25,7 @@ class the_notes : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
   // Returns the line with this key, or all lines if there is none.
-  std::string note(const std::string& key, const disk_cache& cache) const {
+  std::string note(const std::string& key, const plan::disk_cache& cache) const {
     const std::string all = notes_of({.keeper = TROUPE_KEEPER, .cuda_folder = {}}, cache);
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);)
@@ -33,25 +33,26 @@ class the_notes : public testing::Test {
     return "no line " + key + " in " + all;
   }
 
-  private_folder room_ = private_folder::make().value();
+  plan::private_folder room_ = plan::private_folder::make().value();
 };
 
 TEST_F(the_notes, name_the_compiler_and_its_version) {
   compiler_that("echo 'c++ 12.2\nCopyright'");
-  EXPECT_EQ(note("compiler", disk_cache("")), room_.path() + "/c++, c++ 12.2");
+  EXPECT_EQ(note("compiler", plan::disk_cache("")), room_.path() + "/c++, c++ 12.2");
 }
 
 TEST_F(the_notes, say_why_no_compiler_was_found) {
-  EXPECT_TRUE(note("compiler", disk_cache("")).starts_with("none: TROUPE_CXX is ")) << note("compiler", disk_cache(""));
+  EXPECT_TRUE(note("compiler", plan::disk_cache("")).starts_with("none: TROUPE_CXX is "))
+      << note("compiler", plan::disk_cache(""));
   compiler_that("echo no licence; exit 1");
-  const std::string text = note("compiler", disk_cache(""));
+  const std::string text = note("compiler", plan::disk_cache(""));
   EXPECT_TRUE(text.starts_with("none: the compiler ")) << text;
   EXPECT_NE(text.find("no licence"), text.npos) << text;
 }
 
 TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
   compiler_that("echo c++ 12.2");
-  disk_cache cache(room_.path() + "/cache", 8 << 20);
+  plan::disk_cache cache(room_.path() + "/cache", 8 << 20);
   EXPECT_EQ(note("cache", cache), room_.path() + "/cache");
   EXPECT_EQ(note("cache size", cache), "0 entries, 0.0 of at most 8 MiB");
   ASSERT_EQ(cache.store("a", {}, std::string(3 << 19, 'x')), "");
@@ -60,10 +61,11 @@ TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
 
 TEST_F(the_notes, say_why_no_cache_is_used) {
   compiler_that("echo c++ 12.2");
-  EXPECT_TRUE(note("cache", disk_cache("")).starts_with("none: set TROUPE_CACHE")) << note("cache", disk_cache(""));
+  EXPECT_TRUE(note("cache", plan::disk_cache("")).starts_with("none: set TROUPE_CACHE"))
+      << note("cache", plan::disk_cache(""));
   ::setenv("TROUPE_CACHE", "off", 1);
-  EXPECT_EQ(note("cache", disk_cache("")), "off, by TROUPE_CACHE");
-  EXPECT_EQ(note("cache", disk_cache(room_.path() + "/c++")),
+  EXPECT_EQ(note("cache", plan::disk_cache("")), "off, by TROUPE_CACHE");
+  EXPECT_EQ(note("cache", plan::disk_cache(room_.path() + "/c++")),
             "none: cannot open the folder " + room_.path() + "/c++: Not a directory");
 }
 

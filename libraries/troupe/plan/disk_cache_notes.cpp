@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
-#include <troupe/jit/cache/disk_cache.hpp>
+#include <troupe/plan/disk_cache.hpp>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 std::string cache_text(const disk_cache& cache) {
@@ -27,4 +27,4 @@ std::string cache_text(const disk_cache& cache) {
 
 std::string notes_of(const disk_cache& cache) { return "cache: " + cache_text(cache); }
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <troupe/base/file_descriptor.hpp>
 
-namespace troupe::jit {
+namespace troupe::plan {
 
 /// Reads a regular file. Returns nothing, with the reason in errno, if that fails.
 std::optional<std::string> read_file(const std::string& path);
@@ -19,4 +19,4 @@ bool write_all(int fd, std::string_view bytes);
 /// Makes a new file in `folder`, and the folders that its name contains.
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes);
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <troupe/jit/cache/files.hpp>
-#include <troupe/jit/cache/manifest.hpp>
+#include <troupe/plan/files.hpp>
+#include <troupe/plan/manifest.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 std::optional<digest> names_in(const std::string& path) {
@@ -96,4 +96,4 @@ manifest read_manifest(byte_reader& from) {
   return out;
 }
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

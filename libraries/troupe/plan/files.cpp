@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <troupe/jit/cache/files.hpp>
+#include <troupe/plan/files.hpp>
 
 #include <cerrno>
 #include <filesystem>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 // If a write exceeds the limit on file sizes, the kernel sends this thread SIGXFSZ, which would end the process.
@@ -80,4 +80,4 @@ bool write_file(const std::string& folder, const std::string& name, std::string_
   return fd && write_all(fd.get(), bytes);
 }
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

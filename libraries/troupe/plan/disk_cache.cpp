@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
-#include <troupe/jit/cache/disk_cache.hpp>
-#include <troupe/jit/cache/files.hpp>
+#include <troupe/plan/disk_cache.hpp>
+#include <troupe/plan/files.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 // An entry: these words, the digest of all bytes after it, then key, manifest and value.
@@ -238,4 +238,4 @@ void disk_cache::make_room(int folder) {
   }
 }
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -6,7 +6,7 @@
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 
-namespace troupe::jit {
+namespace troupe::plan {
 
 /// A folder that belongs to this process and is removed, with its content, by the destructor. If the process is killed,
 /// the folder remains: a process keeps its folder locked while it lives, and the next process to make one removes all
@@ -31,4 +31,4 @@ class private_folder {
   file_descriptor lock_;
 };
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

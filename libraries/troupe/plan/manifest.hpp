@@ -8,7 +8,7 @@
 #include <troupe/base/digest.hpp>
 #include <vector>
 
-namespace troupe::jit {
+namespace troupe::plan {
 
 /// What was at a path when a result was made: a file with its content, a folder with its entries, or nothing.
 struct stamp {
@@ -34,4 +34,4 @@ bool unchanged(const manifest& m);
 void write(byte_writer& to, const manifest& m);
 manifest read_manifest(byte_reader& from);
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/file_descriptor.hpp>
-#include <troupe/jit/cache/manifest.hpp>
+#include <troupe/plan/manifest.hpp>
 
-namespace troupe::jit {
+namespace troupe::plan {
 
 /// Results of earlier programs on disk, found by their full key. The cache is a folder owned by its user, with one file
 /// for each entry. Any number of processes may use it at the same time, and each may die at any moment. No function
@@ -61,4 +61,4 @@ class disk_cache {
 /// Returns, for `troupe doctor`, where the cache is and how full.
 std::string notes_of(const disk_cache& cache);
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -13,11 +13,11 @@
 #include <fstream>
 #include <random>
 #include <thread>
-#include <troupe/jit/cache/disk_cache.hpp>
-#include <troupe/jit/cache/files.hpp>
-#include <troupe/jit/host/command.hpp>
+#include <troupe/plan/disk_cache.hpp>
+#include <troupe/plan/files.hpp>
+#include <troupe/plan/private_folder.hpp>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 namespace fs = std::filesystem;
@@ -354,4 +354,4 @@ TEST(the_default_folder, follows_the_environment) {
 }
 
 }  // namespace
-}  // namespace troupe::jit
+}  // namespace troupe::plan

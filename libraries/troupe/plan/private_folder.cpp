@@ -4,13 +4,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <troupe/jit/cache/private_folder.hpp>
+#include <troupe/plan/private_folder.hpp>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
-namespace troupe::jit {
+namespace troupe::plan {
 namespace {
 
 // A prefix that no other program uses.
@@ -63,4 +63,4 @@ private_folder::~private_folder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace troupe::jit
+}  // namespace troupe::plan

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/epilogue/check.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::epilogue {
+namespace {
+
+using memory_operand = expression::memory_operand;
+
+bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
+
+class epilogue_check {
+ public:
+  epilogue_check(checker& c, const expression& e, const result_of_product& result) noexcept
+      : check_(c), expression_(e), result_(result) {}
+
+  void run() {
+    if (expression_.is_too_large())
+      return refuse("is too large", cat("at most ", expression::most_nodes, " operations, ", expression::most_numbers,
+                                        " different numbers and ", expression::most_memory, " operands in memory"));
+    const auto uses = [this](op what) {
+      const auto all = expression_.nodes();
+      return std::any_of(all.begin(), all.end(), [what](const node& n) { return n.what == what; });
+    };
+    if (uses(op::accumulator) && (uses(op::left) || uses(op::right)))
+      return refuse("has acc beside left or right", "either the whole product, or its halves");
+    for (const node& n : expression_.nodes()) {
+      check_types(n);
+      if (has_memory(n.what)) check_memory(n);
+    }
+  }
+
+ private:
+  void refuse(std::string_view value, std::string_view expected) { check_.refuse(&expression_, value, expected); }
+
+  void check_types(const node& n) {
+    const bool complex = is_complex(result_.sums);
+    if (complex && !is_linear(n.what))
+      return refuse(cat("has ", to_string(n.what), " of complex numbers"),
+                    "sums, differences, products and quotients, which are all that complex results have");
+    if (n.what == op::convert && (complex ? !is_complex(n.type) : !is_real(n.type)))
+      refuse(cat("converts to ", to_string(n.type)), complex ? "c64 or c128" : "a type of real numbers");
+  }
+
+  void check_memory(const node& n) {
+    const memory_operand& m = expression_.memory()[n.operand];
+    if (extent(m.batch) != result_.batch && (m.batch != 1 || m.mode == access_mode::write))
+      return check_.refuse(&m, cat("is for ", m.batch, " products"),
+                           cat(troupe::detail::text(result_.batch), ", as the result"));
+    if (is_complex(result_.sums) ? !is_complex(m.type) : !is_real(m.type))
+      return check_.refuse(
+          &m, cat("holds ", to_string(m.type)),
+          is_complex(result_.sums) ? "complex numbers, as the product is" : "one real number in each element");
+    switch (n.what) {
+      case op::load_number:
+        return first_element(m);
+      case op::load_row:
+        return vector(m, m.shape.columns, result_.columns, "column");
+      case op::load_column:
+        return vector(m, m.shape.rows, result_.rows, "row");
+      case op::load:
+      case op::store:
+        return matrix(m);
+      default:
+        return reduction_of(n, m);
+    }
+  }
+
+  void first_element(const memory_operand& m) { touch(m, {1, 1, 1, 1}); }
+
+  void touch(const memory_operand& m, const matrix_shape& s) {
+    check_.view_at(&m, {.rank = 3,
+                        .extents = {m.batch, s.rows, s.columns},
+                        .strides = {m.batch_stride, s.row_stride, s.column_stride}});
+  }
+
+  void vector(const memory_operand& m, std::int64_t has, extent needs, std::string_view each) {
+    if (extent(has) != needs)
+      return check_.refuse(&m, cat("has ", has, " elements"),
+                           cat(troupe::detail::text(needs), ", one for each ", each, " of the result"));
+    touch(m, m.shape);
+  }
+
+  void matrix(const memory_operand& m) {
+    if (extent(m.shape.rows) != result_.rows || extent(m.shape.columns) != result_.columns)
+      return check_.refuse(
+          &m, cat("is ", m.shape.rows, " x ", m.shape.columns),
+          cat(troupe::detail::text(result_.rows), " x ", troupe::detail::text(result_.columns), ", as the result"));
+    touch(m, m.shape);
+  }
+
+  void reduction_of(const node& n, const memory_operand& m) {
+    if (m.type != dtype::f32 && !(m.type == dtype::f64 && result_.sums == dtype::f64))
+      return check_.refuse(
+          &m, cat("holds ", to_string(m.type)),
+          result_.sums == dtype::f64 ? "f32 or f64" : "f32, the type in which the values are combined");
+    if (n.over == span_of::row) return vector(m, m.shape.rows, result_.rows, "row");
+    if (n.over == span_of::column) return vector(m, m.shape.columns, result_.columns, "column");
+    first_element(m);
+  }
+
+  checker& check_;
+  const expression& expression_;
+  const result_of_product& result_;
+};
+
+}  // namespace
+
+void check(checker& c, const expression& e, const result_of_product& result) { epilogue_check(c, e, result).run(); }
+
+}  // namespace troupe::epilogue

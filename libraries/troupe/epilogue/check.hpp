@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/epilogue/expression.hpp>
+#include <troupe/request/checker.hpp>
+
+namespace troupe::epilogue {
+
+/// What an epilogue is applied to: the extents of the result, the number of products, and the type they are summed in.
+struct result_of_product {
+  extent rows, columns, batch;
+  dtype sums;  ///< f32, f64, i32, c64 or c128
+};
+
+/// Checks the epilogue `e`, a field of a request: its operations, and the extents and types of its operands.
+void check(checker& c, const expression& e, const result_of_product& result);
+
+}  // namespace troupe::epilogue

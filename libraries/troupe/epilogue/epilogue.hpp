@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/epilogue/expression.hpp>
+#include <troupe/memory/tensor.hpp>
+
+/// The language of epilogues: what is computed from the result of a product, or of a convolution, before it is stored.
+///   relu(acc + row(bias))                       // a bias for each column
+///   0.5 * acc + load(c)                         // alpha and beta
+///   store(before, acc + row(bias))              // also writes the matrix `before`
+///   silu(left) * right                          // a gated pair
+///   convert<float8_e4m3>(acc * number(scale))   // a scale in memory, read when the request runs
+/// Everything is computed in the type that products are summed in, float at least; the result is rounded once, when it
+/// is stored.
+namespace troupe::epilogue {
+
+/// The product.
+inline constexpr product_part acc{op::accumulator};
+/// The left and the right half of the product's columns. The result has half as many columns.
+inline constexpr product_part left{op::left}, right{op::right};
+
+namespace detail {
+
+template <class T>
+expression::memory_operand matrix_of(const matrix<T>& m) {
+  return {.range = m.memory().memory(), .shape = m.shape(), .type = dtype_of<T>};
+}
+expression::memory_operand matrix_of(const memory_range& memory, const tensor_shape& s, dtype type);
+template <class T>
+expression::memory_operand matrix_of(const tensor<T>& t) {
+  return matrix_of(t.memory().memory(), t.shape(), dtype_of<T>);
+}
+/// The elements of a buffer as one row, or one column.
+template <class T>
+expression::memory_operand row_of(const buffer<T>& b) {
+  const auto n = static_cast<std::int64_t>(b.size());
+  return {.range = b.memory(), .shape = {1, n, n, 1}, .type = dtype_of<T>};
+}
+template <class T>
+expression::memory_operand column_of(const buffer<T>& b) {
+  expression::memory_operand out = row_of(b);
+  out.shape = out.shape.transposed();
+  return out;
+}
+/// The rows of a matrix, one for each product of a batch, as one row or one column each.
+template <class T>
+expression::memory_operand row_of(const matrix<T>& m) {
+  const matrix_shape& s = m.shape();
+  return {.range = m.memory().memory(),
+          .shape = {1, s.columns, s.columns, s.column_stride},
+          .type = dtype_of<T>,
+          .batch = s.rows,
+          .batch_stride = s.row_stride};
+}
+template <class T>
+expression::memory_operand column_of(const matrix<T>& m) {
+  expression::memory_operand out = row_of(m);
+  out.shape = out.shape.transposed();
+  return out;
+}
+template <class... E>
+expression make(op what, const E&... arguments) {
+  const expression* const all[] = {&arguments...};
+  return expression::of(what, all);
+}
+
+}  // namespace detail
+
+/// A number in memory, read when the request runs: the first element of a buffer. Like all operands in memory it is the
+/// same for each product of a batch, unless it has one index more, first: a matrix whose first column has the numbers.
+template <class B>
+expression number(const B& b) {
+  return expression::reading(op::load_number, detail::row_of(b));
+}
+/// A row in memory, combined with each row of the result: a buffer with one element for each column.
+template <class B>
+expression row(const B& b) {
+  return expression::reading(op::load_row, detail::row_of(b));
+}
+/// A column in memory: a buffer with one element for each row.
+template <class B>
+expression column(const B& b) {
+  return expression::reading(op::load_column, detail::column_of(b));
+}
+/// A matrix in memory, of the shape of the result; a tensor for batches.
+template <class M>
+expression load(const M& m) {
+  return expression::reading(op::load, detail::matrix_of(m));
+}
+
+/// Writes the value to a matrix of the shape of the result, rounded to its type, and passes it on unrounded.
+template <class M>
+expression store(const M& to, const expression& x) {
+  return expression::writing(x, detail::matrix_of(to));
+}
+
+// These write what values add up to, as f32, or as f64 where the product is f64, and pass the values on.
+/// The sum of each row, of each column, and of all.
+template <class B>
+expression sum_rows(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::sum, span_of::row, detail::column_of(to));
+}
+template <class B>
+expression sum_columns(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::sum, span_of::column, detail::row_of(to));
+}
+template <class B>
+expression sum_all(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::sum, span_of::all, detail::row_of(to));
+}
+/// The largest value.
+template <class B>
+expression max_rows(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::maximum, span_of::row, detail::column_of(to));
+}
+template <class B>
+expression max_columns(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::maximum, span_of::column, detail::row_of(to));
+}
+template <class B>
+expression max_all(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::maximum, span_of::all, detail::row_of(to));
+}
+/// The largest magnitude.
+template <class B>
+expression absmax_rows(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::absolute_maximum, span_of::row, detail::column_of(to));
+}
+template <class B>
+expression absmax_columns(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::absolute_maximum, span_of::column, detail::row_of(to));
+}
+template <class B>
+expression absmax_all(const B& to, const expression& x) {
+  return expression::reducing(x, reduction::absolute_maximum, span_of::all, detail::row_of(to));
+}
+
+inline expression operator-(const expression& x) { return detail::make(op::negate, x); }
+inline expression operator+(const expression& x, const expression& y) { return detail::make(op::add, x, y); }
+inline expression operator-(const expression& x, const expression& y) { return detail::make(op::subtract, x, y); }
+inline expression operator*(const expression& x, const expression& y) { return detail::make(op::multiply, x, y); }
+inline expression operator/(const expression& x, const expression& y) { return detail::make(op::divide, x, y); }
+/// Comparisons are 1 where they hold, and 0 elsewhere.
+inline expression operator==(const expression& x, const expression& y) { return detail::make(op::equal, x, y); }
+inline expression operator!=(const expression& x, const expression& y) { return 1 - (x == y); }
+inline expression operator<(const expression& x, const expression& y) { return detail::make(op::less, x, y); }
+inline expression operator<=(const expression& x, const expression& y) { return detail::make(op::less_equal, x, y); }
+inline expression operator>(const expression& x, const expression& y) { return y < x; }
+inline expression operator>=(const expression& x, const expression& y) { return y <= x; }
+inline expression min(const expression& x, const expression& y) { return detail::make(op::minimum, x, y); }
+inline expression max(const expression& x, const expression& y) { return detail::make(op::maximum, x, y); }
+inline expression clamp(const expression& x, const expression& low, const expression& high) {
+  return min(max(x, low), high);
+}
+/// `x` where `condition` is not 0, and `y` elsewhere.
+inline expression select(const expression& condition, const expression& x, const expression& y) {
+  return detail::make(op::select, condition, x, y);
+}
+
+inline expression abs(const expression& x) { return detail::make(op::absolute, x); }
+inline expression sign(const expression& x) { return detail::make(op::sign, x); }
+inline expression exp(const expression& x) { return detail::make(op::exponential, x); }
+inline expression relu(const expression& x) { return detail::make(op::relu, x); }
+/// `x` where it is positive, and `slope * x` elsewhere.
+inline expression leaky_relu(const expression& x, const expression& slope) {
+  return detail::make(op::leaky_relu, x, slope);
+}
+/// x times the normal distribution up to x; `gelu_tanh` is the approximation by tanh.
+inline expression gelu(const expression& x) { return detail::make(op::gelu, x); }
+inline expression gelu_tanh(const expression& x) { return detail::make(op::gelu_tanh, x); }
+/// x * sigmoid(x), also called swish.
+inline expression silu(const expression& x) { return detail::make(op::silu, x); }
+inline expression tanh(const expression& x) { return detail::make(op::tanh, x); }
+inline expression sigmoid(const expression& x) { return detail::make(op::sigmoid, x); }
+/// log(1 + exp(x))
+inline expression softplus(const expression& x) { return detail::make(op::softplus, x); }
+/// x * clamp(x + 3, 0, 6) / 6
+inline expression hard_swish(const expression& x) { return detail::make(op::hard_swish, x); }
+
+// The derivatives at x, the argument of the activation: the gradient of `gelu(x)` is `acc * d_gelu(load(x))`.
+inline expression d_relu(const expression& x) { return detail::make(op::d_relu, x); }
+inline expression d_leaky_relu(const expression& x, const expression& slope) {
+  return detail::make(op::d_leaky_relu, x, slope);
+}
+inline expression d_gelu(const expression& x) { return detail::make(op::d_gelu, x); }
+inline expression d_gelu_tanh(const expression& x) { return detail::make(op::d_gelu_tanh, x); }
+inline expression d_silu(const expression& x) { return detail::make(op::d_silu, x); }
+inline expression d_tanh(const expression& x) { return detail::make(op::d_tanh, x); }
+inline expression d_sigmoid(const expression& x) { return detail::make(op::d_sigmoid, x); }
+inline expression d_softplus(const expression& x) { return detail::make(op::d_softplus, x); }
+inline expression d_hard_swish(const expression& x) { return detail::make(op::d_hard_swish, x); }
+
+/// Rounds to T, to nearest even. A value beyond the range becomes the largest of its sign if T is an integer or has
+/// fewer than 16 bits, and infinite otherwise. As an integer, NaN becomes 0.
+template <element T>
+expression convert(const expression& x) {
+  return expression::converted(x, dtype_of<T>);
+}
+/// x * scale, rounded to T. The scale is a number, a row or a column.
+template <element T>
+expression quantize(const expression& x, const expression& scale) {
+  return convert<T>(x * scale);
+}
+
+}  // namespace troupe::epilogue

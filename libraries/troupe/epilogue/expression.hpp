@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <troupe/base/placed.hpp>
+#include <troupe/epilogue/tree.hpp>
+#include <troupe/memory/matrix.hpp>
+#include <troupe/request/field_codec.hpp>
+#include <troupe/request/operand.hpp>
+#include <vector>
+
+namespace troupe::epilogue {
+
+/// The result of the product, or the left or right half of its columns, in an expression.
+struct product_part {
+  op what;
+};
+
+/// An expression that is computed for each element of a product's result: a tree of operations on the product, on
+/// numbers, and on rows, columns and matrices in memory. Made by the functions of <troupe/epilogue/epilogue.hpp>. Equal
+/// parts are computed once. As a field of a request, it keeps its memory alive.
+class expression {
+ public:
+  /// The most operations, numbers and operands in memory.
+  static constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 16;
+
+  /// One operand in memory.
+  struct memory_operand {
+    memory_range range;
+    matrix_shape shape;
+    dtype type;
+    access_mode mode = access_mode::read;
+    std::int64_t batch = 1, batch_stride = 0;  ///< one for each product of a batch, so many elements apart
+  };
+
+  expression(product_part part);
+  expression(double number);
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  expression(N number) : expression(static_cast<double>(number)) {}
+
+  /// Returns the operation on these arguments. Numbers are combined at once; a factor of 1 and a term of 0 are left
+  /// out, and a factor of 0 makes the product 0, whatever the other is.
+  static expression of(op what, std::span<const expression* const> arguments);
+  static expression converted(const expression& x, dtype to);
+  static expression reading(op what, memory_operand from);
+  static expression writing(const expression& x, memory_operand to);
+  static expression reducing(const expression& x, reduction how, span_of over, memory_operand to);
+
+  std::span<const node> nodes() const noexcept { return parts_->nodes; }
+  std::span<const double> numbers() const noexcept { return parts_->numbers; }
+  std::span<const memory_operand> memory() const noexcept { return parts_->memory; }
+  /// Calls `f(range)` for each operand in memory, which it may replace.
+  template <class F>
+  void visit_memory(F&& f) {
+    for (memory_operand& m : parts_->memory) f(m.range);
+  }
+  /// Returns true if it was made with more operations or operands than there may be: it is refused.
+  bool is_too_large() const noexcept { return parts_->too_large; }
+  /// Returns the tree that the worker sees.
+  const tree& seen() const noexcept { return seen_; }
+
+  // For the codec.
+  std::size_t encoded_bytes() const noexcept;
+  void encode(std::byte* to) const noexcept;
+  explicit expression(const tree& seen) noexcept : seen_(seen) {}
+
+ private:
+  struct parts {
+    std::vector<node> nodes;
+    std::vector<double> numbers;
+    std::vector<memory_operand> memory;
+    bool too_large = false;
+  };
+  expression() noexcept = default;
+  std::uint8_t add(const node& n);
+  std::uint8_t add_number(double value);
+  std::uint8_t add_memory(const memory_operand& m);
+  std::uint8_t add_all(const expression& other);
+  const double* constant() const noexcept;
+  bool writes() const noexcept;
+
+  placed<parts> parts_;  // used in the application
+  tree seen_;            // used in the worker
+};
+
+/// Returns the expression as it can be written: "relu((acc + row[0]))".
+std::string to_string(const expression& e);
+
+}  // namespace troupe::epilogue
+
+namespace troupe {
+
+template <>
+struct operands_in<epilogue::expression> {
+  static constexpr bool any = true;
+  static constexpr bool list = true;
+  template <class V>
+  static void visit(const epilogue::expression& e, V&& f) {
+    for (const auto& m : e.memory()) f(&m, m.range, bytes_of(m.type), m.mode);
+  }
+  /// Returns ".row[1]" for the second row in memory.
+  static std::string text_of(const epilogue::expression& e, const void* place);
+};
+
+template <>
+struct field_codec<epilogue::expression> {
+  using element = std::byte;
+  static constexpr char kind = 'E';
+  static constexpr std::size_t size = 16, align = 8;
+  static std::size_t blob_bytes(const epilogue::expression& e) noexcept {
+    return blob_cursor::padded(e.encoded_bytes());
+  }
+  static void encode(const epilogue::expression& e, std::byte* at, blob_cursor& blob) noexcept {
+    const std::uint64_t raw[2] = {blob.address, e.encoded_bytes()};
+    std::memcpy(at, raw, sizeof raw);
+    e.encode(blob.host);
+    blob.advance(raw[1]);
+  }
+  static epilogue::expression decode(const std::byte* at) noexcept {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    return epilogue::expression(epilogue::tree(reinterpret_cast<const std::byte*>(raw[0]), raw[1]));
+  }
+};
+
+}  // namespace troupe

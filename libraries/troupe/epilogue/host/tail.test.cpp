@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <troupe/epilogue/epilogue.hpp>
+#include <troupe/epilogue/host/runs.hpp>
+#include <troupe/epilogue/host/tail.hpp>
+#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/reference.hpp>
+#include <troupe/epilogue/testing/random_epilogue.hpp>
+
+namespace troupe::epilogue::host {
+namespace {
+
+constexpr double poison = -77;
+
+// Computes an epilogue in parts, and compares everything that it writes with the reference.
+template <class N>
+void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t columns, bool by_rows, dtype type,
+                       std::int64_t part, double tolerance) {
+  std::vector<std::byte> encoded(e.encoded_bytes());
+  e.encode(encoded.data());
+  const tree t(encoded.data(), encoded.size());
+  ASSERT_FALSE(t.empty());
+  const std::int64_t halves = t.is_paired() ? 2 : 1;
+  const auto product = [&](std::int64_t i, std::int64_t j) {
+    return std::round(std::sin(static_cast<double>(1 + i * 7 + j * 13)) * 32) / 8;  // sums of few are exact
+  };
+  const evaluated expected = evaluate(t, rows, columns, product);
+
+  const matrix_shape s{rows, columns, by_rows ? columns + 3 : 1, by_rows ? 1 : rows + 3};
+  const std::size_t size = bytes_of(type);
+  std::vector<std::byte> result(static_cast<std::size_t>(rows * s.row_stride + columns * s.column_stride + 8) * size);
+  for (std::size_t i = 0; i < result.size() / size; ++i) put_number(result.data() + i * size, type, poison);
+  const tail<N> what(t, {result.data(), type, s});
+  const std::int64_t length = what.line_length(), lines = what.lines();
+  std::vector<partial_reductions> parts;
+  for (std::int64_t l = 0; l < lines; l += part)
+    for (std::int64_t i = 0; i < length; i += 2 * part) {
+      const rectangle where{l, std::min(part, lines - l), i, std::min(2 * part, length - i)};
+      std::vector<N> sums(static_cast<std::size_t>(where.lines * where.count * halves));
+      for (std::int64_t h = 0; h < halves; ++h)
+        for (std::int64_t a = 0; a < where.lines; ++a)
+          for (std::int64_t b = 0; b < where.count; ++b) {
+            const std::int64_t line = l + a, element = i + b;
+            const std::int64_t row = what.lines_are_columns() ? element : line,
+                               column = (what.lines_are_columns() ? line : element) + h * columns;
+            sums[static_cast<std::size_t>(((h * where.lines) + a) * where.count + b)] =
+                static_cast<N>(product(row, column));
+          }
+      const N* const left = sums.data();
+      parts.push_back(what.run(where, {left, left + (halves - 1) * where.lines * where.count, where.count}));
+    }
+  what.finish(parts);
+
+  const auto expect_near = [&](double got, double want, dtype stored, const char* of) {
+    const double scale = std::max(1.0, std::fabs(want));
+    const double step =
+        stored == dtype::f64 ? 0 : std::fabs(nearest_of(stored, want * (1 + 0x1p-7)) - nearest_of(stored, want));
+    if (std::isnan(want)) {
+      EXPECT_TRUE(std::isnan(got) || (got == 0 && stored >= dtype::i8)) << of;
+      return;
+    }
+    const double rounded = nearest_of(stored, want);
+    if (got == rounded) return;
+    EXPECT_NEAR(got, rounded, tolerance * scale + (tolerance > 0 ? 1.01 * step : 0)) << of;
+  };
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto at = static_cast<std::size_t>(i * s.row_stride + j * s.column_stride);
+      expect_near(number_at(result.data() + at * size, type), expected.result[static_cast<std::size_t>(i + j * rows)],
+                  type, "the result");
+    }
+  for (std::size_t k = 0; k < t.memory().size(); ++k) {
+    const tree_memory& m = t.memory()[k];
+    if (expected.written[k].empty()) continue;
+    for (std::size_t i = 0; i < expected.written[k].size(); ++i) {
+      const auto n = static_cast<std::int64_t>(i);
+      expect_near(number_at(m.at(0, n % m.shape.rows, n / m.shape.rows), m.type), expected.written[k][i], m.type,
+                  "an output");
+    }
+  }
+}
+
+class epilogue_tail : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(random, epilogue_tail, ::testing::Range(0, 200));
+
+TEST_P(epilogue_tail, computes_random_trees_as_the_reference_does) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
+  const std::int64_t rows = 1 + below(40), columns = 1 + below(40), part = 1 + below(16);
+  const bool by_rows = below(2) == 0;
+  testing::random_epilogue some(random(), rows, columns);
+  const expression e = some.make(1 + static_cast<std::size_t>(below(5)));
+  ASSERT_FALSE(e.is_too_large());
+  expect_as_defined<double>(e, rows, columns, by_rows, dtype::f64, part, 1e-11);
+}
+
+TEST(epilogue_tail_of_floats, is_accurate_for_each_function) {
+  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
+    const op what = static_cast<op>(o);
+    const expression x = acc, y = 0.25, z = 2;
+    const expression* const all[] = {&x, &y, &z};
+    const expression e = expression::of(what, std::span(all).first(info(what).arguments));
+    for (const bool by_rows : {false, true}) expect_as_defined<float>(e, 33, 7, by_rows, dtype::f32, 5, 3e-7);
+  }
+}
+
+TEST(epilogue_tail_of_floats, is_accurate_over_the_whole_range) {
+  std::vector<float> x, out;
+  for (double v = -120; v < 120; v += 0.0171) x.push_back(static_cast<float>(v));
+  for (double v = -40; v < 7; v += 0.01)
+    for (const double s : {-1.0, 1.0}) x.push_back(static_cast<float>(s * std::exp2(v)));
+  const std::vector<float> slope(x.size(), 0.25f), other(x.size(), 2);
+  out.resize(x.size());
+  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
+    const op what = static_cast<op>(o);
+    apply(what, out.data(), x.data(), slope.data(), other.data(), static_cast<std::int64_t>(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double want = value_of<double>(what, x[i], slope[i], other[i]);
+      if (std::fabs(want) > std::numeric_limits<float>::max())
+        EXPECT_TRUE(std::isinf(out[i])) << to_string(what) << " of " << x[i];
+      else
+        ASSERT_NEAR(out[i], want, 2.5e-7 * std::max(1.0, std::fabs(want))) << to_string(what) << " of " << x[i];
+    }
+  }
+}
+
+TEST(epilogue_tail_of_floats, keeps_nan_and_infinities) {
+  const float special[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                           -std::numeric_limits<float>::infinity(), -0.0f};
+  const float y[] = {0.5f, 0.5f, 0.5f, 0.5f};
+  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
+    const op what = static_cast<op>(o);
+    float out[4];
+    apply(what, out, special, y, y, 4);
+    for (int i = 0; i < 4; ++i) {
+      const double want = value_of<double>(what, special[i], y[i], y[i]);
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(out[i]) || std::isfinite(out[i])) << to_string(what);
+      else
+        EXPECT_NEAR(std::isinf(want) ? (out[i] == static_cast<float>(want) ? 0 : 1) : out[i] - want, 0, 1e-7)
+            << to_string(what) << " of " << special[i];
+      if (i == 0) {
+        EXPECT_EQ(std::isnan(out[i]), std::isnan(want)) << to_string(what) << " of NaN";
+      }
+    }
+  }
+}
+
+TEST(epilogue_tail_of_floats, writes_in_place_and_rounds_to_each_type) {
+  for (const dtype type :
+       {dtype::f32, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8, dtype::i32, dtype::f64})
+    for (const bool by_rows : {false, true}) {
+      expect_as_defined<float>(2 * acc + 1, 20, 9, by_rows, type, 7, 0);
+      expect_as_defined<float>(left - right, 6, 5, by_rows, type, 4, 0);
+    }
+  std::vector<float> x{1, -2, 3, -4};
+  const expression e = relu(acc) + 1;
+  std::vector<std::byte> encoded(e.encoded_bytes());
+  e.encode(encoded.data());
+  const tree t(encoded.data(), encoded.size());
+  const tail<float> what(t, {x.data(), dtype::f32, {4, 1, 1, 4}});
+  what.run({0, 1, 0, 4}, {x.data(), x.data(), 4});
+  EXPECT_EQ(x, (std::vector<float>{2, 1, 4, 1}));
+}
+
+}  // namespace
+}  // namespace troupe::epilogue::host

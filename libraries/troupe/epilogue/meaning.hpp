@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <troupe/base/for_each_processor.hpp>
+#include <troupe/epilogue/op.hpp>
+
+namespace troupe::epilogue {
+
+/// Returns the derivative that an operation computes, at x.
+template <class N>
+TROUPE_INLINE N derivative_of(op what, N x) noexcept {
+  constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
+              cubic = N(0.044715), density = N(0.39894228040143267794);
+  const auto sigmoid = [](N v) { return N(1) / (N(1) + std::exp(-v)); };
+  switch (what) {
+    case op::d_relu:
+      return x > 0 ? N(1) : x <= 0 ? N(0) : x;
+    case op::d_gelu:
+      return half * std::erfc(-x * root_half) + x * density * std::exp(-half * x * x);
+    case op::d_gelu_tanh: {
+      const N t = std::tanh(root_2_by_pi * (x + cubic * x * x * x));
+      return half * (N(1) + t) + half * x * (N(1) - t * t) * root_2_by_pi * (N(1) + 3 * cubic * x * x);
+    }
+    case op::d_silu: {
+      const N s = sigmoid(x);
+      return s * (N(1) + x * (N(1) - s));
+    }
+    case op::d_tanh: {
+      const N t = std::tanh(x);
+      return N(1) - t * t;
+    }
+    case op::d_sigmoid: {
+      const N s = sigmoid(x);
+      return s * (N(1) - s);
+    }
+    case op::d_softplus:
+      return sigmoid(x);
+    case op::d_hard_swish:
+      return x <= -3 ? N(0) : x >= 3 ? N(1) : (2 * x + 3) / 6;
+    default:
+      return x;
+  }
+}
+
+/// Returns what an operation makes of its arguments: the definition of each. N is float or double. NaN arguments of a
+/// comparison make it false; any other operation passes NaN on.
+template <class N>
+TROUPE_INLINE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
+  constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
+              cubic = N(0.044715);
+  switch (what) {
+    case op::negate:
+      return -x;
+    case op::absolute:
+      return std::fabs(x);
+    case op::sign:
+      return x > 0 ? N(1) : x < 0 ? N(-1) : x;
+    case op::exponential:
+      return std::exp(x);
+    case op::relu:
+      return x < 0 ? N(0) : x;
+    case op::gelu:
+      return half * x * std::erfc(-x * root_half);
+    case op::gelu_tanh:
+      return half * x * (N(1) + std::tanh(root_2_by_pi * (x + cubic * x * x * x)));
+    case op::silu:
+      return x / (N(1) + std::exp(-x));
+    case op::tanh:
+      return std::tanh(x);
+    case op::sigmoid:
+      return N(1) / (N(1) + std::exp(-x));
+    case op::softplus:
+      return (x > 0 ? x : N(0)) + std::log1p(std::exp(-std::fabs(x)));
+    case op::hard_swish:
+      return x <= -3 ? N(0) : x >= 3 ? x : x * (x + 3) / 6;
+    case op::add:
+      return x + y;
+    case op::subtract:
+      return x - y;
+    case op::multiply:
+      return x * y;
+    case op::divide:
+      return x / y;
+    case op::minimum:
+      return x < y || std::isnan(x) ? x : y;
+    case op::maximum:
+      return x > y || std::isnan(x) ? x : y;
+    case op::leaky_relu:
+      return x < 0 ? y * x : x;
+    case op::equal:
+      return x == y ? N(1) : N(0);
+    case op::less:
+      return x < y ? N(1) : N(0);
+    case op::less_equal:
+      return x <= y ? N(1) : N(0);
+    case op::select:
+      return x != 0 ? y : z;
+    case op::d_leaky_relu:
+      return x > 0 ? N(1) : x <= 0 ? y : x;
+    default:
+      if (what >= op::d_relu && what <= op::d_hard_swish) return derivative_of(what, x);
+      return x;  // what passes its argument on
+  }
+}
+
+}  // namespace troupe::epilogue

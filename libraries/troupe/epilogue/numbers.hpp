@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/dtype.hpp>
+#include <troupe/base/float4.hpp>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
+#include <troupe/base/half.hpp>
+
+/// Real numbers in memory, of a type that is known at run time.
+namespace troupe::epilogue {
+
+/// Calls `f(T{})` for the C++ type of real elements of this type. Returns false, without a call, for another type:
+/// complex ones, and two numbers in a byte.
+template <class F>
+bool with_real_type(dtype t, F&& f) {
+  switch (t) {
+    case dtype::f16:
+      return f(half{}), true;
+    case dtype::bf16:
+      return f(bfloat16{}), true;
+    case dtype::f8e4m3:
+      return f(float8_e4m3{}), true;
+    case dtype::f8e5m2:
+      return f(float8_e5m2{}), true;
+    case dtype::f8e8m0:
+      return f(float8_e8m0{}), true;
+    case dtype::f4e2m1:
+      return f(float4_e2m1{}), true;
+    case dtype::f32:
+      return f(float{}), true;
+    case dtype::f64:
+      return f(double{}), true;
+    case dtype::i8:
+      return f(std::int8_t{}), true;
+    case dtype::u8:
+    case dtype::boolean:
+      return f(std::uint8_t{}), true;
+    case dtype::i16:
+      return f(std::int16_t{}), true;
+    case dtype::u16:
+      return f(std::uint16_t{}), true;
+    case dtype::i32:
+      return f(std::int32_t{}), true;
+    case dtype::u32:
+      return f(std::uint32_t{}), true;
+    case dtype::i64:
+      return f(std::int64_t{}), true;
+    case dtype::u64:
+      return f(std::uint64_t{}), true;
+    default:
+      return false;
+  }
+}
+inline bool is_real(dtype t) noexcept {
+  return with_real_type(t, [](auto) {});
+}
+
+/// Rounds as `convert` and the storing of a result do.
+template <class T, class N>
+T rounded_to(N x) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    if (std::isnan(x)) return 0;
+    const N nearest = std::nearbyint(x);
+    // As powers of two, because the largest 64-bit integer is not a floating-point number.
+    const N end = std::ldexp(N(1), std::numeric_limits<T>::digits);
+    if (nearest >= end) return std::numeric_limits<T>::max();
+    if (nearest < static_cast<N>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+    return static_cast<T>(nearest);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(x);
+  } else {
+    return T::convert(x, sizeof(T) == 1 ? on_overflow::saturate : on_overflow::standard);
+  }
+}
+
+/// Reads an element. Precondition: the type is real.
+inline double number_at(const void* place, dtype t) noexcept {
+  double out = 0;
+  with_real_type(t, [&](auto x) {
+    std::memcpy(&x, place, sizeof x);
+    out = static_cast<double>(x);
+  });
+  return out;
+}
+/// Rounds a number to the type and writes it.
+inline void put_number(void* place, dtype t, double value) noexcept {
+  with_real_type(t, [&](auto x) {
+    x = rounded_to<decltype(x)>(value);
+    std::memcpy(place, &x, sizeof x);
+  });
+}
+/// Returns the number nearest to `value` that the type has.
+inline double nearest_of(dtype t, double value) noexcept {
+  with_real_type(t, [&](auto x) { value = static_cast<double>(rounded_to<decltype(x)>(value)); });
+  return value;
+}
+
+}  // namespace troupe::epilogue

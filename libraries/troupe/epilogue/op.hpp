@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+
+/// What is computed from the result of a product before it is stored.
+namespace troupe::epilogue {
+
+/// What a node of an epilogue computes. The numbers are sent between processes and stored with plans: add at the end.
+enum class op : std::uint8_t {
+  none = 0,
+  // Of the product: all of it, or the left or right half of its columns.
+  accumulator,
+  left,
+  right,
+  // Given: by value; the first element of memory; a row, a column or a matrix in memory.
+  number,
+  load_number,
+  load_row,
+  load_column,
+  load,
+  // Of one argument.
+  negate,
+  absolute,
+  sign,
+  exponential,
+  relu,
+  gelu,
+  gelu_tanh,
+  silu,
+  tanh,
+  sigmoid,
+  softplus,
+  hard_swish,
+  d_relu,
+  d_gelu,
+  d_gelu_tanh,
+  d_silu,
+  d_tanh,
+  d_sigmoid,
+  d_softplus,
+  d_hard_swish,
+  // Of two.
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  leaky_relu,
+  d_leaky_relu,
+  equal,
+  less,
+  less_equal,
+  // Of three.
+  select,
+  // Of one, with a type: rounds to it, and saturates.
+  convert,
+  // Of one, which they pass on: write it, or what it adds up to, to memory.
+  store,
+  reduce,
+};
+
+/// How a `reduce` combines values.
+enum class reduction : std::uint8_t { sum, maximum, absolute_maximum };
+/// Which values a `reduce` combines: those of each row, of each column, or all.
+enum class span_of : std::uint8_t { row, column, all };
+
+/// Name and number of arguments of an operation.
+struct op_info {
+  std::string_view name;
+  std::uint8_t arguments;
+};
+
+inline constexpr op_info op_table[] = {
+    {"none", 0},         {"acc", 0},      {"left", 0},       {"right", 0},      {"number", 0},       {"number", 0},
+    {"row", 0},          {"column", 0},   {"load", 0},       {"negation", 1},   {"abs", 1},          {"sign", 1},
+    {"exp", 1},          {"relu", 1},     {"gelu", 1},       {"gelu_tanh", 1},  {"silu", 1},         {"tanh", 1},
+    {"sigmoid", 1},      {"softplus", 1}, {"hard_swish", 1}, {"d_relu", 1},     {"d_gelu", 1},       {"d_gelu_tanh", 1},
+    {"d_silu", 1},       {"d_tanh", 1},   {"d_sigmoid", 1},  {"d_softplus", 1}, {"d_hard_swish", 1}, {"sum", 2},
+    {"difference", 2},   {"product", 2},  {"quotient", 2},   {"min", 2},        {"max", 2},          {"leaky_relu", 2},
+    {"d_leaky_relu", 2}, {"==", 2},       {"<", 2},          {"<=", 2},         {"select", 3},       {"convert", 1},
+    {"store", 1},        {"reduce", 1},
+};
+
+/// Returns true if the value, which can come from another process, is one of the operations.
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::reduce; }
+constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
+constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
+
+/// Returns true if the operation reads or writes memory.
+constexpr bool has_memory(op o) noexcept {
+  return (o >= op::load_number && o <= op::load) || o == op::store || o == op::reduce;
+}
+/// Returns true if the operation has a meaning for complex numbers.
+constexpr bool is_linear(op o) noexcept {
+  return o <= op::negate || (o >= op::add && o <= op::divide) || o == op::convert || o == op::store;
+}
+
+/// One operation of an epilogue. Its arguments are nodes before it.
+struct node {
+  op what = op::none;
+  dtype type{};                        ///< of `convert`
+  reduction combine = reduction::sum;  ///< of `reduce`
+  span_of over = span_of::row;         ///< of `reduce`
+  std::uint8_t operand = 0;            ///< which number or which memory
+  std::uint8_t arguments[3] = {0, 0, 0};
+
+  friend bool operator==(const node&, const node&) = default;
+};
+static_assert(sizeof(node) == 8 && std::has_unique_object_representations_v<node>);
+
+}  // namespace troupe::epilogue

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <troupe/epilogue/tree.hpp>
+#include <vector>
+
+namespace troupe::epilogue {
+
+/// What an epilogue computes: the result, and what it writes to each of its operands in memory (empty for those that it
+/// reads). Column by column; before the rounding to the types of the memory.
+struct evaluated {
+  std::vector<double> result;
+  std::vector<std::vector<double>> written;
+};
+
+/// Computes an epilogue in double precision, element by element: the definition that engines are tested against. The
+/// memory of its operands must be this process's. `product(i, j)` is the product, which has twice as many columns if
+/// the epilogue is of pairs; `which` is its number in a batch.
+evaluated evaluate(const tree& t, std::int64_t rows, std::int64_t columns,
+                   const std::function<double(std::int64_t, std::int64_t)>& product, std::int64_t which = 0);
+
+}  // namespace troupe::epilogue

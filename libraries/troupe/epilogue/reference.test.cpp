@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/half.hpp>
+#include <troupe/epilogue/epilogue.hpp>
+#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/reference.hpp>
+
+namespace troupe::epilogue {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+template <class T, std::size_t N>
+buffer<T> buffer_of(std::array<T, N>& x) {
+  return buffer<T>(memory_range{{}, reinterpret_cast<std::uint64_t>(x.data()), sizeof x});
+}
+// A matrix stored row by row.
+template <class T, std::size_t N>
+expression::memory_operand matrix_of(std::array<T, N>& x, std::int64_t rows, std::int64_t columns) {
+  return {{{}, reinterpret_cast<std::uint64_t>(x.data()), sizeof x}, {rows, columns, columns, 1}, dtype_of<T>};
+}
+
+evaluated of(const expression& e, std::int64_t rows, std::int64_t columns,
+             const std::function<double(std::int64_t, std::int64_t)>& product) {
+  std::vector<std::byte> bytes(e.encoded_bytes());
+  e.encode(bytes.data());
+  const tree t(bytes.data(), bytes.size());
+  EXPECT_FALSE(t.empty());
+  return evaluate(t, rows, columns, product);
+}
+double at(const expression& e, double product) {
+  return of(e, 1, 1, [product](auto, auto) { return product; }).result[0];
+}
+
+TEST(epilogue_reference, knows_each_activation) {
+  for (const double x : {-30.0, -4.0, -3.0, -1.5, -0.3, 0.0, 0.2, 1.0, 2.9, 3.0, 7.0, 40.0}) {
+    const double s = 1 / (1 + std::exp(-x)), pi = std::acos(-1.0);
+    const auto expect = [x](const expression& e, double expected) {
+      EXPECT_NEAR(at(e, x), expected, 1e-12 * std::max(1.0, std::fabs(expected)))
+          << to_string(e.nodes().back().what) << " of " << x;
+    };
+    expect(relu(acc), std::max(x, 0.0));
+    expect(leaky_relu(acc, 0.1), x > 0 ? x : 0.1 * x);
+    expect(gelu(acc), x * (1 + std::erf(x / std::sqrt(2.0))) / 2);
+    expect(gelu_tanh(acc), x * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2);
+    expect(silu(acc), x * s);
+    expect(tanh(acc), std::tanh(x));
+    expect(sigmoid(acc), s);
+    expect(softplus(acc), std::log1p(std::exp(x)));
+    expect(hard_swish(acc), x * std::min(std::max(x + 3, 0.0), 6.0) / 6);
+    expect(clamp(acc, -1, 2), std::min(std::max(x, -1.0), 2.0));
+    expect(abs(acc), std::fabs(x));
+    expect(exp(acc), std::exp(x));
+    expect(sign(acc), x > 0 ? 1 : x < 0 ? -1 : 0);
+  }
+}
+
+TEST(epilogue_reference, has_the_derivative_of_each_activation) {
+  constexpr double h = 1e-6;
+  const std::pair<expression, expression> pairs[] = {{relu(acc), d_relu(acc)},
+                                                     {leaky_relu(acc, 0.2), d_leaky_relu(acc, 0.2)},
+                                                     {gelu(acc), d_gelu(acc)},
+                                                     {gelu_tanh(acc), d_gelu_tanh(acc)},
+                                                     {silu(acc), d_silu(acc)},
+                                                     {tanh(acc), d_tanh(acc)},
+                                                     {sigmoid(acc), d_sigmoid(acc)},
+                                                     {softplus(acc), d_softplus(acc)},
+                                                     {hard_swish(acc), d_hard_swish(acc)}};
+  for (const auto& [f, d] : pairs)
+    for (const double x : {-5.0, -2.5, -1.0, -0.1, 0.1, 0.7, 2.0, 2.9, 4.0})
+      EXPECT_NEAR(at(d, x), (at(f, x + h) - at(f, x - h)) / (2 * h), 1e-8)
+          << to_string(d.nodes().back().what) << " at " << x;
+}
+
+TEST(epilogue_reference, computes_and_compares) {
+  EXPECT_EQ(at(2 * acc + 1, 3), 7);
+  EXPECT_EQ(at(1 - acc / 4, 2), 0.5);
+  EXPECT_EQ(at(-acc, 2), -2);
+  EXPECT_EQ(at(min(acc, 1) + max(acc, 1), 5), 6);
+  for (const double x : {1.0, 2.0, 3.0}) {
+    EXPECT_EQ(at(acc == 2, x), x == 2);
+    EXPECT_EQ(at(acc != 2, x), x != 2);
+    EXPECT_EQ(at(acc < 2, x), x < 2);
+    EXPECT_EQ(at(acc <= 2, x), x <= 2);
+    EXPECT_EQ(at(acc > 2, x), x > 2);
+    EXPECT_EQ(at(acc >= 2, x), x >= 2);
+    EXPECT_EQ(at(select(acc > 2, 10, 20), x), x > 2 ? 10 : 20);
+  }
+}
+
+TEST(epilogue_reference, passes_nan_on) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const expression all[] = {relu(acc),
+                            leaky_relu(acc, 0.1),
+                            gelu(acc),
+                            gelu_tanh(acc),
+                            silu(acc),
+                            tanh(acc),
+                            sigmoid(acc),
+                            softplus(acc),
+                            hard_swish(acc),
+                            clamp(acc, 0, 1),
+                            min(1, acc),
+                            max(1, acc),
+                            abs(acc),
+                            exp(acc),
+                            sign(acc),
+                            d_relu(acc),
+                            d_gelu(acc),
+                            d_silu(acc),
+                            d_leaky_relu(acc, 0.1),
+                            d_hard_swish(acc),
+                            d_tanh(acc),
+                            d_sigmoid(acc),
+                            d_softplus(acc),
+                            d_gelu_tanh(acc)};
+  for (const expression& e : all) EXPECT_TRUE(std::isnan(at(e, nan))) << to_string(e.nodes().back().what);
+  EXPECT_EQ(at(acc == acc, nan), 0);
+}
+
+TEST(epilogue_reference, reads_rows_columns_matrices_and_numbers_in_memory) {
+  std::array<float, 3> bias{1, 2, 3};
+  std::array<half, 2> scale{half(10.0f), half(100.0f)};
+  std::array<double, 1> one{0.5};
+  std::array<std::int8_t, 6> c{1, -1, 2, -2, 3, -3};
+  const auto got = of(acc * column(buffer_of(scale)) + row(buffer_of(bias)) +
+                          number(buffer_of(one)) * expression::reading(op::load, matrix_of(c, 2, 3)),
+                      2, 3, [](auto i, auto j) { return static_cast<double>(i + 2 * j); });
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(got.result[static_cast<std::size_t>(i + 2 * j)],
+                (i + 2 * j) * (i == 0 ? 10.0 : 100.0) + j + 1 + 0.5 * c[static_cast<std::size_t>(3 * i + j)]);
+}
+
+TEST(epilogue_reference, writes_what_it_is_told_beside_the_result) {
+  std::array<float, 6> before{};
+  std::array<float, 2> of_rows{};
+  std::array<float, 3> of_columns{};
+  std::array<float, 1> of_all{};
+  auto product = [](auto i, auto j) { return i == 0 ? j - 2.0 : -static_cast<double>(j) - 4; };  // -2 -1 0; -4 -5 -6
+  const expression x = expression::writing(acc, matrix_of(before, 2, 3));
+  const auto got =
+      of(absmax_all(buffer_of(of_all), max_columns(buffer_of(of_columns), sum_rows(buffer_of(of_rows), x))) * 2, 2, 3,
+         product);
+  ASSERT_EQ(got.written.size(), 4u);
+  EXPECT_EQ(got.written[0], (std::vector<double>{-2, -4, -1, -5, 0, -6}));
+  EXPECT_EQ(got.written[1], (std::vector<double>{-3, -15}));
+  EXPECT_EQ(got.written[2], (std::vector<double>{-2, -1, 0}));
+  EXPECT_EQ(got.written[3], (std::vector<double>{6}));
+  EXPECT_EQ(got.result, (std::vector<double>{-4, -8, -2, -10, 0, -12}));
+}
+
+TEST(epilogue_reference, pairs_the_halves_of_the_product) {
+  const auto got = of(left * right, 1, 2, [](auto, auto j) { return static_cast<double>(j + 1); });  // 1 2 | 3 4
+  EXPECT_EQ(got.result, (std::vector<double>{3, 8}));
+}
+
+TEST(epilogue_reference, reads_what_belongs_to_one_product_of_a_batch) {
+  std::array<float, 4> rows{1, 2, 3, 4};
+  expression::memory_operand m = matrix_of(rows, 1, 2);
+  m.batch = 2, m.batch_stride = 2;
+  const expression e = acc + expression::reading(op::load_row, m);
+  std::vector<std::byte> bytes(e.encoded_bytes());
+  e.encode(bytes.data());
+  const tree t(bytes.data(), bytes.size());
+  EXPECT_EQ(evaluate(t, 1, 2, [](auto, auto) { return 10.0; }, 0).result, (std::vector<double>{11, 12}));
+  EXPECT_EQ(evaluate(t, 1, 2, [](auto, auto) { return 10.0; }, 1).result, (std::vector<double>{13, 14}));
+}
+
+TEST(epilogue_reference, converts_by_rounding_once) {
+  EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11), 1.0) << "half way: to even";
+  EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11 + 0x1p-40), 1.0 + 0x1p-10) << "float would have lost the last bit";
+  EXPECT_EQ(at(convert<half>(acc), 1e6), infinite);
+  EXPECT_EQ(at(convert<float8_e4m3>(acc), 1e6), 448);
+  EXPECT_EQ(at(convert<float8_e4m3>(acc), -infinite), -448);
+  EXPECT_EQ(at(convert<float8_e5m2>(acc), 1e6), 57344);
+  EXPECT_EQ(at(convert<std::int8_t>(acc), 200), 127);
+  EXPECT_EQ(at(convert<std::int8_t>(acc), -200), -128);
+  EXPECT_EQ(at(convert<std::int8_t>(acc), 2.5), 2);
+  EXPECT_EQ(at(convert<std::int8_t>(acc), std::nan("")), 0);
+  EXPECT_EQ(at(convert<std::int64_t>(acc), 1e30), 0x1p63) << "the nearest double to the largest";
+  EXPECT_EQ(at(convert<float>(acc), 0.1), static_cast<double>(0.1f));
+  std::array<float, 1> scale{4};
+  EXPECT_EQ(at(quantize<std::int8_t>(acc, number(buffer_of(scale))), 10.2), 41);
+}
+
+}  // namespace
+}  // namespace troupe::epilogue

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <troupe/epilogue/tree.hpp>
+
+namespace troupe::epilogue {
+namespace {
+
+constexpr std::size_t most = 256;
+
+template <class T>
+std::span<const T> take(const std::byte*& at, std::size_t count) noexcept {
+  const std::span<const T> out(reinterpret_cast<const T*>(at), count);
+  at += count * sizeof(T);
+  return out;
+}
+
+}  // namespace
+
+tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {
+  head h{};
+  if (bytes < sizeof h) return;
+  std::memcpy(&h, encoded, sizeof h);
+  if (h.nodes > most || h.numbers > most || h.memory > most || encoded_bytes(h.nodes, h.numbers, h.memory) != bytes)
+    return;
+  const std::byte* at = encoded + sizeof h;
+  nodes_ = take<node>(at, h.nodes);
+  numbers_ = take<double>(at, h.numbers);
+  memory_ = take<tree_memory>(at, h.memory);
+  if (!is_sound()) *this = {};
+}
+
+bool tree::is_sound() const noexcept {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const node& n = nodes_[i];
+    if (!is_known(n.what) || n.combine > reduction::absolute_maximum || n.over > span_of::all) return false;
+    if (n.what == op::convert && !is_known(n.type)) return false;
+    if (n.what == op::number && n.operand >= numbers_.size()) return false;
+    if (has_memory(n.what) && n.operand >= memory_.size()) return false;
+    for (std::size_t a = 0; a < info(n.what).arguments; ++a)
+      if (n.arguments[a] >= i) return false;
+  }
+  return std::all_of(memory_.begin(), memory_.end(), [](const tree_memory& m) { return is_known(m.type); });
+}
+
+bool tree::is_paired() const noexcept {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const node& n) { return n.what == op::left || n.what == op::right; });
+}
+
+}  // namespace troupe::epilogue

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <troupe/epilogue/op.hpp>
+#include <troupe/request/block.hpp>
+#include <troupe/request/view_shape.hpp>
+
+namespace troupe::epilogue {
+
+/// An operand of an epilogue, as an engine sees it. A number, a row and a column are matrices with one element, one row
+/// or one column.
+struct tree_memory {
+  std::uint64_t address;
+  matrix_shape shape;
+  std::int64_t batch_stride;  ///< 0: the same for all products of a batch
+  dtype type;
+  access_mode mode;
+  std::uint8_t unused[6];
+
+  /// Returns the place of an element, for the product `which` of a batch. Only where the memory can be reached.
+  void* at(std::int64_t which, std::int64_t row, std::int64_t column) const noexcept {
+    const std::int64_t index = which * batch_stride + row * shape.row_stride + column * shape.column_stride;
+    return reinterpret_cast<std::byte*>(address) + index * static_cast<std::int64_t>(bytes_of(type));
+  }
+};
+
+/// An encoded epilogue: for engines, and for the reference that defines what each operation means. The last node is the
+/// result.
+class tree {
+ public:
+  tree() noexcept = default;
+  /// Reads an encoded tree in place. One that is damaged has no nodes.
+  tree(const std::byte* encoded, std::size_t bytes) noexcept;
+
+  bool empty() const noexcept { return nodes_.empty(); }
+  std::span<const node> nodes() const noexcept { return nodes_; }
+  std::span<const double> numbers() const noexcept { return numbers_; }
+  std::span<const tree_memory> memory() const noexcept { return memory_; }
+  const node& root() const noexcept { return nodes_.back(); }
+  /// Returns true if the result is the product itself.
+  bool is_plain() const noexcept { return nodes_.size() == 1 && root().what == op::accumulator; }
+  /// Returns true if it uses the halves of the product, so that the result has half as many columns.
+  bool is_paired() const noexcept;
+
+  /// The encoding: this, then nodes, numbers and memory.
+  struct head {
+    std::uint32_t nodes, numbers, memory, reserved;
+  };
+  static constexpr std::size_t encoded_bytes(std::size_t nodes, std::size_t numbers, std::size_t memory) noexcept {
+    return sizeof(head) + nodes * sizeof(node) + numbers * sizeof(double) + memory * sizeof(tree_memory);
+  }
+
+ private:
+  bool is_sound() const noexcept;
+
+  std::span<const node> nodes_;
+  std::span<const double> numbers_;
+  std::span<const tree_memory> memory_;
+};
+
+}  // namespace troupe::epilogue

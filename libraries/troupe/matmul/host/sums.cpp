@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/host/products.hpp>
+#include <troupe/matmul/host/sums.hpp>
+
+namespace troupe::matmul {
+namespace {
+
+// A matrix as BLAS sees it: op(X), where X is stored column by column.
+struct stored_matrix {
+  blas::op trans;
+  std::int64_t ld;
+};
+stored_matrix stored(const matrix_shape& s) noexcept {
+  if (s.row_stride == 1 || s.rows == 1) return {blas::op::none, s.columns == 1 ? s.rows : s.column_stride};
+  return {blas::op::transpose, s.rows == 1 ? s.columns : s.row_stride};
+}
+
+template <class T, class C>
+void multiply_as(const host_matrix& a, const host_matrix& b, C* sums, std::int64_t ld) {
+  const stored_matrix sa = stored(a.shape), sb = stored(b.shape);
+  blas::multiply(blas::matrix_product<T, C>{.trans_a = sa.trans,
+                                            .trans_b = sb.trans,
+                                            .m = a.shape.rows,
+                                            .n = b.shape.columns,
+                                            .k = a.shape.columns,
+                                            .alpha = 1,
+                                            .beta = 0,
+                                            .a = static_cast<const T*>(a.data),
+                                            .lda = sa.ld,
+                                            .b = static_cast<const T*>(b.data),
+                                            .ldb = sb.ld,
+                                            .c = sums,
+                                            .ldc = ld});
+}
+
+}  // namespace
+
+void sum_products(const host_matrix& a, const host_matrix& b, float* sums, std::int64_t ld) {
+  if (a.type == dtype::f16) return multiply_as<half>(a, b, sums, ld);
+  if (a.type == dtype::bf16) return multiply_as<bfloat16>(a, b, sums, ld);
+  multiply_as<float>(a, b, sums, ld);
+}
+void sum_products(const host_matrix& a, const host_matrix& b, double* sums, std::int64_t ld) {
+  multiply_as<double>(a, b, sums, ld);
+}
+void sum_products(const host_matrix& a, const host_matrix& b, complex64* sums, std::int64_t ld) {
+  multiply_as<complex64>(a, b, sums, ld);
+}
+void sum_products(const host_matrix& a, const host_matrix& b, complex128* sums, std::int64_t ld) {
+  multiply_as<complex128>(a, b, sums, ld);
+}
+void sum_products(const host_matrix& a, const host_matrix& b, std::int32_t* sums, std::int64_t ld) {
+  multiply_as<std::int8_t>(a, b, sums, ld);
+}
+
+int openblas_threads() noexcept { return openblas_get_num_threads(); }
+const char* openblas_version() noexcept { return openblas_get_config(); }
+
+}  // namespace troupe::matmul

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/epilogue/check.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/matmul/multiplication.hpp>
+#include <troupe/matmul/shapes.hpp>
+#include <troupe/request/checks_of.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::matmul {
+namespace {
+
+using troupe::detail::text;
+
+constexpr std::int64_t most_terms_of_i8 = 131071;  // a sum of so many products fits 32 bits
+
+bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
+
+class product_check {
+ public:
+  product_check(checker& c, const multiplication& r) noexcept : check_(c), r_(r) {}
+
+  void run() {
+    check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact, tf32, bf16, f16 or bf16x9");
+    check_.require(is_known(r_.fusion), r_.fusion, "is not a fusion", "allowed or required");
+    if (!has_rank(r_.a) || !has_rank(r_.b) || !has_rank(r_.d) || !has_types()) return;
+    const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
+    // A view that was refused when it was made has its own reason, which the checker has found already.
+    if (a.one.rows < 1 || a.one.columns < 1 || b.one.columns < 1 || d.one.rows < 1 || d.one.columns < 1) return;
+    const bool pairs = uses_pairs();
+    if (b.one.rows != a.one.columns) return refuse(r_.b, cat(a.one.columns, " rows, as a has columns"));
+    if (pairs && b.one.columns % 2 != 0)
+      return refuse(r_.b, "an even number of columns, because the epilogue pairs them");
+    const std::int64_t columns = pairs ? b.one.columns / 2 : b.one.columns;
+    if (d.one.rows != a.one.rows || d.one.columns != columns)
+      return refuse(r_.d, cat(a.one.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)"));
+    for (const auto& [field, batch] : {std::pair{&r_.a, &a}, std::pair{&r_.b, &b}})
+      if (batch->count != d.count && batch->count != 1) return refuse(*field, cat("1 or ", d.count, " matrices, as d"));
+    if (sums_ == dtype::i32 && a.one.columns > most_terms_of_i8)
+      return refuse(r_.a, cat("at most ", most_terms_of_i8, " columns, so that no sum of products overflows"));
+    if (!lies_well(r_.a, a.one) || !lies_well(r_.b, b.one) || !lies_well(r_.d, d.one)) return;
+    check_.view(r_.a);
+    check_.view(r_.b);
+    check_.view(r_.d);
+    epilogue::check(check_, r_.epilogue, {d.one.rows, d.one.columns, d.count, sums_});
+    in_place(d);
+  }
+
+ private:
+  template <class F>
+  void refuse(const F& field, std::string_view expected) {
+    check_.refuse(&field, "is " + troupe::detail::extents_text(field.shape()), expected);
+  }
+  template <class F>
+  bool has_rank(const F& field) {
+    const bool fine = field.shape().rank == 2 || field.shape().rank == 3;
+    if (!fine) check_.refuse(&field, cat("has ", field.shape().rank, " indexes"), "2, or 3 for a batch of matrices");
+    return fine;
+  }
+  template <class F>
+  bool lies_well(const F& field, const matrix_shape& s) {
+    if (has_lines(s)) return true;
+    check_.refuse(&field, "is " + text(field.shape()),
+                  "neighbours in memory: the elements of each row, or of each column");
+    return false;
+  }
+
+  bool has_types() {
+    sums_ = sums_of(r_.a.type(), r_.b.type());
+    if (sums_ == dtype{}) {
+      check_.refuse(&r_.b, cat("holds ", to_string(r_.b.type()), ", and a holds ", to_string(r_.a.type())),
+                    "both f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2");
+      return false;
+    }
+    const dtype d = r_.d.type();
+    const bool fine = is_complex(sums_) ? d == sums_ : epilogue::is_real(d);
+    if (!fine)
+      check_.refuse(&r_.d, cat("holds ", to_string(d)),
+                    is_complex(sums_) ? cat(to_string(sums_), ", as a and b") : "one real number in each element");
+    return fine;
+  }
+
+  bool uses_pairs() const {
+    for (const epilogue::node& n : r_.epilogue.nodes())
+      if (n.what == epilogue::op::left || n.what == epilogue::op::right) return true;
+    return false;
+  }
+
+  // D may be what the epilogue loads: each element is read before it is written.
+  void in_place(const batch_of_matrices& d) {
+    std::size_t allowed = 0;
+    for (const auto& m : r_.epilogue.memory()) {
+      const bool same = m.mode == access_mode::read && m.range.address == r_.d.range().address && m.shape == d.one &&
+                        m.type == r_.d.type() && m.batch == d.count && (d.count == 1 || m.batch_stride == d.stride);
+      if (same && allowed++ < checker::max_allowed) check_.may_overlap(&m, &r_.d);
+    }
+  }
+
+  checker& check_;
+  const multiplication& r_;
+  dtype sums_{};
+};
+
+}  // namespace
+
+void multiplication::check(checker& c) const { product_check(c, *this).run(); }
+
+}  // namespace troupe::matmul
+
+TROUPE_CHECKS(troupe::matmul::all_requests)

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/async/accepted.hpp>
+#include <troupe/epilogue/expression.hpp>
+#include <troupe/matmul/options.hpp>
+#include <troupe/request/any_operand.hpp>
+#include <troupe/request/for_device.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/request_list.hpp>
+
+/// Products of matrices of many types, followed by an epilogue.
+namespace troupe::matmul {
+
+/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one index more, first, and an A
+/// or B without it is the same for each product. Rows or columns of each must be neighbours in memory.
+///
+/// A and B have elements of one type, f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2. Products are
+/// summed in f32, or in f64, i32, c64 and c128 for f64, i8 and complex elements. D has any type of real numbers, or the
+/// type of complex elements. D may be a matrix that the epilogue loads, in the same place: C = A * B + C.
+struct multiplication {
+  in_any a, b;
+  out_any d;
+  epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
+  matmul::precision precision = matmul::precision::exact;
+  matmul::fusion fusion = matmul::fusion::allowed;
+  using reply = outcome;
+  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, precision, fusion)
+  void check(checker&) const;
+};
+
+using all_requests = request_list<multiplication>;
+
+/// Options of `multiply`.
+struct options {
+  matmul::precision precision = matmul::precision::exact;
+  matmul::fusion fusion = matmul::fusion::allowed;
+};
+/// D = epilogue(A * B), of views of matrices or of tensors with three indexes.
+///   matmul::multiply(gpu, d, a, b, relu(epilogue::acc + epilogue::row(bias)));
+template <std::same_as<device> Device>
+accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
+                  const epilogue::expression& e = epilogue::product_part{epilogue::op::accumulator},
+                  const options& o = {}, const call_options_of<Device>& how = {}) {
+  return gpu.tell(multiplication{.a = a, .b = b, .d = d, .epilogue = e, .precision = o.precision, .fusion = o.fusion},
+                  how);
+}
+
+}  // namespace troupe::matmul

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace troupe::matmul {
+
+/// The least precision that products of f32 may have. An engine may be more precise: the host engine always is.
+enum class precision : std::uint8_t {
+  exact = 0,   ///< that of f32
+  tf32 = 1,    ///< factors rounded to 10 bits of mantissa
+  bf16 = 2,    ///< factors rounded to bfloat16
+  f16 = 3,     ///< factors rounded to half
+  bf16x9 = 4,  ///< as precise as f32, from nine products of bfloat16
+};
+constexpr bool is_known(precision p) noexcept { return p <= precision::bf16x9; }
+constexpr std::string_view to_string(precision p) noexcept {
+  constexpr std::string_view names[] = {"exact", "tf32", "bf16", "f16", "bf16x9"};
+  return is_known(p) ? names[static_cast<std::uint8_t>(p)] : "unknown";
+}
+
+/// What happens to an epilogue that an engine cannot compute together with its product.
+enum class fusion : std::uint8_t {
+  allowed = 0,   ///< it is computed in a second pass over the result
+  required = 1,  ///< the request is refused
+};
+constexpr bool is_known(fusion f) noexcept { return f <= fusion::required; }
+constexpr std::string_view to_string(fusion f) noexcept {
+  return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
+}
+
+/// How a product was computed.
+struct outcome {
+  bool fused = true;         ///< whether the epilogue was computed together with the product
+  std::uint8_t unused[7]{};  ///< 0
+};
+
+}  // namespace troupe::matmul

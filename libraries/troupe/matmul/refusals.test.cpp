@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Wrong requests are refused before they are queued, with the exact text for each kind of mistake.
+#include <gtest/gtest.h>
+
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/complex.hpp>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/half.hpp>
+#include <troupe/matmul/matmul.hpp>
+#include <troupe/request/describe.hpp>
+#include <troupe/request/testing/fake_memory.hpp>
+
+namespace troupe::matmul {
+namespace {
+
+using epilogue::acc, epilogue::expression, epilogue::left, epilogue::load, epilogue::right;
+
+class matmul_refusals : public ::testing::Test {
+ protected:
+  // A matrix that is stored row by row, at elements [first, ...) of the memory.
+  template <class T>
+  matrix<T> at(std::uint64_t first, std::int64_t rows, std::int64_t columns) {
+    return matrix<T>(buffer<T>(memory.at<T>(first, static_cast<std::uint64_t>(rows * columns)).range), rows, columns);
+  }
+  template <class T>
+  buffer<T> vector_at(std::uint64_t first, std::uint64_t n) {
+    return buffer<T>(memory.at<T>(first, n).range);
+  }
+  template <class T>
+  tensor<T> batch_at(std::uint64_t first, std::int64_t count, std::int64_t rows, std::int64_t columns) {
+    return tensor<T>(buffer<T>(memory.at<T>(first, static_cast<std::uint64_t>(count * rows * columns)).range),
+                     {count, rows, columns});
+  }
+  multiplication good(const expression& e = acc) {
+    return {.a = at<float>(0, 4, 6), .b = at<float>(100, 6, 8), .d = at<float>(200, 4, 8), .epilogue = e};
+  }
+  void expect_fine(const multiplication& r) { EXPECT_EQ(memory.refusal(r), "") << describe(r); }
+  void expect_refused(const multiplication& r, const std::string& text) {
+    EXPECT_EQ(memory.refusal(r), "matmul.multiplication: " + text) << describe(r);
+  }
+
+  troupe::testing::fake_memory memory{1 << 16};
+};
+
+TEST_F(matmul_refusals, accept_what_fits) {
+  expect_fine(good());
+  expect_fine(good(relu(acc + epilogue::row(vector_at<float>(300, 8)))));
+  expect_fine({.a = at<half>(0, 4, 6), .b = at<half>(100, 6, 8), .d = at<float8_e4m3>(2000, 4, 8)});
+  expect_fine({.a = at<float8_e4m3>(0, 4, 6), .b = at<float8_e5m2>(100, 6, 8), .d = at<bfloat16>(2000, 4, 8)});
+  expect_fine({.a = at<std::int8_t>(0, 4, 6), .b = at<std::int8_t>(100, 6, 8), .d = at<std::int32_t>(200, 4, 8)});
+  expect_fine({.a = batch_at<float>(0, 3, 4, 6), .b = at<float>(100, 6, 8), .d = batch_at<float>(200, 3, 4, 8)});
+  expect_fine(
+      {.a = at<float>(0, 4, 6).transposed(), .b = at<float>(100, 8, 4).transposed(), .d = at<float>(200, 6, 8)});
+}
+
+TEST_F(matmul_refusals, name_the_matrix_that_has_the_wrong_extents) {
+  multiplication r = good();
+  r.b = at<float>(100, 5, 8);
+  expect_refused(r, "b is 5 x 8; expected 6 rows, as a has columns");
+  r = good();
+  r.d = at<float>(200, 8, 4);
+  expect_refused(r, "d is 8 x 4; expected 4 x 8 (as a and b)");
+  r = good(silu(left) * right);
+  expect_refused(r, "d is 4 x 8; expected 4 x 4 (as a and half of b)");
+  r.b = at<float>(100, 6, 7);
+  expect_refused(r, "b is 6 x 7; expected an even number of columns, because the epilogue pairs them");
+  r = good();
+  r.a = batch_at<float>(0, 3, 4, 6);
+  expect_refused(r, "a is 3 x 4 x 6; expected 1 or 1 matrices, as d");
+  r = good();
+  r.a = tensor<float>(vector_at<float>(0, 16), {2, 2, 2, 2});
+  expect_refused(r, "a has 4 indexes; expected 2, or 3 for a batch of matrices");
+}
+
+TEST_F(matmul_refusals, name_types_that_have_no_product) {
+  multiplication r = good();
+  r.a = at<half>(0, 4, 6);
+  expect_refused(
+      r, "b holds f32, and a holds f16; expected both f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2");
+  r = {.a = at<complex64>(0, 4, 6), .b = at<complex64>(100, 6, 8), .d = at<float>(400, 4, 8)};
+  expect_refused(r, "d holds f32; expected c64, as a and b");
+  r = good();
+  r.d = at<complex64>(200, 4, 8);
+  expect_refused(r, "d holds c64; expected one real number in each element");
+}
+
+TEST_F(matmul_refusals, refuse_matrices_whose_elements_are_apart) {
+  multiplication r = good();
+  r.a = tensor<float>(vector_at<float>(0, 90), {4, 6}, {14, 2});
+  expect_refused(r, "a is 4 x 6 by 14, 2; expected neighbours in memory: the elements of each row, or of each column");
+}
+
+TEST_F(matmul_refusals, refuse_sums_that_could_overflow) {
+  expect_refused(
+      {.a = at<std::int8_t>(0, 1, 131072), .b = at<std::int8_t>(0, 131072, 1), .d = at<std::int32_t>(40000, 1, 1)},
+      "a is 1 x 131072; expected at most 131071 columns, so that no sum of products overflows");
+}
+
+TEST_F(matmul_refusals, refuse_unknown_choices) {
+  multiplication r = good();
+  r.precision = static_cast<precision>(9);
+  expect_refused(r, "precision is not a precision; expected exact, tf32, bf16, f16 or bf16x9");
+  r = good();
+  r.fusion = static_cast<fusion>(2);
+  expect_refused(r, "fusion is not a fusion; expected allowed or required");
+}
+
+TEST_F(matmul_refusals, name_the_operand_of_an_epilogue) {
+  const auto bias = vector_at<float>(300, 7);
+  expect_refused(good(acc + epilogue::row(bias)),
+                 "epilogue.row[0] has 7 elements; expected 8, one for each column of the result");
+  expect_refused(good(acc + epilogue::column(bias)),
+                 "epilogue.column[0] has 7 elements; expected 4, one for each row of the result");
+  expect_refused(good(acc + epilogue::row(vector_at<float>(300, 8)) * epilogue::row(bias)),
+                 "epilogue.row[1] has 7 elements; expected 8, one for each column of the result");
+  expect_refused(good(acc + load(at<float>(300, 8, 4))), "epilogue.load[0] is 8 x 4; expected 4 x 8, as the result");
+  expect_refused(good(store(at<half>(700, 4, 7), acc)), "epilogue.store[0] is 4 x 7; expected 4 x 8, as the result");
+  expect_refused(good(acc + load(batch_at<float>(300, 2, 4, 8))),
+                 "epilogue.load[0] is for 2 products; expected 1, as the result");
+  expect_refused(good(sum_columns(vector_at<half>(700, 8), acc)),
+                 "epilogue.reduce[0] holds f16; expected f32, the type in which the values are combined");
+  expect_refused(good(sum_rows(vector_at<float>(400, 8), acc)),
+                 "epilogue.reduce[0] has 8 elements; expected 4, one for each row of the result");
+  expect_refused(good(acc + load(at<complex64>(300, 4, 8))),
+                 "epilogue.load[0] holds c64; expected one real number in each element");
+  expect_refused(good(epilogue::convert<complex64>(acc)), "epilogue converts to c64; expected a type of real numbers");
+  multiplication both = good(acc * left);
+  both.d = at<float>(200, 4, 4);
+  expect_refused(both, "epilogue has acc beside left or right; expected either the whole product, or its halves");
+  expression large = acc;
+  for (int i = 0; i < 40; ++i) large = large * (i + 2) + i + 1;
+  expect_refused(
+      good(large),
+      "epilogue is too large; expected at most 64 operations, 32 different numbers and 16 operands in memory");
+}
+
+TEST_F(matmul_refusals, refuse_functions_of_complex_numbers) {
+  multiplication r{.a = at<complex64>(0, 4, 6), .b = at<complex64>(100, 6, 8), .d = at<complex64>(400, 4, 8)};
+  expect_fine(r);
+  r.epilogue = relu(acc);
+  expect_refused(r,
+                 "epilogue has relu of complex numbers; expected sums, differences, products and quotients, which are "
+                 "all that complex results have");
+}
+
+TEST_F(matmul_refusals, refuse_results_that_overlap_what_is_read) {
+  multiplication r = good();
+  r.d = at<float>(110, 4, 8);
+  expect_refused(r, "d overlaps b; expected separate memory: it is written while the other is in use");
+  expect_fine(good(acc + load(at<float>(200, 4, 8))));
+  expect_refused(good(acc + load(at<float>(201, 4, 8))),
+                 "d overlaps epilogue.load[0]; expected separate memory: it is written while the other is in use");
+  expect_refused(good(store(at<float>(200, 4, 8), acc)),
+                 "epilogue.store[0] overlaps d; expected separate memory: it is written while the other is in use");
+}
+
+}  // namespace
+}  // namespace troupe::matmul

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/base/result.hpp>
+#include <troupe/plan/statistics.hpp>
+#include <unordered_map>
+
+namespace troupe::plan {
+
+namespace detail {
+
+/// What caches of all types have in common.
+class any_cache {
+ public:
+  struct settings {
+    std::size_t most = 256;                  ///< plans; the least recently used are dropped
+    std::size_t most_failures = 64;          ///< that are remembered
+    std::function<void()> before_drop = {};  ///< called before plans are dropped, which a device may still use
+  };
+  using any_plan = std::shared_ptr<void>;
+  /// Makes a plan: a function and what it is called with.
+  struct maker {
+    result<any_plan> (*make)(void* with);
+    void* with;
+  };
+
+  explicit any_cache(settings s) : settings_(std::move(s)) {}
+  result<any_plan> get(std::string_view key, maker make);
+  void drop_if(const std::function<bool(std::string_view key)>& unwanted);
+  statistics count() const;
+
+ private:
+  struct entry {
+    std::string key;
+    bool being_made = true;
+    any_plan plan = {};
+    std::optional<error> failed = {};
+  };
+  using entries = std::list<entry>;
+  struct hash {
+    std::size_t operator()(std::string_view key) const noexcept;
+  };
+  class flight;
+  void trim(std::size_t most, bool failures, entries& gone);
+  void move_out(entries::iterator at, entries& gone);
+  void drop(entries gone);
+
+  const settings settings_;
+  mutable std::mutex lock_;
+  std::condition_variable made_;
+  entries all_;  // most recently used first
+  std::unordered_map<std::string_view, entries::iterator, hash> by_key_;
+  statistics counted_;
+};
+
+}  // namespace detail
+
+/// The plans of an engine: what it has made for a problem, and what it knows that it cannot make. Found by the bytes of
+/// the key, which are compared in full. If several threads need the same plan, one makes it and the others wait. An
+/// `unsupported` or `caller_bug` is remembered, because it would be the same again; after any other failure the next
+/// caller tries again. Thread-safe.
+template <class Plan>
+class cache {
+ public:
+  using settings = detail::any_cache::settings;
+  explicit cache(settings s = {}) : any_(std::move(s)) {}
+
+  /// Returns the plan. If there is none, returns what `make()` returns, a result<std::shared_ptr<Plan>>.
+  template <class Make>
+  result<std::shared_ptr<Plan>> get(std::string_view key, Make&& make) {
+    auto got = any_.get(key, {[](void* with) -> result<std::shared_ptr<void>> {
+                                auto made = (*static_cast<std::remove_reference_t<Make>*>(with))();
+                                if (!made) return made.error();
+                                return std::shared_ptr<void>(std::move(*made));
+                              },
+                              const_cast<void*>(static_cast<const void*>(&make))});
+    if (!got) return got.error();
+    return std::static_pointer_cast<Plan>(std::move(*got));
+  }
+  /// Drops the plans whose keys `unwanted(key)` names.
+  void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
+  statistics count() const { return any_.count(); }
+
+ private:
+  detail::any_cache any_;
+};
+
+}  // namespace troupe::plan

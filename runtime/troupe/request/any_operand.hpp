@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/base/dtype.hpp>
+#include <troupe/request/view_operand.hpp>
+
+namespace troupe {
+
+/// A matrix or a tensor of any element type as a field of a request: its type is a value, `type()`, so that one request
+/// serves all combinations of types. The same type is used on both sides, like `operand`.
+template <access_mode Mode>
+class any_operand {
+ public:
+  using pointer = std::conditional_t<Mode == access_mode::read, const void*, void*>;
+  static constexpr access_mode mode = Mode;
+
+  template <class T>
+  any_operand(const tensor<T>& t) : range_(t.memory().memory()), shape_(t.shape()), type_(dtype_of<T>) {}
+  template <class T>
+  any_operand(const matrix<T>& m) : any_operand(tensor<T>(m)) {}
+  /// For the worker, and for moving a recorded request to another buffer.
+  any_operand(memory_range range, const tensor_shape& shape, dtype type) noexcept
+      : range_(std::move(range)), shape_(shape), type_(type) {}
+
+  const memory_range& range() const noexcept { return range_; }
+  const tensor_shape& shape() const noexcept { return shape_; }
+  dtype type() const noexcept { return type_; }
+  /// Returns the memory. Only in a worker.
+  pointer data() const noexcept { return reinterpret_cast<pointer>(static_cast<std::uintptr_t>(range_.address)); }
+
+  /// Calls `f(range)` for the memory, which it may replace.
+  template <class F>
+  void visit_memory(F&& f) {
+    f(range_);
+  }
+
+ private:
+  memory_range range_;
+  tensor_shape shape_;
+  dtype type_;
+};
+
+namespace detail {
+std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
+std::string text(const tensor_shape& s);
+}  // namespace detail
+/// Returns "f16[64]@200000000000 as 8 x 8 by 8, 1".
+template <access_mode M>
+std::string to_string(const any_operand<M>& o) {
+  const std::string_view type = to_string(o.type());
+  return detail::text(type, o.range(), o.range().bytes / bytes_of(o.type())) + " as " + detail::text(o.shape());
+}
+
+using in_any = any_operand<access_mode::read>;
+using out_any = any_operand<access_mode::write>;
+using inout_any = any_operand<access_mode::read_write>;
+
+template <access_mode M>
+struct operands_in<any_operand<M>> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const any_operand<M>& o, V&& f) {
+    f(&o, o.range(), bytes_of(o.type()), M);
+  }
+};
+
+template <access_mode M>
+struct field_codec<any_operand<M>> {
+  struct encoded {
+    std::uint64_t address, bytes;
+    tensor_shape shape;
+    std::uint64_t type;
+  };
+  using element = std::byte;
+  static constexpr char kind = "456"[static_cast<int>(M)];
+  static constexpr std::size_t size = sizeof(encoded), align = 8;
+  static constexpr std::size_t blob_bytes(const any_operand<M>&) noexcept { return 0; }
+  static void encode(const any_operand<M>& f, std::byte* at, blob_cursor&) noexcept {
+    const encoded e{f.range().address, f.range().bytes, f.shape(), static_cast<std::uint64_t>(f.type())};
+    std::memcpy(at, &e, sizeof e);
+  }
+  static any_operand<M> decode(const std::byte* at) noexcept {
+    encoded e;
+    std::memcpy(&e, at, sizeof e);
+    return {memory_range{{}, e.address, e.bytes}, e.shape, static_cast<dtype>(e.type)};
+  }
+};
+
+}  // namespace troupe
