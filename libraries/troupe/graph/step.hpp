@@ -42,7 +42,7 @@ error refusal(std::string_view request, const std::string& text, reaction how = 
 template <class R>
 std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
-  if constexpr (!std::is_void_v<typename R::reply>) {
+  if constexpr (!std::is_void_v<typename R::reply> && !requires { R::reply_informs; }) {  // a graph drops information
     if constexpr (requires { r.result.has_value(); }) {
       if (!r.result.has_value()) return "it returns a value, but a graph has no reply; set .result to a buffer";
     } else {

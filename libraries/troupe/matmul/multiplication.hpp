@@ -26,6 +26,7 @@ struct multiplication {
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   using reply = outcome;
+  static constexpr bool reply_informs = true;  ///< no result is in it, so a graph does without
   TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, precision, fusion)
   void check(checker&) const;
 };

@@ -3,8 +3,10 @@
 // The host engine of matmul: OpenBLAS computes a panel of the product at a time, and the epilogue turns it into the
 // result while it is in the cache.
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/float8.hpp>
@@ -83,7 +85,7 @@ class one_product {
  public:
   one_product(const host_matrix& a, const host_matrix& b, const epilogue::tree& t, const host::result_place& to,
               std::int64_t which, thread_team& team)
-      : tree_(t), to_(to), tail_(t, to, which), team_(team) {
+      : tree_(t), to_(to), which_(which), tail_(t, to, which), team_(team) {
     // Lines of the result are columns of the sums, so a result that is stored by rows is computed as its transpose.
     a_ = tail_.lines_are_columns() ? a : transposed(b);
     b_ = tail_.lines_are_columns() ? b : transposed(a);
@@ -130,9 +132,8 @@ class one_product {
     if (!std::is_same_v<Sums, N> || to_.type != dtype_of<N> || tree_.is_paired()) return false;
     const auto lines = tail_.lines_are_columns() ? to_.shape : to_.shape.transposed();
     if (lines.row_stride != 1 && lines.rows != 1) return false;
-    return std::none_of(tree_.memory().begin(), tree_.memory().end(), [this](const epilogue::tree_memory& m) {
-      return reinterpret_cast<const void*>(m.address) == to_.data;
-    });
+    return std::none_of(tree_.memory().begin(), tree_.memory().end(),
+                        [this](const epilogue::tree_memory& m) { return m.at(which_, 0, 0) == to_.data; });
   }
 
   void spread(std::int64_t first, std::int64_t lines, const N* left, const N* right, std::int64_t line_stride) {
@@ -152,6 +153,7 @@ class one_product {
   host_matrix a_, b_;
   const epilogue::tree& tree_;
   const host::result_place to_;
+  const std::int64_t which_;
   const host::tail<N> tail_;
   thread_team& team_;
   std::vector<host::partial_reductions> parts_;
@@ -165,7 +167,13 @@ class host_matmul {
     return cat("threads: ", openblas_threads(), "\nslow: f8e4m3 and f8e5m2 results, which are rounded one by one");
   }
 
-  result<outcome> run(const multiplication& r, call&) {
+  result<outcome> run(const multiplication& r, call&) try { return run_checked(r); } catch (const std::bad_alloc&) {
+    return error::retry_later(
+        "matmul", ENOMEM, "matmul.multiplication: out of memory for a panel of the product; multiply fewer columns");
+  }
+
+ private:
+  result<outcome> run_checked(const multiplication& r) {
     TROUPE_TRY(fits(r));
     const epilogue::tree& t = r.epilogue.seen();
     if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
@@ -187,7 +195,6 @@ class host_matmul {
     }
   }
 
- private:
   static result<void> fits(const multiplication& r) {
     for (const tensor_shape* s : {&r.a.shape(), &r.b.shape(), &r.d.shape()}) {
       const matrix_shape m = matrices_of(*s).one;

@@ -351,27 +351,35 @@ TEST_F(matmul_numerics, random_epilogues_are_as_defined) {
 }
 
 TEST_F(matmul_numerics, a_result_may_be_where_the_epilogue_loads_from) {
+  constexpr std::int64_t k = 9, batch = 3;
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
-    for (const std::int64_t n : {5, 64, 700}) {
-      stored_matrices a(t, 1, n, 9, random), b(t, 1, 9, n, random), d(t, 1, n, n, random);
+    for (const std::int64_t n : {1, 5, 64, 300}) {
+      stored_matrices a(t, batch, n, k, random), b(t, batch, k, n, random), d(t, batch, n, n, random);
       for (auto* m : {&a, &b, &d}) m->fill([&] { return whole(t); });
       std::vector<double> expected;
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          double sum = 2 * d.get(0, i, j).real;
-          for (std::int64_t l = 0; l < 9; ++l) sum += a.get(0, i, l).real * b.get(0, l, j).real;
-          expected.push_back(epilogue::nearest_of(t, sum));
-        }
-      const auto to = d.operand<access_mode::write>(false);
-      const matrix_shape s = matrices_of(to.shape()).one;
-      const expression c = expression::reading(epilogue::op::load, {.range = to.range(), .shape = s, .type = t});
-      run(multiplication{.a = a.operand<access_mode::read>(false),
-                         .b = b.operand<access_mode::read>(false),
+      const auto each = [n](auto&& f) {
+        for (std::int64_t w = 0; w < batch; ++w)
+          for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j) f(w, i, j);
+      };
+      each([&](auto w, auto i, auto j) {
+        double sum = 2 * d.get(w, i, j).real;
+        for (std::int64_t l = 0; l < k; ++l) sum += a.get(w, i, l).real * b.get(w, l, j).real;
+        expected.push_back(epilogue::nearest_of(t, sum));
+      });
+      const auto to = d.operand<access_mode::write>(true);
+      const batch_of_matrices s = matrices_of(to.shape());
+      const expression c = expression::reading(
+          epilogue::op::load,
+          {.range = to.range(), .shape = s.one, .type = t, .batch = s.count, .batch_stride = s.stride});
+      run(multiplication{.a = a.operand<access_mode::read>(true),
+                         .b = b.operand<access_mode::read>(true),
                          .d = to,
                          .epilogue = acc + 2 * c});
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < n; ++j)
-          ASSERT_EQ(d.get(0, i, j).real, expected[static_cast<std::size_t>(i * n + j)]);
+      std::size_t next = 0;
+      each([&](auto w, auto i, auto j) {
+        ASSERT_EQ(d.get(w, i, j).real, expected[next++]) << w << " " << i << " " << j;
+      });
     }
 }
 
