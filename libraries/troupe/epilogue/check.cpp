@@ -11,8 +11,6 @@ namespace {
 
 using memory_operand = expression::memory_operand;
 
-bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
-
 class epilogue_check {
  public:
   epilogue_check(checker& c, const expression& e, const result_of_product& result) noexcept
@@ -22,11 +20,9 @@ class epilogue_check {
     if (expression_.is_too_large())
       return refuse("is too large", cat("at most ", expression::most_nodes, " operations, ", expression::most_numbers,
                                         " different numbers and ", expression::most_memory, " operands in memory"));
-    const auto uses = [this](op what) {
-      const auto all = expression_.nodes();
-      return std::any_of(all.begin(), all.end(), [what](const node& n) { return n.what == what; });
-    };
-    if (uses(op::accumulator) && (uses(op::left) || uses(op::right)))
+    const auto all = expression_.nodes();
+    const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
+    if (uses_all && is_paired(expression_.nodes()))
       return refuse("has acc beside left or right", "either the whole product, or its halves");
     for (const node& n : expression_.nodes()) {
       check_types(n);

@@ -31,7 +31,7 @@ class expression {
     matrix_shape shape;
     dtype type;
     access_mode mode = access_mode::read;
-    std::int64_t batch = 1, batch_stride = 0;  ///< one for each product of a batch, so many elements apart
+    std::int64_t batch = 1, batch_stride = 0;  ///< one for each product of a batch, and their distance in elements
   };
 
   expression(product_part part);

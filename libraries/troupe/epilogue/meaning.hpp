@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/epilogue/op.hpp>
 
@@ -103,6 +104,11 @@ TROUPE_INLINE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
       if (what >= op::d_relu && what <= op::d_hard_swish) return derivative_of(what, x);
       return x;  // what passes its argument on
   }
+}
+
+/// The value of a reduction of nothing.
+inline double start_of(reduction how) noexcept {
+  return how == reduction::maximum ? -std::numeric_limits<double>::infinity() : 0;
 }
 
 }  // namespace troupe::epilogue

@@ -62,6 +62,8 @@ inline bool is_real(dtype t) noexcept {
   return with_real_type(t, [](auto) {});
 }
 
+inline bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
+
 /// Rounds as `convert` and the storing of a result do.
 template <class T, class N>
 T rounded_to(N x) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 
@@ -112,5 +113,12 @@ struct node {
   friend bool operator==(const node&, const node&) = default;
 };
 static_assert(sizeof(node) == 8 && std::has_unique_object_representations_v<node>);
+
+/// Returns true if these use the halves of the product, so that the result has half as many columns.
+constexpr bool is_paired(std::span<const node> nodes) noexcept {
+  for (const node& n : nodes)
+    if (n.what == op::left || n.what == op::right) return true;
+  return false;
+}
 
 }  // namespace troupe::epilogue

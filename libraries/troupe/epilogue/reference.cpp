@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <limits>
 #include <troupe/epilogue/meaning.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/reference.hpp>
@@ -13,11 +12,6 @@ namespace {
 std::size_t elements_of(const node& n, std::int64_t rows, std::int64_t columns) noexcept {
   if (n.what == op::store) return static_cast<std::size_t>(rows * columns);
   return static_cast<std::size_t>(n.over == span_of::row ? rows : n.over == span_of::column ? columns : 1);
-}
-
-// The value of a reduction of nothing.
-double start_of(reduction how) noexcept {
-  return how == reduction::maximum ? -std::numeric_limits<double>::infinity() : 0;
 }
 
 double combined(reduction how, double so_far, double x) noexcept {

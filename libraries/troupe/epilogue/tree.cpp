@@ -44,9 +44,4 @@ bool tree::is_sound() const noexcept {
   return std::all_of(memory_.begin(), memory_.end(), [](const tree_memory& m) { return is_known(m.type); });
 }
 
-bool tree::is_paired() const noexcept {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [](const node& n) { return n.what == op::left || n.what == op::right; });
-}
-
 }  // namespace troupe::epilogue

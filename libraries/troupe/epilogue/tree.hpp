@@ -42,8 +42,7 @@ class tree {
   const node& root() const noexcept { return nodes_.back(); }
   /// Returns true if the result is the product itself.
   bool is_plain() const noexcept { return nodes_.size() == 1 && root().what == op::accumulator; }
-  /// Returns true if it uses the halves of the product, so that the result has half as many columns.
-  bool is_paired() const noexcept;
+  bool is_paired() const noexcept { return epilogue::is_paired(nodes_); }
 
   /// The encoding: this, then nodes, numbers and memory.
   struct head {

@@ -11,11 +11,9 @@
 namespace troupe::matmul {
 namespace {
 
-using troupe::detail::text;
+using epilogue::is_complex, troupe::detail::text;
 
-constexpr std::int64_t most_terms_of_i8 = 131071;  // a sum of so many products fits 32 bits
-
-bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
+constexpr std::int64_t most_terms_of_i8 = 131071;  // a sum of this number of products fits 32 bits
 
 class product_check {
  public:
@@ -28,7 +26,7 @@ class product_check {
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
     // A view that was refused when it was made has its own reason, which the checker has found already.
     if (a.one.rows < 1 || a.one.columns < 1 || b.one.columns < 1 || d.one.rows < 1 || d.one.columns < 1) return;
-    const bool pairs = uses_pairs();
+    const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     if (b.one.rows != a.one.columns) return refuse(r_.b, cat(a.one.columns, " rows, as a has columns"));
     if (pairs && b.one.columns % 2 != 0)
       return refuse(r_.b, "an even number of columns, because the epilogue pairs them");
@@ -79,12 +77,6 @@ class product_check {
       check_.refuse(&r_.d, cat("holds ", to_string(d)),
                     is_complex(sums_) ? cat(to_string(sums_), ", as a and b") : "one real number in each element");
     return fine;
-  }
-
-  bool uses_pairs() const {
-    for (const epilogue::node& n : r_.epilogue.nodes())
-      if (n.what == epilogue::op::left || n.what == epilogue::op::right) return true;
-    return false;
   }
 
   // D may be what the epilogue loads: each element is read before it is written.

@@ -11,7 +11,7 @@
 /// accurate to a few units in the last place of its result, or of 1 where the result is less.
 namespace troupe::epilogue::host {
 
-/// 2 to the power of a whole number that `whole_of` has made, in two factors, because one would overflow too early.
+/// 2 to the power of a whole number, in two factors, because one would overflow too early.
 struct power_of_two {
   float first, second;
 };

@@ -2,20 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/host/tail.hpp>
+#include <troupe/epilogue/meaning.hpp>
 
 namespace troupe::epilogue::host {
 namespace {
 
-// So many elements at a time stay in the first cache, with a few intermediate results.
+// The number of elements at a time: they stay in the first cache, with a few intermediate results.
 constexpr std::int64_t piece = 512;
-
-double start_of(reduction how) noexcept {
-  return how == reduction::maximum ? -std::numeric_limits<double>::infinity() : 0;
-}
 
 template <class N>
 N number(double value) noexcept {

@@ -16,11 +16,9 @@
 namespace troupe::matmul {
 namespace {
 
-using epilogue::acc, epilogue::expression, epilogue::tree;
+using epilogue::acc, epilogue::expression, epilogue::is_complex, epilogue::tree;
 
 constexpr double poison = -113;
-
-bool is_complex(dtype t) { return t == dtype::c64 || t == dtype::c128; }
 
 struct element_value {
   double real = 0, imag = 0;
