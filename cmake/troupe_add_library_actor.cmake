@@ -24,10 +24,11 @@
 #   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
 #   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too
 #   GPU_PARTS number               in how many processes the suites run on a GPU at the same time (4)
-#   CUDA_FAKES_COMPUTE             of blas alone: the fakes of its vendor's library compute, and all suites run on them
+#   CUDA_FAKES_COMPUTE             the fakes of its vendor's library compute, and all suites run on them
+#   CUDA_KERNEL_HEADERS header...  <troupe/...> headers that its kernels include, beside those of cuda/
 function(troupe_add_library_actor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
-    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
+    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS;CUDA_KERNEL_HEADERS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
   endif()
@@ -162,7 +163,12 @@ macro(troupe_add_cuda_engine_from name requests)
     if(stem STREQUAL "kernels")
       set(image ${name})
     endif()
-    troupe_add_kernels(${image} SOURCE ${kernel} EMBEDDED_IN ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${stem}.cpp DEPENDS ${included})
+    set(with_headers)
+    if(arg_CUDA_KERNEL_HEADERS)
+      set(with_headers WITH_OUR_HEADERS)
+    endif()
+    troupe_add_kernels(${image} SOURCE ${kernel} EMBEDDED_IN ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${stem}.cpp ${with_headers}
+      DEPENDS ${included} ${arg_CUDA_KERNEL_HEADERS})
     add_dependencies(troupe_${name}_cuda_objects troupe_${image}_kernels)
   endforeach()
   troupe_add_engine(${name} cuda SOURCES $<TARGET_OBJECTS:troupe_${name}_cuda_objects> COMPONENT ${requests}
@@ -212,7 +218,7 @@ macro(troupe_test_on_computing_fakes name requests)
   if(NOT TROUPE_SANITIZE)
     set(engine troupe_${name}_cuda_on_fakes)
     add_library(${engine} MODULE $<TARGET_OBJECTS:troupe_${name}_cuda_objects> ${fakes})
-    target_link_libraries(${engine} PRIVATE troupe_cuda_fake_driver troupe_cuda_kit ${requests})
+    target_link_libraries(${engine} PRIVATE troupe_cuda_fake_driver troupe_cuda_kit ${requests} ${arg_CUDA_PARTS})
     target_link_options(${engine} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic LINKER:--no-undefined)
     troupe_add_test(${name}_cuda_fakes SOURCES ${tests} LINK ${requests} troupe_engine_tests)
     add_dependencies(troupe_${name}_cuda_fakes_test ${engine})
@@ -220,3 +226,15 @@ macro(troupe_test_on_computing_fakes name requests)
     target_compile_definitions(troupe_${name}_cuda_fakes_test PRIVATE TROUPE_ENGINE_UNDER_TEST="$<TARGET_FILE:${engine}>")
   endif()
 endmacro()
+
+# Runs the suites of the requests, which troupe_<name>_host_test has, on the engine that is made of fakes, in `parts`
+# processes; without the tests of `elsewhere`.
+function(troupe_test_suites_on_fakes name parts elsewhere)
+  add_dependencies(troupe_${name}_host_test troupe_${name}_cuda_on_fakes)
+  math(EXPR last "${parts} - 1")
+  foreach(part RANGE ${last})
+    add_test(NAME "${name}_cuda_fakes: the suites of ${name}, part ${part}" COMMAND troupe_${name}_host_test --gtest_brief=1 --gtest_filter=-${elsewhere})
+    set_tests_properties("${name}_cuda_fakes: the suites of ${name}, part ${part}" PROPERTIES TIMEOUT 300 LABELS ${name}_cuda_fakes
+      ENVIRONMENT "TROUPE_ENGINE_UNDER_TEST=$<TARGET_FILE:troupe_${name}_cuda_on_fakes>;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
+  endforeach()
+endfunction()

@@ -18,18 +18,23 @@ if(TROUPE_CUDA)
   endif()
 endif()
 
-# troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [DEPENDS header...])
+# troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [WITH_OUR_HEADERS] [DEPENDS header...])
 #   Compiles our kernels into one image, which TROUPE_KERNELS names while file.cpp is compiled
-#   (backends/troupe/cuda/embedded.hpp).
-#   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists all such sources.
+#   (backends/troupe/cuda/embedded.hpp). WITH_OUR_HEADERS: they include <troupe/...>, whose constexpr functions they call.
+#   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile,
+#   too: those without our headers.
 function(troupe_add_kernels name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EMBEDDED_IN" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_OUR_HEADERS" "SOURCE;EMBEDDED_IN" "DEPENDS")
+  set(with_headers)
+  if(arg_WITH_OUR_HEADERS)
+    set(with_headers --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/libraries)
+  endif()
   cmake_path(ABSOLUTE_PATH arg_SOURCE)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
   # Machine code for each generation, and PTX for later ones.
   add_custom_command(
     OUTPUT ${image}
-    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin
+    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin ${with_headers}
             -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a
             -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=[sm_120,compute_120]
             -o ${image} ${arg_SOURCE}
@@ -37,5 +42,7 @@ function(troupe_add_kernels name)
     VERBATIM COMMAND_EXPAND_LISTS COMMENT "Compiling the kernels of ${name}")
   add_custom_target(troupe_${name}_kernels DEPENDS ${image})
   set_source_files_properties(${arg_EMBEDDED_IN} PROPERTIES OBJECT_DEPENDS ${image} COMPILE_DEFINITIONS TROUPE_KERNELS="${image}")
-  set_property(GLOBAL APPEND PROPERTY TROUPE_BUILT_IN_KERNELS ${arg_SOURCE})
+  if(NOT arg_WITH_OUR_HEADERS)
+    set_property(GLOBAL APPEND PROPERTY TROUPE_BUILT_IN_KERNELS ${arg_SOURCE})
+  endif()
 endfunction()

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <troupe/base/cat.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/request/describe.hpp>
+#include <utility>
 
 namespace troupe::epilogue {
 namespace {
@@ -24,9 +26,13 @@ class epilogue_check {
     const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
     if (uses_all && is_paired(expression_.nodes()))
       return refuse("has acc beside left or right", "either the whole product, or its halves");
+    std::array<bool, expression::most_memory> written{};
     for (const node& n : expression_.nodes()) {
       check_types(n);
-      if (has_memory(n.what)) check_memory(n);
+      if (!has_memory(n.what)) continue;
+      check_memory(n);
+      if (passes_on(n.what) && std::exchange(written[n.operand], true))
+        check_.refuse(&expression_.memory()[n.operand], "is written twice", "different memory for different values");
     }
   }
 

@@ -4,14 +4,14 @@
 
 #include <cmath>
 #include <limits>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/epilogue/everywhere.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::epilogue {
 
 /// Returns the derivative that an operation computes, at x.
 template <class N>
-TROUPE_INLINE N derivative_of(op what, N x) noexcept {
+TROUPE_EVERYWHERE N derivative_of(op what, N x) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
               cubic = N(0.044715), density = N(0.39894228040143267794);
   const auto sigmoid = [](N v) { return N(1) / (N(1) + std::exp(-v)); };
@@ -48,7 +48,7 @@ TROUPE_INLINE N derivative_of(op what, N x) noexcept {
 /// Returns what an operation makes of its arguments: the definition of each. N is float or double. NaN arguments of a
 /// comparison make it false; any other operation passes NaN on.
 template <class N>
-TROUPE_INLINE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
+TROUPE_EVERYWHERE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
               cubic = N(0.044715);
   switch (what) {
@@ -107,7 +107,7 @@ TROUPE_INLINE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
 }
 
 /// The value of a reduction of nothing.
-inline double start_of(reduction how) noexcept {
+TROUPE_EVERYWHERE double start_of(reduction how) noexcept {
   return how == reduction::maximum ? -std::numeric_limits<double>::infinity() : 0;
 }
 

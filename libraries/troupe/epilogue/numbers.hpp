@@ -12,14 +12,16 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
+#include <troupe/epilogue/everywhere.hpp>
 
 /// Real numbers in memory, of a type that is known at run time.
 namespace troupe::epilogue {
 
 /// Calls `f(T{})` for the C++ type of real elements of this type. Returns false, without a call, for another type:
 /// complex ones, and two numbers in a byte.
+TROUPE_FOR_ANY_CALLABLE
 template <class F>
-bool with_real_type(dtype t, F&& f) {
+TROUPE_EVERYWHERE bool with_real_type(dtype t, F&& f) {
   switch (t) {
     case dtype::f16:
       return f(half{}), true;
@@ -62,11 +64,11 @@ inline bool is_real(dtype t) noexcept {
   return with_real_type(t, [](auto) {});
 }
 
-inline bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
+constexpr bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
 
 /// Rounds as `convert` and the storing of a result do.
 template <class T, class N>
-T rounded_to(N x) noexcept {
+TROUPE_EVERYWHERE T rounded_to(N x) noexcept {
   if constexpr (std::is_integral_v<T>) {
     if (std::isnan(x)) return 0;
     const N nearest = std::nearbyint(x);

@@ -101,6 +101,9 @@ constexpr bool is_linear(op o) noexcept {
   return o <= op::negate || (o >= op::add && o <= op::divide) || o == op::convert || o == op::store;
 }
 
+/// Returns true if the operation's value is its argument.
+constexpr bool passes_on(op o) noexcept { return o == op::store || o == op::reduce; }
+
 /// One operation of an epilogue. Its arguments are nodes before it.
 struct node {
   op what = op::none;

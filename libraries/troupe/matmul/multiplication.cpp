@@ -22,6 +22,10 @@ class product_check {
   void run() {
     check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact, tf32, bf16, f16 or bf16x9");
     check_.require(is_known(r_.fusion), r_.fusion, "is not a fusion", "allowed or required");
+    check_.require(is_known(r_.accumulation), r_.accumulation, "is not an accumulation", "precise or fast");
+    check_.require(is_known(r_.repeatability), r_.repeatability, "is not a repeatability",
+                   "within_a_process or between_processes");
+    check_.require(r_.multiprocessors >= 0, r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
     if (!has_rank(r_.a) || !has_rank(r_.b) || !has_rank(r_.d) || !has_types()) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
     // A view that was refused when it was made has its own reason, which the checker has found already.

@@ -25,18 +25,27 @@ struct multiplication {
   epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
+  matmul::accumulation accumulation = matmul::accumulation::precise;
+  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
+  std::int32_t multiprocessors = 0;      ///< that it may occupy, about; 0: all. The host engine uses the cores it has
+  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   using reply = outcome;
   static constexpr bool reply_informs = true;  ///< no result is in it, so a graph does without
-  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, precision, fusion)
+  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, precision, fusion, accumulation, repeatability,
+                 multiprocessors, workspace)
   void check(checker&) const;
 };
 
 using all_requests = request_list<multiplication>;
 
-/// Options of `multiply`.
+/// Options of `multiply`: fields of the request.
 struct options {
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
+  matmul::accumulation accumulation = matmul::accumulation::precise;
+  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
+  std::int32_t multiprocessors = 0;
+  std::uint64_t workspace = any_amount;
 };
 /// D = epilogue(A * B), of views of matrices or of tensors with three indexes.
 ///   matmul::multiply(gpu, d, a, b, relu(epilogue::acc + epilogue::row(bias)));
@@ -44,7 +53,8 @@ template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
                   const epilogue::expression& e = epilogue::product_part{epilogue::op::accumulator},
                   const options& o = {}, const call_options_of<Device>& how = {}) {
-  return gpu.tell(multiplication{.a = a, .b = b, .d = d, .epilogue = e, .precision = o.precision, .fusion = o.fusion},
+  return gpu.tell(multiplication{a, b, d, e, o.precision, o.fusion, o.accumulation, o.repeatability, o.multiprocessors,
+                                 o.workspace},
                   how);
 }
 

@@ -31,6 +31,27 @@ constexpr std::string_view to_string(fusion f) noexcept {
   return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
 }
 
+/// Whether products of 8-bit floats are summed faster and less precisely: on Hopper, the tensor cores' own sums are not
+/// added to a float every few terms. Engines without the difference are always precise.
+enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
+constexpr bool is_known(accumulation a) noexcept { return a <= accumulation::fast; }
+constexpr std::string_view to_string(accumulation a) noexcept {
+  return !is_known(a) ? "unknown" : a == accumulation::precise ? "precise" : "fast";
+}
+
+/// Whether equal requests have equal results in every process with the same library on the same kind of device.
+enum class repeatability : std::uint8_t {
+  within_a_process = 0,   ///< the plan may have been measured, and differ the next time
+  between_processes = 1,  ///< the plan depends on the request alone, and sums are added in a fixed order
+};
+constexpr bool is_known(repeatability r) noexcept { return r <= repeatability::between_processes; }
+constexpr std::string_view to_string(repeatability r) noexcept {
+  return !is_known(r) ? "unknown" : r == repeatability::within_a_process ? "within_a_process" : "between_processes";
+}
+
+/// The limit of memory that is none.
+inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
+
 /// How a product was computed.
 struct outcome {
   bool fused = true;         ///< whether the epilogue was computed together with the product

@@ -66,7 +66,8 @@ CUresult cuDeviceGet(CUdevice* out, int number) {
 }
 CUresult cuDeviceGetAttribute(int* out, CUdevice_attribute which, CUdevice) {
   NOTE("cuDeviceGetAttribute", which);
-  return *out = 0, CUDA_SUCCESS;
+  const auto found = driver().attributes.find(which);
+  return *out = found == driver().attributes.end() ? 0 : found->second, CUDA_SUCCESS;
 }
 
 // -- memory

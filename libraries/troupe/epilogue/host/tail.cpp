@@ -38,7 +38,8 @@ tail<N>::tail(const tree& t, const result_place& to, std::int64_t which)
     : tree_(t),
       to_(to),
       columns_(to.shape.rows > 1 && (to.shape.columns == 1 || to.shape.row_stride <= to.shape.column_stride)),
-      result_(place_of(to.data, to.type, to.shape)) {
+      result_(place_of(to.data, to.type, to.shape)),
+      slots_(slots_of(t.nodes(), computes, true)) {
   for (const tree_memory& m : t.memory()) memory_.push_back(place_of(m.at(which, 0, 0), m.type, m.shape));
   for (const node& n : t.nodes()) {
     if (n.what == op::reduce) reductions_.push_back(&n);
@@ -48,44 +49,12 @@ tail<N>::tail(const tree& t, const result_place& to, std::int64_t which)
     if (n.what == op::load_row || n.what == op::load_number) (columns_ ? p.along : p.across) = 0;
     if (n.what == op::load_column || n.what == op::load_number) (columns_ ? p.across : p.along) = 0;
   }
-  assign_slots();
 }
 
 template <class N>
 auto tail<N>::place_of(void* data, dtype type, const matrix_shape& s) const noexcept -> place {
   return {static_cast<std::byte*>(data), type, columns_ ? s.row_stride : s.column_stride,
           columns_ ? s.column_stride : s.row_stride, static_cast<std::int64_t>(bytes_of(type))};
-}
-
-// A node's values may take the place of those that no later node needs.
-template <class N>
-void tail<N>::assign_slots() {
-  const auto nodes = tree_.nodes();
-  std::vector<std::size_t> last_use(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    last_use[i] = i;
-    for (std::size_t a = 0; a < info(nodes[i].what).arguments; ++a) last_use[nodes[i].arguments[a]] = i;
-  }
-  last_use.back() = nodes.size();
-  const auto passes_on = [](op o) { return o == op::store || o == op::reduce; };
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    // Numbers by value have a place of their own, which is filled once.
-    if (nodes[i].what == op::number) last_use[i] = nodes.size();
-    // What passes its argument on needs it as long as itself.
-    if (passes_on(nodes[i].what))
-      last_use[nodes[i].arguments[0]] = std::max(last_use[nodes[i].arguments[0]], last_use[i]);
-  }
-  slots_.assign(nodes.size(), 0);
-  std::vector<std::uint8_t> free;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (computes(nodes[i].what) && !passes_on(nodes[i].what)) {
-      if (free.empty() || nodes[i].what == op::number) free.push_back(slot_count_++);
-      slots_[i] = free.back();
-      free.pop_back();
-    }
-    for (std::size_t k = 0; k < i; ++k)
-      if (last_use[k] == i && computes(nodes[k].what) && !passes_on(nodes[k].what)) free.push_back(slots_[k]);
-  }
 }
 
 template <class N>
@@ -98,11 +67,11 @@ template <class N>
 partial_reductions tail<N>::run(const rectangle& where, const part_of_product<N>& product) const {
   partial_reductions out{where, {}};
   for (const node* n : reductions_) out.values.emplace_back(elements_of(*n, where), start_of(n->combine));
-  scratch s{.memory = std::unique_ptr<N[]>(new N[static_cast<std::size_t>(slot_count_) * piece])};
+  scratch s{.memory = std::unique_ptr<N[]>(new N[static_cast<std::size_t>(slots_.count) * piece])};
   const auto nodes = tree_.nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].what == op::number)
-      std::fill_n(s.slot(slots_[i]), piece, number<N>(tree_.numbers()[nodes[i].operand]));
+      std::fill_n(s.slot(slots_.of[i]), piece, number<N>(tree_.numbers()[nodes[i].operand]));
   for (std::int64_t l = 0; l < where.lines; ++l)
     for (std::int64_t i = 0; i < where.count; i += piece) {
       const part_of_product<N> here{product.left + l * product.line_stride + i,
@@ -119,7 +88,7 @@ void tail<N>::run_piece(std::int64_t line, std::int64_t first, std::int64_t coun
   std::size_t reduced = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const node& n = nodes[i];
-    N* const to = s.slot(slots_[i]);
+    N* const to = s.slot(slots_.of[i]);
     const N* const x = s.values[n.arguments[0]];
     s.values[i] = to;
     switch (n.what) {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <troupe/base/complex.hpp>
+#include <troupe/epilogue/slots.hpp>
 #include <troupe/epilogue/tree.hpp>
 #include <vector>
 
@@ -67,7 +68,6 @@ class tail {
   };
   struct scratch;
   place place_of(void* data, dtype type, const matrix_shape& s) const noexcept;
-  void assign_slots();
   void run_piece(std::int64_t line, std::int64_t first, std::int64_t count, const part_of_product<N>& product,
                  const rectangle& whole, scratch& s, partial_reductions& out) const;
   void reduce(const node& n, const N* x, std::int64_t count, std::int64_t line, std::int64_t first,
@@ -82,8 +82,7 @@ class tail {
   bool columns_;
   place result_;
   std::vector<place> memory_;
-  std::vector<std::uint8_t> slots_;  // of scratch memory, by node
-  std::uint8_t slot_count_ = 0;
+  slots slots_;  // of scratch memory
   std::vector<const node*> reductions_;
 };
 

@@ -1,33 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// kernels.cu, compiled for the processor, so that its results can be tested without a GPU.
-#include <setjmp.h>
-#include <ucontext.h>
-
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <mutex>
+// kernels.cu, compiled for the processor.
 #include <string_view>
 #include <troupe/blas/cuda/testing/fakes.hpp>
+#include <troupe/cuda/testing/kernels_on_host.hpp>
 
-using troupe::cuda::testing::extents, troupe::cuda::testing::fake_kernel;
-
-// The built-in variables of a kernel.
-static extents threadIdx, blockIdx, blockDim, gridDim;
-static void __syncthreads();
 static float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 static double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 using std::isfinite;
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-// One block runs at a time, so a single copy of its shared memory is enough.
-#undef __shared__
-#define __shared__ static
 #include "../elements.cuh"
 #include "../products.cuh"
 #include "../reductions.cuh"
@@ -38,118 +19,14 @@ using namespace troupe::blas::on_gpu;
 namespace troupe::blas::testing {
 namespace {
 
-// One thread of a block, with its own stack. Runs the threads of one block after another. It is entered by ucontext
-// once and switched to by _setjmp afterwards: swapcontext makes a system call each time.
-struct fiber {
-  static constexpr std::size_t stack_bytes = 64 * 1024;
-  jmp_buf state;
-  std::unique_ptr<char[]> stack{new char[stack_bytes]};
-  extents index;
-  bool entered = false, done = false;
-};
-jmp_buf scheduler;
-fiber* running;
-void (*kernel_now)(const void* arguments);  // runs one thread
-const void* arguments_now;
-
-void leave_fiber() {
-  if (_setjmp(running->state) == 0) _longjmp(scheduler, 1);
-}
-void run_fiber() {
-  while (true) {
-    kernel_now(arguments_now);
-    running->done = true;
-    leave_fiber();
-  }
-}
-void enter(fiber& f) {
-  f.entered = true;
-  ucontext_t first;
-  ::getcontext(&first);
-  first.uc_stack.ss_sp = f.stack.get();
-  first.uc_stack.ss_size = fiber::stack_bytes;
-  first.uc_link = nullptr;
-  ::makecontext(&first, run_fiber, 0);
-  ::setcontext(&first);
-}
-void resume(fiber& f) {
-  running = &f;
-  threadIdx = f.index;
-  if (_setjmp(scheduler) != 0) return;
-  if (f.entered) _longjmp(f.state, 1);
-  enter(f);
-}
-
-// Only these kernels have barriers.
 bool has_barriers(std::string_view name) {
-  name.remove_prefix(std::strlen("troupe_blas_"));
   return name.starts_with("find") || name.starts_with("norm") ||
          (name.starts_with("multiply_") && !name.starts_with("multiply_by"));
 }
-void run_block_without_barriers() {
-  running = nullptr;
-  for (unsigned z = 0; z < blockDim.z; ++z)
-    for (unsigned y = 0; y < blockDim.y; ++y)
-      for (unsigned x = 0; x < blockDim.x; ++x) {
-        threadIdx = {x, y, z};
-        kernel_now(arguments_now);
-      }
-}
-
-void run_block(std::vector<fiber>& fibers) {
-  std::size_t next = 0;
-  for (unsigned z = 0; z < blockDim.z; ++z)
-    for (unsigned y = 0; y < blockDim.y; ++y)
-      for (unsigned x = 0; x < blockDim.x; ++x) {
-        fiber& f = fibers[next++];
-        f.index = {x, y, z};
-        f.done = false;
-      }
-  for (bool any = true; any;) {
-    any = false;
-    for (fiber& f : fibers)
-      if (!f.done) {
-        resume(f);
-        any |= !f.done;
-      }
-  }
-}
-
-template <class A, void (*Function)(const A&)>
-void run_one(const void* arguments) {
-  A copy;
-  std::memcpy(static_cast<void*>(&copy), arguments, sizeof copy);
-  Function(copy);
-}
-
-// Runs all blocks, one after the other. The threads of a block alternate at its barriers.
-void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, extents threads, const void* arguments) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  kernel_now = kernel, arguments_now = arguments;
-  gridDim = blocks, blockDim = threads;
-  static std::vector<fiber> fibers;
-  fibers.resize(std::size_t{threads.x} * threads.y * threads.z);
-  for (unsigned z = 0; z < blocks.z; ++z)
-    for (unsigned y = 0; y < blocks.y; ++y)
-      for (unsigned x = 0; x < blocks.x; ++x) {
-        blockIdx = {x, y, z};
-        if (barriers)
-          run_block(fibers);
-        else
-          run_block_without_barriers();
-      }
-}
-
-template <class A, void (*Function)(const A&)>
-fake_kernel on_host(const char* name) {
-  return {name, sizeof(A), [barriers = has_barriers(name)](extents blocks, extents threads, const void* arguments) {
-            run_on_host(&run_one<A, Function>, barriers, blocks, threads, arguments);
-          }};
-}
 
 [[maybe_unused]] const bool kernels_are_known = [] {
-#define KERNEL(NAME, ARGUMENTS, ...) on_host<ARGUMENTS, &__VA_ARGS__>("troupe_blas_" #NAME),
+#define KERNEL(NAME, ARGUMENTS, ...) \
+  cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_blas_" #NAME, has_barriers(#NAME)),
   driver().kernels = {
 #include "../kernel_list.inc"
   };
@@ -160,9 +37,3 @@ fake_kernel on_host(const char* name) {
 
 }  // namespace
 }  // namespace troupe::blas::testing
-
-static void __syncthreads() {
-  using namespace troupe::blas::testing;
-  if (running == nullptr) std::abort();  // has_barriers does not know this kernel
-  leave_fiber();
-}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/epilogue/cuda/second_pass.hpp>
+#include <troupe/epilogue/slots.hpp>
+
+namespace troupe::epilogue {
+namespace {
+
+using kernel_arguments::lanes, kernel_arguments::warps;
+
+constexpr unsigned narrow_slots = 8;         // of the kernels for ordinary epilogues
+constexpr std::int64_t most_blocks = 65535;  // in all directions of a grid but the first
+
+// A row is the same for each row of the result, a column for each column, and a number for all.
+matrix_shape repeated(op what, matrix_shape s) noexcept {
+  if (what == op::load_row || what == op::load_number) s.row_stride = 0;
+  if (what == op::load_column || what == op::load_number) s.column_stride = 0;
+  return s;
+}
+
+span_of turned(span_of s, bool transposed) noexcept {
+  if (!transposed || s == span_of::all) return s;
+  return s == span_of::row ? span_of::column : span_of::row;
+}
+
+bool is_reducing(const tree& t) noexcept {
+  return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
+}
+
+}  // namespace
+
+second_pass::second_pass(const tree& t, const stored_product& on)
+    : tail_{.product = {0, 1, on.product_ld, on.product_stride, static_cast<std::uint64_t>(on.product_type)},
+            .result = {0, 1, on.result_ld, on.result_stride, static_cast<std::uint64_t>(on.result_type)},
+            .right = on.right,
+            .rows = on.rows,
+            .columns = on.columns,
+            .batch = on.batch,
+            .columns_of_block = 0,
+            .steps = static_cast<std::uint32_t>(t.nodes().size()),
+            .unused = 0,
+            .all = {},
+            .numbers = {},
+            .memory = {}},
+      transposed_(on.transposed) {
+  const slots where = slots_of(t.nodes(), [](op) { return true; }, false);
+  const std::int64_t rows_of_block = lanes * choose_kernel(where.count, on.product_type);
+  // Each block that reduces leaves partial results, so there are fewer of those.
+  const std::int64_t usual = (is_reducing(t) ? 16 : 4) * std::int64_t{warps};
+  const std::int64_t fewest = (on.columns + most_blocks - 1) / most_blocks;
+  tail_.columns_of_block = std::max(usual, (fewest + warps - 1) / warps * warps);
+  blocks_ = {cuda::at_most((on.rows + rows_of_block - 1) / rows_of_block, 0x7fffffff),
+             cuda::at_most((on.columns + tail_.columns_of_block - 1) / tail_.columns_of_block, most_blocks),
+             cuda::at_most(on.batch, most_blocks)};
+  for (std::size_t i = 0; i < t.nodes().size(); ++i) {
+    const node& n = t.nodes()[i];
+    kernel_arguments::step& s = tail_.all[i];
+    s = {.what = n.what,
+         .type = n.type,
+         .combine = n.combine,
+         .over = turned(n.over, transposed_),
+         .operand = n.operand,
+         .to = where.of[i],
+         .arguments = {},
+         .unused = {}};
+    for (std::size_t a = 0; a < info(n.what).arguments; ++a) s.arguments[a] = where.of[n.arguments[a]];
+    if (!has_memory(n.what)) continue;
+    const tree_memory& m = t.memory()[n.operand];
+    if (n.what == op::reduce) {
+      add_reduction(n, m);
+      continue;
+    }
+    const matrix_shape shape = repeated(n.what, m.shape);
+    tail_.memory[n.operand] = {0, transposed_ ? shape.column_stride : shape.row_stride,
+                               transposed_ ? shape.row_stride : shape.column_stride, m.batch_stride,
+                               static_cast<std::uint64_t>(m.type)};
+  }
+}
+
+// Returns the number of elements that a thread computes at a time.
+unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
+  const bool wide = slots > narrow_slots;
+  const auto choose = [&]<class N>(N, unsigned at_a_time) {
+    kernel_ = wide ? cuda::kernel<"tail_wide", N> : cuda::kernel<"tail", N>;
+    return wide ? 1 : at_a_time;
+  };
+  switch (product) {
+    case dtype::f32:
+      return choose(float{}, 4);
+    case dtype::c64:
+      return choose(complex64{}, 1);
+    case dtype::c128:
+      return choose(complex128{}, 1);
+    default:  // f64 and i32, of which a double has every number
+      return choose(double{}, 2);
+  }
+}
+
+void second_pass::add_reduction(const node& n, const tree_memory& to) {
+  const span_of over = turned(n.over, transposed_);
+  const std::int64_t tiles = blocks_.x, groups = std::int64_t{blocks_.y} * warps;
+  kernel_arguments::combining c{};
+  c.batch = tail_.batch;
+  c.combine = n.combine;
+  if (over == span_of::row) {
+    c.parts = groups, c.between_parts = tail_.rows, c.count = tail_.rows, c.between = 1;
+  } else {
+    c.parts = over == span_of::all ? tiles * tail_.columns : tiles, c.between_parts = 1;
+    c.count = over == span_of::all ? 1 : tail_.columns, c.between = tiles;
+  }
+  c.between_batches = over == span_of::row ? groups * tail_.rows : tiles * tail_.columns;
+  const std::int64_t step = n.over == span_of::row ? to.shape.row_stride : to.shape.column_stride;
+  c.to = {0, step, 0, to.batch_stride, static_cast<std::uint64_t>(to.type)};
+  reductions_.push_back({c, memory_bytes_, n.operand, over == span_of::all});
+  memory_bytes_ += static_cast<std::uint64_t>(c.between_batches * c.batch) * sizeof(double);
+}
+
+kernel_arguments::tail second_pass::tail_of(const tree& t, const places& at) const noexcept {
+  kernel_arguments::tail out = tail_;
+  out.product.address = at.product, out.result.address = at.result;
+  std::copy(t.numbers().begin(), t.numbers().end(), out.numbers);
+  for (std::size_t i = 0; i < t.memory().size(); ++i) out.memory[i].address = t.memory()[i].address;
+  for (const reduction_pass& r : reductions_) out.memory[r.operand].address = at.memory + r.offset;
+  return out;
+}
+
+}  // namespace troupe::epilogue

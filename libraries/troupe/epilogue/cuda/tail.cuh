@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/epilogue/cuda/numbers.cuh>
+#include <troupe/epilogue/cuda/tail_arguments.hpp>
+#include <troupe/epilogue/meaning.hpp>
+
+/// Epilogues as a second pass over a product: an interpreter of the tree, which does each step for several elements at a
+/// time. It is bound by memory, for epilogues of ordinary size.
+namespace troupe::epilogue::on_gpu {
+
+using kernel_arguments::lanes, kernel_arguments::warps;
+
+template <class N>
+__device__ N number_of(double x) {
+  if constexpr (std::is_floating_point_v<N>)
+    return static_cast<N>(x);
+  else
+    return N(static_cast<decltype(N::real)>(x));
+}
+
+template <class T>
+__device__ basic_complex<T> quotient(basic_complex<T> x, basic_complex<T> y) {
+  // Scaled, so that the squares neither overflow nor vanish.
+  const T scale = T(1) / fmax(fabs(y.real), fabs(y.imag));
+  const T c = y.real * scale, d = y.imag * scale, square = c * c + d * d;
+  return {(x.real * c + x.imag * d) / square * scale, (x.imag * c - x.real * d) / square * scale};
+}
+
+/// to[i] = what(x[i], y[i], z[i])
+template <class N, int Count>
+__device__ void apply(op what, N* to, const N* x, const N* y, const N* z) {
+  if constexpr (std::is_floating_point_v<N>) {
+    switch (what) {
+#define TROUPE_CASE(OP)                                                              \
+  case op::OP:                                                                       \
+    for (int i = 0; i < Count; ++i) to[i] = value_of<N>(op::OP, x[i], y[i], z[i]); \
+    break;
+      TROUPE_CASE(negate)
+      TROUPE_CASE(absolute)
+      TROUPE_CASE(sign)
+      TROUPE_CASE(exponential)
+      TROUPE_CASE(relu)
+      TROUPE_CASE(gelu)
+      TROUPE_CASE(gelu_tanh)
+      TROUPE_CASE(silu)
+      TROUPE_CASE(tanh)
+      TROUPE_CASE(sigmoid)
+      TROUPE_CASE(softplus)
+      TROUPE_CASE(hard_swish)
+      TROUPE_CASE(d_relu)
+      TROUPE_CASE(d_gelu)
+      TROUPE_CASE(d_gelu_tanh)
+      TROUPE_CASE(d_silu)
+      TROUPE_CASE(d_tanh)
+      TROUPE_CASE(d_sigmoid)
+      TROUPE_CASE(d_softplus)
+      TROUPE_CASE(d_hard_swish)
+      TROUPE_CASE(add)
+      TROUPE_CASE(subtract)
+      TROUPE_CASE(multiply)
+      TROUPE_CASE(divide)
+      TROUPE_CASE(minimum)
+      TROUPE_CASE(maximum)
+      TROUPE_CASE(leaky_relu)
+      TROUPE_CASE(d_leaky_relu)
+      TROUPE_CASE(equal)
+      TROUPE_CASE(less)
+      TROUPE_CASE(less_equal)
+      TROUPE_CASE(select)
+#undef TROUPE_CASE
+      default:
+        break;
+    }
+  } else {
+    for (int i = 0; i < Count; ++i) {
+      const N a = x[i], b = y[i];
+      switch (what) {
+        case op::negate:
+          to[i] = N(-a.real, -a.imag);
+          break;
+        case op::add:
+          to[i] = N(a.real + b.real, a.imag + b.imag);
+          break;
+        case op::subtract:
+          to[i] = N(a.real - b.real, a.imag - b.imag);
+          break;
+        case op::multiply:
+          to[i] = N(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real);
+          break;
+        case op::divide:
+          to[i] = quotient(a, b);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+}
+
+inline __device__ double combined(reduction how, double so_far, double x) {
+  if (how == reduction::sum) return so_far + x;
+  return value_of(op::maximum, so_far, how == reduction::maximum ? x : fabs(x));
+}
+
+// Combines the numbers of a warp. The first lane has the result.
+inline __device__ double combined_in_warp(reduction how, double x) {
+#ifdef __CUDA_ARCH__
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    x = combined(how, x, __shfl_down_sync(0xffffffffu, x, distance));
+  return x;
+#else
+  __shared__ double all[warps][lanes];
+  __syncthreads();
+  all[threadIdx.y][threadIdx.x] = x;
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+    __syncthreads();
+    if (threadIdx.x < distance) x = all[threadIdx.y][threadIdx.x] = combined(how, x, all[threadIdx.y][threadIdx.x + distance]);
+  }
+  return x;
+#endif
+}
+
+/// `Count` elements of a column at a time, `lanes` rows apart.
+template <class N, int Slots, int Count>
+class tail_thread {
+ public:
+  __device__ explicit tail_thread(const kernel_arguments::tail& t)
+      : t_(t), first_row_(static_cast<i64>(blockIdx.x) * lanes * Count + threadIdx.x) {}
+
+  __device__ void run() {
+    const i64 first = static_cast<i64>(blockIdx.y) * t_.columns_of_block;
+    for (which_ = blockIdx.z; which_ < t_.batch; which_ += gridDim.z)
+      for (i64 j = 0; j < t_.columns_of_block && first + j < t_.columns; j += warps) {
+        column_ = first + j + threadIdx.y;
+        first_of_group_ = j == 0;
+        run_column();  // whether or not the column exists: a warp reduces together
+      }
+  }
+
+ private:
+  using place = kernel_arguments::place;
+  __device__ bool exists(int i) const { return first_row_ + static_cast<i64>(i) * lanes < t_.rows && column_ < t_.columns; }
+  __device__ i64 index(const place& p, int i) const {
+    return which_ * p.batch + (first_row_ + static_cast<i64>(i) * lanes) * p.along + column_ * p.across;
+  }
+  __device__ void load(const place& p, i64 offset, N* to) const {
+    for (int i = 0; i < Count; ++i)
+      to[i] = exists(i) ? number<N>::load(static_cast<dtype>(p.type), reinterpret_cast<const void*>(p.address),
+                                          index(p, i) + offset)
+                        : N(0);
+  }
+  __device__ void store(const place& p, const N* x) const {
+    for (int i = 0; i < Count; ++i)
+      if (exists(i)) number<N>::store(static_cast<dtype>(p.type), reinterpret_cast<void*>(p.address), index(p, i), x[i]);
+  }
+
+  __device__ void run_column() {
+    N values[Slots][Count];
+    for (unsigned k = 0; k < t_.steps; ++k) {
+      const kernel_arguments::step& s = t_.all[k];
+      N* const to = values[s.to];
+      const N* const x = values[s.arguments[0]];
+      switch (s.what) {
+        case op::accumulator:
+        case op::left:
+          load(t_.product, 0, to);
+          break;
+        case op::right:
+          load(t_.product, t_.right, to);
+          break;
+        case op::number:
+          for (int i = 0; i < Count; ++i) to[i] = number_of<N>(t_.numbers[s.operand]);
+          break;
+        case op::load_number:
+        case op::load_row:
+        case op::load_column:
+        case op::load:
+          load(t_.memory[s.operand], 0, to);
+          break;
+        case op::convert:
+          for (int i = 0; i < Count; ++i) to[i] = number<N>::rounded(s.type, x[i]);
+          break;
+        case op::store:
+          store(t_.memory[s.operand], x);
+          break;
+        case op::reduce:
+          if constexpr (std::is_floating_point_v<N>) reduce(s, x);  // complex numbers have no reductions
+          break;
+        default:
+          apply<N, Count>(s.what, to, x, values[s.arguments[1]], values[s.arguments[2]]);
+      }
+    }
+    store(t_.result, values[t_.all[t_.steps - 1].to]);
+  }
+
+  __device__ void reduce(const kernel_arguments::step& s, const N* x) const {
+    auto* const partial = reinterpret_cast<double*>(t_.memory[s.operand].address);
+    const double start = start_of(s.combine);
+    if (s.over == span_of::row) {
+      // Only this thread has this group of this row.
+      const i64 groups = static_cast<i64>(gridDim.y) * warps, group = static_cast<i64>(blockIdx.y) * warps + threadIdx.y;
+      for (int i = 0; i < Count; ++i) {
+        const i64 row = first_row_ + static_cast<i64>(i) * lanes;
+        if (row >= t_.rows) continue;
+        double& mine = partial[(which_ * groups + group) * t_.rows + row];
+        if (first_of_group_) mine = start;
+        if (column_ < t_.columns) mine = combined(s.combine, mine, x[i]);
+      }
+      return;
+    }
+    double mine = start;
+    for (int i = 0; i < Count; ++i)
+      if (exists(i)) mine = combined(s.combine, mine, x[i]);
+    mine = combined_in_warp(s.combine, mine);
+    if (threadIdx.x == 0 && column_ < t_.columns)
+      partial[(which_ * t_.columns + column_) * gridDim.x + blockIdx.x] = mine;
+  }
+
+  const kernel_arguments::tail& t_;
+  const i64 first_row_;
+  i64 which_ = 0, column_ = 0;
+  bool first_of_group_ = false;
+};
+
+template <class N, int Slots, int Count>
+__device__ void run_tail(const kernel_arguments::tail& t) {
+  tail_thread<N, Slots, Count>(t).run();
+}
+
+/// One thread for each result.
+inline __device__ void combine_each(const kernel_arguments::combining& c) {
+  for (i64 b = blockIdx.z; b < c.batch; b += gridDim.z)
+    for (i64 r = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; r < c.count;
+         r += static_cast<i64>(gridDim.x) * blockDim.x) {
+      double all = start_of(c.combine);
+      const double* const from = c.partial + b * c.between_batches + r * c.between;
+      for (i64 p = 0; p < c.parts; ++p) all = combined(c.combine, all, from[p * c.between_parts]);
+      number<double>::store(static_cast<dtype>(c.to.type), reinterpret_cast<void*>(c.to.address),
+                            b * c.to.batch + r * c.to.along, all);
+    }
+}
+
+/// One block for each result: there is one for each matrix.
+inline __device__ void combine_all(const kernel_arguments::combining& c) {
+  __shared__ double of_warp[warps];
+  const unsigned me = threadIdx.y * lanes + threadIdx.x;
+  for (i64 b = blockIdx.z; b < c.batch; b += gridDim.z) {
+    const double* const from = c.partial + b * c.between_batches;
+    double mine = start_of(c.combine);
+    for (i64 p = me; p < c.parts; p += lanes * warps) mine = combined(c.combine, mine, from[p]);
+    mine = combined_in_warp(c.combine, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) of_warp[threadIdx.y] = mine;
+    __syncthreads();
+    if (me == 0) {
+      for (unsigned w = 1; w < warps; ++w) mine = combined(c.combine, mine, of_warp[w]);
+      number<double>::store(static_cast<dtype>(c.to.type), reinterpret_cast<void*>(c.to.address), b * c.to.batch, mine);
+    }
+  }
+}
+
+}  // namespace troupe::epilogue::on_gpu

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda/handles.hpp>
+#include <troupe/cuda/launch.hpp>
+#include <troupe/cuda/per_lane.hpp>
+#include <troupe/cuda/scratch.hpp>
+#include <troupe/matmul/cuda/kernels.hpp>
+#include <troupe/matmul/cuda/lane.hpp>
+#include <troupe/matmul/cuda/route.hpp>
+#include <troupe/plan/cache.hpp>
+
+namespace troupe::matmul {
+
+/// The CUDA engine of matmul: cuBLASLt with cached plans, which computes many epilogues together with the product; and
+/// kernels of our own for the others, and for operands that it does not take as they are stored.
+class cublaslt {
+ public:
+  static constexpr bool recordable = true;
+  static result<std::unique_ptr<cublaslt>> make(const engine_context& context);
+  const char* version() const noexcept { return version_.c_str(); }
+  std::string notes() const;
+
+  result<outcome> run(const multiplication& r, call& c);
+
+ private:
+  using library = unique_handle<cuda::handle_traits<cublasLtHandle_t, ::cublasLtDestroy>>;
+  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, chip on)
+      : library_(std::move(l)), kernels_(std::move(kernels)), lanes_(std::move(lanes)), chip_(std::move(on)) {}
+  result<std::shared_ptr<const route>> route_of(const multiplication& r, const problem& p, lane& on);
+  result<void> multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory, lane& on,
+                        call& c);
+  result<void> arrange(const stored_matrix& m, bool terms_are_rows, std::int64_t lines, const problem& p,
+                       const route& way, std::uint64_t to, CUstream stream) const;
+  template <class A>
+  result<void> launch(cuda::kernel_id which, cuda::grid blocks, cuda::grid threads, CUstream stream,
+                      const A& arguments) const;
+
+  std::string version_;
+  library library_;
+  cuda::kernel_set kernels_;
+  cuda::per_lane<lane> lanes_;
+  const chip chip_;
+  plan::disk_cache disk_{plan::disk_cache::default_folder()};
+  plan::cache<route> routes_{{.most = 4096}};
+};
+
+}  // namespace troupe::matmul

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What cuBLASLt lacks: epilogues that it does not compute, and operands that it does not take as they are stored.
+#include <troupe/epilogue/cuda/tail.cuh>
+
+#include "arrange.cuh"
+
+using namespace troupe::matmul::on_gpu;
+
+#define KERNEL(NAME, ARGUMENTS, ...) \
+  extern "C" __global__ void troupe_matmul_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
+#include <troupe/epilogue/cuda/tail_kernels.inc>
+
+#include "kernel_list.inc"

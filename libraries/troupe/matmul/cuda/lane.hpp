@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <troupe/cuda/lane_memory.hpp>
+
+namespace troupe::matmul {
+
+struct route;
+
+/// The state of one lane of the worker. Used by one thread at a time.
+class lane {
+ public:
+  static result<std::unique_ptr<lane>> make() {
+    return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("matmul", workspace_bytes))));
+  }
+  result<void> use(const call& c) {
+    TROUPE_TRY(memory_.begin(c));
+    return {};
+  }
+  cuda::lane_memory& memory() noexcept { return memory_; }
+  CUstream stream() const noexcept { return memory_.stream(); }
+
+  /// NVIDIA's recommendation for Hopper and later; with less, some algorithms are left out.
+  static constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
+
+  /// The last request's route and its key: the next request often has the same.
+  std::string last_key;
+  std::shared_ptr<const route> last_route;
+
+ private:
+  explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
+  cuda::lane_memory memory_;
+};
+
+}  // namespace troupe::matmul

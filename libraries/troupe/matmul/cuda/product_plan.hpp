@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda.h>
+
+#include <optional>
+#include <string>
+#include <troupe/base/result.hpp>
+#include <troupe/matmul/cuda/fusion.hpp>
+#include <troupe/plan/disk_cache.hpp>
+#include <type_traits>
+
+namespace troupe::matmul {
+
+/// A call of cuBLASLt without its addresses and numbers: all that its choice of an algorithm depends on. Numbers
+/// without padding, so that equal ones have equal bytes.
+struct product_spec {
+  struct matrix {
+    std::int64_t type, rows, columns, ld, stride, alignment;
+  };
+  matrix a, b, c, d;
+  std::int64_t transpose_a, transpose_b, batch;
+  std::int64_t compute, scale;     ///< cublasComputeType_t, cudaDataType
+  std::int64_t epilogue;           ///< cublasLtEpilogue_t
+  std::int64_t numbers_in_memory;  ///< alpha and beta
+  std::int64_t bias_type, bias_stride, bias_alignment;
+  std::int64_t aux_ld, aux_stride, aux_type, aux_alignment;
+  std::int64_t scales;  ///< bits: of A, B, D; largest magnitude of D
+  std::int64_t a_scale_mode, b_scale_mode;
+  std::int64_t fast_accumulation, multiprocessors, reductions, workspace;
+  static constexpr std::int64_t scales_a = 1, scales_b = 2, scales_d = 4, finds_largest = 8;
+};
+static_assert(std::has_unique_object_representations_v<product_spec>);
+
+/// Bits of cublasLtEpilogue_t that it has no names for.
+namespace epilogue_part {
+inline constexpr std::int64_t bias_gradient = 16, aux = 128;
+}
+
+/// The addresses of a call, and its numbers.
+struct product_arguments {
+  const void *alpha, *beta, *a, *b, *c;
+  void* d;
+  const void* bias = nullptr;  ///< or where the gradient of the bias goes
+  const void* aux = nullptr;
+  const void *a_scale = nullptr, *b_scale = nullptr, *d_scale = nullptr;
+  const void* amax = nullptr;
+};
+
+/// What cuBLASLt was told of a product, and the algorithm that it chose.
+class product_plan {
+ public:
+  /// Searches; returns nothing if cuBLASLt has no algorithm.
+  static result<std::optional<product_plan>> make(cublasLtHandle_t library, const product_spec& s,
+                                                  plan::disk_cache* disk, std::string_view chip);
+  std::uint64_t workspace_bytes() const noexcept { return workspace_; }
+  bool from_disk() const noexcept { return from_disk_; }
+  const cublasLtMatmulAlgo_t& algorithm() const noexcept { return algorithm_; }
+
+  cublasStatus_t enqueue(cublasLtHandle_t library, const product_arguments& a, void* workspace,
+                         CUstream stream) const noexcept;
+
+ private:
+  cublasStatus_t describe(const product_spec& s) noexcept;
+  bool use_stored(cublasLtHandle_t library, plan::disk_cache& disk, const std::string& key);
+
+  cublasLtMatmulDescOpaque_t product_;
+  cublasLtMatrixLayoutOpaque_t a_, b_, c_, d_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::uint64_t workspace_ = 0;
+  bool from_disk_ = false;
+};
+
+/// cuBLASLt's name of an element type.
+cudaDataType type_of(dtype t) noexcept;
+
+}  // namespace troupe::matmul

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/matmul/cuda/lane.hpp>
+#include <troupe/matmul/cuda/route.hpp>
+
+namespace troupe::matmul {
+namespace {
+
+using epilogue::tree, epilogue::tree_memory;
+using arrangement = route::arrangement;
+
+constexpr std::int64_t terms_together = 16;  // arranged lines are a multiple of so many elements
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t to) noexcept { return (n + to - 1) / to * to; }
+std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+bool is_8_bit(dtype t) noexcept { return bytes_of(t) == 1; }
+
+template <class V>
+void append(std::string& to, const V& value) {
+  static_assert(std::has_unique_object_representations_v<V>);
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
+  if (sums == dtype::f64 || sums == dtype::c128) return CUBLAS_COMPUTE_64F;
+  if (sums == dtype::i32) return CUBLAS_COMPUTE_32I;
+  if (r.a.type() != dtype::f32 && r.a.type() != dtype::c64) return CUBLAS_COMPUTE_32F;
+  switch (r.precision) {
+    case precision::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case precision::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    case precision::f16:
+      return CUBLAS_COMPUTE_32F_FAST_16F;
+#if CUBLAS_VERSION >= 120900
+    case precision::bf16x9:
+      return CUBLAS_COMPUTE_32F_EMULATED_16BFX9;
+#endif
+    default:
+      return CUBLAS_COMPUTE_32F;
+  }
+}
+
+product_spec::matrix spec_of(const stored_matrix& m) noexcept {
+  return {type_of(m.type), m.rows,
+          m.columns,       std::max(m.ld, m.columns == 1 ? m.rows : std::int64_t{1}),
+          m.stride,        alignment_of(m.address)};
+}
+
+epilogue::stored_product stored_product_of(const route& r, const problem& p) noexcept {
+  // The right half of a pair is further columns of the request's product: rows where this is the transpose.
+  const std::int64_t right = !p.paired ? 0 : p.transposed ? p.d.rows : p.d.columns * r.sums_ld;
+  return {.product_type = r.sums,
+          .result_type = p.d.type,
+          .rows = p.d.rows,
+          .columns = p.d.columns,
+          .batch = p.batch,
+          .product_ld = r.sums_ld,
+          .product_stride = r.sums_stride,
+          .result_ld = p.d.ld,
+          .result_stride = p.d.stride,
+          .right = right,
+          .transposed = p.transposed};
+}
+
+class search {
+ public:
+  search(cublasLtHandle_t library, const multiplication& r, const problem& p, plan::disk_cache* disk, const chip& on)
+      : library_(library), r_(r), problem_(p), tree_(r.epilogue.seen()), disk_(disk), chip_(on) {
+    sums_ = sums_of(r.a.type(), r.b.type());
+  }
+
+  result<std::shared_ptr<route>> run() {
+    const auto nodes = tree_.nodes();
+    route_.sums = sums_;
+    route_.multiplies = std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
+      return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
+    });
+    if (!route_.multiplies) {
+      route_.sums_ld = problem_.m, route_.sums_stride = 0;
+      return finished();
+    }
+    const fusion_match found = match(tree_, problem_, sums_);
+    if (found.fits) {
+      route_.fused = true;
+      route_.form = found.form;
+      for (const arrangement how : {arrangement::none, arrangement::bytes, arrangement::halves})
+        if (TROUPE_TRY(try_arranged(how, false))) return finished();
+      route_.fused = false;
+    }
+    if (r_.fusion == fusion::required) return not_fused(found);
+    for (const arrangement how : {arrangement::none, arrangement::bytes, arrangement::halves})
+      for (const bool aside : {false, true})
+        if (aside || sums_fit_in_d())
+          if (TROUPE_TRY(try_arranged(how, aside))) return finished();
+    if (too_small_) return *too_small_;
+    return error(reaction::unsupported, "matmul",
+                 cat("matmul.multiplication: cuBLASLt has no product of ", to_string(r_.a.type()), " and ",
+                     to_string(r_.b.type()), " with these extents and strides on ", chip_.name,
+                     "; wider element types, or smaller matrices, may work"));
+  }
+
+ private:
+  result<std::shared_ptr<route>> not_fused(const fusion_match& found) {
+    if (too_small_) return *too_small_;
+    const std::string why =
+        found.fits ? cat("cuBLASLt has no kernel that computes it together with a product of ", to_string(r_.a.type()),
+                         " and ", to_string(r_.b.type()), " stored as ", to_string(r_.d.type()), " on ", chip_.name)
+                   : cat("cuBLASLt does not compute ", found.obstacle, " together with a product");
+    return error(reaction::unsupported, "matmul",
+                 cat("matmul.multiplication: epilogue: ", why, "; with fusion::allowed it takes a second pass"));
+  }
+
+  result<std::shared_ptr<route>> finished() {
+    if (!route_.fused) {
+      route_.pass.emplace(tree_, stored_product_of(route_, problem_));
+      route_.bytes_partial = whole_lines(route_.pass->memory_bytes());
+    }
+    const std::uint64_t needs = route_.scratch_bytes() + (route_.plan ? route_.plan->workspace_bytes() : 0);
+    if (needs > r_.workspace)
+      return error(reaction::unsupported, "matmul",
+                   cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs ", needs,
+                       " bytes beside its operands", route_.fused ? "" : ", because its epilogue takes a second pass"));
+    return std::make_shared<route>(route_);
+  }
+
+  // The sums can be in the place of D if they have its type, and the epilogue does not need what was there.
+  bool sums_fit_in_d() const noexcept {
+    return r_.d.type() == sums_ && !problem_.paired &&
+           std::none_of(tree_.memory().begin(), tree_.memory().end(),
+                        [this](const tree_memory& m) { return m.address == problem_.d.address; });
+  }
+
+  // Whether an operand must be copied: `lines_together` says whether the terms of a sum are neighbours.
+  bool must_copy(const stored_matrix& m, bool lines_together) const noexcept {
+    const std::int64_t bytes = static_cast<std::int64_t>(bytes_of(m.type));
+    return !lines_together || problem_.k % terms_together != 0 || alignment_of(m.address) < 16 ||
+           m.ld * bytes % 16 != 0 || m.stride * bytes % 16 != 0 || m.ld < m.rows;
+  }
+
+  // Sets what the arrangement needs. Returns false if it is none for these types.
+  bool arrange(arrangement how) {
+    route_.arranged = how;
+    route_.k = problem_.k;
+    route_.bytes_a = route_.bytes_b = 0;
+    route_.copies_a = route_.copies_b = false;
+    if (how == arrangement::none) return true;
+    const bool floats = r_.a.type() == dtype::f8e4m3 || r_.a.type() == dtype::f8e5m2;
+    if (!is_8_bit(r_.a.type()) || (how == arrangement::halves && !floats)) return false;
+    if (how == arrangement::bytes && floats && !chip_.has_float8()) return false;
+    route_.copies_a = how == arrangement::halves || must_copy(problem_.a, problem_.a.transposed);
+    route_.copies_b = how == arrangement::halves || must_copy(problem_.b, !problem_.b.transposed);
+    route_.k = rounded_up(problem_.k, terms_together);
+    const auto bytes = [&](const stored_matrix& m, std::int64_t lines) {
+      const std::int64_t each = how == arrangement::halves ? 2 : 1, count = m.stride == 0 ? 1 : problem_.batch;
+      return whole_lines(static_cast<std::uint64_t>(route_.k * lines * each * count));
+    };
+    if (route_.copies_a) route_.bytes_a = bytes(problem_.a, problem_.m);
+    if (route_.copies_b) route_.bytes_b = bytes(problem_.b, problem_.n);
+    return true;
+  }
+
+  stored_matrix arranged(const stored_matrix& m, std::int64_t lines, bool transposed) const noexcept {
+    stored_matrix out = m;
+    out.address = 256;  // aligned
+    out.type = route_.arranged == arrangement::halves ? dtype::f16 : m.type;
+    out.rows = out.ld = route_.k, out.columns = lines;
+    out.stride = m.stride == 0 ? 0 : route_.k * lines;
+    out.transposed = transposed;
+    return out;
+  }
+
+  result<bool> try_arranged(arrangement how, bool aside) {
+    if (!arrange(how)) return false;
+    product_spec s{};
+    const stored_matrix a = route_.copies_a ? arranged(problem_.a, problem_.m, true) : problem_.a,
+                        b = route_.copies_b ? arranged(problem_.b, problem_.n, false) : problem_.b;
+    s.a = spec_of(a), s.b = spec_of(b);
+    s.transpose_a = a.transposed, s.transpose_b = b.transposed;
+    s.batch = problem_.batch;
+    s.compute = how == arrangement::halves ? CUBLAS_COMPUTE_32F : compute_type(r_, sums_);
+    s.scale = type_of(sums_);
+    s.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    s.d = spec_of(problem_.d);
+    route_.aside = aside;
+    route_.bytes_sums = 0;
+    route_.sums_ld = problem_.d.ld, route_.sums_stride = problem_.d.stride;
+    if (aside) {
+      const auto bytes = static_cast<std::int64_t>(bytes_of(sums_));
+      route_.sums_ld = rounded_up(problem_.m, std::max<std::int64_t>(1, 16 / bytes));
+      route_.sums_stride = route_.sums_ld * problem_.n;
+      route_.bytes_sums = whole_lines(static_cast<std::uint64_t>(route_.sums_stride * problem_.batch * bytes));
+      s.d = {type_of(sums_), problem_.m, problem_.n, route_.sums_ld, route_.sums_stride, 256};
+    }
+    s.c = s.d;
+    if (s.c.type == CUDA_R_8F_E4M3 || s.c.type == CUDA_R_8F_E5M2) s.c.type = CUDA_R_16BF;
+    if (route_.fused && !describe_form(s, how)) return false;
+    // Narrower results are rounded once: partial sums are not added in their type.
+    const bool whole = s.d.type == s.scale;
+    s.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
+    if (!whole) s.reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    if (r_.repeatability == repeatability::between_processes) s.reductions &= ~CUBLASLT_REDUCTION_SCHEME_INPLACE;
+    s.fast_accumulation =
+        r_.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
+    s.multiprocessors = r_.multiprocessors >= chip_.multiprocessors ? 0 : r_.multiprocessors;
+    if (route_.scratch_bytes() > r_.workspace) {
+      too_small_ = error(reaction::unsupported, "matmul",
+                         cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs at least ",
+                             route_.scratch_bytes(), " bytes beside its operands on this GPU"));
+      return false;
+    }
+    s.workspace = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(lane::workspace_bytes, r_.workspace - route_.scratch_bytes()));
+    route_.plan = TROUPE_TRY(product_plan::make(library_, s, disk_, chip_.name));
+    if (!route_.plan && r_.precision == precision::bf16x9) {
+      s.compute = CUBLAS_COMPUTE_32F;  // which is as precise
+      route_.plan = TROUPE_TRY(product_plan::make(library_, s, disk_, chip_.name));
+    }
+    return route_.plan.has_value();
+  }
+
+  // Describes the epilogue. Returns false if it does not go together with the arrangement.
+  bool describe_form(product_spec& s, arrangement how) const {
+    const fused_form& f = route_.form;
+    const bool scales = f.a_scale != none || f.b_scale != none || f.row_scales != none;
+    if (how == arrangement::halves && (scales || f.d_scale != none || f.amax != none)) return false;
+    const auto seen = [&](operand_index i) -> const tree_memory& {
+      return tree_.memory()[static_cast<std::size_t>(i)];
+    };
+    const auto matrix = [&](operand_index i) {
+      const tree_memory& m = seen(i);
+      const std::int64_t ld = problem_.d.columns == 1 ? problem_.d.rows : problem_.across(m.shape);
+      return product_spec::matrix{type_of(m.type), problem_.d.rows,        problem_.d.columns, ld,
+                                  m.batch_stride,  alignment_of(m.address)};
+    };
+    const auto fits = [](dtype t) { return t == dtype::f32 || t == dtype::f64 || t == dtype::f16 || t == dtype::bf16; };
+    if (f.c != none) {
+      const dtype c = seen(f.c).type, d = r_.d.type();
+      const bool narrow = d == dtype::f8e4m3 || d == dtype::f8e5m2;
+      if (narrow ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
+      s.c = matrix(f.c);
+    }
+    s.numbers_in_memory = f.alpha_in_memory != none || f.beta_in_memory != none;
+    std::int64_t kind = 0;
+    if (f.activation == fused_form::activation::relu) kind = CUBLASLT_EPILOGUE_RELU;
+    if (f.activation == fused_form::activation::gelu) kind = CUBLASLT_EPILOGUE_GELU;
+    const operand_index bias = f.bias != none ? f.bias : f.bias_gradient;
+    if (bias != none) {
+      const tree_memory& m = seen(bias);
+      if (!fits(m.type)) return false;
+      s.bias_type = type_of(m.type), s.bias_stride = m.batch_stride, s.bias_alignment = alignment_of(m.address);
+      kind |= f.bias != none ? std::int64_t{CUBLASLT_EPILOGUE_BIAS} : epilogue_part::bias_gradient;
+    }
+    const operand_index aux = f.aux != none ? f.aux : f.derivative_at;
+    if (aux != none) {
+      const product_spec::matrix m = matrix(aux);
+      if (m.ld % 8 != 0 || m.stride % 8 != 0 || m.alignment < 16 || !fits(seen(aux).type)) return false;
+      s.aux_type = m.type, s.aux_ld = m.ld, s.aux_stride = m.stride, s.aux_alignment = m.alignment;
+      kind |= f.aux != none ? epilogue_part::aux : std::int64_t{CUBLASLT_EPILOGUE_DGELU};
+    }
+    if (kind != 0) s.epilogue = kind;
+    s.scales = (f.a_scale != none || f.row_scales != none ? s.scales_a : 0) |
+               (f.b_scale != none || f.column_scales != none ? s.scales_b : 0) | (f.d_scale != none ? s.scales_d : 0) |
+               (f.amax != none ? s.finds_largest : 0);
+    if (f.row_scales != none) {
+      if (seen(f.row_scales).type != dtype::f32 || seen(f.column_scales).type != dtype::f32) return false;
+#if CUBLAS_VERSION >= 120900
+      s.a_scale_mode = s.b_scale_mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+#else
+      return false;
+#endif
+    }
+    return true;
+  }
+
+  const cublasLtHandle_t library_;
+  const multiplication& r_;
+  const problem& problem_;
+  const tree& tree_;
+  plan::disk_cache* const disk_;
+  const chip& chip_;
+  dtype sums_{};
+  route route_;
+  std::optional<error> too_small_;
+};
+
+}  // namespace
+
+void write_key(std::string& to, const multiplication& r, const problem& p) {
+  const tree& t = r.epilogue.seen();
+  to.clear();
+  for (const stored_matrix* m : {&p.a, &p.b, &p.d})
+    append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m->type), m->rows, m->columns, m->ld, m->stride,
+                                           m->transposed, alignment_of(m->address)});
+  append(to, std::array<std::int64_t, 9>{p.batch, p.transposed, static_cast<std::int64_t>(r.precision),
+                                         static_cast<std::int64_t>(r.fusion), static_cast<std::int64_t>(r.accumulation),
+                                         static_cast<std::int64_t>(r.repeatability), r.multiprocessors,
+                                         static_cast<std::int64_t>(r.workspace),
+                                         static_cast<std::int64_t>(t.nodes().size())});
+  for (const epilogue::node& n : t.nodes()) append(to, n);
+  for (const tree_memory& m : t.memory())
+    append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m.type), m.shape.row_stride, m.shape.column_stride,
+                                           m.batch_stride, alignment_of(m.address), m.address == p.d.address,
+                                           static_cast<std::int64_t>(m.mode)});
+}
+
+result<std::shared_ptr<route>> find_route(cublasLtHandle_t library, const multiplication& r, const problem& p,
+                                          plan::disk_cache* disk, const chip& on) {
+  return search(library, r, p, disk, on).run();
+}
+
+}  // namespace troupe::matmul
