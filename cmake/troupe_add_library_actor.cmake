@@ -235,6 +235,6 @@ function(troupe_test_suites_on_fakes name parts elsewhere)
   foreach(part RANGE ${last})
     add_test(NAME "${name}_cuda_fakes: the suites of ${name}, part ${part}" COMMAND troupe_${name}_host_test --gtest_brief=1 --gtest_filter=-${elsewhere})
     set_tests_properties("${name}_cuda_fakes: the suites of ${name}, part ${part}" PROPERTIES TIMEOUT 300 LABELS ${name}_cuda_fakes
-      ENVIRONMENT "TROUPE_ENGINE_UNDER_TEST=$<TARGET_FILE:troupe_${name}_cuda_on_fakes>;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
+      ENVIRONMENT "TROUPE_CACHE=off;TROUPE_ENGINE_UNDER_TEST=$<TARGET_FILE:troupe_${name}_cuda_on_fakes>;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
   endforeach()
 endfunction()

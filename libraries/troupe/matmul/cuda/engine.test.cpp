@@ -5,6 +5,7 @@
 // too.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
 #include <optional>
 #include <tests/numerics/engine_under_test.hpp>
@@ -16,6 +17,9 @@ namespace troupe::matmul {
 namespace {
 
 using epilogue::acc, epilogue::expression, epilogue::op, epilogue::span_of, epilogue::reduction;
+
+// Before the engine is loaded. Tests of the disk cache have a folder of their own.
+[[maybe_unused]] const int without_disk_cache = ::setenv("TROUPE_CACHE", "off", 1);
 
 class matmul_cuda : public ::testing::Test {
  protected:
