@@ -20,13 +20,13 @@ class epilogue_check {
 
   void run() {
     if (expression_.is_too_large())
-      return refuse("is too large", cat("at most ", expression::most_nodes, " operations, ", expression::most_numbers,
-                                        " different numbers and ", expression::most_memory, " operands in memory"));
+      return refuse("is too large", cat("at most ", most_nodes, " operations, ", most_numbers,
+                                        " different numbers and ", most_memory, " operands in memory"));
     const auto all = expression_.nodes();
     const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
     if (uses_all && is_paired(expression_.nodes()))
       return refuse("has acc beside left or right", "either the whole product, or its halves");
-    std::array<bool, expression::most_memory> written{};
+    std::array<bool, most_memory> written{};
     for (const node& n : expression_.nodes()) {
       check_types(n);
       if (!has_memory(n.what)) continue;

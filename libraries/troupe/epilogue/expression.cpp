@@ -133,6 +133,12 @@ expression expression::reducing(const expression& x, reduction how, span_of over
   return out;
 }
 
+expression expression::without_writes() const {
+  expression out = *this;
+  for (memory_operand& m : out.parts_->memory) m.mode = access_mode::read;
+  return out;
+}
+
 namespace detail {
 
 expression::memory_operand matrix_of(const memory_range& memory, const tensor_shape& s, dtype type) {

@@ -22,9 +22,6 @@ struct product_part {
 /// parts are computed once. As a field of a request, it keeps its memory alive.
 class expression {
  public:
-  /// The most operations, numbers and operands in memory.
-  static constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 16;
-
   /// One operand in memory.
   struct memory_operand {
     memory_range range;
@@ -47,6 +44,9 @@ class expression {
   static expression reading(op what, memory_operand from);
   static expression writing(const expression& x, memory_operand to);
   static expression reducing(const expression& x, reduction how, span_of over, memory_operand to);
+
+  /// Returns the same expression with all of its memory only read, for a request that prepares its plan.
+  expression without_writes() const;
 
   std::span<const node> nodes() const noexcept { return parts_->nodes; }
   std::span<const double> numbers() const noexcept { return parts_->numbers; }

@@ -116,7 +116,7 @@ TEST(epilogue_expression, that_is_too_large_says_so) {
   expression e = acc;
   for (int i = 0; i < 25; ++i) e = e + static_cast<double>(i + 1) * e;
   EXPECT_TRUE(e.is_too_large());
-  EXPECT_LE(e.nodes().size(), expression::most_nodes);
+  EXPECT_LE(e.nodes().size(), most_nodes);
   EXPECT_TRUE((relu(e) + 1).is_too_large());
 }
 

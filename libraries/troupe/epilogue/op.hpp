@@ -104,6 +104,9 @@ constexpr bool is_linear(op o) noexcept {
 /// Returns true if the operation's value is its argument.
 constexpr bool passes_on(op o) noexcept { return o == op::store || o == op::reduce; }
 
+/// The most operations, different numbers and operands in memory of an epilogue.
+inline constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 16;
+
 /// One operation of an epilogue. Its arguments are nodes before it.
 struct node {
   op what = op::none;

@@ -7,8 +7,6 @@
 namespace troupe::epilogue {
 namespace {
 
-constexpr std::size_t most = 256;
-
 template <class T>
 std::span<const T> take(const std::byte*& at, std::size_t count) noexcept {
   const std::span<const T> out(reinterpret_cast<const T*>(at), count);
@@ -22,7 +20,8 @@ tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {
   head h{};
   if (bytes < sizeof h) return;
   std::memcpy(&h, encoded, sizeof h);
-  if (h.nodes > most || h.numbers > most || h.memory > most || encoded_bytes(h.nodes, h.numbers, h.memory) != bytes)
+  if (h.nodes > most_nodes || h.numbers > most_numbers || h.memory > most_memory ||
+      encoded_bytes(h.nodes, h.numbers, h.memory) != bytes)
     return;
   const std::byte* at = encoded + sizeof h;
   nodes_ = take<node>(at, h.nodes);

@@ -90,6 +90,11 @@ bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
   if (straddles) wrong = "lies only partly in the buffer that is replaced";
   return any;
 }
+template <class F>
+  requires requires(F& f) { f.visit_memory([](memory_range&) {}); }
+bool rebind_field(std::optional<F>& f, const rebinding& r, std::string& wrong) {
+  return f && rebind_field(*f, r, wrong);
+}
 inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& wrong) {
   bool any = false, straddles = false;
   std::vector<kernel::argument> list = f.list();

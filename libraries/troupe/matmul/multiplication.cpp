@@ -3,7 +3,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/matmul/multiplication.hpp>
+#include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/shapes.hpp>
 #include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>
@@ -13,19 +13,18 @@ namespace {
 
 using epilogue::is_complex, troupe::detail::text;
 
+constexpr std::int32_t most_measured = 64;
+
 constexpr std::int64_t most_terms_of_i8 = 131071;  // a sum of this number of products fits 32 bits
 
+// Of a multiplication, or of one to prepare.
+template <class Product>
 class product_check {
  public:
-  product_check(checker& c, const multiplication& r) noexcept : check_(c), r_(r) {}
+  product_check(checker& c, const Product& r) noexcept : check_(c), r_(r) {}
 
   void run() {
-    check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact, tf32, bf16, f16 or bf16x9");
-    check_.require(is_known(r_.fusion), r_.fusion, "is not a fusion", "allowed or required");
-    check_.require(is_known(r_.accumulation), r_.accumulation, "is not an accumulation", "precise or fast");
-    check_.require(is_known(r_.repeatability), r_.repeatability, "is not a repeatability",
-                   "within_a_process or between_processes");
-    check_.require(r_.multiprocessors >= 0, r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
+    check_options();
     if (!has_rank(r_.a) || !has_rank(r_.b) || !has_rank(r_.d) || !has_types()) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
     // A view that was refused when it was made has its own reason, which the checker has found already.
@@ -45,11 +44,22 @@ class product_check {
     check_.view(r_.a);
     check_.view(r_.b);
     check_.view(r_.d);
+    check_scales(a, b);
     epilogue::check(check_, r_.epilogue, {d.one.rows, d.one.columns, d.count, sums_});
     in_place(d);
   }
 
  private:
+  void check_options() {
+    check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact, tf32, bf16, f16 or bf16x9");
+    check_.require(is_known(r_.fusion), r_.fusion, "is not a fusion", "allowed or required");
+    check_.require(is_known(r_.accumulation), r_.accumulation, "is not an accumulation", "precise or fast");
+    check_.require(is_known(r_.repeatability), r_.repeatability, "is not a repeatability",
+                   "within_a_process or between_processes");
+    if (r_.multiprocessors < 0)
+      check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
+  }
+
   template <class F>
   void refuse(const F& field, std::string_view expected) {
     check_.refuse(&field, "is " + troupe::detail::extents_text(field.shape()), expected);
@@ -72,7 +82,7 @@ class product_check {
     sums_ = sums_of(r_.a.type(), r_.b.type());
     if (sums_ == dtype{}) {
       check_.refuse(&r_.b, cat("holds ", to_string(r_.b.type()), ", and a holds ", to_string(r_.a.type())),
-                    "both f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2");
+                    "both f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128, or each f8e4m3 or f8e5m2");
       return false;
     }
     const dtype d = r_.d.type();
@@ -81,6 +91,38 @@ class product_check {
       check_.refuse(&r_.d, cat("holds ", to_string(d)),
                     is_complex(sums_) ? cat(to_string(sums_), ", as a and b") : "one real number in each element");
     return fine;
+  }
+
+  void check_scales(const batch_of_matrices& a, const batch_of_matrices& b) {
+    if (r_.a_scales.has_value() != r_.b_scales.has_value())
+      return check_.refuse(r_.a_scales ? &*r_.a_scales : &*r_.b_scales, "is given alone",
+                           "a_scales and b_scales, or neither");
+    if (!r_.a_scales) return;
+    check_scales_of(r_.a, a, *r_.a_scales, true);
+    check_scales_of(r_.b, b, *r_.b_scales, false);
+  }
+  void check_scales_of(const in_any& factor, const batch_of_matrices& of, const in_any& scales, bool lines_are_rows) {
+    if (!has_rank(scales)) return;
+    const scale_block block = block_of(scales.type(), factor.type());
+    if (block.terms == 0)
+      return check_.refuse(&scales,
+                           cat("holds ", to_string(scales.type()), " for elements of ", to_string(factor.type())),
+                           "f8e8m0 or f32 for f8e4m3 and f8e5m2, f8e4m3 for f4e2m1x2");
+    const batch_of_matrices all = matrices_of(scales.shape());
+    const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type()),
+                       lines = lines_are_rows ? of.one.rows : of.one.columns,
+                       along = (terms + block.terms - 1) / block.terms,
+                       coarse = (lines + block.terms - 1) / block.terms;
+    const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
+    const bool may_be_coarse = scales.type() == dtype::f32;
+    if (s.columns != along || (s.rows != lines && !(may_be_coarse && s.rows == coarse)))
+      return refuse(
+          scales,
+          cat(lines_are_rows ? cat(lines, " x ", along) : cat(along, " x ", lines),
+              may_be_coarse ? cat(", or ", lines_are_rows ? cat(coarse, " x ", along) : cat(along, " x ", coarse)) : "",
+              ": one for ", block.terms, " terms"));
+    if (all.count != of.count) return refuse(scales, cat(of.count, " matrices, as its factor"));
+    check_.view(scales);
   }
 
   // D may be what the epilogue loads: each element is read before it is written.
@@ -94,13 +136,52 @@ class product_check {
   }
 
   checker& check_;
-  const multiplication& r_;
+  const Product& r_;
   dtype sums_{};
 };
 
 }  // namespace
 
 void multiplication::check(checker& c) const { product_check(c, *this).run(); }
+
+void prepare::check(checker& c) const {
+  product_check(c, *this).run();
+  if (measure < 0 || measure > most_measured)
+    c.refuse(&measure, cat("is ", measure), cat("how many algorithms to measure, at most ", most_measured));
+  c.require(measure == 0 || choice.library() == 0, choice, "is given beside measure", "one of them");
+  if (chosen) c.vector(*chosen, choice::size, 1);
+}
+
+prepare prepare::of(const multiplication& r, std::int32_t measure) {
+  return {.a = r.a,
+          .b = r.b,
+          .d = in_any(r.d.range(), r.d.shape(), r.d.type()),
+          .epilogue = r.epilogue.without_writes(),
+          .a_scales = r.a_scales,
+          .b_scales = r.b_scales,
+          .precision = r.precision,
+          .fusion = r.fusion,
+          .accumulation = r.accumulation,
+          .repeatability = r.repeatability,
+          .multiprocessors = r.multiprocessors,
+          .workspace = r.workspace,
+          .measure = measure};
+}
+
+multiplication prepare::product() const {
+  return {a,
+          b,
+          out_any(d.range(), d.shape(), d.type()),
+          epilogue,
+          a_scales,
+          b_scales,
+          precision,
+          fusion,
+          accumulation,
+          repeatability,
+          multiprocessors,
+          workspace};
+}
 
 }  // namespace troupe::matmul
 

@@ -8,7 +8,6 @@
 #include <troupe/request/any_operand.hpp>
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/request.hpp>
-#include <troupe/request/request_list.hpp>
 
 /// Products of matrices of many types, followed by an epilogue.
 namespace troupe::matmul {
@@ -23,6 +22,8 @@ struct multiplication {
   in_any a, b;
   out_any d;
   epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
+  /// One scale for each block of a factor's elements along k: see docs/matmul.md. Given for both factors or neither.
+  std::optional<in_any> a_scales, b_scales;
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
@@ -31,15 +32,14 @@ struct multiplication {
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   using reply = outcome;
   static constexpr bool reply_informs = true;  ///< no result is in it, so a graph does without
-  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, precision, fusion, accumulation, repeatability,
-                 multiprocessors, workspace)
+  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
+                 repeatability, multiprocessors, workspace)
   void check(checker&) const;
 };
 
-using all_requests = request_list<multiplication>;
-
 /// Options of `multiply`: fields of the request.
 struct options {
+  std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
@@ -53,8 +53,8 @@ template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
                   const epilogue::expression& e = epilogue::product_part{epilogue::op::accumulator},
                   const options& o = {}, const call_options_of<Device>& how = {}) {
-  return gpu.tell(multiplication{a, b, d, e, o.precision, o.fusion, o.accumulation, o.repeatability, o.multiprocessors,
-                                 o.workspace},
+  return gpu.tell(multiplication{a, b, d, e, o.a_scales, o.b_scales, o.precision, o.fusion, o.accumulation,
+                                 o.repeatability, o.multiprocessors, o.workspace},
                   how);
 }
 

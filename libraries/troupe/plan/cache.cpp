@@ -138,12 +138,40 @@ void any_cache::drop(entries gone) {
   if (plans && settings_.before_drop) settings_.before_drop();
 }
 
-statistics any_cache::count() const {
-  const std::scoped_lock guard(lock_);
+statistics any_cache::counted() const {
   statistics out = counted_;
   out.plans = static_cast<std::uint64_t>(
       std::count_if(all_.begin(), all_.end(), [](const entry& e) { return e.plan != nullptr; }));
   return out;
+}
+
+statistics any_cache::count() const {
+  const std::scoped_lock guard(lock_);
+  return counted();
+}
+
+statistics any_cache::count_anew() {
+  const std::scoped_lock guard(lock_);
+  const statistics out = counted();
+  counted_ = {};
+  return out;
+}
+
+// Stores a plan in the place of any other.
+void any_cache::put(std::string_view key, any_plan plan) {
+  entries gone;
+  {
+    const std::scoped_lock guard(lock_);
+    if (const auto found = by_key_.find(key); found != by_key_.end() && !found->second->being_made)
+      move_out(found->second, gone);
+    if (by_key_.find(key) == by_key_.end()) {
+      all_.push_front({.key = std::string(key), .being_made = false, .plan = std::move(plan)});
+      by_key_.emplace(all_.front().key, all_.begin());
+      ++counted_.made;
+      trim(settings_.most, false, gone);
+    }
+  }
+  drop(std::move(gone));
 }
 
 }  // namespace troupe::plan::detail

@@ -37,6 +37,8 @@ class any_cache {
   result<any_plan> get(std::string_view key, maker make);
   void drop_if(const std::function<bool(std::string_view key)>& unwanted);
   statistics count() const;
+  statistics count_anew();
+  void put(std::string_view key, any_plan plan);
 
  private:
   struct entry {
@@ -50,6 +52,7 @@ class any_cache {
     std::size_t operator()(std::string_view key) const noexcept;
   };
   class flight;
+  statistics counted() const;
   void trim(std::size_t most, bool failures, entries& gone);
   void move_out(entries::iterator at, entries& gone);
   void drop(entries gone);
@@ -86,9 +89,13 @@ class cache {
     if (!got) return got.error();
     return std::static_pointer_cast<Plan>(std::move(*got));
   }
+  /// Puts a plan in the place of the one that there is; not while that is being made.
+  void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
   /// Drops the plans whose keys `unwanted(key)` names.
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
   statistics count() const { return any_.count(); }
+  /// Returns the same, and counts from 0 from now on.
+  statistics count_anew() { return any_.count_anew(); }
 
  private:
   detail::any_cache any_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <troupe/base/dtype.hpp>
 #include <troupe/request/view_operand.hpp>
@@ -68,6 +69,16 @@ struct operands_in<any_operand<M>> {
 };
 
 template <access_mode M>
+struct operands_in<std::optional<any_operand<M>>> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const std::optional<any_operand<M>>& o, V&& f) {
+    if (o) f(&*o, o->range(), bytes_of(o->type()), M);
+  }
+};
+
+template <access_mode M>
 struct field_codec<any_operand<M>> {
   struct encoded {
     std::uint64_t address, bytes;
@@ -86,6 +97,26 @@ struct field_codec<any_operand<M>> {
     encoded e;
     std::memcpy(&e, at, sizeof e);
     return {memory_range{{}, e.address, e.bytes}, e.shape, static_cast<dtype>(e.type)};
+  }
+};
+
+/// One that was left out has address 0, where no memory is.
+template <access_mode M>
+struct field_codec<std::optional<any_operand<M>>> {
+  using given = field_codec<any_operand<M>>;
+  using element = std::byte;
+  static constexpr char kind = "789"[static_cast<int>(M)];
+  static constexpr std::size_t size = given::size, align = given::align;
+  static constexpr std::size_t blob_bytes(const std::optional<any_operand<M>>&) noexcept { return 0; }
+  static void encode(const std::optional<any_operand<M>>& f, std::byte* at, blob_cursor& blob) noexcept {
+    if (f)
+      given::encode(*f, at, blob);
+    else
+      clear_rest(at, 0, size);
+  }
+  static std::optional<any_operand<M>> decode(const std::byte* at) noexcept {
+    const any_operand<M> f = given::decode(at);
+    return f.range().address == 0 ? std::nullopt : std::optional(f);
   }
 };
 

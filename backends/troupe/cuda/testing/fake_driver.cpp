@@ -178,6 +178,13 @@ CUresult cuEventSynchronize(CUevent event) {
   NOTE("cuEventSynchronize");
   return driver().pass(number_of(event)), CUDA_SUCCESS;
 }
+CUresult cuEventElapsedTime(float* ms, CUevent, CUevent) {
+  NOTE("cuEventElapsedTime");
+  auto& times = driver().elapsed_ms;
+  *ms = times.empty() ? 1 : times.front();
+  if (!times.empty()) times.pop_front();
+  return CUDA_SUCCESS;
+}
 
 // -- images and kernels: each image has all kernels of the driver
 

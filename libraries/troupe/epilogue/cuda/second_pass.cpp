@@ -80,7 +80,8 @@ second_pass::second_pass(const tree& t, const stored_product& on)
 
 // Returns the number of elements that a thread computes at a time.
 unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
-  const bool wide = slots > narrow_slots;
+  const bool wide = slots > kernel_arguments::ordinary_slots;
+  ordinary_ = !wide;
   const auto choose = [&]<class N>(N, unsigned at_a_time) {
     kernel_ = wide ? cuda::kernel<"tail_wide", N> : cuda::kernel<"tail", N>;
     return wide ? 1 : at_a_time;

@@ -36,6 +36,10 @@ class second_pass {
   struct places {
     std::uint64_t product, result, memory;
   };
+  /// The arguments of its kernel, for one that computes a product and its epilogue together.
+  kernel_arguments::tail tail_of(const tree& t, const places& at) const noexcept;
+  /// Whether kernels for ordinary epilogues, with few slots, have enough.
+  bool is_ordinary() const noexcept { return ordinary_; }
   /// Enqueues it, by `launch(kernel, blocks, threads, arguments)`. `t` has the structure that it was made for.
   template <class Launch>
   result<void> enqueue(const tree& t, const places& at, Launch&& launch) const {
@@ -62,10 +66,9 @@ class second_pass {
   static cuda::grid threads() noexcept { return {kernel_arguments::lanes, kernel_arguments::warps, 1}; }
   unsigned choose_kernel(unsigned slots, dtype product);
   void add_reduction(const node& n, const tree_memory& to);
-  kernel_arguments::tail tail_of(const tree& t, const places& at) const noexcept;
 
   kernel_arguments::tail tail_;
-  bool transposed_;
+  bool transposed_, ordinary_ = false;
   cuda::kernel_id kernel_{};
   cuda::grid blocks_;
   std::vector<reduction_pass> reductions_;

@@ -122,111 +122,116 @@ inline __device__ double combined_in_warp(reduction how, double x) {
 #endif
 }
 
-/// `Count` elements of a column at a time, `lanes` rows apart.
-template <class N, int Slots, int Count>
-class tail_thread {
- public:
-  __device__ explicit tail_thread(const kernel_arguments::tail& t)
-      : t_(t), first_row_(static_cast<i64>(blockIdx.x) * lanes * Count + threadIdx.x) {}
+/// Computes the epilogue for `Count` elements, whose places and products `part` knows.
+template <class N, int Slots, int Count, class Part>
+__device__ void interpret(const kernel_arguments::tail& t, const Part& part) {
+  const auto load = [&](const kernel_arguments::place& p, const void* memory, N* to) {
+    for (int i = 0; i < Count; ++i)
+      to[i] = part.exists(i) ? number<N>::load(static_cast<dtype>(p.type), memory, part.index(p, i)) : N(0);
+  };
+  const auto store = [&](const kernel_arguments::place& p, void* memory, const N* x) {
+    for (int i = 0; i < Count; ++i)
+      if (part.exists(i)) number<N>::store(static_cast<dtype>(p.type), memory, part.index(p, i), x[i]);
+  };
+  N values[Slots][Count];
+  for (unsigned k = 0; k < t.steps; ++k) {
+    const kernel_arguments::step& s = t.all[k];
+    N* const to = values[s.to];
+    const N* const x = values[s.arguments[0]];
+    switch (s.what) {
+      case op::accumulator:
+      case op::left:
+      case op::right:
+        part.product(s.what == op::right, to);
+        break;
+      case op::number:
+        for (int i = 0; i < Count; ++i) to[i] = number_of<N>(t.numbers[s.operand]);
+        break;
+      case op::load_number:
+      case op::load_row:
+      case op::load_column:
+      case op::load:
+        load(t.memory[s.operand], part.memory(s.operand), to);
+        break;
+      case op::convert:
+        for (int i = 0; i < Count; ++i) to[i] = number<N>::rounded(s.type, x[i]);
+        break;
+      case op::store:
+        store(t.memory[s.operand], part.memory(s.operand), x);
+        break;
+      case op::reduce:
+        part.reduce(s, x);
+        break;
+      default:
+        apply<N, Count>(s.what, to, x, values[s.arguments[1]], values[s.arguments[2]]);
+    }
+  }
+  store(t.result, part.result(), values[t.all[t.steps - 1].to]);
+}
 
-  __device__ void run() {
-    const i64 first = static_cast<i64>(blockIdx.y) * t_.columns_of_block;
-    for (which_ = blockIdx.z; which_ < t_.batch; which_ += gridDim.z)
-      for (i64 j = 0; j < t_.columns_of_block && first + j < t_.columns; j += warps) {
-        column_ = first + j + threadIdx.y;
-        first_of_group_ = j == 0;
-        run_column();  // whether or not the column exists: a warp reduces together
+/// `Count` elements of a column of a product in memory, `lanes` rows apart.
+template <class N, int Count>
+class column_part {
+ public:
+  __device__ column_part(const kernel_arguments::tail& t, i64 which, i64 column, bool first_of_group)
+      : t_(t),
+        first_row_(static_cast<i64>(blockIdx.x) * lanes * Count + threadIdx.x),
+        which_(which),
+        column_(column),
+        first_of_group_(first_of_group) {}
+
+  __device__ bool exists(int i) const { return row(i) < t_.rows && column_ < t_.columns; }
+  __device__ i64 index(const kernel_arguments::place& p, int i) const {
+    return which_ * p.batch + row(i) * p.along + column_ * p.across;
+  }
+  __device__ void* memory(unsigned operand) const { return reinterpret_cast<void*>(t_.memory[operand].address); }
+  __device__ void* result() const { return reinterpret_cast<void*>(t_.result.address); }
+  __device__ void product(bool right, N* to) const {
+    const kernel_arguments::place& p = t_.product;
+    for (int i = 0; i < Count; ++i)
+      to[i] = exists(i) ? number<N>::load(static_cast<dtype>(p.type), reinterpret_cast<const void*>(p.address),
+                                          index(p, i) + (right ? t_.right : 0))
+                        : N(0);
+  }
+  __device__ void reduce(const kernel_arguments::step& s, const N* x) const {
+    if constexpr (std::is_floating_point_v<N>) {  // complex numbers have no reductions
+      auto* const partial = static_cast<double*>(memory(s.operand));
+      const double start = start_of(s.combine);
+      if (s.over == span_of::row) {
+        // Only this thread has this group of this row.
+        const i64 groups = static_cast<i64>(gridDim.y) * warps,
+                  group = static_cast<i64>(blockIdx.y) * warps + threadIdx.y;
+        for (int i = 0; i < Count; ++i) {
+          if (row(i) >= t_.rows) continue;
+          double& mine = partial[(which_ * groups + group) * t_.rows + row(i)];
+          if (first_of_group_) mine = start;
+          if (column_ < t_.columns) mine = combined(s.combine, mine, x[i]);
+        }
+        return;
       }
+      double mine = start;
+      for (int i = 0; i < Count; ++i)
+        if (exists(i)) mine = combined(s.combine, mine, x[i]);
+      mine = combined_in_warp(s.combine, mine);
+      if (threadIdx.x == 0 && column_ < t_.columns)
+        partial[(which_ * t_.columns + column_) * gridDim.x + blockIdx.x] = mine;
+    }
   }
 
  private:
-  using place = kernel_arguments::place;
-  __device__ bool exists(int i) const { return first_row_ + static_cast<i64>(i) * lanes < t_.rows && column_ < t_.columns; }
-  __device__ i64 index(const place& p, int i) const {
-    return which_ * p.batch + (first_row_ + static_cast<i64>(i) * lanes) * p.along + column_ * p.across;
-  }
-  __device__ void load(const place& p, i64 offset, N* to) const {
-    for (int i = 0; i < Count; ++i)
-      to[i] = exists(i) ? number<N>::load(static_cast<dtype>(p.type), reinterpret_cast<const void*>(p.address),
-                                          index(p, i) + offset)
-                        : N(0);
-  }
-  __device__ void store(const place& p, const N* x) const {
-    for (int i = 0; i < Count; ++i)
-      if (exists(i)) number<N>::store(static_cast<dtype>(p.type), reinterpret_cast<void*>(p.address), index(p, i), x[i]);
-  }
-
-  __device__ void run_column() {
-    N values[Slots][Count];
-    for (unsigned k = 0; k < t_.steps; ++k) {
-      const kernel_arguments::step& s = t_.all[k];
-      N* const to = values[s.to];
-      const N* const x = values[s.arguments[0]];
-      switch (s.what) {
-        case op::accumulator:
-        case op::left:
-          load(t_.product, 0, to);
-          break;
-        case op::right:
-          load(t_.product, t_.right, to);
-          break;
-        case op::number:
-          for (int i = 0; i < Count; ++i) to[i] = number_of<N>(t_.numbers[s.operand]);
-          break;
-        case op::load_number:
-        case op::load_row:
-        case op::load_column:
-        case op::load:
-          load(t_.memory[s.operand], 0, to);
-          break;
-        case op::convert:
-          for (int i = 0; i < Count; ++i) to[i] = number<N>::rounded(s.type, x[i]);
-          break;
-        case op::store:
-          store(t_.memory[s.operand], x);
-          break;
-        case op::reduce:
-          if constexpr (std::is_floating_point_v<N>) reduce(s, x);  // complex numbers have no reductions
-          break;
-        default:
-          apply<N, Count>(s.what, to, x, values[s.arguments[1]], values[s.arguments[2]]);
-      }
-    }
-    store(t_.result, values[t_.all[t_.steps - 1].to]);
-  }
-
-  __device__ void reduce(const kernel_arguments::step& s, const N* x) const {
-    auto* const partial = reinterpret_cast<double*>(t_.memory[s.operand].address);
-    const double start = start_of(s.combine);
-    if (s.over == span_of::row) {
-      // Only this thread has this group of this row.
-      const i64 groups = static_cast<i64>(gridDim.y) * warps, group = static_cast<i64>(blockIdx.y) * warps + threadIdx.y;
-      for (int i = 0; i < Count; ++i) {
-        const i64 row = first_row_ + static_cast<i64>(i) * lanes;
-        if (row >= t_.rows) continue;
-        double& mine = partial[(which_ * groups + group) * t_.rows + row];
-        if (first_of_group_) mine = start;
-        if (column_ < t_.columns) mine = combined(s.combine, mine, x[i]);
-      }
-      return;
-    }
-    double mine = start;
-    for (int i = 0; i < Count; ++i)
-      if (exists(i)) mine = combined(s.combine, mine, x[i]);
-    mine = combined_in_warp(s.combine, mine);
-    if (threadIdx.x == 0 && column_ < t_.columns)
-      partial[(which_ * t_.columns + column_) * gridDim.x + blockIdx.x] = mine;
-  }
-
+  __device__ i64 row(int i) const { return first_row_ + static_cast<i64>(i) * lanes; }
   const kernel_arguments::tail& t_;
-  const i64 first_row_;
-  i64 which_ = 0, column_ = 0;
-  bool first_of_group_ = false;
+  const i64 first_row_, which_, column_;
+  const bool first_of_group_;
 };
 
 template <class N, int Slots, int Count>
 __device__ void run_tail(const kernel_arguments::tail& t) {
-  tail_thread<N, Slots, Count>(t).run();
+  const i64 first = static_cast<i64>(blockIdx.y) * t.columns_of_block;
+  for (i64 which = blockIdx.z; which < t.batch; which += gridDim.z)
+    for (i64 j = 0; j < t.columns_of_block && first + j < t.columns; j += warps)
+      // Whether or not the column exists: a warp reduces together.
+      interpret<N, Slots, Count>(t, column_part<N, Count>(t, which, first + j + threadIdx.y, j == 0));
 }
 
 /// One thread for each result.

@@ -10,7 +10,7 @@
 namespace troupe::epilogue::kernel_arguments {
 
 inline constexpr unsigned lanes = 32, warps = 8;  ///< the threads of a block
-inline constexpr std::size_t most_steps = 64, most_numbers = 32, most_places = 16;
+inline constexpr unsigned ordinary_slots = 8;     ///< of the kernels for ordinary epilogues
 
 /// A matrix, or a batch of them: the distances of its elements from row to row and from column to column, and from
 /// matrix to matrix, in elements.
@@ -42,9 +42,9 @@ struct tail {
   std::int64_t rows, columns, batch;
   std::int64_t columns_of_block;  ///< a multiple of `warps`; a group is every `warps`th column of a block
   std::uint32_t steps, unused;
-  step all[most_steps];
+  step all[most_nodes];
   double numbers[most_numbers];
-  place memory[most_places];
+  place memory[most_memory];
 };
 
 /// Combines `parts` partial results, `between_parts` apart, for each of `count` results, and stores them.

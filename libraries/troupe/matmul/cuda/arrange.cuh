@@ -2,35 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
+#include <troupe/epilogue/cuda/numbers.cuh>
 
 #include "kernel_arguments.hpp"
 
 /// Operands as tensor cores need them, where they are stored otherwise.
 namespace troupe::matmul::on_gpu {
 
-using kernel_arguments::arranging;
+using kernel_arguments::arranging, kernel_arguments::scaling;
+using i64 = std::int64_t;
 
 /// Blocks of 32 x 8 threads; a tile of 32 x 32 elements at a time, so that both sides are read and written in order.
-template <class In, class Out>
-__device__ void arrange(const arranging& a) {
+/// load(matrix of the batch, line, element) returns what to store.
+template <class Out, class Load>
+__device__ void arrange_by(const arranging& a, const Load& load) {
   constexpr unsigned width = 32, height = 8;
   __shared__ Out tile[width][width + 1];
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * width;
-  for (std::int64_t b = blockIdx.z; b < a.batch; b += gridDim.z)
-    for (std::int64_t l = static_cast<std::int64_t>(blockIdx.y) * width; l < a.lines;
-         l += static_cast<std::int64_t>(gridDim.y) * width) {
-      const In* const from = static_cast<const In*>(a.from) + b * a.from_stride;
+  const i64 first = static_cast<i64>(blockIdx.x) * width;
+  for (i64 b = blockIdx.z; b < a.batch; b += gridDim.z)
+    for (i64 l = static_cast<i64>(blockIdx.y) * width; l < a.lines; l += static_cast<i64>(gridDim.y) * width) {
       Out* const to = static_cast<Out*>(a.to) + b * a.lines * a.padded;
       const bool in_order = a.along == 1;
       for (unsigned i = threadIdx.y; i < width; i += height) {
         // Neighbouring threads read neighbours: of a line, or of an element's place in several lines.
         const unsigned e = in_order ? threadIdx.x : i, line = in_order ? i : threadIdx.x;
-        const std::int64_t element = first + e, of = l + line;
-        tile[line][e] = element < a.length && of < a.lines
-                            ? static_cast<Out>(from[element * a.along + of * a.across])
-                            : static_cast<Out>(0);
+        const bool exists = first + e < a.length && l + line < a.lines;
+        tile[line][e] = exists ? load(b, l + line, first + e) : static_cast<Out>(0);
       }
       __syncthreads();
       for (unsigned i = threadIdx.y; i < width; i += height)
@@ -38,6 +35,33 @@ __device__ void arrange(const arranging& a) {
           to[(l + i) * a.padded + first + threadIdx.x] = tile[i][threadIdx.x];
       __syncthreads();
     }
+}
+
+template <class In, class Out>
+__device__ void arrange(const arranging& a) {
+  arrange_by<Out>(a, [&](i64 b, i64 line, i64 e) {
+    return static_cast<Out>(static_cast<const In*>(a.from)[b * a.from_stride + line * a.across + e * a.along]);
+  });
+}
+
+/// The scaled elements are those of Out, or rounded to float.
+template <class Out>
+__device__ void scale(const scaling& s) {
+  using number = epilogue::on_gpu::number<float>;
+  const arranging& a = s.what;
+  const bool pairs = static_cast<dtype>(s.type) == dtype::f4e2m1x2;
+  arrange_by<Out>(a, [&](i64 b, i64 line, i64 e) {
+    const i64 at = b * a.from_stride + line * a.across + (pairs ? e / 2 : e) * a.along,
+              scale_at = b * s.stride + line / s.lines_of_block * s.across + e / s.terms_of_block * s.along;
+    float x;
+    if (pairs) {
+      const unsigned code = static_cast<const std::uint8_t*>(a.from)[at] >> (e % 2 * 4);
+      x = static_cast<float>(float4_e2m1::from_bits(static_cast<std::uint8_t>(code)));
+    } else {
+      x = number::load(static_cast<dtype>(s.type), a.from, at);
+    }
+    return static_cast<Out>(x * number::load(static_cast<dtype>(s.scale_type), s.scales, scale_at));
+  });
 }
 
 }  // namespace troupe::matmul::on_gpu

@@ -6,6 +6,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/engine.hpp>
 #include <troupe/matmul/cuda/kernel_arguments.hpp>
+#include <troupe/matmul/cuda/rehearsal.hpp>
 #include <troupe/matmul/cuda/status.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -13,27 +14,6 @@ namespace troupe::matmul {
 namespace {
 
 using cuda::kernel, epilogue::tree, epilogue::tree_memory;
-
-// A factor in the type in which cuBLASLt computes.
-struct alignas(16) number {
-  std::byte value[16];
-};
-number number_of(double x, dtype sums) noexcept {
-  number out{};
-  const auto put = [&](auto v) { std::memcpy(out.value, &v, sizeof v); };
-  switch (sums) {
-    case dtype::f64:
-    case dtype::c128:
-      put(x);
-      break;
-    case dtype::i32:
-      put(static_cast<std::int32_t>(x));
-      break;
-    default:
-      put(static_cast<float>(x));
-  }
-  return out;
-}
 
 const void* address_of(operand_index i, const tree& t) noexcept {
   return i == none ? nullptr : reinterpret_cast<const void*>(t.memory()[static_cast<std::size_t>(i)].address);
@@ -58,6 +38,12 @@ result<const void*> number_for_gpu(const number& by_value, operand_index in_memo
   std::byte* const place = TROUPE_TRY(on.memory().claim(sizeof by_value));
   std::memcpy(place, &by_value, sizeof by_value);
   return static_cast<const void*>(place);
+}
+
+cuda::grid tiles(std::int64_t length, std::int64_t lines, std::int64_t count) noexcept {
+  constexpr std::int64_t tile = 32, most = 65535;
+  return {cuda::at_most((length + tile - 1) / tile, 0x7fffffff), cuda::at_most((lines + tile - 1) / tile, most),
+          cuda::at_most(count, most)};
 }
 
 result<chip> chip_of(CUdevice device, std::size_t library) {
@@ -109,12 +95,13 @@ result<void> cublaslt::launch(cuda::kernel_id which, cuda::grid blocks, cuda::gr
 result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r, const problem& p, lane& on) {
   thread_local std::string key;
   write_key(key, r, p);
-  if (on.last_route != nullptr && on.last_key == key) [[likely]]
+  const std::uint64_t now = replaced_.load(std::memory_order_acquire);
+  if (on.last_route != nullptr && on.known_since == now && on.last_key == key) [[likely]]
     return on.last_route;
+  const choosing how{.disk = &disk_};
   std::shared_ptr<const route> found =
-      TROUPE_TRY(routes_.get(key, [&] { return find_route(library_.get(), r, p, &disk_, chip_); }));
-  on.last_key = key;
-  on.last_route = found;
+      TROUPE_TRY(routes_.get(key, [&] { return find_route(library_.get(), r, p, chip_, how); }));
+  on.last_key = key, on.last_route = found, on.known_since = now;
   return found;
 }
 
@@ -124,6 +111,11 @@ result<outcome> cublaslt::run(const multiplication& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const problem p = problem_of(r);
   const auto way = TROUPE_TRY(route_of(r, p, *on));
+  const outcome done{.fused = way->fused || !way->multiplies};
+  if (way->small) {
+    TROUPE_TRY(multiply_small(r, p, *way, nullptr, 1, on->stream()));
+    return done;
+  }
   std::optional<cuda::scratch> scratch;
   if (way->scratch_bytes() != 0) {
     auto made = TROUPE_TRY(cuda::scratch::make(c, "matmul", way->scratch_bytes()));
@@ -132,64 +124,213 @@ result<outcome> cublaslt::run(const multiplication& r, call& c) {
   const std::uint64_t memory = scratch ? scratch->address() : 0;
   if (way->multiplies) TROUPE_TRY(multiply(r, p, *way, memory, *on, c));
   if (way->pass) {
-    const std::uint64_t sums = memory + way->bytes_a + way->bytes_b;
+    const std::uint64_t sums = way->aside ? memory + way->offset_sums() : p.d.address;
     TROUPE_TRY(
-        way->pass->enqueue(t, {way->aside ? sums : p.d.address, p.d.address, sums + way->bytes_sums},
+        way->pass->enqueue(t, {sums, p.d.address, memory + way->offset_partial()},
                            [&](cuda::kernel_id which, cuda::grid blocks, cuda::grid threads, const auto& arguments) {
                              return launch(which, blocks, threads, on->stream(), arguments);
                            }));
   }
-  return outcome{.fused = way->fused || !way->multiplies};
+  return done;
 }
 
-result<void> cublaslt::arrange(const stored_matrix& m, bool terms_are_rows, std::int64_t lines, const problem& p,
-                               const route& way, std::uint64_t to, CUstream stream) const {
+// -- small products
+
+result<void> cublaslt::multiply_small(const multiplication& r, const problem& p, const route& way,
+                                      const std::uint64_t* addresses, std::size_t count, CUstream stream) const {
+  const auto factor = [](const stored_matrix& m, bool terms_are_rows) {
+    return kernel_arguments::factor{m.address, static_cast<std::uint64_t>(m.type), terms_are_rows ? m.ld : 1,
+                                    terms_are_rows ? 1 : m.ld};
+  };
+  const kernel_arguments::small_products all{.epilogue = way.pass->tail_of(r.epilogue.seen(), {0, p.d.address, 0}),
+                                             .a = factor(p.a, p.a.transposed),
+                                             .b = factor(p.b, !p.b.transposed),
+                                             .k = p.k,
+                                             .addresses = addresses,
+                                             .operands = r.epilogue.seen().memory().size()};
+  constexpr std::int64_t tile = 32;
+  const cuda::grid blocks{static_cast<unsigned>(count),
+                          static_cast<unsigned>((p.m + tile - 1) / tile * ((p.n + tile - 1) / tile)), 1};
+  const cuda::kernel_id which = way.sums == dtype::f32    ? kernel<"small", float>
+                                : way.sums == dtype::c64  ? kernel<"small", complex64>
+                                : way.sums == dtype::c128 ? kernel<"small", complex128>
+                                                          : kernel<"small", double>;
+  return launch(which, blocks, {32, 8, 1}, stream, all);
+}
+
+result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  const multiplication first = all[0];
+  const problem p = problem_of(first);
+  const auto way = TROUPE_TRY(route_of(first, p, *on));
+  const std::size_t words = 3 + first.epilogue.seen().memory().size();
+  const std::size_t at_once = cuda::argument_ring::part_bytes / (words * sizeof(std::uint64_t));
+  for (std::size_t begun = 0; begun < all.size() && way->small;) {
+    TROUPE_TRY(on->memory().next_part());
+    const std::size_t most = std::min(at_once, all.size() - begun);
+    auto* const addresses =
+        reinterpret_cast<std::uint64_t*>(TROUPE_TRY(on->memory().claim(most * words * sizeof(std::uint64_t))));
+    std::size_t count = 0;
+    for (const std::size_t end = begun + most; begun < end; ++begun) {
+      const multiplication r = all[begun];
+      if (!are_of_one_kind(first, r)) continue;  // it only has the same number
+      std::uint64_t* to = addresses + count++ * words;
+      *to++ = (p.transposed ? r.b : r.a).range().address;
+      *to++ = (p.transposed ? r.a : r.b).range().address;
+      *to++ = r.d.range().address;
+      for (const tree_memory& m : r.epilogue.seen().memory()) *to++ = m.address;
+      all.answer(begun, outcome{.fused = true});
+    }
+    TROUPE_TRY(multiply_small(first, p, *way, addresses, count, on->stream()));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const multiplication r = all[i];
+    if (way->small && are_of_one_kind(first, r)) continue;
+    all.answer(i, TROUPE_TRY(run(r, c)));
+  }
+  return {};
+}
+
+// -- products by cuBLASLt
+
+/// A factor to be copied.
+struct cublaslt::side {
+  const stored_matrix& matrix;
+  const block_scales& scales;
+  bool terms_are_rows;
+  std::int64_t lines;
+  std::uint64_t to;
+};
+
+result<void> cublaslt::arrange(const side& s, const problem& p, const route& way, CUstream stream) const {
+  const stored_matrix& m = s.matrix;
   const std::int64_t count = m.stride == 0 ? 1 : p.batch;
   const kernel_arguments::arranging a{.from = reinterpret_cast<const void*>(m.address),
-                                      .to = reinterpret_cast<void*>(to),
-                                      .lines = lines,
+                                      .to = reinterpret_cast<void*>(s.to),
+                                      .lines = s.lines,
                                       .length = p.k,
                                       .padded = way.k,
-                                      .along = terms_are_rows ? 1 : m.ld,
-                                      .across = terms_are_rows ? m.ld : 1,
+                                      .along = s.terms_are_rows ? 1 : m.ld,
+                                      .across = s.terms_are_rows ? m.ld : 1,
                                       .batch = count,
                                       .from_stride = m.stride};
-  constexpr std::int64_t tile = 32, most = 65535;
-  const cuda::grid blocks{cuda::at_most((way.k + tile - 1) / tile, 0x7fffffff),
-                          cuda::at_most((lines + tile - 1) / tile, most), cuda::at_most(count, most)};
-  const cuda::kernel_id which = way.arranged == route::arrangement::bytes ? kernel<"arrange", std::uint8_t>
-                                : m.type == dtype::f8e4m3                 ? kernel<"arrange", float8_e4m3>
-                                                                          : kernel<"arrange", float8_e5m2>;
-  return launch(which, blocks, {tile, 8, 1}, stream, a);
+  const cuda::grid blocks = tiles(way.k, s.lines, count);
+  if (way.arranged == route::arrangement::scaled) {
+    const kernel_arguments::scaling scaling{.what = a,
+                                            .scales = reinterpret_cast<const void*>(s.scales.address),
+                                            .along = s.scales.along,
+                                            .across = s.scales.across,
+                                            .stride = s.scales.stride,
+                                            .terms_of_block = s.scales.block.terms,
+                                            .lines_of_block = s.scales.block.lines,
+                                            .type = static_cast<std::uint64_t>(m.type),
+                                            .scale_type = static_cast<std::uint64_t>(s.scales.type)};
+    return launch(scaled_type(s.scales) == dtype::f32 ? kernel<"scale", float> : kernel<"scale", bfloat16>, blocks,
+                  {32, 8, 1}, stream, scaling);
+  }
+  const cuda::kernel_id which = way.arranged != route::arrangement::halves ? kernel<"arrange", std::uint8_t>
+                                : m.type == dtype::f8e4m3                  ? kernel<"arrange", float8_e4m3>
+                                                                           : kernel<"arrange", float8_e5m2>;
+  return launch(which, blocks, {32, 8, 1}, stream, a);
+}
+
+result<void> cublaslt::arrange_scales(const block_scales& s, std::int64_t lines, std::uint64_t to,
+                                      CUstream stream) const {
+  const stored_scales at = scales_for_library(s, lines);
+  const kernel_arguments::arranging a{.from = reinterpret_cast<const void*>(s.address),
+                                      .to = reinterpret_cast<void*>(to),
+                                      .lines = at.lines,
+                                      .length = at.length,
+                                      .padded = at.padded,
+                                      .along = at.along,
+                                      .across = at.across,
+                                      .batch = 1,
+                                      .from_stride = 0};
+  return launch(kernel<"arrange", float>, tiles(at.padded, at.lines, 1), {32, 8, 1}, stream, a);
+}
+
+// Copies the factors where that is needed, and returns the arguments of the product without its numbers.
+result<product_arguments> cublaslt::product_of(const multiplication& r, const problem& p, const route& way,
+                                               std::uint64_t memory, lane& on) const {
+  const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+  product_arguments a = arguments_of(f, r.epilogue.seen());
+  std::uint64_t from_a = p.a.address, from_b = p.b.address;
+  if (way.copies_a) TROUPE_TRY(arrange({p.a, p.a_scales, p.a.transposed, p.m, from_a = memory}, p, way, on.stream()));
+  if (way.copies_b)
+    TROUPE_TRY(arrange({p.b, p.b_scales, !p.b.transposed, p.n, from_b = memory + way.offset_b()}, p, way, on.stream()));
+  if (way.arranged == route::arrangement::block_scaled) {
+    const std::uint64_t scales_a = memory + way.offset_scales_a(), scales_b = memory + way.offset_scales_b();
+    TROUPE_TRY(arrange_scales(p.a_scales, p.m, scales_a, on.stream()));
+    TROUPE_TRY(arrange_scales(p.b_scales, p.n, scales_b, on.stream()));
+    a.a_scale = reinterpret_cast<const void*>(scales_a), a.b_scale = reinterpret_cast<const void*>(scales_b);
+  }
+  a.a = reinterpret_cast<const void*>(from_a), a.b = reinterpret_cast<const void*>(from_b);
+  a.d = reinterpret_cast<void*>(way.aside ? memory + way.offset_sums() : p.d.address);
+  if (a.c == nullptr) a.c = a.d;
+  if (f.alpha_in_memory != none || f.beta_in_memory != none) {
+    a.alpha = TROUPE_TRY(number_for_gpu(number_of(f.alpha, way.sums), f.alpha_in_memory, r.epilogue.seen(), on));
+    a.beta = TROUPE_TRY(number_for_gpu(number_of(f.beta, way.sums), f.beta_in_memory, r.epilogue.seen(), on));
+  }
+  return a;
 }
 
 result<void> cublaslt::multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory,
                                 lane& on, call& c) {
-  // The form has this request's numbers; the route's those of the first of its kind.
+  product_arguments a = TROUPE_TRY(product_of(r, p, way, memory, on));
+  // The form has this request's numbers; the route's has those of the first of its kind.
   const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
   const number alpha = number_of(f.alpha, way.sums), beta = number_of(f.beta, way.sums);
-  product_arguments a = arguments_of(f, r.epilogue.seen());
-  a.alpha = &alpha, a.beta = &beta;
-  if (f.alpha_in_memory != none || f.beta_in_memory != none) {
-    a.alpha = TROUPE_TRY(number_for_gpu(alpha, f.alpha_in_memory, r.epilogue.seen(), on));
-    a.beta = TROUPE_TRY(number_for_gpu(beta, f.beta_in_memory, r.epilogue.seen(), on));
-  }
+  if (a.alpha == nullptr) a.alpha = &alpha, a.beta = &beta;
   if (a.amax != nullptr)
     TROUPE_TRY(cuda::done_on(on.stream(), "matmul", "cuMemsetD32Async",
                              ::cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(a.amax), 0, 1, on.stream())));
-  std::uint64_t from_a = p.a.address, from_b = p.b.address;
-  if (way.copies_a) TROUPE_TRY(arrange(p.a, p.a.transposed, p.m, p, way, from_a = memory, on.stream()));
-  if (way.copies_b) TROUPE_TRY(arrange(p.b, !p.b.transposed, p.n, p, way, from_b = memory + way.bytes_a, on.stream()));
-  a.a = reinterpret_cast<const void*>(from_a), a.b = reinterpret_cast<const void*>(from_b);
-  a.d = reinterpret_cast<void*>(way.aside ? memory + way.bytes_a + way.bytes_b : p.d.address);
-  if (a.c == nullptr) a.c = a.d;
   const cublasStatus_t s = way.plan->enqueue(library_.get(), a, on.memory().workspace(), on.stream());
   if (s == CUBLAS_STATUS_SUCCESS) [[likely]]
     return {};
   return failed("cublasLtMatmul", s, on.stream(), c.library_is_broken);
 }
 
+// -- plans
+
+result<plan_info> cublaslt::run(const prepare& request, call& c) {
+  const multiplication r = request.product();
+  if (r.epilogue.seen().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  const problem p = problem_of(r);
+  plan_info info;
+  std::optional<rehearsal> stage;
+  choosing how{.disk = &disk_, .measure = request.measure, .info = &info};
+  if (request.choice.library() != 0) how.given = &request.choice;
+  how.time = [&](const route& way, const product_plan& plan) -> result<double> {
+    if (!stage) {
+      auto scratch = TROUPE_TRY(cuda::scratch::make(c, "matmul", std::max<std::uint64_t>(1, way.scratch_bytes())));
+      product_arguments a = TROUPE_TRY(product_of(r, p, way, scratch.address(), *on));
+      const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+      auto made = TROUPE_TRY(rehearsal::make(c, a, number_of(f.alpha, way.sums), number_of(f.beta, way.sums),
+                                             rehearsal::extents_of(r, p, way, f), std::move(scratch)));
+      stage.emplace(std::move(made));
+    }
+    return stage->time(library_.get(), plan, on->memory().workspace(), on->stream());
+  };
+  auto found = TROUPE_TRY(find_route(library_.get(), r, p, chip_, how));
+  if (found->small || !found->plan) info.source = plan_source::none;
+  if (request.chosen) {
+    const choice words = found->plan ? found->plan->chosen() : choice();
+    std::byte* const from = TROUPE_TRY(on->memory().claim(sizeof words));
+    std::memcpy(from, words.words.data(), sizeof words);
+    TROUPE_TRY(cuda::done_on(
+        on->stream(), "matmul", "cuMemcpyHtoDAsync",
+        ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(request.chosen->data()), from, sizeof words, on->stream())));
+  }
+  std::string key;
+  write_key(key, r, p);
+  routes_.put(key, std::move(found));
+  replaced_.fetch_add(1, std::memory_order_acq_rel);
+  return info;
+}
+
 }  // namespace troupe::matmul
 
 using namespace troupe::matmul;
-TROUPE_ENGINE(cublaslt, "matmul", "cuda", all_requests)
+using requests = troupe::with_slow<all_requests, prepare>;
+TROUPE_ENGINE(cublaslt, "matmul", "cuda", requests)

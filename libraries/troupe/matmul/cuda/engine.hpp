@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
+#include <troupe/matmul/cuda/group.hpp>
 #include <troupe/matmul/cuda/kernels.hpp>
 #include <troupe/matmul/cuda/lane.hpp>
 #include <troupe/matmul/cuda/route.hpp>
@@ -23,6 +25,13 @@ class cublaslt {
   std::string notes() const;
 
   result<outcome> run(const multiplication& r, call& c);
+  result<plan_info> run(const prepare& r, call& c);
+  result<plan::statistics> run(const read_statistics& r, call&) {
+    return r.start_anew ? routes_.count_anew() : routes_.count();
+  }
+
+  static std::uint64_t group_of(const multiplication& r) noexcept { return group_number(r); }
+  result<void> run_group(const group<multiplication>& all, call& c);
 
  private:
   using library = unique_handle<cuda::handle_traits<cublasLtHandle_t, ::cublasLtDestroy>>;
@@ -31,8 +40,13 @@ class cublaslt {
   result<std::shared_ptr<const route>> route_of(const multiplication& r, const problem& p, lane& on);
   result<void> multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory, lane& on,
                         call& c);
-  result<void> arrange(const stored_matrix& m, bool terms_are_rows, std::int64_t lines, const problem& p,
-                       const route& way, std::uint64_t to, CUstream stream) const;
+  result<product_arguments> product_of(const multiplication& r, const problem& p, const route& way,
+                                       std::uint64_t memory, lane& on) const;
+  result<void> multiply_small(const multiplication& r, const problem& p, const route& way,
+                              const std::uint64_t* addresses, std::size_t count, CUstream stream) const;
+  struct side;
+  result<void> arrange(const side& s, const problem& p, const route& way, CUstream stream) const;
+  result<void> arrange_scales(const block_scales& s, std::int64_t lines, std::uint64_t to, CUstream stream) const;
   template <class A>
   result<void> launch(cuda::kernel_id which, cuda::grid blocks, cuda::grid threads, CUstream stream,
                       const A& arguments) const;
@@ -44,6 +58,7 @@ class cublaslt {
   const chip chip_;
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::cache<route> routes_{{.most = 4096}};
+  std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
 };
 
 }  // namespace troupe::matmul

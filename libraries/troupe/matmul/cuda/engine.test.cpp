@@ -23,7 +23,7 @@ using epilogue::acc, epilogue::expression, epilogue::op, epilogue::span_of, epil
 
 class matmul_cuda : public ::testing::Test {
  protected:
-  static constexpr std::int64_t m = 16, n = 48, k = 32;
+  static constexpr std::int64_t m = 16, n = 48, k = 512;  // beyond what is small
 
   matmul_cuda() {
     driver.notes_calls = true;

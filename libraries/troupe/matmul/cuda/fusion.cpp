@@ -152,7 +152,7 @@ class matching {
     if (f.matrix != none) return refuse("a matrix that multiplies acc");
     form_.derivative_at = f.derivative_at;
     form_.alpha = f.number;
-    const bool narrow = is_8_bit(problem_.a.type);
+    const bool narrow = is_8_bit(problem_.a.type) && !problem_.has_scales();
     if (f.along_rows != none || f.along_columns != none) {
       if (!narrow) return refuse("a vector that multiplies acc");
       if (f.along_rows == none || f.along_columns == none || f.numbers_in_memory != 0 || problem_.batch != 1)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What cuBLASLt lacks: epilogues that it does not compute, and operands that it does not take as they are stored.
-#include <troupe/epilogue/cuda/tail.cuh>
-
+// What cuBLASLt lacks: epilogues that it does not compute, operands that it does not take as they are stored, and many
+// small products in one call.
 #include "arrange.cuh"
+#include "small.cuh"
 
 using namespace troupe::matmul::on_gpu;
 

@@ -29,6 +29,7 @@ class lane {
   /// The last request's route and its key: the next request often has the same.
   std::string last_key;
   std::shared_ptr<const route> last_route;
+  std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}

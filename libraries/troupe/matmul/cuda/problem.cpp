@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/matmul/cuda/problem.hpp>
+#include <utility>
 
 namespace troupe::matmul {
 namespace {
@@ -32,12 +32,17 @@ problem problem_of(const multiplication& r) noexcept {
   // Where there is a choice, the terms of a sum are neighbours: tensor cores prefer it, or need it.
   const stored_matrix left = stored(address_of(r.a), r.a.type(), a, has_rows(a.one)),
                       right = stored(address_of(r.b), r.b.type(), b, !has_columns(b.one));
-  out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns;
+  out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns * terms_in(r.a.type());
   out.a = left, out.b = right;
+  if (r.a_scales && r.b_scales) {
+    out.a_scales = scales_of(*r.a_scales, true, out.m, r.a.type());
+    out.b_scales = scales_of(*r.b_scales, false, out.n, r.b.type());
+  }
   if (out.transposed) {
     out.a = right, out.b = left;
     out.a.transposed = !right.transposed, out.b.transposed = !left.transposed;
     std::swap(out.m, out.n);
+    std::swap(out.a_scales, out.b_scales);
   }
   return out;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/matmul/multiplication.hpp>
+#include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/shapes.hpp>
 
 namespace troupe::matmul {
@@ -19,8 +19,11 @@ struct stored_matrix {
 /// the transpose of the request: D^T = B^T * A^T.
 struct problem {
   stored_matrix a, b, d;
-  std::int64_t m, n, k, batch;  ///< of the product; of pairs, it is larger than D
+  block_scales a_scales, b_scales;  ///< of both, or of neither
+  std::int64_t m, n, k, batch;      ///< of the product: of an epilogue of pairs, it is larger than D
   bool transposed, paired;
+
+  bool has_scales() const noexcept { return a_scales.address != 0; }
 
   /// How the epilogue's operand lies in memory here: the distances from row to row, and from column to column.
   std::int64_t along(const matrix_shape& s) const noexcept { return transposed ? s.column_stride : s.row_stride; }

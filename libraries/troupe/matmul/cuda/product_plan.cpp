@@ -49,11 +49,6 @@ bool has_bias(std::int64_t epilogue) noexcept {
 }
 bool has_aux(std::int64_t epilogue) noexcept { return (epilogue & epilogue_part::aux) != 0; }
 
-struct stored_choice {
-  cublasLtMatmulAlgo_t algorithm;
-  std::uint64_t workspace;
-};
-
 std::string key_on_disk(const product_spec& s, std::string_view chip) {
   std::string key = "troupe matmul 1 ";
   key.append(chip).append(1, '\0').append(reinterpret_cast<const char*>(&s), sizeof s);
@@ -85,6 +80,23 @@ cudaDataType type_of(dtype t) noexcept {
     default:
       return CUDA_R_32F;
   }
+}
+
+number number_of(double x, dtype sums) noexcept {
+  number out{};
+  const auto put = [&](auto v) { std::memcpy(out.value, &v, sizeof v); };
+  switch (sums) {
+    case dtype::f64:
+    case dtype::c128:
+      put(x);
+      break;
+    case dtype::i32:
+      put(static_cast<std::int32_t>(x));
+      break;
+    default:
+      put(static_cast<float>(x));
+  }
+  return out;
 }
 
 cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
@@ -126,32 +138,68 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   return to.status();
 }
 
-// Uses the choice of an earlier process, if cuBLASLt still accepts it.
-bool product_plan::use_stored(cublasLtHandle_t library, plan::disk_cache& disk, const std::string& key) {
-  std::string why_not;
-  const auto found = disk.find(key, why_not);
-  if (!found || found->value.size() != sizeof(stored_choice)) return false;
-  stored_choice choice;
-  std::memcpy(&choice, found->value.data(), sizeof choice);
+// Takes an algorithm, if it computes this within the limit of memory.
+bool product_plan::accepts(cublasLtHandle_t library, const choice& c, std::uint64_t most) noexcept {
+  if (c.library() != ::cublasLtGetVersion()) return false;
+  std::memcpy(&algorithm_, c.words.data(), sizeof algorithm_);
   cublasLtMatmulHeuristicResult_t checked{};
-  if (::cublasLtMatmulAlgoCheck(library, &product_, &a_, &b_, &c_, &d_, &choice.algorithm, &checked) !=
-          CUBLAS_STATUS_SUCCESS ||
-      checked.workspaceSize > choice.workspace)
+  if (::cublasLtMatmulAlgoCheck(library, &product_, &a_, &b_, &c_, &d_, &algorithm_, &checked) != CUBLAS_STATUS_SUCCESS)
     return false;
-  algorithm_ = choice.algorithm, workspace_ = choice.workspace;
-  return true;
+  workspace_ = std::max<std::uint64_t>(checked.workspaceSize, c.words[8]);
+  return workspace_ <= most;
 }
 
-result<std::optional<product_plan>> product_plan::make(cublasLtHandle_t library, const product_spec& s,
-                                                       plan::disk_cache* disk, std::string_view chip) {
+std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const product_spec& s,
+                                                 plan::disk_cache* disk, std::string_view chip) {
+  if (disk == nullptr) return std::nullopt;
+  std::string why_not;
+  const auto found = disk->find(key_on_disk(s, chip), why_not);
+  choice c;
+  if (!found || found->value.size() != sizeof c) return std::nullopt;
+  std::memcpy(static_cast<void*>(&c), found->value.data(), sizeof c);
+  product_plan out;
+  if (out.describe(s) != CUBLAS_STATUS_SUCCESS || !out.accepts(library, c, static_cast<std::uint64_t>(s.workspace)))
+    return std::nullopt;
+  return out;
+}
+
+void product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const {
+  const choice c = chosen();
+  (void)disk.store(key_on_disk(s, chip), {}, {reinterpret_cast<const char*>(&c), sizeof c});
+}
+
+result<std::optional<product_plan>> product_plan::from(cublasLtHandle_t library, const product_spec& s,
+                                                       const choice& c) {
   product_plan out;
   if (const cublasStatus_t status = out.describe(s); status != CUBLAS_STATUS_SUCCESS)
     return failed("cublasLtMatmulDescSetAttribute", status);
-  const std::string key = key_on_disk(s, chip);
-  if (disk != nullptr && out.use_stored(library, *disk, key)) {
-    out.from_disk_ = true;
-    return std::optional(out);
-  }
+  if (!out.accepts(library, c, static_cast<std::uint64_t>(s.workspace))) return std::optional<product_plan>();
+  return std::optional(out);
+}
+
+choice product_plan::chosen() const noexcept {
+  choice out;
+  static_assert(sizeof algorithm_ == 8 * sizeof(std::uint64_t));
+  std::memcpy(out.words.data(), &algorithm_, sizeof algorithm_);
+  out.words[8] = workspace_, out.words[9] = ::cublasLtGetVersion();
+  return out;
+}
+
+void product_plan::describe(plan_info& to) const noexcept {
+  const auto number = [&](cublasLtMatmulAlgoConfigAttributes_t which, std::int32_t& out) {
+    std::size_t written = 0;
+    (void)::cublasLtMatmulAlgoConfigGetAttribute(&algorithm_, which, &out, sizeof out, &written);
+  };
+  number(CUBLASLT_ALGO_CONFIG_ID, to.algorithm);
+  number(CUBLASLT_ALGO_CONFIG_TILE_ID, to.tile);
+  number(CUBLASLT_ALGO_CONFIG_STAGES_ID, to.stages);
+  number(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, to.split_k);
+}
+
+result<std::vector<product_plan>> product_plan::search(cublasLtHandle_t library, const product_spec& s, int most) {
+  product_plan out;
+  if (const cublasStatus_t status = out.describe(s); status != CUBLAS_STATUS_SUCCESS)
+    return failed("cublasLtMatmulDescSetAttribute", status);
   cublasLtMatmulPreferenceOpaque_t wishes;
   cublasStatus_t status = ::cublasLtMatmulPreferenceInit(&wishes);
   const auto wish = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
@@ -165,21 +213,21 @@ result<std::optional<product_plan>> product_plan::make(cublasLtHandle_t library,
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(s.c.alignment));
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(s.d.alignment));
   if (status != CUBLAS_STATUS_SUCCESS) return failed("cublasLtMatmulPreferenceSetAttribute", status);
-  cublasLtMatmulHeuristicResult_t best{};
+  std::vector<cublasLtMatmulHeuristicResult_t> all(static_cast<std::size_t>(most));
   int found = 0;
-  status = ::cublasLtMatmulAlgoGetHeuristic(library, &out.product_, &out.a_, &out.b_, &out.c_, &out.d_, &wishes, 1,
-                                            &best, &found);
+  status = ::cublasLtMatmulAlgoGetHeuristic(library, &out.product_, &out.a_, &out.b_, &out.c_, &out.d_, &wishes, most,
+                                            all.data(), &found);
   // It calls a combination that it does not have invalid, too.
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
-      (status == CUBLAS_STATUS_SUCCESS && (found == 0 || best.state != CUBLAS_STATUS_SUCCESS)))
-    return std::optional<product_plan>();
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
+    return std::vector<product_plan>();
   if (status != CUBLAS_STATUS_SUCCESS) return failed("cublasLtMatmulAlgoGetHeuristic", status);
-  out.algorithm_ = best.algo, out.workspace_ = best.workspaceSize;
-  if (disk != nullptr) {
-    const stored_choice choice{out.algorithm_, out.workspace_};
-    (void)disk->store(key, {}, {reinterpret_cast<const char*>(&choice), sizeof choice});
+  std::vector<product_plan> plans;
+  for (const auto& one : std::span(all).first(static_cast<std::size_t>(found))) {
+    if (one.state != CUBLAS_STATUS_SUCCESS) continue;
+    out.algorithm_ = one.algo, out.workspace_ = one.workspaceSize;
+    plans.push_back(out);
   }
-  return std::optional(out);
+  return plans;
 }
 
 cublasStatus_t product_plan::enqueue(cublasLtHandle_t library, const product_arguments& a, void* workspace,

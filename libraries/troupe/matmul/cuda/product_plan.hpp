@@ -11,6 +11,7 @@
 #include <troupe/matmul/cuda/fusion.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace troupe::matmul {
 
@@ -30,6 +31,7 @@ struct product_spec {
   std::int64_t scales;  ///< bits: of A, B, D; largest magnitude of D
   std::int64_t a_scale_mode, b_scale_mode;
   std::int64_t fast_accumulation, multiprocessors, reductions, workspace;
+  std::int64_t repeatable;  ///< whether the choice depends on this alone
   static constexpr std::int64_t scales_a = 1, scales_b = 2, scales_d = 4, finds_largest = 8;
 };
 static_assert(std::has_unique_object_representations_v<product_spec>);
@@ -39,10 +41,17 @@ namespace epilogue_part {
 inline constexpr std::int64_t bias_gradient = 16, aux = 128;
 }
 
-/// The addresses of a call, and its numbers.
+/// A factor in the type in which cuBLASLt computes.
+struct alignas(16) number {
+  std::byte value[16];
+};
+number number_of(double x, dtype sums) noexcept;
+
+/// The addresses of a call, and of its numbers.
 struct product_arguments {
-  const void *alpha, *beta, *a, *b, *c;
-  void* d;
+  const void *alpha = nullptr, *beta = nullptr;
+  const void *a = nullptr, *b = nullptr, *c = nullptr;
+  void* d = nullptr;
   const void* bias = nullptr;  ///< or where the gradient of the bias goes
   const void* aux = nullptr;
   const void *a_scale = nullptr, *b_scale = nullptr, *d_scale = nullptr;
@@ -52,25 +61,30 @@ struct product_arguments {
 /// What cuBLASLt was told of a product, and the algorithm that it chose.
 class product_plan {
  public:
-  /// Searches; returns nothing if cuBLASLt has no algorithm.
-  static result<std::optional<product_plan>> make(cublasLtHandle_t library, const product_spec& s,
-                                                  plan::disk_cache* disk, std::string_view chip);
+  /// Returns cuBLASLt's best algorithms, the best first; none if it has none.
+  static result<std::vector<product_plan>> search(cublasLtHandle_t library, const product_spec& s, int most);
+  /// Returns the choice of an earlier process, if there is one that cuBLASLt accepts. `disk` may be null.
+  static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::disk_cache* disk,
+                                            std::string_view chip);
+  /// Returns a choice of the user, unless cuBLASLt does not accept it.
+  static result<std::optional<product_plan>> from(cublasLtHandle_t library, const product_spec& s, const choice& c);
+  void store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const;
+
   std::uint64_t workspace_bytes() const noexcept { return workspace_; }
-  bool from_disk() const noexcept { return from_disk_; }
-  const cublasLtMatmulAlgo_t& algorithm() const noexcept { return algorithm_; }
+  void describe(plan_info& to) const noexcept;
+  choice chosen() const noexcept;
 
   cublasStatus_t enqueue(cublasLtHandle_t library, const product_arguments& a, void* workspace,
                          CUstream stream) const noexcept;
 
  private:
   cublasStatus_t describe(const product_spec& s) noexcept;
-  bool use_stored(cublasLtHandle_t library, plan::disk_cache& disk, const std::string& key);
+  bool accepts(cublasLtHandle_t library, const choice& c, std::uint64_t most) noexcept;
 
   cublasLtMatmulDescOpaque_t product_;
   cublasLtMatrixLayoutOpaque_t a_, b_, c_, d_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::uint64_t workspace_ = 0;
-  bool from_disk_ = false;
 };
 
 /// cuBLASLt's name of an element type.

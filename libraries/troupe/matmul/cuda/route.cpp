@@ -70,8 +70,8 @@ epilogue::stored_product stored_product_of(const route& r, const problem& p) noe
 
 class search {
  public:
-  search(cublasLtHandle_t library, const multiplication& r, const problem& p, plan::disk_cache* disk, const chip& on)
-      : library_(library), r_(r), problem_(p), tree_(r.epilogue.seen()), disk_(disk), chip_(on) {
+  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const chip& on, const choosing& how)
+      : library_(library), r_(r), problem_(p), tree_(r.epilogue.seen()), chip_(on), how_(how) {
     sums_ = sums_of(r.a.type(), r.b.type());
   }
 
@@ -81,6 +81,11 @@ class search {
     route_.multiplies = std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
       return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
     });
+    if (is_small(r_, problem_)) {
+      route_.pass.emplace(tree_, stored_product_of(route_, problem_));
+      route_.small = route_.fused = route_.pass->is_ordinary();
+      if (route_.small) return finished();
+    }
     if (!route_.multiplies) {
       route_.sums_ld = problem_.m, route_.sums_stride = 0;
       return finished();
@@ -89,16 +94,21 @@ class search {
     if (found.fits) {
       route_.fused = true;
       route_.form = found.form;
-      for (const arrangement how : {arrangement::none, arrangement::bytes, arrangement::halves})
+      for (const arrangement how : arrangements())
         if (TROUPE_TRY(try_arranged(how, false))) return finished();
       route_.fused = false;
     }
     if (r_.fusion == fusion::required) return not_fused(found);
-    for (const arrangement how : {arrangement::none, arrangement::bytes, arrangement::halves})
+    for (const arrangement how : arrangements())
       for (const bool aside : {false, true})
         if (aside || sums_fit_in_d())
           if (TROUPE_TRY(try_arranged(how, aside))) return finished();
     if (too_small_) return *too_small_;
+    if (how_.given != nullptr)
+      return error(
+          reaction::caller_bug, "matmul",
+          cat("matmul.prepare: choice is of cuBLASLt ", how_.given->library(), " and does not compute this product on ",
+              chip_.name, "; ask prepare for one, without a choice"));
     return error(reaction::unsupported, "matmul",
                  cat("matmul.multiplication: cuBLASLt has no product of ", to_string(r_.a.type()), " and ",
                      to_string(r_.b.type()), " with these extents and strides on ", chip_.name,
@@ -122,11 +132,23 @@ class search {
       route_.bytes_partial = whole_lines(route_.pass->memory_bytes());
     }
     const std::uint64_t needs = route_.scratch_bytes() + (route_.plan ? route_.plan->workspace_bytes() : 0);
+    if (how_.info != nullptr) {
+      how_.info->workspace = needs;
+      how_.info->fused = route_.fused || !route_.multiplies;
+      if (route_.plan) route_.plan->describe(*how_.info);
+    }
     if (needs > r_.workspace)
       return error(reaction::unsupported, "matmul",
                    cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs ", needs,
                        " bytes beside its operands", route_.fused ? "" : ", because its epilogue takes a second pass"));
     return std::make_shared<route>(route_);
+  }
+
+  std::span<const arrangement> arrangements() const noexcept {
+    static constexpr arrangement plain[] = {arrangement::none, arrangement::bytes, arrangement::halves},
+                                 of_scales[] = {arrangement::block_scaled, arrangement::scaled};
+    if (problem_.has_scales()) return of_scales;
+    return plain;
   }
 
   // The sums can be in the place of D if they have its type, and the epilogue does not need what was there.
@@ -143,32 +165,56 @@ class search {
            m.ld * bytes % 16 != 0 || m.stride * bytes % 16 != 0 || m.ld < m.rows;
   }
 
+  dtype arranged_type(const stored_matrix& m) const noexcept {
+    if (route_.arranged == arrangement::halves) return dtype::f16;
+    return route_.arranged == arrangement::scaled ? scaled_type(problem_.a_scales) : m.type;
+  }
+
   // Sets what the arrangement needs. Returns false if it is none for these types.
   bool arrange(arrangement how) {
     route_.arranged = how;
     route_.k = problem_.k;
-    route_.bytes_a = route_.bytes_b = 0;
+    route_.bytes_a = route_.bytes_b = route_.bytes_scales_a = route_.bytes_scales_b = 0;
     route_.copies_a = route_.copies_b = false;
     if (how == arrangement::none) return true;
     const bool floats = r_.a.type() == dtype::f8e4m3 || r_.a.type() == dtype::f8e5m2;
     if (!is_8_bit(r_.a.type()) || (how == arrangement::halves && !floats)) return false;
     if (how == arrangement::bytes && floats && !chip_.has_float8()) return false;
-    route_.copies_a = how == arrangement::halves || must_copy(problem_.a, problem_.a.transposed);
-    route_.copies_b = how == arrangement::halves || must_copy(problem_.b, !problem_.b.transposed);
+    if (how == arrangement::block_scaled && !arrange_scales()) return false;
+    const bool always = how == arrangement::halves || how == arrangement::scaled;
+    route_.copies_a = always || must_copy(problem_.a, problem_.a.transposed);
+    route_.copies_b = always || must_copy(problem_.b, !problem_.b.transposed);
     route_.k = rounded_up(problem_.k, terms_together);
     const auto bytes = [&](const stored_matrix& m, std::int64_t lines) {
-      const std::int64_t each = how == arrangement::halves ? 2 : 1, count = m.stride == 0 ? 1 : problem_.batch;
-      return whole_lines(static_cast<std::uint64_t>(route_.k * lines * each * count));
+      const std::int64_t each = static_cast<std::int64_t>(bytes_of(arranged_type(m)));
+      return whole_lines(static_cast<std::uint64_t>(route_.k * lines * each * copies_of(m)));
     };
     if (route_.copies_a) route_.bytes_a = bytes(problem_.a, problem_.m);
     if (route_.copies_b) route_.bytes_b = bytes(problem_.b, problem_.n);
     return true;
   }
+  std::int64_t copies_of(const stored_matrix& m) const noexcept { return m.stride == 0 ? 1 : problem_.batch; }
+
+  // The scales of blocks are copied as cuBLASLt wants them. It multiplies by those in float only, on Hopper.
+  bool arrange_scales() noexcept {
+#if CUBLAS_VERSION >= 120900
+    if (problem_.a_scales.type != dtype::f32 || problem_.batch != 1 || chip_.capability != 90) return false;
+    const auto bytes = [](const block_scales& s, std::int64_t lines) {
+      const stored_scales to = scales_for_library(s, lines);
+      return whole_lines(static_cast<std::uint64_t>(to.lines * to.padded) * sizeof(float));
+    };
+    route_.bytes_scales_a = bytes(problem_.a_scales, problem_.m);
+    route_.bytes_scales_b = bytes(problem_.b_scales, problem_.n);
+    return true;
+#else
+    return false;
+#endif
+  }
 
   stored_matrix arranged(const stored_matrix& m, std::int64_t lines, bool transposed) const noexcept {
     stored_matrix out = m;
     out.address = 256;  // aligned
-    out.type = route_.arranged == arrangement::halves ? dtype::f16 : m.type;
+    out.type = arranged_type(m);
     out.rows = out.ld = route_.k, out.columns = lines;
     out.stride = m.stride == 0 ? 0 : route_.k * lines;
     out.transposed = transposed;
@@ -183,7 +229,7 @@ class search {
     s.a = spec_of(a), s.b = spec_of(b);
     s.transpose_a = a.transposed, s.transpose_b = b.transposed;
     s.batch = problem_.batch;
-    s.compute = how == arrangement::halves ? CUBLAS_COMPUTE_32F : compute_type(r_, sums_);
+    s.compute = is_8_bit(r_.a.type()) && sums_ == dtype::f32 ? CUBLAS_COMPUTE_32F : compute_type(r_, sums_);
     s.scale = type_of(sums_);
     s.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     s.d = spec_of(problem_.d);
@@ -200,6 +246,16 @@ class search {
     s.c = s.d;
     if (s.c.type == CUDA_R_8F_E4M3 || s.c.type == CUDA_R_8F_E5M2) s.c.type = CUDA_R_16BF;
     if (route_.fused && !describe_form(s, how)) return false;
+#if CUBLAS_VERSION >= 120900
+    if (how == arrangement::block_scaled) {
+      const auto mode = [](const block_scales& b) {
+        return b.block.lines == 1 ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F
+                                  : CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+      };
+      s.a_scale_mode = mode(problem_.a_scales), s.b_scale_mode = mode(problem_.b_scales);
+      s.scales |= s.scales_a | s.scales_b;
+    }
+#endif
     // Narrower results are rounded once: partial sums are not added in their type.
     const bool whole = s.d.type == s.scale;
     s.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
@@ -216,19 +272,54 @@ class search {
     }
     s.workspace = static_cast<std::int64_t>(
         std::min<std::uint64_t>(lane::workspace_bytes, r_.workspace - route_.scratch_bytes()));
-    route_.plan = TROUPE_TRY(product_plan::make(library_, s, disk_, chip_.name));
+    s.repeatable = r_.repeatability == repeatability::between_processes;
+    TROUPE_TRY(choose(s));
     if (!route_.plan && r_.precision == precision::bf16x9) {
       s.compute = CUBLAS_COMPUTE_32F;  // which is as precise
-      route_.plan = TROUPE_TRY(product_plan::make(library_, s, disk_, chip_.name));
+      TROUPE_TRY(choose(s));
     }
     return route_.plan.has_value();
+  }
+
+  // Sets the plan of the route; to nothing if there is none.
+  result<void> choose(const product_spec& s) {
+    route_.plan.reset();
+    plan_info unused;
+    plan_info& info = how_.info != nullptr ? *how_.info : unused;
+    if (how_.given != nullptr) {
+      route_.plan = TROUPE_TRY(product_plan::from(library_, s, *how_.given));
+      info.source = plan_source::given;
+    } else if (how_.measure > 0) {
+      const auto all = TROUPE_TRY(product_plan::search(library_, s, how_.measure));
+      for (const product_plan& one : all) {
+        const double us = TROUPE_TRY(how_.time(route_, one));
+        if (info.measured++ == 0) info.first_microseconds = us;
+        if (route_.plan && us >= info.microseconds) continue;
+        info.microseconds = us;
+        route_.plan = one;
+      }
+      info.source = plan_source::measured;
+      // Repeatable results depend on the request alone.
+      if (route_.plan && how_.disk != nullptr && s.repeatable == 0) route_.plan->store(*how_.disk, s, chip_.name);
+    } else {
+      route_.plan = product_plan::stored(library_, s, how_.disk, chip_.name);
+      info.source = plan_source::stored;
+      if (!route_.plan) {
+        const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));
+        info.source = plan_source::searched;
+        if (!all.empty()) route_.plan = all.front();
+        if (route_.plan && how_.disk != nullptr) route_.plan->store(*how_.disk, s, chip_.name);
+      }
+    }
+    return {};
   }
 
   // Describes the epilogue. Returns false if it does not go together with the arrangement.
   bool describe_form(product_spec& s, arrangement how) const {
     const fused_form& f = route_.form;
     const bool scales = f.a_scale != none || f.b_scale != none || f.row_scales != none;
-    if (how == arrangement::halves && (scales || f.d_scale != none || f.amax != none)) return false;
+    const bool wide = how == arrangement::halves || how == arrangement::scaled;
+    if (wide && (scales || f.d_scale != none || f.amax != none)) return false;
     const auto seen = [&](operand_index i) -> const tree_memory& {
       return tree_.memory()[static_cast<std::size_t>(i)];
     };
@@ -282,14 +373,28 @@ class search {
   const multiplication& r_;
   const problem& problem_;
   const tree& tree_;
-  plan::disk_cache* const disk_;
   const chip& chip_;
+  const choosing& how_;
   dtype sums_{};
   route route_;
   std::optional<error> too_small_;
 };
 
 }  // namespace
+
+bool is_small(const multiplication& r, const problem& p) noexcept {
+  constexpr std::int64_t longest = 256, most_work = 64 * 64 * 64;
+  if (p.batch != 1 || p.paired || p.has_scales() || p.m > longest || p.n > longest || p.k > longest) return false;
+  if (p.m * p.n * p.k > most_work) return false;
+  const auto nodes = r.epilogue.seen().nodes();
+  return std::none_of(nodes.begin(), nodes.end(),
+                      [](const epilogue::node& n) { return n.what == epilogue::op::reduce; });
+}
+
+stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept {
+  if (s.block.lines == 1) return {s.blocks_along, lines, lines, s.across, s.along};
+  return {s.blocks_across, s.blocks_along, rounded_up(s.blocks_along, 4), s.along, s.across};
+}
 
 void write_key(std::string& to, const multiplication& r, const problem& p) {
   const tree& t = r.epilogue.seen();
@@ -302,6 +407,9 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
                                          static_cast<std::int64_t>(r.repeatability), r.multiprocessors,
                                          static_cast<std::int64_t>(r.workspace),
                                          static_cast<std::int64_t>(t.nodes().size())});
+  for (const block_scales* b : {&p.a_scales, &p.b_scales})
+    append(to, std::array<std::int64_t, 5>{static_cast<std::int64_t>(b->type), b->block.lines, b->along, b->across,
+                                           b->stride});
   for (const epilogue::node& n : t.nodes()) append(to, n);
   for (const tree_memory& m : t.memory())
     append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m.type), m.shape.row_stride, m.shape.column_stride,
@@ -310,8 +418,8 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
 }
 
 result<std::shared_ptr<route>> find_route(cublasLtHandle_t library, const multiplication& r, const problem& p,
-                                          plan::disk_cache* disk, const chip& on) {
-  return search(library, r, p, disk, on).run();
+                                          const chip& on, const choosing& how) {
+  return search(library, r, p, on, how).run();
 }
 
 }  // namespace troupe::matmul

@@ -9,13 +9,15 @@
 #include <new>
 #include <optional>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/float4.hpp>
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/base/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/epilogue/host/tail.hpp>
+#include <troupe/epilogue/numbers.hpp>
 #include <troupe/matmul/host/sums.hpp>
-#include <troupe/matmul/multiplication.hpp>
+#include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/shapes.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
@@ -25,7 +27,7 @@ namespace {
 
 namespace host = epilogue::host;
 
-constexpr std::int64_t panel_bytes = 4 << 20;    // of sums, which stay in the cache of a core or two
+constexpr std::int64_t largest_panel = 4 << 20;  // bytes of sums, which stay in the cache of a core or two
 constexpr std::int64_t part_elements = 1 << 15;  // of a panel, for one thread
 
 template <class T>
@@ -77,6 +79,48 @@ class widened {
   matrix_shape shape_;
 };
 
+// A matrix of narrow elements times the scales of their blocks, as float. Its lines of terms are neighbours.
+class scaled {
+ public:
+  scaled(const host_matrix& m, bool lines_are_rows, const block_scales& s, std::int64_t which)
+      : terms_((lines_are_rows ? m.shape.columns : m.shape.rows) * terms_in(m.type)),
+        lines_(lines_are_rows ? m.shape.rows : m.shape.columns),
+        rows_(lines_are_rows),
+        all_(terms_ * lines_) {
+    const matrix_shape at = rows_ ? m.shape : m.shape.transposed();
+    const auto* const from = static_cast<const std::uint8_t*>(m.data);
+    const auto bytes = static_cast<std::int64_t>(bytes_of(s.type));
+    for (std::int64_t l = 0; l < lines_; ++l)
+      for (std::int64_t e = 0; e < terms_; ++e) {
+        const std::int64_t scale = which * s.stride + l / s.block.lines * s.across + e / s.block.terms * s.along;
+        const auto* const place = reinterpret_cast<const std::byte*>(s.address) + scale * bytes;
+        all_.data()[l * terms_ + e] = element(m.type, from + l * at.row_stride, e, at.column_stride) *
+                                      static_cast<float>(epilogue::number_at(place, s.type));
+      }
+  }
+  host_matrix get() const noexcept {
+    return {all_.data(), dtype::f32,
+            rows_ ? matrix_shape{lines_, terms_, terms_, 1} : matrix_shape{terms_, lines_, 1, terms_}};
+  }
+  static std::int64_t bytes(const matrix_shape& s, dtype t) noexcept {
+    return s.rows * s.columns * terms_in(t) * static_cast<std::int64_t>(sizeof(float));
+  }
+
+ private:
+  static float element(dtype t, const std::uint8_t* line, std::int64_t e, std::int64_t stride) noexcept {
+    if (t == dtype::f4e2m1x2) {
+      const auto pair = float4_e2m1x2::from_bits(line[e / 2 * stride]);
+      return static_cast<float>(e % 2 == 0 ? pair.first() : pair.second());
+    }
+    const std::uint8_t code = line[e * stride];
+    return t == dtype::f8e4m3 ? static_cast<float>(float8_e4m3::from_bits(code))
+                              : static_cast<float>(float8_e5m2::from_bits(code));
+  }
+  std::int64_t terms_, lines_;
+  bool rows_;
+  memory<float> all_;
+};
+
 bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 
 // One product. Sums is the type of the sums, N that in which the epilogue is computed.
@@ -84,12 +128,20 @@ template <class Sums, class N>
 class one_product {
  public:
   one_product(const host_matrix& a, const host_matrix& b, const epilogue::tree& t, const host::result_place& to,
-              std::int64_t which, thread_team& team)
-      : tree_(t), to_(to), which_(which), tail_(t, to, which), team_(team) {
+              std::int64_t which, std::uint64_t most_bytes, thread_team& team)
+      : tree_(t),
+        to_(to),
+        which_(which),
+        panel_bytes_(static_cast<std::int64_t>(std::min<std::uint64_t>(largest_panel, most_bytes))),
+        tail_(t, to, which),
+        team_(team) {
     // Lines of the result are columns of the sums, so a result that is stored by rows is computed as its transpose.
     a_ = tail_.lines_are_columns() ? a : transposed(b);
     b_ = tail_.lines_are_columns() ? b : transposed(a);
   }
+
+  /// The least memory that it needs: for one line of sums, unless they take the place of the result.
+  std::int64_t fewest_bytes() const noexcept { return in_place() ? 0 : bytes_of_line(); }
 
   void compute() {
     if (in_place()) {
@@ -100,9 +152,8 @@ class one_product {
       if constexpr (std::is_same_v<Sums, N>) sum_products(a_, b_, static_cast<N*>(to_.data), ld);
       if (!tree_.is_plain()) spread(0, tail_.lines(), sums, sums, ld);
     } else {
-      const std::int64_t length = a_.shape.rows, halves = tree_.is_paired() && tail_.lines_are_columns() ? 2 : 1;
-      const std::int64_t most =
-          std::max<std::int64_t>(1, panel_bytes / (length * halves * static_cast<std::int64_t>(sizeof(Sums))));
+      const std::int64_t length = a_.shape.rows, halves = halves_of_lines();
+      const std::int64_t most = std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line());
       const std::int64_t width = std::min(most, tail_.lines());
       memory<Sums> sums(length * width * halves);
       std::optional<memory<N>> converted;
@@ -127,6 +178,12 @@ class one_product {
   }
 
  private:
+  std::int64_t halves_of_lines() const noexcept { return tree_.is_paired() && tail_.lines_are_columns() ? 2 : 1; }
+  std::int64_t bytes_of_line() const noexcept {
+    constexpr std::size_t element = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
+    return a_.shape.rows * halves_of_lines() * static_cast<std::int64_t>(element);
+  }
+
   // The sums can take the place of the result, if it has their type and the epilogue does not need what was there.
   bool in_place() const noexcept {
     if (!std::is_same_v<Sums, N> || to_.type != dtype_of<N> || tree_.is_paired()) return false;
@@ -153,7 +210,7 @@ class one_product {
   host_matrix a_, b_;
   const epilogue::tree& tree_;
   const host::result_place to_;
-  const std::int64_t which_;
+  const std::int64_t which_, panel_bytes_;
   const host::tail<N> tail_;
   thread_team& team_;
   std::vector<host::partial_reductions> parts_;
@@ -164,8 +221,20 @@ class host_matmul {
   static result<std::unique_ptr<host_matmul>> make(const engine_context&) { return std::make_unique<host_matmul>(); }
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return cat("threads: ", openblas_threads(), "\nslow: f8e4m3 and f8e5m2 results, which are rounded one by one");
+    return cat("threads: ", openblas_threads(),
+               "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one; factors with scales of blocks, "
+               "which are multiplied one by one");
   }
+
+  // There is one way to compute a product.
+  result<plan_info> run(const prepare& r, call&) {
+    if (r.choice.library() != 0)
+      return error(reaction::unsupported, "matmul",
+                   "matmul.prepare: choice is of cuBLASLt, which the host engine does not use; give none");
+    if (r.chosen) std::fill_n(r.chosen->data(), choice::size, 0);
+    return plan_info{};
+  }
+  result<plan::statistics> run(const read_statistics&, call&) { return plan::statistics{}; }
 
   result<outcome> run(const multiplication& r, call&) try { return run_checked(r); } catch (const std::bad_alloc&) {
     return error::retry_later(
@@ -209,32 +278,64 @@ class host_matmul {
   }
 
   template <class Sums, class N>
-  outcome compute(const multiplication& r, const epilogue::tree& t) {
+  result<outcome> compute(const multiplication& r, const epilogue::tree& t) {
     const batch_of_matrices a = matrices_of(r.a.shape()), b = matrices_of(r.b.shape()), d = matrices_of(r.d.shape());
     const auto at = [](const void* data, dtype type, const batch_of_matrices& m, std::int64_t i) {
       return static_cast<const std::byte*>(data) +
              (m.count == 1 ? 0 : i * m.stride) * static_cast<std::int64_t>(bytes_of(type));
     };
-    const auto one = [&](std::int64_t i) {
+    block_scales a_scales, b_scales;
+    if (r.a_scales && r.b_scales) {
+      a_scales = scales_of(*r.a_scales, true, a.one.rows, r.a.type());
+      b_scales = scales_of(*r.b_scales, false, b.one.columns, r.b.type());
+    }
+    std::uint64_t left = r.workspace;
+    const auto one = [&](std::int64_t i, bool only_ask) -> std::uint64_t {
       host_matrix ma{at(r.a.data(), r.a.type(), a, i), r.a.type(), a.one},
           mb{at(r.b.data(), r.b.type(), b, i), r.b.type(), b.one};
       std::optional<widened> wide_a, wide_b;
-      if (is_float8(ma.type)) ma = wide_a.emplace(ma).get(), mb = wide_b.emplace(mb).get();
+      std::optional<scaled> scaled_a, scaled_b;
+      std::uint64_t converted = 0;
+      if (a_scales.address != 0) {
+        converted = static_cast<std::uint64_t>(scaled::bytes(ma.shape, ma.type) + scaled::bytes(mb.shape, mb.type));
+        if (!only_ask) {
+          ma = scaled_a.emplace(ma, true, a_scales, a.count == 1 ? 0 : i).get();
+          mb = scaled_b.emplace(mb, false, b_scales, b.count == 1 ? 0 : i).get();
+        }
+      } else if (is_float8(ma.type)) {
+        converted = sizeof(half) *
+                    static_cast<std::uint64_t>(ma.shape.rows * ma.shape.columns + mb.shape.rows * mb.shape.columns);
+        if (!only_ask) ma = wide_a.emplace(ma).get(), mb = wide_b.emplace(mb).get();
+      }
       const auto* const place = at(r.d.data(), r.d.type(), d, i);
       const host::result_place to{const_cast<std::byte*>(place), r.d.type(), d.one};
-      if constexpr (std::is_same_v<N, std::int32_t>)
-        store_sums(ma, mb, to);
-      else
-        one_product<Sums, N>(ma, mb, t, to, i, team_).compute();
+      if constexpr (std::is_same_v<N, std::int32_t>) {
+        if (!only_ask) store_sums(ma, mb, to);
+        return 0;
+      } else {
+        const std::uint64_t rest = left > converted ? left - converted : 0;
+        one_product<Sums, N> product(ma, mb, t, to, i, rest, team_);
+        if (only_ask) return converted + static_cast<std::uint64_t>(product.fewest_bytes());
+        product.compute();
+        return 0;
+      }
     };
+    const std::uint64_t fewest = one(0, true);
+    if (fewest > r.workspace)
+      return error(reaction::unsupported, "matmul",
+                   cat("matmul.multiplication: workspace is ", r.workspace, "; the host engine needs at least ", fewest,
+                       " bytes for this product"));
     // Small products take one core each, larger ones all cores.
     const double work =
         static_cast<double>(a.one.rows) * static_cast<double>(a.one.columns) * static_cast<double>(b.one.columns);
     if (d.count == 1 || work > 64 * 64 * 64)
-      for (std::int64_t i = 0; i < d.count; ++i) one(i);
+      for (std::int64_t i = 0; i < d.count; ++i) one(i, false);
     else
-      team_.spread(d.count, std::max<std::int64_t>(1, static_cast<std::int64_t>(100'000 / work)), one);
-    return {};
+      // Each core has memory of its own: the limit is for all.
+      left = std::max(fewest, left / static_cast<std::uint64_t>(std::max(1, openblas_threads()))),
+      team_.spread(d.count, std::max<std::int64_t>(1, static_cast<std::int64_t>(100'000 / work)),
+                   [&](std::int64_t i) { one(i, false); });
+    return outcome{};
   }
 
   static void store_sums(const host_matrix& a, const host_matrix& b, const host::result_place& to) {

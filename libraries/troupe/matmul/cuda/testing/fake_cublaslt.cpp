@@ -208,15 +208,26 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t what, cublasLtMatrixLayout_t a,
                                               cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
-                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t wish, int,
+                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t wish, int most,
                                               cublasLtMatmulHeuristicResult_t* out, int* found) {
   const described p{as<product>(what), as<layout>(a), as<layout>(b), as<layout>(c), as<layout>(d)};
   if (const int s = driver().called("cublasLtMatmulAlgoGetHeuristic"); s != 0) return static_cast<cublasStatus_t>(s);
   *found = is_supported(p, as<wishes>(wish)) ? 1 : 0;
   if (*found == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
-  *out = {};
-  out->algo.data[0] = 0x0a160;
+  *found = std::min(most, 3);
+  for (int i = 0; i < *found; ++i) {
+    out[i] = {};
+    out[i].algo.data[0] = an_algorithm;
+    out[i].algo.data[1] = static_cast<std::uint64_t>(i);
+  }
   return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t which, void* value,
+                                                    size_t size, size_t*) {
+  const auto number = which == CUBLASLT_ALGO_CONFIG_ID ? static_cast<std::int32_t>(algorithm->data[1]) : 0;
+  return put(value, size, &number, sizeof number);
 }
 
 cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
@@ -224,5 +235,5 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t, c
                                        const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* out) {
   if (const int s = driver().called("cublasLtMatmulAlgoCheck"); s != 0) return static_cast<cublasStatus_t>(s);
   *out = {};
-  return algorithm->data[0] == 0x0a160 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+  return algorithm->data[0] == an_algorithm ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

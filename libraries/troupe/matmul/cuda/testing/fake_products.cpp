@@ -86,7 +86,9 @@ class computation {
     for (std::int64_t l = 0; l < k; ++l) {
       const std::int64_t in_a = what().transpose_a == CUBLAS_OP_T ? l + i * p_.a.ld : i + l * p_.a.ld,
                          in_b = what().transpose_b == CUBLAS_OP_T ? j + l * p_.b.ld : l + j * p_.b.ld;
-      sum += load(p_.a.type, at_.a, which_ * p_.a.stride + in_a) * load(p_.b.type, at_.b, which_ * p_.b.stride + in_b);
+      sum += load(p_.a.type, at_.a, which_ * p_.a.stride + in_a) * load(p_.b.type, at_.b, which_ * p_.b.stride + in_b) *
+             of_block(what().a_scale, i, l, p_.d.rows, k, what().a_scale_mode) *
+             of_block(what().b_scale, j, l, p_.d.columns, k, what().b_scale_mode);
     }
     value x =
         alpha_ * sum * scale(what().a_scale, i, what().a_scale_mode) * scale(what().b_scale, j, what().b_scale_mode);
@@ -105,8 +107,16 @@ class computation {
     store(p_.d.type, at_.d, which_ * p_.d.stride + i + j * p_.d.ld, x * scale(what().d_scale, 0, 0));
     return x;
   }
+  // One scale for all, or for each line.
   static value scale(const void* at, std::int64_t i, int mode) {
-    return at == nullptr ? 1 : load(CUDA_R_32F, at, mode == 0 ? 0 : i);
+    return at == nullptr || mode > 3 ? 1 : load(CUDA_R_32F, at, mode == 0 ? 0 : i);
+  }
+  // One for each block along k, of a line or of 128.
+  static value of_block(const void* at, std::int64_t line, std::int64_t term, std::int64_t lines, std::int64_t terms,
+                        int mode) {
+    const std::int64_t block = term / 128, blocks = (terms + 127) / 128;
+    if (mode == 4) return load(CUDA_R_32F, at, block * lines + line);
+    return mode == 5 ? load(CUDA_R_32F, at, line / 128 * ((blocks + 3) / 4 * 4) + block) : 1;
   }
 
   const described& p_;
@@ -126,7 +136,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t what, const
   const auto seen = [](cublasLtMatrixLayout_t l) { return *reinterpret_cast<const layout*>(l->data); };
   const described p{*reinterpret_cast<const product*>(what->data), seen(a_layout), seen(b_layout), seen(c_layout),
                     seen(d_layout)};
-  if (algorithm == nullptr || algorithm->data[0] != 0x0a160) return CUBLAS_STATUS_INVALID_VALUE;
+  if (algorithm == nullptr || algorithm->data[0] != an_algorithm) return CUBLAS_STATUS_INVALID_VALUE;
   const int scale = p.what.scale;
   const auto compute = [=, at = addresses{a, b, c, d}, x = load(scale, alpha, 0), y = load(scale, beta, 0)] {
     computation(p, at, x, y).run();

@@ -35,6 +35,9 @@ struct wishes {
 };
 static_assert(sizeof(wishes) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 
+/// The first word of an algorithm.
+inline constexpr std::uint64_t an_algorithm = 0xa160;
+
 /// All of a call but its addresses.
 struct described {
   product what;

@@ -4,9 +4,8 @@
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 #include <troupe/matmul/cuda/testing/fakes.hpp>
 
-#include <troupe/epilogue/cuda/tail.cuh>
-
 #include "../arrange.cuh"
+#include "../small.cuh"
 
 using namespace troupe::matmul::on_gpu;
 

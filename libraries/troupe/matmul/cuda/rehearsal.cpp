@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/try.hpp>
+#include <troupe/matmul/cuda/rehearsal.hpp>
+#include <troupe/matmul/cuda/status.hpp>
+#include <utility>
+
+namespace troupe::matmul {
+namespace {
+
+constexpr std::uint64_t beyond_any_cache = std::uint64_t{192} << 20;
+constexpr double enough_us = 20'000;  // for each algorithm
+constexpr int fewest = 5, most = 500;
+
+std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+
+// From the first element to the last.
+std::uint64_t reach_of(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t stride,
+                       std::int64_t batch, dtype type) noexcept {
+  return static_cast<std::uint64_t>((batch - 1) * stride + (columns - 1) * ld + rows) * bytes_of(type);
+}
+
+result<cuda::event> make_event() {
+  CUevent e = nullptr;
+  TROUPE_TRY(cuda::done_on(nullptr, "matmul", "cuEventCreate", ::cuEventCreate(&e, CU_EVENT_DEFAULT)));
+  return cuda::event(e);
+}
+
+}  // namespace
+
+rehearsal::extents rehearsal::extents_of(const multiplication& r, const problem& p, const route& way,
+                                         const fused_form& f) noexcept {
+  extents e;
+  const auto factor = [&](const stored_matrix& m, bool copied, std::uint64_t bytes) {
+    return copied ? bytes : reach_of(m.rows, m.columns, m.ld, m.stride, p.batch, m.type);
+  };
+  e.a = factor(p.a, way.copies_a, way.bytes_a), e.b = factor(p.b, way.copies_b, way.bytes_b);
+  e.d = way.aside ? way.bytes_sums : reach_of(p.d.rows, p.d.columns, p.d.ld, p.d.stride, p.batch, p.d.type);
+  const auto operand = [&](operand_index i) -> const epilogue::tree_memory& {
+    return r.epilogue.seen().memory()[static_cast<std::size_t>(i)];
+  };
+  if (f.aux != none) {
+    const auto& m = operand(f.aux);
+    e.aux = reach_of(p.d.rows, p.d.columns, p.across(m.shape), m.batch_stride, p.batch, m.type);
+    e.writes_aux = true;
+  }
+  if (f.bias_gradient != none) {
+    e.bias = reach_of(p.d.rows, 1, 0, operand(f.bias_gradient).batch_stride, p.batch, operand(f.bias_gradient).type);
+    e.writes_bias = true;
+  }
+  return e;
+}
+
+rehearsal::rehearsal(std::vector<product_arguments> turns, const number& alpha, const number& beta,
+                     cuda::scratch arranged, cuda::scratch copies, cuda::event begin, cuda::event end) noexcept
+    : turns_(std::move(turns)),
+      alpha_(alpha),
+      beta_(beta),
+      numbers_in_memory_(turns_.front().alpha != nullptr),
+      arranged_(std::move(arranged)),
+      copies_(std::move(copies)),
+      begin_(std::move(begin)),
+      end_(std::move(end)) {}
+
+result<rehearsal> rehearsal::make(const call& c, const product_arguments& a, const number& alpha, const number& beta,
+                                  const extents& e, cuda::scratch arranged) {
+  const std::uint64_t of_a = whole_lines(e.a), of_b = whole_lines(e.b), of_d = whole_lines(e.d),
+                      of_others = whole_lines(e.aux) + whole_lines(e.bias) + 256, each = of_a + of_b + of_d + of_others;
+  const std::uint64_t count = std::clamp<std::uint64_t>((beyond_any_cache + each - 1) / each, 1, 64);
+  auto copies = TROUPE_TRY(cuda::scratch::make(c, "matmul", each * count));
+  auto begin = TROUPE_TRY(make_event());
+  auto end = TROUPE_TRY(make_event());
+  const auto stream = static_cast<CUstream>(c.stream);
+  std::vector<product_arguments> turns;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t at = copies.address() + i * each;
+    const auto next = [&at](std::uint64_t bytes) { return std::exchange(at, at + bytes); };
+    product_arguments turn = a;
+    const auto copy = [&](const void*& operand, std::uint64_t bytes, std::uint64_t room) -> result<void> {
+      const std::uint64_t to = next(room);
+      TROUPE_TRY(cuda::done_on(stream, "matmul", "cuMemcpyDtoDAsync",
+                               ::cuMemcpyDtoDAsync(to, reinterpret_cast<CUdeviceptr>(operand), bytes, stream)));
+      operand = reinterpret_cast<const void*>(to);
+      return {};
+    };
+    const bool adds_to_d = a.c == a.d;
+    TROUPE_TRY(copy(turn.a, e.a, of_a));
+    TROUPE_TRY(copy(turn.b, e.b, of_b));
+    turn.d = reinterpret_cast<void*>(next(of_d));
+    if (adds_to_d) turn.c = turn.d;
+    if (e.writes_aux) turn.aux = reinterpret_cast<const void*>(next(whole_lines(e.aux)));
+    if (e.writes_bias) turn.bias = reinterpret_cast<const void*>(next(whole_lines(e.bias)));
+    if (turn.amax != nullptr) turn.amax = reinterpret_cast<const void*>(next(256));
+    turns.push_back(turn);
+  }
+  return rehearsal(std::move(turns), alpha, beta, std::move(arranged), std::move(copies), std::move(begin),
+                   std::move(end));
+}
+
+result<double> rehearsal::run(cublasLtHandle_t library, const product_plan& plan, int times, void* workspace,
+                              CUstream stream) {
+  const auto done = [stream](const char* call, CUresult s) { return cuda::done_on(stream, "matmul", call, s); };
+  TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(begin_.get(), stream)));
+  for (int i = 0; i < times; ++i)
+    if (const cublasStatus_t s = plan.enqueue(library, turns_[next_++ % turns_.size()], workspace, stream);
+        s != CUBLAS_STATUS_SUCCESS)
+      return failed("cublasLtMatmul", s);
+  TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(end_.get(), stream)));
+  TROUPE_TRY(done("cuEventSynchronize", ::cuEventSynchronize(end_.get())));
+  float ms = 0;
+  TROUPE_TRY(done("cuEventElapsedTime", ::cuEventElapsedTime(&ms, begin_.get(), end_.get())));
+  return static_cast<double>(ms) * 1e3 / times;
+}
+
+result<double> rehearsal::time(cublasLtHandle_t library, const product_plan& plan, void* workspace, CUstream stream) {
+  for (product_arguments& a : turns_)
+    if (!numbers_in_memory_) a.alpha = &alpha_, a.beta = &beta_;
+  TROUPE_TRY(run(library, plan, fewest, workspace, stream));
+  const double about = TROUPE_TRY(run(library, plan, fewest, workspace, stream));
+  const int times = about <= 0 ? most : static_cast<int>(std::clamp(enough_us / about, double{fewest}, double{most}));
+  return run(library, plan, times, workspace, stream);
+}
+
+}  // namespace troupe::matmul
