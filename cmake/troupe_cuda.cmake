@@ -31,21 +31,25 @@ function(troupe_add_kernels name)
   endif()
   cmake_path(ABSOLUTE_PATH arg_SOURCE)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
+  set(stamp ${image}.hpp)
   # Machine code for each generation, and PTX for later ones.
   set(smaller)
   if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13.0)
     set(smaller --compress-mode=size)  # a sixth of the size
   endif()
   add_custom_command(
-    OUTPUT ${image}
+    OUTPUT ${image} ${stamp}
     COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin ${smaller} ${with_headers}
             -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a
             -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=[sm_120,compute_120]
             -o ${image} ${arg_SOURCE}
+    COMMAND ${CMAKE_COMMAND} -D IMAGE=${image} -D STAMP=${stamp} -P ${PROJECT_SOURCE_DIR}/cmake/troupe_stamp.cmake
     DEPENDS ${arg_SOURCE} ${arg_DEPENDS}
     VERBATIM COMMAND_EXPAND_LISTS COMMENT "Compiling the kernels of ${name}")
   add_custom_target(troupe_${name}_kernels DEPENDS ${image})
-  set_source_files_properties(${arg_EMBEDDED_IN} PROPERTIES OBJECT_DEPENDS ${image} COMPILE_DEFINITIONS TROUPE_KERNELS="${image}")
+  # ccache does not see that the image is part of the source, so the source includes the image's hash.
+  set_source_files_properties(${arg_EMBEDDED_IN} PROPERTIES OBJECT_DEPENDS "${image};${stamp}" COMPILE_DEFINITIONS TROUPE_KERNELS="${image}"
+    COMPILE_OPTIONS "-include;${stamp}")
   if(NOT arg_WITH_OUR_HEADERS)
     set_property(GLOBAL APPEND PROPERTY TROUPE_BUILT_IN_KERNELS ${arg_SOURCE})
   endif()

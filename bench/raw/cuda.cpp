@@ -162,6 +162,10 @@ class gpu final : public raw_gpu {
                                          std::span<const std::byte> b) override {
     return make_products(type, n, count, a, b);
   }
+  std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
+                                       std::span<const std::byte> b, std::span<const std::byte> bias) override {
+    return make_matmuls(p, a, b, bias);
+  }
   std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
                                              std::span<const std::byte> one) override {
     return make_transforms(n, batch, count, one);

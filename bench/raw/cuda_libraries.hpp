@@ -4,11 +4,13 @@
 
 #include <bench/raw/raw.hpp>
 
-/// cuBLAS and cuFFT, called by hand.
+/// cuBLAS, cuBLASLt and cuFFT, called by hand.
 namespace troupe::bench {
 
 std::unique_ptr<raw_products> make_products(raw_number type, int n, int count, std::span<const std::byte> a,
                                             std::span<const std::byte> b);
+std::unique_ptr<raw_matmuls> make_matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
+                                          std::span<const std::byte> b, std::span<const std::byte> bias);
 std::unique_ptr<raw_transforms> make_transforms(std::span<const int> n, int batch, int count,
                                                 std::span<const std::byte> one);
 

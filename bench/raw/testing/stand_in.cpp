@@ -77,6 +77,10 @@ class stand_in final : public raw_gpu {
  public:
   std::string description() const override { return "a stand-in"; }
   std::unique_ptr<raw_kernel> kernel(std::span<const std::byte>) override { return std::make_unique<nothing>(); }
+  std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem&, std::span<const std::byte>,
+                                       std::span<const std::byte>, std::span<const std::byte>) override {
+    has_none();
+  }
   std::unique_ptr<raw_products> products(raw_number, int n, int, std::span<const std::byte> a,
                                          std::span<const std::byte> b) override {
     return std::make_unique<plain_products>(n, a, b);

@@ -266,7 +266,6 @@ result<product_arguments> cublaslt::product_of(const multiplication& r, const pr
   }
   a.a = reinterpret_cast<const void*>(from_a), a.b = reinterpret_cast<const void*>(from_b);
   a.d = reinterpret_cast<void*>(way.aside ? memory + way.offset_sums() : p.d.address);
-  if (a.c == nullptr) a.c = a.d;
   if (f.alpha_in_memory != none || f.beta_in_memory != none) {
     a.alpha = TROUPE_TRY(number_for_gpu(number_of(f.alpha, way.sums), f.alpha_in_memory, r.epilogue.seen(), on));
     a.beta = TROUPE_TRY(number_for_gpu(number_of(f.beta, way.sums), f.beta_in_memory, r.epilogue.seen(), on));

@@ -135,6 +135,7 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   to.note(matmul::describe(b_, s.b, s.batch));
   to.note(matmul::describe(c_, s.c, s.batch));
   to.note(matmul::describe(d_, s.d, s.batch));
+  c_is_like_d_ = s.c.type == s.d.type;
   return to.status();
 }
 
@@ -245,8 +246,10 @@ cublasStatus_t product_plan::enqueue(cublasLtHandle_t library, const product_arg
   place(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, a.d_scale);
   place(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, a.amax);
   if (to.status() != CUBLAS_STATUS_SUCCESS) return to.status();
+  // Not null, though it is not read.
+  const void* const c = a.c != nullptr ? a.c : c_is_like_d_ ? a.d : workspace;
   auto layout = [](const cublasLtMatrixLayoutOpaque_t& l) { return const_cast<cublasLtMatrixLayoutOpaque_t*>(&l); };
-  return ::cublasLtMatmul(library, &product, a.alpha, a.a, layout(a_), a.b, layout(b_), a.beta, a.c, layout(c_), a.d,
+  return ::cublasLtMatmul(library, &product, a.alpha, a.a, layout(a_), a.b, layout(b_), a.beta, c, layout(c_), a.d,
                           layout(d_), &algorithm_, workspace, workspace_, stream);
 }
 

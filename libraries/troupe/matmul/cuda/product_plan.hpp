@@ -85,6 +85,7 @@ class product_plan {
   cublasLtMatrixLayoutOpaque_t a_, b_, c_, d_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::uint64_t workspace_ = 0;
+  bool c_is_like_d_ = true;  // so that D can stand for a C that is not read
 };
 
 /// cuBLASLt's name of an element type.

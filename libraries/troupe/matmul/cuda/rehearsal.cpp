@@ -84,11 +84,9 @@ result<rehearsal> rehearsal::make(const call& c, const product_arguments& a, con
       operand = reinterpret_cast<const void*>(to);
       return {};
     };
-    const bool adds_to_d = a.c == a.d;
     TROUPE_TRY(copy(turn.a, e.a, of_a));
     TROUPE_TRY(copy(turn.b, e.b, of_b));
     turn.d = reinterpret_cast<void*>(next(of_d));
-    if (adds_to_d) turn.c = turn.d;
     if (e.writes_aux) turn.aux = reinterpret_cast<const void*>(next(whole_lines(e.aux)));
     if (e.writes_bias) turn.bias = reinterpret_cast<const void*>(next(whole_lines(e.bias)));
     if (turn.amax != nullptr) turn.amax = reinterpret_cast<const void*>(next(256));
