@@ -33,10 +33,14 @@ std::span<const measure> measures(std::string_view engine) noexcept {
                                idle_cpu,
                                compile_umbrella,
                                doctor};
-  static const std::array gpu{gpu_roundtrip,    gpu_stream,        gpu_graph,     gpu_sgemm_2048, gpu_hgemm_8192,
-                              gpu_burst,        gpu_fft_c2c,       gpu_fft_small, gpu_fft_ask, gpu_matmul_bf16, gpu_matmul_fp8, gpu_matmul_f16, gpu_matmul_tf32, gpu_matmul_f64, gpu_matmul_models, gpu_matmul_bias_gelu, gpu_matmul_small, gpu_matmul_burst, gpu_matmul_warm, gpu_copy_in,
-                              gpu_copy_out,     gpu_copy_pageable, gpu_overlap,   gpu_alloc,      gpu_recover_standby,
-                              gpu_recover_cold, gpu_recover_hang,  gpu_sealed,    gpu_bystander};
+  static const std::array gpu{gpu_roundtrip,       gpu_stream,        gpu_graph,         gpu_sgemm_2048,
+                              gpu_hgemm_8192,      gpu_burst,         gpu_fft_c2c,       gpu_fft_small,
+                              gpu_fft_ask,         gpu_matmul_bf16,   gpu_matmul_fp8,    gpu_matmul_f16,
+                              gpu_matmul_tf32,     gpu_matmul_f64,    gpu_matmul_models, gpu_matmul_bias_gelu,
+                              gpu_matmul_small,    gpu_matmul_burst,  gpu_matmul_warm,   gpu_copy_in,
+                              gpu_copy_out,        gpu_copy_pageable, gpu_overlap,       gpu_alloc,
+                              gpu_recover_standby, gpu_recover_cold,  gpu_recover_hang,  gpu_sealed,
+                              gpu_bystander};
   if (engine == "host") return host;
   return gpu;
 }

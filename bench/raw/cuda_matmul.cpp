@@ -52,36 +52,12 @@ class matmuls final : public raw_matmuls {
     bytes_a_ = m * k * kind_.factor_bytes, bytes_b_ = n * k * kind_.factor_bytes, bytes_d_ = m * n * kind_.result_bytes;
     const auto count = static_cast<std::size_t>(p.count);
     a_ = repeated(a, bytes_a_ * count), b_ = repeated(b, bytes_b_ * count), d_ = make_memory(bytes_d_ * count);
-    cublasLtHandle_t h = nullptr;
-    must(::cublasLtCreate(&h), "cublasLtCreate");
-    library_.reset(h);
-    // Column by column, this is D^T = B * A^T.
-    must(::cublasLtMatmulDescInit(&product_, kind_.compute, kind_.scale), "cublasLtMatmulDescInit");
-    const std::int32_t transposed = CUBLAS_OP_T;
-    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-    if (p.epilogue != raw_matmul_epilogue::none) {
-      bias_ = repeated(bias, bias.size());
-      const std::uint32_t what =
-          p.epilogue == raw_matmul_epilogue::bias_gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_RELU_BIAS;
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, what);
-      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias_.get());
-    }
-    must(::cublasLtMatrixLayoutInit(&layout_b_, kind_.factor, k, n, p.k), "cublasLtMatrixLayoutInit");
-    must(::cublasLtMatrixLayoutInit(&layout_a_, kind_.factor, k, m, p.k), "cublasLtMatrixLayoutInit");
-    must(::cublasLtMatrixLayoutInit(&layout_d_, kind_.result, n, m, p.n), "cublasLtMatrixLayoutInit");
-    cublasLtMatmulPreferenceOpaque_t wishes;
-    must(::cublasLtMatmulPreferenceInit(&wishes), "cublasLtMatmulPreferenceInit");
-    const std::uint64_t limit = workspace_bytes;
-    must(::cublasLtMatmulPreferenceSetAttribute(&wishes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit),
-         "cublasLtMatmulPreferenceSetAttribute");
-    cublasLtMatmulHeuristicResult_t found{};
-    int results = 0;
-    must(::cublasLtMatmulAlgoGetHeuristic(h, &product_, &layout_b_, &layout_a_, &layout_d_, &layout_d_, &wishes, 1,
-                                          &found, &results),
-         "cublasLtMatmulAlgoGetHeuristic");
-    algorithm_ = found.algo;
+    problem_ = p;
+    if (p.epilogue != raw_matmul_epilogue::none) bias_ = repeated(bias, bias.size());
   }
+  // The first product opens the library, and searches.
   void multiply(int which) override {
+    if (library_ == nullptr) open_library();
     const auto at = [which](const device_memory& m, std::size_t bytes) {
       return reinterpret_cast<void*>(m.get() + bytes * static_cast<std::size_t>(which));
     };
@@ -92,8 +68,8 @@ class matmuls final : public raw_matmuls {
                       *const beta = doubles ? static_cast<const void*>(&zero_double) : &zero;
     void* const d = at(d_, bytes_d_);
     must(::cublasLtMatmul(library_.get(), &product_, alpha, at(b_, bytes_b_), &layout_b_, at(a_, bytes_a_), &layout_a_,
-                          beta, d, &layout_d_, d, &layout_d_, &algorithm_,
-                          reinterpret_cast<void*>(workspace_.get()), workspace_bytes, stream_.get()),
+                          beta, d, &layout_d_, d, &layout_d_, &algorithm_, reinterpret_cast<void*>(workspace_.get()),
+                          workspace_bytes, stream_.get()),
          "cublasLtMatmul");
   }
   void poll_until_done() override { word_.poll_until_done(stream_); }
@@ -105,6 +81,38 @@ class matmuls final : public raw_matmuls {
 
  private:
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+  void open_library() {
+    cublasLtHandle_t h = nullptr;
+    must(::cublasLtCreate(&h), "cublasLtCreate");
+    library_.reset(h);
+    const raw_matmul_problem& p = problem_;
+    const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n), k = static_cast<std::size_t>(p.k);
+    // Column by column, this is D^T = B * A^T.
+    must(::cublasLtMatmulDescInit(&product_, kind_.compute, kind_.scale), "cublasLtMatmulDescInit");
+    const std::int32_t transposed = CUBLAS_OP_T;
+    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
+    if (p.epilogue != raw_matmul_epilogue::none) {
+      const std::uint32_t what =
+          p.epilogue == raw_matmul_epilogue::bias_gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_RELU_BIAS;
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, what);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias_.get());
+    }
+    must(::cublasLtMatrixLayoutInit(&layout_b_, kind_.factor, k, n, p.k), "cublasLtMatrixLayoutInit");
+    must(::cublasLtMatrixLayoutInit(&layout_a_, kind_.factor, k, m, p.k), "cublasLtMatrixLayoutInit");
+    must(::cublasLtMatrixLayoutInit(&layout_d_, kind_.result, n, m, p.n), "cublasLtMatrixLayoutInit");
+    cublasLtMatmulPreferenceOpaque_t wishes;
+    must(::cublasLtMatmulPreferenceInit(&wishes), "cublasLtMatmulPreferenceInit");
+    const std::uint64_t limit = workspace_bytes;
+    must(
+        ::cublasLtMatmulPreferenceSetAttribute(&wishes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit),
+        "cublasLtMatmulPreferenceSetAttribute");
+    cublasLtMatmulHeuristicResult_t found{};
+    int results = 0;
+    must(::cublasLtMatmulAlgoGetHeuristic(h, &product_, &layout_b_, &layout_a_, &layout_d_, &layout_d_, &wishes, 1,
+                                          &found, &results),
+         "cublasLtMatmulAlgoGetHeuristic");
+    algorithm_ = found.algo;
+  }
   static device_memory repeated(std::span<const std::byte> one, std::size_t bytes) {
     device_memory out = make_memory(bytes);
     for (std::size_t at = 0; at < bytes; at += one.size())
@@ -117,6 +125,7 @@ class matmuls final : public raw_matmuls {
   }
 
   kind kind_;
+  raw_matmul_problem problem_{};
   stream stream_;
   std::size_t bytes_a_ = 0, bytes_b_ = 0, bytes_d_ = 0;
   device_memory workspace_, a_, b_, d_, bias_;

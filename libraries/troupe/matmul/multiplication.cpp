@@ -97,7 +97,11 @@ class product_check {
     if (r_.a_scales.has_value() != r_.b_scales.has_value())
       return check_.refuse(r_.a_scales ? &*r_.a_scales : &*r_.b_scales, "is given alone",
                            "a_scales and b_scales, or neither");
-    if (!r_.a_scales) return;
+    if (!r_.a_scales) {
+      if (r_.a.type() == dtype::f4e2m1x2)
+        check_.refuse(&r_.a, "holds f4e2m1x2 without scales", "a_scales and b_scales");
+      return;
+    }
     check_scales_of(r_.a, a, *r_.a_scales, true);
     check_scales_of(r_.b, b, *r_.b_scales, false);
   }

@@ -5,7 +5,9 @@
 
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/complex.hpp>
+#include <troupe/base/float4.hpp>
 #include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/matmul/matmul.hpp>
 #include <troupe/request/describe.hpp>
@@ -76,8 +78,9 @@ TEST_F(matmul_refusals, name_the_matrix_that_has_the_wrong_extents) {
 TEST_F(matmul_refusals, name_types_that_have_no_product) {
   multiplication r = good();
   r.a = at<half>(0, 4, 6);
-  expect_refused(
-      r, "b holds f32, and a holds f16; expected both f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2");
+  expect_refused(r,
+                 "b holds f32, and a holds f16; expected both f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128, or each "
+                 "f8e4m3 or f8e5m2");
   r = {.a = at<complex64>(0, 4, 6), .b = at<complex64>(100, 6, 8), .d = at<float>(400, 4, 8)};
   expect_refused(r, "d holds f32; expected c64, as a and b");
   r = good();
@@ -104,6 +107,59 @@ TEST_F(matmul_refusals, refuse_unknown_choices) {
   r = good();
   r.fusion = static_cast<fusion>(2);
   expect_refused(r, "fusion is not a fusion; expected allowed or required");
+  r = good();
+  r.accumulation = static_cast<accumulation>(2);
+  expect_refused(r, "accumulation is not an accumulation; expected precise or fast");
+  r = good();
+  r.repeatability = static_cast<repeatability>(2);
+  expect_refused(r, "repeatability is not a repeatability; expected within_a_process or between_processes");
+  r = good();
+  r.multiprocessors = -1;
+  expect_refused(r, "multiprocessors is -1; expected 0 for all, or more");
+}
+
+TEST_F(matmul_refusals, name_scales_that_do_not_fit_their_factor) {
+  const auto scaled = [&](const in_any& a_scales, const in_any& b_scales) {
+    return multiplication{.a = at<float8_e4m3>(0, 4, 64),
+                          .b = at<float8_e4m3>(1000, 64, 8),
+                          .d = at<float>(2000, 4, 8),
+                          .a_scales = a_scales,
+                          .b_scales = b_scales};
+  };
+  const auto fine_a = at<float8_e8m0>(5000, 4, 2), fine_b = at<float8_e8m0>(5100, 2, 8);
+  expect_fine(scaled(fine_a, fine_b));
+  expect_fine(scaled(at<float>(3000, 4, 1), at<float>(3100, 1, 1)));
+  expect_refused(scaled(at<float8_e8m0>(5000, 4, 3), fine_b), "a_scales is 4 x 3; expected 4 x 2: one for 32 terms");
+  expect_refused(scaled(fine_a, at<float8_e8m0>(5100, 8, 2)), "b_scales is 8 x 2; expected 2 x 8: one for 32 terms");
+  expect_refused(scaled(at<float>(3000, 2, 1), fine_b),
+                 "a_scales is 2 x 1; expected 4 x 1, or 1 x 1: one for 128 terms");
+  expect_refused(scaled(at<half>(3000, 4, 2), fine_b),
+                 "a_scales holds f16 for elements of f8e4m3; expected f8e8m0 or f32 for f8e4m3 and f8e5m2, f8e4m3 for "
+                 "f4e2m1x2");
+  multiplication r = scaled(fine_a, fine_b);
+  r.b_scales.reset();
+  expect_refused(r, "a_scales is given alone; expected a_scales and b_scales, or neither");
+  r = {.a = at<float4_e2m1x2>(0, 4, 32), .b = at<float4_e2m1x2>(1000, 32, 8), .d = at<float>(2000, 4, 8)};
+  expect_refused(r, "a holds f4e2m1x2 without scales; expected a_scales and b_scales");
+  r.a_scales = at<float8_e4m3>(5000, 4, 4), r.b_scales = at<float8_e4m3>(5100, 4, 8);
+  expect_fine(r);
+}
+
+TEST_F(matmul_refusals, check_what_is_prepared_like_the_product) {
+  const auto refusal = [&](const prepare& p) { return memory.refusal(p); };
+  EXPECT_EQ(refusal(prepare::of(good())), "");
+  EXPECT_EQ(refusal(prepare::of(good(acc + load(at<float>(201, 4, 8))))), "") << "nothing is written";
+  multiplication r = good();
+  r.b = at<float>(100, 5, 8);
+  EXPECT_EQ(refusal(prepare::of(r)), "matmul.prepare: b is 5 x 8; expected 6 rows, as a has columns");
+  EXPECT_EQ(refusal(prepare::of(good(), 65)),
+            "matmul.prepare: measure is 65; expected how many algorithms to measure, at most 64");
+  prepare p = prepare::of(good(), 1);
+  p.choice.words[9] = 1;
+  EXPECT_EQ(refusal(p), "matmul.prepare: choice is given beside measure; expected one of them");
+  p = prepare::of(good());
+  p.chosen = vector_at<std::uint64_t>(400, 9);
+  EXPECT_EQ(refusal(p).substr(0, 22), "matmul.prepare: chosen") << refusal(p);
 }
 
 TEST_F(matmul_refusals, name_the_operand_of_an_epilogue) {
@@ -124,6 +180,9 @@ TEST_F(matmul_refusals, name_the_operand_of_an_epilogue) {
                  "epilogue.reduce[0] has 8 elements; expected 4, one for each row of the result");
   expect_refused(good(acc + load(at<complex64>(300, 4, 8))),
                  "epilogue.load[0] holds c64; expected one real number in each element");
+  const auto sums = vector_at<float>(400, 8);
+  expect_refused(good(sum_columns(sums, acc) + sum_columns(sums, acc * 2)),
+                 "epilogue.reduce[0] is written twice; expected different memory for different values");
   expect_refused(good(epilogue::convert<complex64>(acc)), "epilogue converts to c64; expected a type of real numbers");
   multiplication both = good(acc * left);
   both.d = at<float>(200, 4, 4);

@@ -100,23 +100,27 @@ struct field_codec<any_operand<M>> {
   }
 };
 
-/// One that was left out has address 0, where no memory is.
+/// One that may be left out takes a place in the request only if it is given.
 template <access_mode M>
 struct field_codec<std::optional<any_operand<M>>> {
   using given = field_codec<any_operand<M>>;
   using element = std::byte;
   static constexpr char kind = "789"[static_cast<int>(M)];
-  static constexpr std::size_t size = given::size, align = given::align;
-  static constexpr std::size_t blob_bytes(const std::optional<any_operand<M>>&) noexcept { return 0; }
+  static constexpr std::size_t size = 8, align = 8;
+  static std::size_t blob_bytes(const std::optional<any_operand<M>>& f) noexcept {
+    return f ? blob_cursor::padded(given::size) : 0;
+  }
   static void encode(const std::optional<any_operand<M>>& f, std::byte* at, blob_cursor& blob) noexcept {
-    if (f)
-      given::encode(*f, at, blob);
-    else
-      clear_rest(at, 0, size);
+    const std::uint64_t address = f ? blob.address : 0;
+    std::memcpy(at, &address, sizeof address);
+    if (!f) return;
+    given::encode(*f, blob.host, blob);
+    blob.advance(given::size);
   }
   static std::optional<any_operand<M>> decode(const std::byte* at) noexcept {
-    const any_operand<M> f = given::decode(at);
-    return f.range().address == 0 ? std::nullopt : std::optional(f);
+    std::uint64_t address = 0;
+    std::memcpy(&address, at, sizeof address);
+    return address == 0 ? std::nullopt : std::optional(given::decode(reinterpret_cast<const std::byte*>(address)));
   }
 };
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/graph/graph.hpp>
 #include <troupe/matmul/matmul.hpp>
@@ -35,7 +37,20 @@ struct multiplication {
   }
 };
 
-using matmul_cases = testing::Types<multiplication<float>, multiplication<half>>;
+// The plan of that product.
+struct preparation {
+  using request = matmul::prepare;
+  static constexpr const char* bad_field = multiplication<float>::bad_field;
+  static request good(const device& gpu) { return matmul::prepare::of(multiplication<float>::good(gpu)); }
+  static request bad(const device& gpu) { return matmul::prepare::of(multiplication<float>::bad(gpu)); }
+  static void expect_right(const device&, const request&, const result<matmul::plan_info>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_TRUE(answer->fused);
+    EXPECT_EQ(answer->measured, 0);
+  }
+};
+
+using matmul_cases = testing::Types<multiplication<float>, multiplication<half>, preparation>;
 INSTANTIATE_TYPED_TEST_SUITE_P(matmul, library_actor, matmul_cases);
 
 class products : public testing::Test {
@@ -61,6 +76,25 @@ TEST_F(products, may_be_given_away_in_place_and_under_call_options) {
   EXPECT_TRUE(matmul::multiply(gpu, d, x, x, acc + load(d)));
   EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{8, 11, 16, 23}));
   EXPECT_FALSE(matmul::multiply(gpu, d, x, x, acc, {}, {.timeout = time_span{}}));
+}
+
+TEST_F(products, have_plans_that_are_counted) {
+  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), d(gpu.alloc<float>(4), 2, 2);
+  EXPECT_OK(gpu.ask(matmul::read_statistics{.start_anew = true}).get());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(matmul::multiply(gpu, d, x, x));
+  const auto counted = gpu.ask(matmul::read_statistics{}).get();
+  ASSERT_OK(counted);
+  EXPECT_LE(counted->made, 1u);
+}
+
+TEST_F(products, may_be_scaled_by_blocks) {
+  const matrix a(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(1.0f))), 1, 64),
+      b(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(2.0f))), 64, 1);
+  const std::vector<float8_e8m0> scales{float8_e8m0(1.0f), float8_e8m0(4.0f)};
+  const matrix a_scales(gpu.upload(scales), 1, 2), b_scales(gpu.upload(scales), 2, 1);
+  const matrix d(gpu.alloc<float>(1), 1, 1);
+  EXPECT_TRUE(matmul::multiply(gpu, d, a, b, acc, {.a_scales = a_scales, .b_scales = b_scales}));
+  EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{32 * 2 + 32 * 2 * 16}));
 }
 
 TEST_F(products, of_batches_share_a_factor) {

@@ -3,10 +3,14 @@
 // What the CUDA engine computes together with a product, what in a second pass, and what it copies first. The tests run
 // on a fake driver and a fake cuBLASLt that compute at once on the processor; the suites of the requests run on them
 // too.
+#include <cublas_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <tests/numerics/engine_under_test.hpp>
 #include <troupe/base/half.hpp>
@@ -180,6 +184,112 @@ TEST_F(matmul_cuda, searches_once_for_requests_of_one_structure) {
   r.workspace = 12345;
   EXPECT_TRUE(is_fused(r));
   EXPECT_GT(searches(), before) << "a limit is part of a plan's key";
+}
+
+TEST_F(matmul_cuda, tells_cublaslt_every_option) {
+  const auto asked = [&](dtype t, auto&& change) {
+    multiplication r = product(t, t == dtype::f8e4m3 ? dtype::bf16 : t, acc);
+    change(r);
+    EXPECT_TRUE(is_fused(r));
+    const auto calls = driver.calls();
+    return *std::find_if(calls.rbegin(), calls.rend(),
+                         [](const std::string& c) { return c.starts_with("cublasLtMatmulAlgoGetHeuristic"); });
+  };
+  const std::string usual = asked(dtype::f32, [](auto&) {});
+  for (const precision p : {precision::tf32, precision::bf16, precision::f16, precision::bf16x9})
+    EXPECT_NE(asked(dtype::f32, [p](auto& r) { r.precision = p; }), usual) << to_string(p);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.repeatability = repeatability::between_processes; }), usual);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.multiprocessors = 64; }), usual);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.workspace = 1 << 20; }), usual);
+  EXPECT_NE(asked(dtype::f8e4m3, [](auto& r) { r.accumulation = accumulation::fast; }),
+            asked(dtype::f8e4m3, [](auto&) {}));
+}
+
+TEST_F(matmul_cuda, measures_as_many_algorithms_as_it_is_told_and_takes_the_fastest) {
+  driver.elapsed_ms = {9, 9, 9, 9, 9, 7, 9, 9, 8};  // each is run to warm up, to estimate, and to measure
+  const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  const auto info = engine->run(prepare::of(r, 3));
+  ASSERT_TRUE(info) << info.error().to_string();
+  EXPECT_EQ(info->measured, 3);
+  EXPECT_EQ(info->algorithm, 1);
+  EXPECT_EQ(info->source, plan_source::measured);
+  EXPECT_LT(info->microseconds, info->first_microseconds);
+}
+
+// A folder for the disk cache of engines that are opened in the meantime.
+class matmul_on_disk : public matmul_cuda {
+ protected:
+  matmul_on_disk() {
+    const char* const folder = std::getenv("TMPDIR");
+    std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/troupe-matmul-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    path_ = name;
+    ::setenv("TROUPE_CACHE", path_.c_str(), 1);
+    open();
+  }
+  ~matmul_on_disk() override {
+    ::setenv("TROUPE_CACHE", "off", 1);
+    std::filesystem::remove_all(path_);
+  }
+  void open() { engine.emplace(TROUPE_ENGINE_UNDER_TEST); }
+  template <class F>
+  void each_entry(F&& f) {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
+      if (entry.is_regular_file() && entry.file_size() > 0) f(entry.path()), ++count;
+    EXPECT_GE(count, 1u);
+  }
+  std::size_t searches_of(const multiplication& r) {
+    const std::size_t before = searches();
+    EXPECT_TRUE(is_fused(r));
+    return searches() - before;
+  }
+  std::filesystem::path path_;
+};
+
+TEST_F(matmul_on_disk, finds_the_plans_of_earlier_processes) {
+  const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  EXPECT_EQ(searches_of(r), 1u);
+  open();
+  EXPECT_EQ(searches_of(r), 0u);
+  EXPECT_EQ(engine->run(prepare::of(r))->source, plan_source::stored);
+  const auto counted = engine->run(read_statistics{});
+  EXPECT_EQ(counted->plans, 1u);
+}
+
+TEST_F(matmul_on_disk, keeps_what_was_measured_unless_results_must_repeat) {
+  driver.elapsed_ms = {9, 9, 9, 9, 9, 7};
+  multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  EXPECT_EQ(engine->run(prepare::of(r, 2))->algorithm, 1);
+  open();
+  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 1);
+  r.repeatability = repeatability::between_processes;
+  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
+}
+
+TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them_anew) {
+  const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  EXPECT_EQ(searches_of(r), 1u);
+  const auto damage = [&](std::size_t from_end, char with) {
+    each_entry([&](const std::filesystem::path& file) {
+      std::fstream f(file, std::ios::in | std::ios::out | std::ios::binary);
+      f.seekp(-static_cast<std::streamoff>(from_end), std::ios::end);
+      f.put(with);
+    });
+  };
+  for (const std::size_t from_end : {std::size_t{1}, std::size_t{40}, std::size_t{80}, std::size_t{120}}) {
+    damage(from_end, '\x5a');
+    open();
+    EXPECT_EQ(searches_of(r), 1u) << "a byte was changed, " << from_end << " from the end";
+    open();
+    EXPECT_EQ(searches_of(r), 0u) << "it was not written anew";
+  }
+  each_entry([](const std::filesystem::path& file) { std::filesystem::resize_file(file, 10); });
+  open();
+  EXPECT_EQ(searches_of(r), 1u);
+  driver.fail("cublasLtMatmulAlgoCheck", CUBLAS_STATUS_NOT_SUPPORTED);
+  open();
+  EXPECT_EQ(searches_of(r), 1u) << "the library does not accept the algorithm";
 }
 
 TEST_F(matmul_cuda, copies_operands_that_tensor_cores_do_not_take) {

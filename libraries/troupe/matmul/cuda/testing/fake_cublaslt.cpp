@@ -211,8 +211,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t wish, int most,
                                               cublasLtMatmulHeuristicResult_t* out, int* found) {
   const described p{as<product>(what), as<layout>(a), as<layout>(b), as<layout>(c), as<layout>(d)};
-  if (const int s = driver().called("cublasLtMatmulAlgoGetHeuristic"); s != 0) return static_cast<cublasStatus_t>(s);
-  *found = is_supported(p, as<wishes>(wish)) ? 1 : 0;
+  const wishes& w = as<wishes>(wish);
+  if (const int s = driver().called("cublasLtMatmulAlgoGetHeuristic", p.what.compute, static_cast<int>(p.what.fast),
+                                    p.what.multiprocessors, w.reductions, w.workspace);
+      s != 0)
+    return static_cast<cublasStatus_t>(s);
+  *found = is_supported(p, w) ? 1 : 0;
   if (*found == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   *found = std::min(most, 3);
   for (int i = 0; i < *found; ++i) {
