@@ -141,6 +141,13 @@ class comparison {
         });
   }
 
+  // Which algorithms the sides use, if they differ.
+  std::string algorithms() {
+    const auto info = gpu.ask(matmul::prepare::of(request())).get().value();
+    const std::string ours = cat(info.algorithm, " / ", info.tile, " / ", info.stages), theirs = bare->algorithm();
+    return ours == theirs ? "" : cat("algorithm ", ours, ", raw ", theirs, "; ");
+  }
+
   const device gpu;
   const raw_matmul_problem problem;
 
@@ -162,7 +169,7 @@ figures run_large(const settings& s) {
   const device_under_test gpu(s, usual());
   comparison<Type> both(s, *gpu, {.type = Type, .m = n, .n = n, .k = n});
   const pair_of_medians found = both.rates(s.rounds(9), times);
-  return {.ours = found.ours, .raw = found.raw, .objection = both.difference()};
+  return {.ours = found.ours, .raw = found.raw, .note = both.algorithms(), .objection = both.difference()};
 }
 
 struct extents {
@@ -225,7 +232,7 @@ figures run_bias_gelu(const settings& s) {
   }
   char text[60];
   std::snprintf(text, sizeof text, "fused %.2f of one in a second pass", found.ours / median(std::move(rates)));
-  f.note = text;
+  f.note = both.algorithms() + text;
   return f;
 }
 

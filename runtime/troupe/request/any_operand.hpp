@@ -80,23 +80,41 @@ struct operands_in<std::optional<any_operand<M>>> {
 
 template <access_mode M>
 struct field_codec<any_operand<M>> {
+  /// The extents and strides of few indexes, or where those of more are.
   struct encoded {
-    std::uint64_t address, bytes;
-    tensor_shape shape;
-    std::uint64_t type;
+    static constexpr std::size_t few = 3;
+    std::uint64_t address, bytes, type_and_rank;
+    std::int64_t extents[few], strides[few];
   };
   using element = std::byte;
   static constexpr char kind = "456"[static_cast<int>(M)];
   static constexpr std::size_t size = sizeof(encoded), align = 8;
-  static constexpr std::size_t blob_bytes(const any_operand<M>&) noexcept { return 0; }
-  static void encode(const any_operand<M>& f, std::byte* at, blob_cursor&) noexcept {
-    const encoded e{f.range().address, f.range().bytes, f.shape(), static_cast<std::uint64_t>(f.type())};
+  static bool has_few(const any_operand<M>& f) noexcept { return f.shape().rank <= encoded::few; }
+  static std::size_t blob_bytes(const any_operand<M>& f) noexcept {
+    return has_few(f) ? 0 : blob_cursor::padded(sizeof(tensor_shape));
+  }
+  static void encode(const any_operand<M>& f, std::byte* at, blob_cursor& blob) noexcept {
+    const tensor_shape& s = f.shape();
+    encoded e{
+        f.range().address, f.range().bytes, static_cast<std::uint64_t>(f.type()) | std::uint64_t{s.rank} << 8, {}, {}};
+    if (has_few(f)) {
+      for (std::size_t i = 0; i < s.rank; ++i) e.extents[i] = s.extents[i], e.strides[i] = s.strides[i];
+    } else {
+      e.extents[0] = static_cast<std::int64_t>(blob.address);
+      std::memcpy(blob.host, &s, sizeof s);
+      blob.advance(sizeof s);
+    }
     std::memcpy(at, &e, sizeof e);
   }
   static any_operand<M> decode(const std::byte* at) noexcept {
     encoded e;
     std::memcpy(&e, at, sizeof e);
-    return {memory_range{{}, e.address, e.bytes}, e.shape, static_cast<dtype>(e.type)};
+    tensor_shape s{.rank = e.type_and_rank >> 8};
+    if (s.rank <= encoded::few)
+      for (std::size_t i = 0; i < s.rank; ++i) s.extents[i] = e.extents[i], s.strides[i] = e.strides[i];
+    else
+      std::memcpy(&s, reinterpret_cast<const std::byte*>(e.extents[0]), sizeof s);
+    return {memory_range{{}, e.address, e.bytes}, s, static_cast<dtype>(e.type_and_rank & 0xff)};
   }
 };
 
@@ -108,14 +126,15 @@ struct field_codec<std::optional<any_operand<M>>> {
   static constexpr char kind = "789"[static_cast<int>(M)];
   static constexpr std::size_t size = 8, align = 8;
   static std::size_t blob_bytes(const std::optional<any_operand<M>>& f) noexcept {
-    return f ? blob_cursor::padded(given::size) : 0;
+    return f ? blob_cursor::padded(given::size) + given::blob_bytes(*f) : 0;
   }
   static void encode(const std::optional<any_operand<M>>& f, std::byte* at, blob_cursor& blob) noexcept {
     const std::uint64_t address = f ? blob.address : 0;
     std::memcpy(at, &address, sizeof address);
     if (!f) return;
-    given::encode(*f, blob.host, blob);
+    std::byte* const place = blob.host;
     blob.advance(given::size);
+    given::encode(*f, place, blob);
   }
   static std::optional<any_operand<M>> decode(const std::byte* at) noexcept {
     std::uint64_t address = 0;

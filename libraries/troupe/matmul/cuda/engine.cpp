@@ -46,6 +46,17 @@ cuda::grid tiles(std::int64_t length, std::int64_t lines, std::int64_t count) no
           cuda::at_most(count, most)};
 }
 
+// The first search of a process takes cuBLASLt a tenth of a second: not while a request waits.
+void warm_up(cublasLtHandle_t library) {
+  constexpr std::int64_t n = 256;
+  const product_spec::matrix any{CUDA_R_16BF, n, n, n, 0, 256};
+  product_spec s{};
+  s.a = s.b = s.c = s.d = any;
+  s.transpose_a = 1, s.batch = 1;
+  s.compute = CUBLAS_COMPUTE_32F, s.scale = CUDA_R_32F, s.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  (void)product_plan::search(library, s, 1);
+}
+
 result<chip> chip_of(CUdevice device, std::size_t library) {
   chip out;
   const auto attribute = [&](CUdevice_attribute which) -> result<int> {
@@ -71,6 +82,7 @@ result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) 
   if (const cublasStatus_t s = ::cublasLtCreate(&handle); s != CUBLAS_STATUS_SUCCESS)
     return failed("cublasLtCreate", s);
   library owned(handle);
+  warm_up(owned.get());
   const std::size_t version = ::cublasLtGetVersion();
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device), version));
   std::unique_ptr<cublaslt> out(new cublaslt(std::move(owned), std::move(kernels), std::move(lanes), std::move(on)));

@@ -27,6 +27,7 @@ struct fused_form {
   operand_index c = none, bias = none, aux = none, derivative_at = none;
   operand_index bias_gradient = none, amax = none;
   enum activation activation = activation::none;
+  bool has_beta() const noexcept { return c != none; }
 };
 
 /// The form of an epilogue, or what cuBLASLt does not compute together with a product: "silu".

@@ -10,7 +10,7 @@ namespace troupe::matmul {
 namespace {
 
 constexpr std::uint64_t beyond_any_cache = std::uint64_t{192} << 20;
-constexpr double enough_us = 20'000;  // for each algorithm
+constexpr double enough_us = 8'000;  // for one measurement
 constexpr int fewest = 5, most = 500;
 
 std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
