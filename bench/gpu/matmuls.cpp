@@ -141,11 +141,15 @@ class comparison {
         });
   }
 
-  // Which algorithms the sides use, if they differ.
+  // Says so if the sides use different algorithms.
   std::string algorithms() {
-    const auto info = gpu.ask(matmul::prepare::of(request())).get().value();
-    const std::string ours = cat(info.algorithm, " / ", info.tile, " / ", info.stages), theirs = bare->algorithm();
-    return ours == theirs ? "" : cat("algorithm ", ours, ", raw ", theirs, "; ");
+    const auto words = gpu.alloc<std::uint64_t>(matmul::choice::size);
+    matmul::prepare p = matmul::prepare::of(request());
+    p.chosen = words;
+    gpu.ask(p).get().value();
+    const auto ours = gpu.download(words).get().value();
+    const auto theirs = bare->algorithm();
+    return std::equal(theirs.begin(), theirs.end(), ours.begin()) ? "" : "another algorithm than the raw side's; ";
   }
 
   const device gpu;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bench/raw/cuda_calls.hpp>
 #include <bench/raw/cuda_libraries.hpp>
+#include <bit>
 
 namespace troupe::bench {
 
@@ -72,16 +73,8 @@ class matmuls final : public raw_matmuls {
                           workspace_bytes, stream_.get()),
          "cublasLtMatmul");
   }
-  std::string algorithm() const override {
-    const auto number = [&](cublasLtMatmulAlgoConfigAttributes_t which) {
-      int out = 0;
-      std::size_t written = 0;
-      must(::cublasLtMatmulAlgoConfigGetAttribute(&algorithm_, which, &out, sizeof out, &written),
-           "cublasLtMatmulAlgoConfigGetAttribute");
-      return out;
-    };
-    return cat(number(CUBLASLT_ALGO_CONFIG_ID), " / ", number(CUBLASLT_ALGO_CONFIG_TILE_ID), " / ",
-               number(CUBLASLT_ALGO_CONFIG_STAGES_ID));
+  std::array<std::uint64_t, 8> algorithm() const override {
+    return std::bit_cast<std::array<std::uint64_t, 8>>(algorithm_);
   }
   void poll_until_done() override { word_.poll_until_done(stream_); }
   void synchronize() override { wait_for(stream_); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,8 +47,8 @@ enum class raw_number : std::uint8_t { f32, f16 };  ///< f16 is summed in f32
 class raw_matmuls {
  public:
   virtual ~raw_matmuls() = default;
-  /// Returns the numbers of the algorithm, its tile and its stages: "66 / 24 / 35". After the first product.
-  virtual std::string algorithm() const = 0;
+  /// Returns the words of the algorithm. After the first product.
+  virtual std::array<std::uint64_t, 8> algorithm() const = 0;
   virtual void multiply(int which) = 0;
   /// Waits for earlier products: see raw_kernel.
   virtual void poll_until_done() = 0;
