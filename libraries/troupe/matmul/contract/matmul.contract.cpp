@@ -87,6 +87,29 @@ TEST_F(products, have_plans_that_are_counted) {
   EXPECT_LE(counted->made, 1u);
 }
 
+TEST_F(products, have_choices_that_can_be_kept_and_given) {
+  const auto values = gpu.upload(std::vector<half>(300 * 300, half(1.0f)));
+  const matmul::multiplication r{
+      .a = matrix(values, 300, 300), .b = matrix(values, 300, 300), .d = matrix(gpu.alloc<float>(300 * 300), 300, 300)};
+  for (const int measured : {0, 3}) {
+    const auto words = gpu.alloc<std::uint64_t>(matmul::choice::size);
+    gpu.fill(words, std::uint64_t{7});
+    matmul::prepare p = matmul::prepare::of(r, measured);
+    p.chosen = words;
+    const auto info = gpu.ask(p).get();
+    ASSERT_OK(info);
+    const matmul::choice chosen(gpu.download(words).get().value());
+    EXPECT_EQ(chosen.library() != 0, info->source != matmul::plan_source::none);
+    matmul::prepare again = matmul::prepare::of(r);
+    again.choice = chosen;
+    const auto given = gpu.ask(again).get();
+    ASSERT_OK(given);
+    EXPECT_EQ(given->algorithm, info->algorithm);
+  }
+  EXPECT_OK(gpu.ask(r).get());
+  EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), std::vector<float>(300 * 300, 300.0f));
+}
+
 TEST_F(products, may_be_scaled_by_blocks) {
   const matrix a(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(1.0f))), 1, 64),
       b(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(2.0f))), 64, 1);

@@ -307,6 +307,9 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   const multiplication r = request.product();
   if (r.epilogue.seen().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
+  // On a helper's thread, nobody else waits for what is enqueued here.
+  call here = c;
+  here.stream = on->stream();
   const problem p = problem_of(r);
   plan_info info;
   std::optional<rehearsal> stage;
@@ -314,10 +317,10 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   if (request.choice.library() != 0) how.given = &request.choice;
   how.time = [&](const route& way, const product_plan& plan) -> result<double> {
     if (!stage) {
-      auto scratch = TROUPE_TRY(cuda::scratch::make(c, "matmul", std::max<std::uint64_t>(1, way.scratch_bytes())));
+      auto scratch = TROUPE_TRY(cuda::scratch::make(here, "matmul", std::max<std::uint64_t>(1, way.scratch_bytes())));
       product_arguments a = TROUPE_TRY(product_of(r, p, way, scratch.address(), *on));
       const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
-      auto made = TROUPE_TRY(rehearsal::make(c, a, number_of(f.alpha, way.sums), number_of(f.beta, way.sums),
+      auto made = TROUPE_TRY(rehearsal::make(here, a, number_of(f.alpha, way.sums), number_of(f.beta, way.sums),
                                              rehearsal::extents_of(r, p, way, f), std::move(scratch)));
       stage.emplace(std::move(made));
     }
@@ -333,6 +336,8 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
         on->stream(), "matmul", "cuMemcpyHtoDAsync",
         ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(request.chosen->data()), from, sizeof words, on->stream())));
   }
+  stage.reset();
+  TROUPE_TRY(cuda::done_on(on->stream(), "matmul", "cuStreamSynchronize", ::cuStreamSynchronize(on->stream())));
   std::string key;
   write_key(key, r, p);
   routes_.put(key, std::move(found));

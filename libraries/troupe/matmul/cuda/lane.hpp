@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/lane_memory.hpp>
+#include <troupe/cuda/stream_status.hpp>
 
 namespace troupe::matmul {
 
@@ -16,8 +18,12 @@ class lane {
   static result<std::unique_ptr<lane>> make() {
     return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("matmul", workspace_bytes))));
   }
+  /// Must be called before any other use. The lanes of helpers have no stream: they get one of their own, which is
+  /// nobody's to wait for.
   result<void> use(const call& c) {
-    TROUPE_TRY(memory_.begin(c));
+    call here = c;
+    if (here.stream == nullptr) here.stream = TROUPE_TRY(own_stream());
+    TROUPE_TRY(memory_.begin(here));
     return {};
   }
   cuda::lane_memory& memory() noexcept { return memory_; }
@@ -33,6 +39,16 @@ class lane {
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
+  result<CUstream> own_stream() {
+    if (own_.get() == nullptr) {
+      CUstream made = nullptr;
+      TROUPE_TRY(cuda::done_on(nullptr, "matmul", "cuStreamCreate", ::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING)));
+      own_.reset(made);
+    }
+    return own_.get();
+  }
+
+  cuda::stream own_;  // before the memory, which may be freed in its order
   cuda::lane_memory memory_;
 };
 

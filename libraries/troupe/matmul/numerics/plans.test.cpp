@@ -92,6 +92,16 @@ TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_op
   expect_product();
 }
 
+TEST_F(matmul_plans, of_products_alone_are_told_too) {
+  multiplication r = product();
+  r.epilogue = acc;
+  std::vector<std::uint64_t> words(choice::size, 99);
+  prepare p = prepare::of(r);
+  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  ASSERT_TRUE(engine->run(p));
+  EXPECT_EQ(choice{words}.library() != 0, engine->is_cuda());
+}
+
 TEST_F(matmul_plans, are_counted) {
   const auto before = engine->run(read_statistics{.start_anew = true});
   ASSERT_TRUE(before);
