@@ -23,7 +23,7 @@ struct multiplication {
   out_any d;
   epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
   /// One scale for each block of a factor's elements along k: see docs/matmul.md. Given for both factors or neither.
-  std::optional<in_any> a_scales, b_scales;
+  std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;

@@ -53,7 +53,7 @@ struct plan_info {
 struct prepare {
   in_any a, b, d;
   epilogue::expression epilogue;
-  std::optional<in_any> a_scales, b_scales;
+  std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
@@ -62,7 +62,7 @@ struct prepare {
   std::uint64_t workspace = any_amount;
   std::int32_t measure = 0;    ///< how many algorithms to measure, on the operands; 0: take the heuristic's first
   matmul::choice choice = {};  ///< if it is one: use it
-  std::optional<out<std::uint64_t>> chosen;  ///< where the choice is written: `choice::size` words
+  std::optional<out<std::uint64_t>> chosen = {};  ///< where the choice is written: `choice::size` words
   using reply = plan_info;
   TROUPE_REQUEST("matmul.prepare", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
                  repeatability, multiprocessors, workspace, measure, choice, chosen)

@@ -9,7 +9,6 @@ namespace {
 
 using kernel_arguments::lanes, kernel_arguments::warps;
 
-constexpr unsigned narrow_slots = 8;         // of the kernels for ordinary epilogues
 constexpr std::int64_t most_blocks = 65535;  // in all directions of a grid but the first
 
 // A row is the same for each row of the result, a column for each column, and a number for all.

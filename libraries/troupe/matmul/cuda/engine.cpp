@@ -19,6 +19,11 @@ const void* address_of(operand_index i, const tree& t) noexcept {
   return i == none ? nullptr : reinterpret_cast<const void*>(t.memory()[static_cast<std::size_t>(i)].address);
 }
 
+// The form with this request's numbers: the route's has those of the first of its kind.
+fused_form form_of(const multiplication& r, const problem& p, const route& way) {
+  return way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+}
+
 product_arguments arguments_of(const fused_form& f, const tree& t) noexcept {
   const auto first_of = [&t](operand_index one, operand_index other) {
     return address_of(one != none ? one : other, t);
@@ -263,8 +268,7 @@ result<void> cublaslt::arrange_scales(const block_scales& s, std::int64_t lines,
 
 // Copies the factors where that is needed, and returns the arguments of the product without its numbers.
 result<product_arguments> cublaslt::product_of(const multiplication& r, const problem& p, const route& way,
-                                               std::uint64_t memory, lane& on) const {
-  const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+                                               const fused_form& f, std::uint64_t memory, lane& on) const {
   product_arguments a = arguments_of(f, r.epilogue.seen());
   std::uint64_t from_a = p.a.address, from_b = p.b.address;
   if (way.copies_a) TROUPE_TRY(arrange({p.a, p.a_scales, p.a.transposed, p.m, from_a = memory}, p, way, on.stream()));
@@ -287,9 +291,8 @@ result<product_arguments> cublaslt::product_of(const multiplication& r, const pr
 
 result<void> cublaslt::multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory,
                                 lane& on, call& c) {
-  product_arguments a = TROUPE_TRY(product_of(r, p, way, memory, on));
-  // The form has this request's numbers; the route's has those of the first of its kind.
-  const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+  const fused_form f = form_of(r, p, way);
+  product_arguments a = TROUPE_TRY(product_of(r, p, way, f, memory, on));
   const number alpha = number_of(f.alpha, way.sums), beta = number_of(f.beta, way.sums);
   if (a.alpha == nullptr) a.alpha = &alpha, a.beta = &beta;
   if (a.amax != nullptr)
@@ -318,8 +321,8 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   how.time = [&](const route& way, const product_plan& plan) -> result<double> {
     if (!stage) {
       auto scratch = TROUPE_TRY(cuda::scratch::make(here, "matmul", std::max<std::uint64_t>(1, way.scratch_bytes())));
-      product_arguments a = TROUPE_TRY(product_of(r, p, way, scratch.address(), *on));
-      const fused_form f = way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+      const fused_form f = form_of(r, p, way);
+      product_arguments a = TROUPE_TRY(product_of(r, p, way, f, scratch.address(), *on));
       auto made = TROUPE_TRY(rehearsal::make(here, a, number_of(f.alpha, way.sums), number_of(f.beta, way.sums),
                                              rehearsal::extents_of(r, p, way, f), std::move(scratch)));
       stage.emplace(std::move(made));

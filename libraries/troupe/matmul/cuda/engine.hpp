@@ -40,7 +40,7 @@ class cublaslt {
   result<std::shared_ptr<const route>> route_of(const multiplication& r, const problem& p, lane& on);
   result<void> multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory, lane& on,
                         call& c);
-  result<product_arguments> product_of(const multiplication& r, const problem& p, const route& way,
+  result<product_arguments> product_of(const multiplication& r, const problem& p, const route& way, const fused_form& f,
                                        std::uint64_t memory, lane& on) const;
   result<void> multiply_small(const multiplication& r, const problem& p, const route& way,
                               const std::uint64_t* addresses, std::size_t count, CUstream stream) const;

@@ -275,6 +275,20 @@ TEST_F(matmul_on_disk, keeps_what_was_measured_unless_results_must_repeat) {
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
 }
 
+TEST_F(matmul_on_disk, keeps_what_was_given) {
+  const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  std::vector<std::uint64_t> words(choice::size);
+  prepare p = prepare::of(r);
+  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  EXPECT_TRUE(engine->run(p));
+  words[1] = 2;  // another algorithm of the fake
+  p = prepare::of(r);
+  p.choice = choice(words);
+  EXPECT_EQ(engine->run(p)->algorithm, 2);
+  open();
+  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 2);
+}
+
 TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them_anew) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   EXPECT_EQ(searches_of(r), 1u);

@@ -33,8 +33,8 @@ struct fused_form {
 /// The form of an epilogue, or what cuBLASLt does not compute together with a product: "silu".
 struct fusion_match {
   bool fits = false;
-  fused_form form;
-  std::string obstacle;
+  fused_form form = {};
+  std::string obstacle = {};
 };
 fusion_match match(const epilogue::tree& t, const problem& p, dtype sums);
 

@@ -17,6 +17,13 @@ class mixer {
   void add(const matrix_shape& s) noexcept {
     for (const std::int64_t n : {s.rows, s.columns, s.row_stride, s.column_stride}) add(static_cast<std::uint64_t>(n));
   }
+  // Of a matrix.
+  void add(const tensor_shape& s) noexcept {
+    for (const std::size_t i : {0, 1}) {
+      add(static_cast<std::uint64_t>(s.extents[i]));
+      add(static_cast<std::uint64_t>(s.strides[i]));
+    }
+  }
   std::uint64_t number() const noexcept { return h_ ^ h_ >> 29; }
 
  private:
@@ -44,14 +51,14 @@ bool same_numbers(std::span<const double> x, std::span<const double> y) noexcept
 
 std::uint64_t group_number(const multiplication& r) noexcept {
   const tree& t = r.epilogue.seen();
-  if (t.empty() || !is_small(r, problem_of(r))) return 0;
+  if (t.empty() || !is_small(r)) return 0;
   mixer h;
   h.add(options_of(r));
   h.add(static_cast<std::uint64_t>(r.a.type()) | static_cast<std::uint64_t>(r.b.type()) << 8 |
         static_cast<std::uint64_t>(r.d.type()) << 16);
-  h.add(matrices_of(r.a.shape()).one);
-  h.add(matrices_of(r.b.shape()).one);
-  h.add(matrices_of(r.d.shape()).one);
+  h.add(r.a.shape());
+  h.add(r.b.shape());
+  h.add(r.d.shape());
   for (const epilogue::node& n : t.nodes()) h.add(std::bit_cast<std::uint64_t>(n));
   for (const double x : t.numbers()) h.add(std::bit_cast<std::uint64_t>(x));
   for (const tree_memory& m : t.memory()) h.add(static_cast<std::uint64_t>(m.type)), h.add(m.shape);

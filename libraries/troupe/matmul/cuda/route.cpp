@@ -82,7 +82,7 @@ class search {
     route_.multiplies = std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
       return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
     });
-    if (is_small(r_, problem_)) {
+    if (is_small(r_)) {
       route_.pass.emplace(tree_, stored_product_of(route_, problem_));
       route_.small = route_.fused = route_.pass->is_ordinary();
       if (route_.small) return finished();
@@ -290,14 +290,18 @@ class search {
     route_.plan.reset();
     plan_info unused;
     plan_info& info = how_.info != nullptr ? *how_.info : unused;
+    // What repeats in other processes depends on the request alone: on no file that has more than the first choice.
+    const auto keep = [&] {
+      if (route_.plan && how_.disk != nullptr) route_.plan->store(*how_.disk, s, chip_.name);
+    };
     if (how_.given != nullptr) {
       route_.plan = TROUPE_TRY(product_plan::from(library_, s, *how_.given));
       info.source = plan_source::given;
+      if (s.repeatable == 0) keep();
     } else if (how_.measure > 0) {
       TROUPE_TRY(measure(TROUPE_TRY(product_plan::search(library_, s, how_.measure)), info));
       info.source = plan_source::measured;
-      // Repeatable results depend on the request alone.
-      if (route_.plan && how_.disk != nullptr && s.repeatable == 0) route_.plan->store(*how_.disk, s, chip_.name);
+      if (s.repeatable == 0) keep();
     } else {
       route_.plan = product_plan::stored(library_, s, how_.disk, chip_.name);
       info.source = plan_source::stored;
@@ -305,7 +309,7 @@ class search {
         const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));
         info.source = plan_source::searched;
         if (!all.empty()) route_.plan = all.front();
-        if (route_.plan && how_.disk != nullptr) route_.plan->store(*how_.disk, s, chip_.name);
+        keep();
       }
     }
     return {};
@@ -406,13 +410,16 @@ class search {
 
 }  // namespace
 
-bool is_small(const multiplication& r, const problem& p) noexcept {
+bool is_small(const multiplication& r) noexcept {
   constexpr std::int64_t longest = 256, most_work = 64 * 64 * 64;
-  if (p.batch != 1 || p.paired || p.has_scales() || p.m > longest || p.n > longest || p.k > longest) return false;
-  if (p.m * p.n * p.k > most_work) return false;
+  const tensor_shape &a = r.a.shape(), &b = r.b.shape(), &d = r.d.shape();
+  if (a.rank != 2 || b.rank != 2 || d.rank != 2 || r.a_scales) return false;
+  const std::int64_t m = a.extents[0], k = a.extents[1], n = b.extents[1];
+  if (m > longest || n > longest || k > longest || m * n * k > most_work) return false;
   const auto nodes = r.epilogue.seen().nodes();
-  return std::none_of(nodes.begin(), nodes.end(),
-                      [](const epilogue::node& n) { return n.what == epilogue::op::reduce; });
+  return std::none_of(nodes.begin(), nodes.end(), [](const epilogue::node& one) {
+    return one.what == epilogue::op::reduce || one.what == epilogue::op::left || one.what == epilogue::op::right;
+  });
 }
 
 stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept {

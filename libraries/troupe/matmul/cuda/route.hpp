@@ -62,7 +62,7 @@ stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noex
 inline dtype scaled_type(const block_scales& s) noexcept { return s.type == dtype::f32 ? dtype::f32 : dtype::bf16; }
 
 /// Whether requests are computed by our own kernel, which has the same bits for one alone and for many together.
-bool is_small(const multiplication& r, const problem& p) noexcept;
+bool is_small(const multiplication& r) noexcept;
 
 /// All that a route depends on, as bytes: shapes, strides, alignments, types, the epilogue's structure, and options.
 void write_key(std::string& to, const multiplication& r, const problem& p);

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <troupe/request/any_operand.hpp>
+#include <troupe/request/codec.hpp>
+#include <troupe/request/request.hpp>
+#include <vector>
+
+namespace troupe::request_tests {
+namespace {
+
+struct views {
+  in_any a;
+  std::optional<in_any> b = {};
+  std::optional<out_any> c = {};
+  std::int32_t last = 0;
+  using reply = void;
+  TROUPE_REQUEST("test.views", a, b, c, last)
+  void check(checker&) const {}
+};
+
+tensor_shape shape_of(std::size_t rank) {
+  tensor_shape s{.rank = rank};
+  for (std::size_t i = 0; i < rank; ++i) {
+    s.extents[i] = static_cast<std::int64_t>(i + 2);
+    s.strides[i] = static_cast<std::int64_t>(10 * i + 1);
+  }
+  return s;
+}
+
+template <access_mode M>
+any_operand<M> view(std::uint64_t address, std::size_t rank, dtype t) {
+  return {memory_range{{}, address, 4096}, shape_of(rank), t};
+}
+
+// As a worker receives it.
+views received(const views& r) {
+  static std::vector<std::max_align_t> blob;
+  blob.assign(blob_bytes(r) / sizeof(std::max_align_t) + 1, {});
+  alignas(16) static std::byte payload[payload_bytes<views>];
+  encode(r, payload, {reinterpret_cast<std::byte*>(blob.data()), reinterpret_cast<std::uintptr_t>(blob.data())});
+  return decode<views>(payload);
+}
+
+template <access_mode M>
+void expect_same(const any_operand<M>& got, const any_operand<M>& sent) {
+  EXPECT_EQ(got.range().address, sent.range().address);
+  EXPECT_EQ(got.range().bytes, sent.range().bytes);
+  EXPECT_EQ(got.shape(), sent.shape());
+  EXPECT_EQ(got.type(), sent.type());
+}
+
+TEST(any_operands, of_every_number_of_indexes_arrive_as_they_were_sent) {
+  for (std::size_t rank = 0; rank <= tensor_shape::max_rank; ++rank) {
+    const views r{.a = view<access_mode::read>(0x1000, rank, dtype::bf16), .last = 7};
+    const views got = received(r);
+    expect_same(got.a, r.a);
+    EXPECT_FALSE(got.b);
+    EXPECT_FALSE(got.c);
+    EXPECT_EQ(got.last, 7);
+  }
+}
+
+TEST(any_operands, that_may_be_left_out_arrive_if_they_are_given) {
+  for (const std::size_t rank : {2, 3, 4, 8}) {
+    const views r{.a = view<access_mode::read>(0x1000, rank, dtype::f32),
+                  .b = view<access_mode::read>(0x3000, 10 - rank, dtype::f8e4m3),
+                  .c = view<access_mode::write>(0x5000, rank, dtype::c128),
+                  .last = 9};
+    const views got = received(r);
+    expect_same(got.a, r.a);
+    ASSERT_TRUE(got.b && got.c);
+    expect_same(*got.b, *r.b);
+    expect_same(*got.c, *r.c);
+    EXPECT_EQ(got.last, 9);
+  }
+}
+
+}  // namespace
+}  // namespace troupe::request_tests
