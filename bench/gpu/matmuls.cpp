@@ -3,6 +3,7 @@
 // Products of matmul and of cuBLASLt called directly, of the same random numbers: D = A * B^T, all stored row by row.
 #include <array>
 #include <bench/device_under_test.hpp>
+#include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -283,31 +284,9 @@ figures run_burst(const settings& s) {
   comparison<raw_matmul_type::bf16> both(s, *gpu, p);
   std::vector<matmul::multiplication> requests;
   for (int i = 0; i < count; ++i) requests.push_back(both.request(i));
-  int refused = 0;
-  std::vector<double> callers_ns;
-  const auto rate = [](std::int64_t start) { return count * 1e3 / static_cast<double>(now_ns() - start); };
-  const pair_of_medians found = interleaved(
-      s.rounds(21),
-      [&] {
-        gpu->ping().get().value();
-        const std::int64_t start = now_ns();
-        for (const auto& r : requests) refused += !gpu->tell(r);
-        callers_ns.push_back(static_cast<double>(now_ns() - start) / count);
-        gpu->sync().get().value();
-        return rate(start);
-      },
-      [&] {
-        const std::int64_t start = now_ns();
-        for (int i = 0; i < count; ++i) both.bare->multiply(i);
-        both.bare->synchronize();
-        return rate(start);
-      });
-  figures f{.ours = found.ours, .raw = found.raw};
-  char text[60];
-  std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns", median(std::move(callers_ns)));
-  f.note = text;
+  figures f =
+      burst(s.rounds(21), *gpu, requests, [&](int i) { both.bare->multiply(i); }, [&] { both.bare->synchronize(); });
   for (int i = 0; i < count && f.objection.empty(); i += 97) f.objection = both.difference(i);
-  if (refused != 0) f.objection = cat(refused, " products were refused");
   return f;
 }
 

@@ -3,6 +3,7 @@
 // Matrix products by the library actor and by cuBLAS alone, of the same random numbers: large ones queued a few at a
 // time, as in real computations, and a burst of small ones.
 #include <bench/device_under_test.hpp>
+#include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -94,24 +95,7 @@ figures run_burst(const settings& s) {
                         .m = n,
                         .n = n,
                         .k = n});
-  int refused = 0;
-  const auto rate = [](std::int64_t start) { return products * 1e3 / static_cast<double>(now_ns() - start); };
-  const pair_of_medians found = interleaved(
-      s.rounds(31),
-      [&] {
-        gpu->ping().get().value();
-        const std::int64_t start = now_ns();
-        for (const auto& r : requests) refused += !gpu->tell(r);
-        gpu->sync().get().value();
-        return rate(start);
-      },
-      [&] {
-        const std::int64_t start = now_ns();
-        for (int i = 0; i < products; ++i) bare->multiply(i);
-        bare->synchronize();
-        return rate(start);
-      });
-  figures f{.ours = found.ours, .raw = found.raw};
+  figures f = burst(s.rounds(31), *gpu, requests, [&](int i) { bare->multiply(i); }, [&] { bare->synchronize(); });
   const auto results = gpu->download(c).get().value();
   std::vector<float> reference(size);
   for (int i = 0; i < products && f.objection.empty(); ++i) {
@@ -119,7 +103,6 @@ figures run_burst(const settings& s) {
     const auto begin = results.begin() + i * size;
     f.objection = difference(std::vector<float>(begin, begin + size), reference, n);
   }
-  if (refused != 0) f.objection = cat(refused, " products were refused");
   return f;
 }
 

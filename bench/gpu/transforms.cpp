@@ -3,6 +3,7 @@
 // Fourier transforms by the library actor and by cuFFT alone, of the same numbers: large ones queued a few at a time,
 // many small ones, and a single very small one.
 #include <bench/device_under_test.hpp>
+#include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -126,33 +127,11 @@ figures run_small(const settings& s) {
   std::vector<fft::c2c<complex64>> requests;
   for (std::int64_t i = 0; i < count; ++i)
     requests.push_back({.input = from.slice(i * n, n), .output = to.slice(i * n, n), .n = n});
-  int refused = 0;
-  std::vector<double> callers_ns;
-  const auto rate = [](std::int64_t start) { return count * 1e3 / static_cast<double>(now_ns() - start); };
-  const pair_of_medians found = interleaved(
-      s.rounds(31),
-      [&] {
-        gpu->ping().get().value();
-        const std::int64_t start = now_ns();
-        for (const auto& r : requests) refused += !gpu->tell(r);
-        callers_ns.push_back(static_cast<double>(now_ns() - start) / count);
-        gpu->sync().get().value();
-        return rate(start);
-      },
-      [&] {
-        const std::int64_t start = now_ns();
-        for (int i = 0; i < count; ++i) bare->run(i);
-        bare->synchronize();
-        return rate(start);
-      });
-  figures f{.ours = found.ours, .raw = found.raw};
-  char text[60];
-  std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns", median(std::move(callers_ns)));
-  f.note = text;
+  figures f = burst(s.rounds(31), *gpu, requests, [&](int i) { bare->run(i); }, [&] { bare->synchronize(); });
+  if (!f.objection.empty()) return f;
   elements theirs(static_cast<std::size_t>(n * count));
   bare->download(0, std::as_writable_bytes(std::span(theirs)));
   f.objection = difference(gpu->download(to).get().value(), theirs, n);
-  if (refused != 0) f.objection = cat(refused, " transforms were refused");
   return f;
 }
 

@@ -110,7 +110,7 @@ result<void> cublaslt::launch(cuda::kernel_id which, cuda::grid blocks, cuda::gr
 }
 
 result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r, const problem& p, lane& on) {
-  thread_local std::string key;
+  std::string& key = on.next_key;
   write_key(key, r, p);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on.last_route != nullptr && on.known_since == now && on.last_key == key) [[likely]]
@@ -118,7 +118,8 @@ result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r,
   const choosing how{.disk = &disk_};
   std::shared_ptr<const route> found =
       TROUPE_TRY(routes_.get(key, [&] { return find_route(library_.get(), r, p, chip_, how); }));
-  on.last_key = key, on.last_route = found, on.known_since = now;
+  std::swap(on.last_key, key);
+  on.last_route = found, on.known_since = now;
   return found;
 }
 

@@ -33,7 +33,7 @@ class lane {
   static constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
 
   /// The last request's route and its key: the next request often has the same.
-  std::string last_key;
+  std::string last_key, next_key;
   std::shared_ptr<const route> last_route;
   std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
 
