@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <troupe/cuda/kernels.hpp>
+#include <troupe/cuda/stream_status.hpp>
 
 namespace troupe::cuda {
 
@@ -23,6 +26,16 @@ CUresult launch(CUkernel kernel, grid blocks, grid threads, CUstream stream, con
   void* parameters[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
   return ::cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), blocks.x, blocks.y, blocks.z, threads.x, threads.y,
                           threads.z, 0, stream, parameters, nullptr);
+}
+
+/// Launches a kernel of an engine's image for the library `domain`.
+template <class A>
+result<void> launch(const kernel_set& image, kernel_id which, grid blocks, grid threads, CUstream stream,
+                    const char* domain, const A& arguments) {
+  const CUkernel found = image.find(which);
+  if (found == nullptr) [[unlikely]]
+    return error(reaction::fatal, domain, "there is no kernel " + std::string(which.name));
+  return done_on(stream, domain, "cuLaunchKernel", launch(found, blocks, threads, stream, arguments));
 }
 
 }  // namespace troupe::cuda

@@ -31,6 +31,8 @@ inline bool has_lines(const matrix_shape& s) noexcept {
 /// Returns how many terms of a sum one element holds: two numbers of 4 bits lie along k.
 constexpr std::int64_t terms_in(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
 
+constexpr bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+
 /// The extents of a block of elements that share a scale: across the lines of terms, and along them.
 struct scale_block {
   std::int64_t lines, terms;
@@ -38,10 +40,9 @@ struct scale_block {
 /// Returns the block of a scale of this type for these elements; no terms if there is none. A scale in f32 may also be
 /// that of 128 lines.
 constexpr scale_block block_of(dtype scale, dtype elements) noexcept {
-  const bool float8 = elements == dtype::f8e4m3 || elements == dtype::f8e5m2;
-  if (scale == dtype::f8e8m0 && float8) return {1, 32};
+  if (scale == dtype::f8e8m0 && is_float8(elements)) return {1, 32};
   if (scale == dtype::f8e4m3 && elements == dtype::f4e2m1x2) return {1, 16};
-  if (scale == dtype::f32 && float8) return {1, 128};
+  if (scale == dtype::f32 && is_float8(elements)) return {1, 128};
   return {1, 0};
 }
 
@@ -58,7 +59,6 @@ block_scales scales_of(const in_any& view, bool lines_are_rows, std::int64_t lin
 
 /// Returns the type in which products of these elements are summed; dtype{} if they have no product.
 inline dtype sums_of(dtype a, dtype b) noexcept {
-  const auto is_float8 = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
   if (is_float8(a) && is_float8(b)) return dtype::f32;
   if (a == dtype::f4e2m1x2 && b == a) return dtype::f32;
   if (a != b) return dtype{};

@@ -58,10 +58,7 @@ class job {
   /// Launches one of our kernels.
   template <class A>
   result<void> launch(cuda::kernel_id which, grid blocks, grid threads, const A& arguments) {
-    const CUkernel found = kernels_.find(which);
-    if (found == nullptr) [[unlikely]]
-      return error(reaction::fatal, "blas", "there is no kernel " + std::string(which.name));
-    return cuda::done_on(stream(), "blas", "cuLaunchKernel", cuda::launch(found, blocks, threads, stream(), arguments));
+    return cuda::launch(kernels_, which, blocks, threads, stream(), "blas", arguments);
   }
 
   /// Returns the factors as cuBLAS takes them: on the host if all are given by value, else all in memory that the GPU

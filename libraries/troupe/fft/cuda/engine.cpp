@@ -39,13 +39,9 @@ template <class A>
 result<void> cufft::launch(cuda::kernel_id which, std::uint64_t elements, unsigned rows, CUstream stream,
                            const A& arguments) const {
   constexpr std::int64_t threads = 256, most_blocks = 16 * 1024;
-  const CUkernel found = kernels_.find(which);
-  if (found == nullptr) [[unlikely]]
-    return error(reaction::fatal, "fft", "there is no kernel " + std::string(which.name));
   const cuda::grid blocks{cuda::at_most((static_cast<std::int64_t>(elements) + threads - 1) / threads, most_blocks),
                           rows, 1};
-  return cuda::done_on(stream, "fft", "cuLaunchKernel",
-                       cuda::launch(found, blocks, {threads, 1, 1}, stream, arguments));
+  return cuda::launch(kernels_, which, blocks, {threads, 1, 1}, stream, "fft", arguments);
 }
 
 // Returns null if the request has no callbacks.

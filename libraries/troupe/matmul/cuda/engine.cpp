@@ -103,10 +103,7 @@ std::string cublaslt::notes() const {
 template <class A>
 result<void> cublaslt::launch(cuda::kernel_id which, cuda::grid blocks, cuda::grid threads, CUstream stream,
                               const A& arguments) const {
-  const CUkernel found = kernels_.find(which);
-  if (found == nullptr) [[unlikely]]
-    return error(reaction::fatal, "matmul", "there is no kernel " + std::string(which.name));
-  return cuda::done_on(stream, "matmul", "cuLaunchKernel", cuda::launch(found, blocks, threads, stream, arguments));
+  return cuda::launch(kernels_, which, blocks, threads, stream, "matmul", arguments);
 }
 
 result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r, const problem& p, lane& on) {
@@ -199,7 +196,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
       for (const tree_memory& m : r.epilogue.seen().memory()) *to++ = m.address;
       all.answer(begun, outcome{.fused = true});
     }
-    TROUPE_TRY(multiply_small(first, p, *way, addresses, count, on->stream()));
+    if (count != 0) TROUPE_TRY(multiply_small(first, p, *way, addresses, count, on->stream()));
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const multiplication r = all[i];

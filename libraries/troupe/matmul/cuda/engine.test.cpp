@@ -16,6 +16,7 @@
 #include <troupe/base/half.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/matmul/matmul.hpp>
+#include <troupe/plan/private_folder.hpp>
 
 namespace troupe::matmul {
 namespace {
@@ -227,17 +228,10 @@ TEST_F(matmul_cuda, measures_as_many_algorithms_as_it_is_told_and_takes_the_fast
 class matmul_on_disk : public matmul_cuda {
  protected:
   matmul_on_disk() {
-    const char* const folder = std::getenv("TMPDIR");
-    std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/troupe-matmul-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
     ::setenv("TROUPE_CACHE", path_.c_str(), 1);
     open();
   }
-  ~matmul_on_disk() override {
-    ::setenv("TROUPE_CACHE", "off", 1);
-    std::filesystem::remove_all(path_);
-  }
+  ~matmul_on_disk() override { ::setenv("TROUPE_CACHE", "off", 1); }
   void open() { engine.emplace(TROUPE_ENGINE_UNDER_TEST); }
   template <class F>
   void each_entry(F&& f) {
@@ -251,7 +245,8 @@ class matmul_on_disk : public matmul_cuda {
     EXPECT_TRUE(is_fused(r));
     return searches() - before;
   }
-  std::filesystem::path path_;
+  const plan::private_folder room_ = plan::private_folder::make().value();
+  const std::filesystem::path path_ = room_.path() + "/cache";
 };
 
 TEST_F(matmul_on_disk, finds_the_plans_of_earlier_processes) {

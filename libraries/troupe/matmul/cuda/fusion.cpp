@@ -9,8 +9,6 @@ namespace {
 
 using epilogue::node, epilogue::op, epilogue::reduction, epilogue::span_of, epilogue::tree, epilogue::tree_memory;
 
-bool is_8_bit(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
-
 // One term of a sum: a product of these.
 struct factors {
   double number = 1;
@@ -58,7 +56,7 @@ class matching {
   bool root(const node* n) {
     // Storing rounds and saturates as a conversion does.
     if (is(n, op::convert) && n->type == problem_.d.type) n = argument(*n, 0);
-    if (is_8_bit(problem_.d.type)) {
+    if (is_float8(problem_.d.type)) {
       n = without_d_scale(n);
       if (is(n, op::reduce) && n->combine == reduction::absolute_maximum && n->over == span_of::all &&
           memory(operand(*n)).type == dtype::f32 && problem_.batch == 1) {
@@ -152,7 +150,7 @@ class matching {
     if (f.matrix != none) return refuse("a matrix that multiplies acc");
     form_.derivative_at = f.derivative_at;
     form_.alpha = f.number;
-    const bool narrow = is_8_bit(problem_.a.type) && !problem_.has_scales();
+    const bool narrow = is_float8(problem_.a.type) && !problem_.has_scales();
     if (f.along_rows != none || f.along_columns != none) {
       if (!narrow) return refuse("a vector that multiplies acc");
       if (f.along_rows == none || f.along_columns == none || f.numbers_in_memory != 0 || problem_.batch != 1)
@@ -164,7 +162,7 @@ class matching {
       form_.a_scale = f.in_memory[0], form_.b_scale = f.in_memory[1];
       if (f.numbers_in_memory == 3) {
         // The largest magnitude is that before the scale of D.
-        if (form_.d_scale != none || form_.amax != none || !is_8_bit(problem_.d.type))
+        if (form_.d_scale != none || form_.amax != none || !is_float8(problem_.d.type))
           return refuse("a third number in memory");
         form_.d_scale = f.in_memory[2];
       }

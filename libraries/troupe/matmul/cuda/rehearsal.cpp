@@ -13,8 +13,6 @@ constexpr std::uint64_t beyond_any_cache = std::uint64_t{192} << 20;
 constexpr double enough_us = 8'000;  // for one measurement
 constexpr int fewest = 5, most = 500;
 
-std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
-
 // From the first element to the last.
 std::uint64_t reach_of(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t stride,
                        std::int64_t batch, dtype type) noexcept {
@@ -43,11 +41,9 @@ rehearsal::extents rehearsal::extents_of(const multiplication& r, const problem&
   if (f.aux != none) {
     const auto& m = operand(f.aux);
     e.aux = reach_of(p.d.rows, p.d.columns, p.across(m.shape), m.batch_stride, p.batch, m.type);
-    e.writes_aux = true;
   }
   if (f.bias_gradient != none) {
     e.bias = reach_of(p.d.rows, 1, 0, operand(f.bias_gradient).batch_stride, p.batch, operand(f.bias_gradient).type);
-    e.writes_bias = true;
   }
   return e;
 }
@@ -87,8 +83,8 @@ result<rehearsal> rehearsal::make(const call& c, const product_arguments& a, con
     TROUPE_TRY(copy(turn.a, e.a, of_a));
     TROUPE_TRY(copy(turn.b, e.b, of_b));
     turn.d = reinterpret_cast<void*>(next(of_d));
-    if (e.writes_aux) turn.aux = reinterpret_cast<const void*>(next(whole_lines(e.aux)));
-    if (e.writes_bias) turn.bias = reinterpret_cast<const void*>(next(whole_lines(e.bias)));
+    if (e.aux != 0) turn.aux = reinterpret_cast<const void*>(next(whole_lines(e.aux)));
+    if (e.bias != 0) turn.bias = reinterpret_cast<const void*>(next(whole_lines(e.bias)));
     if (turn.amax != nullptr) turn.amax = reinterpret_cast<const void*>(next(256));
     turns.push_back(turn);
   }

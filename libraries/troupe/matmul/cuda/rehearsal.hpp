@@ -15,8 +15,8 @@ class rehearsal {
  public:
   /// The bytes of what a product reads and writes.
   struct extents {
-    std::uint64_t a = 0, b = 0, d = 0, aux = 0, bias = 0;
-    bool writes_aux = false, writes_bias = false;
+    std::uint64_t a = 0, b = 0, d = 0;
+    std::uint64_t aux = 0, bias = 0;  ///< if it writes them
   };
   static extents extents_of(const multiplication& r, const problem& p, const route& way, const fused_form& f) noexcept;
   /// `arranged` is the memory that the route's copies of the factors are in.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/lane.hpp>
 #include <troupe/matmul/cuda/route.hpp>
@@ -15,10 +16,11 @@ namespace {
 using epilogue::tree, epilogue::tree_memory;
 using arrangement = route::arrangement;
 
-constexpr std::int64_t terms_together = 16;  // arranged lines are a multiple of so many elements
+constexpr std::int64_t terms_together = 16;  // the lines of copies are a multiple of it, in elements
 
-std::int64_t rounded_up(std::int64_t n, std::int64_t to) noexcept { return (n + to - 1) / to * to; }
-std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+std::int64_t rounded_up(std::int64_t n, std::uint64_t to) noexcept {
+  return static_cast<std::int64_t>(round_up(static_cast<std::uint64_t>(n), to));
+}
 bool is_8_bit(dtype t) noexcept { return bytes_of(t) == 1; }
 
 template <class V>
@@ -48,9 +50,7 @@ cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
 }
 
 product_spec::matrix spec_of(const stored_matrix& m) noexcept {
-  return {type_of(m.type), m.rows,
-          m.columns,       std::max(m.ld, m.columns == 1 ? m.rows : std::int64_t{1}),
-          m.stride,        alignment_of(m.address)};
+  return {type_of(m.type), m.rows, m.columns, m.ld, m.stride, alignment_of(m.address)};
 }
 
 epilogue::stored_product stored_product_of(const route& r, const problem& p) noexcept {
@@ -178,7 +178,7 @@ class search {
     route_.bytes_a = route_.bytes_b = route_.bytes_scales_a = route_.bytes_scales_b = 0;
     route_.copies_a = route_.copies_b = false;
     if (how == arrangement::none) return true;
-    const bool floats = r_.a.type() == dtype::f8e4m3 || r_.a.type() == dtype::f8e5m2;
+    const bool floats = is_float8(r_.a.type());
     if (!is_8_bit(r_.a.type()) || (how == arrangement::halves && !floats)) return false;
     if (how == arrangement::bytes && floats && !chip_.has_float8()) return false;
     if (how == arrangement::block_scaled && !arrange_scales()) return false;
@@ -239,7 +239,7 @@ class search {
     route_.sums_ld = problem_.d.ld, route_.sums_stride = problem_.d.stride;
     if (aside) {
       const auto bytes = static_cast<std::int64_t>(bytes_of(sums_));
-      route_.sums_ld = rounded_up(problem_.m, std::max<std::int64_t>(1, 16 / bytes));
+      route_.sums_ld = rounded_up(problem_.m, std::max<std::uint64_t>(1, 16 / bytes_of(sums_)));
       route_.sums_stride = route_.sums_ld * problem_.n;
       route_.bytes_sums = whole_lines(static_cast<std::uint64_t>(route_.sums_stride * problem_.batch * bytes));
       s.d = {type_of(sums_), problem_.m, problem_.n, route_.sums_ld, route_.sums_stride, 256};
@@ -360,8 +360,7 @@ class search {
     const auto fits = [](dtype t) { return t == dtype::f32 || t == dtype::f64 || t == dtype::f16 || t == dtype::bf16; };
     if (f.c != none) {
       const dtype c = seen(f.c).type, d = r_.d.type();
-      const bool narrow = d == dtype::f8e4m3 || d == dtype::f8e5m2;
-      if (narrow ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
+      if (is_float8(d) ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
       s.c = matrix(f.c);
     }
     s.numbers_in_memory = f.alpha_in_memory != none || f.beta_in_memory != none;

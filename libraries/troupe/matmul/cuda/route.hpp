@@ -5,10 +5,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <troupe/base/round_up.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
 
 namespace troupe::matmul {
+
+/// Memory is divided at multiples of this.
+inline std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return round_up(bytes, 256); }
 
 /// What a GPU is, as far as plans depend on it.
 struct chip {

@@ -121,8 +121,6 @@ class scaled {
   memory<float> all_;
 };
 
-bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
-
 // One product. Sums is the type of the sums, N that in which the epilogue is computed.
 template <class Sums, class N>
 class one_product {
@@ -320,7 +318,7 @@ class host_matmul {
         return 0;
       }
     };
-    const std::uint64_t fewest = one(0, true);
+    const std::uint64_t fewest = r.workspace == any_amount ? 0 : one(0, true);
     if (fewest > r.workspace)
       return error(reaction::unsupported, "matmul",
                    cat("matmul.multiplication: workspace is ", r.workspace, "; the host engine needs at least ", fewest,
