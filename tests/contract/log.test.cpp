@@ -12,6 +12,8 @@
 namespace troupe::whole {
 namespace {
 
+using testing_actor::say;
+
 class logging : public testing::Test {
  protected:
   struct line {
@@ -61,6 +63,26 @@ TEST_F(logging, reports_a_fault_record_that_cannot_be_written) {
     while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
   }
   EXPECT_TRUE(says(log_level::warning, "could not write the fault record to " + folder));
+}
+
+TEST_F(logging, writes_what_engines_say_but_not_without_end) {
+  {
+    runtime rt({.log = sink()});
+    const device gpu = rt.open_device(with_test_engines({.name = "logged"}));
+    ASSERT_OK(gpu.ask(say{.text = "a file is damaged\n\x1b[2J"}).get());
+    ASSERT_OK(gpu.ask(say{.text = std::string(100'000, 'x')}).get());
+    ASSERT_OK(gpu.ask(say{.text = "again", .times = 10'000}).get());
+    EXPECT_EQ(gpu.ping(5).get().value(), 5u);
+    while (!says(log_level::warning, "further remarks are not logged")) std::this_thread::yield();
+    ASSERT_OK(gpu.close().get());
+    EXPECT_EQ(gpu.statistics().faults, 0u);
+  }
+  EXPECT_TRUE(says(log_level::warning, "a file is damaged"));
+  const std::scoped_lock guard(lock_);
+  EXPECT_EQ(
+      std::count_if(lines_.begin(), lines_.end(), [](const line& l) { return l.text.find("again") != l.text.npos; }),
+      98);
+  for (const line& l : lines_) EXPECT_EQ(l.text.find_first_of("\n\x1b"), l.text.npos);
 }
 
 // A sink that blocks delays the continuations of its device, but neither its answers nor the next worker.

@@ -65,6 +65,15 @@ struct fail {
   void check(checker&) const {}
 };
 
+/// Writes to the application's log.
+struct say {
+  troupe::text text;
+  std::uint32_t times = 1;
+  using reply = void;
+  TROUPE_REQUEST("testing.say", text, times)
+  void check(checker&) const {}
+};
+
 /// Fails with a broken handle if asked to. Otherwise returns how often the engine was opened.
 struct break_handle {
   bool breaks;

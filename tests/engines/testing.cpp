@@ -30,9 +30,10 @@ int overflow(int depth) {  // NOLINT
 std::atomic<std::uint64_t> opened{0};
 
 struct engine {
-  static result<std::unique_ptr<engine>> make(const engine_context&) {
+  explicit engine(const engine_context& c) : context_(c) {}
+  static result<std::unique_ptr<engine>> make(const engine_context& c) {
     ++opened;
-    return std::make_unique<engine>();
+    return std::make_unique<engine>(c);
   }
   const char* version() const { return "1.0"; }
 
@@ -66,6 +67,10 @@ struct engine {
   }
   result<void> run(const fail& r, call&) {
     return error(error::details{.reaction = r.how, .domain = "testing", .code = r.code, .text = r.text});
+  }
+  result<void> run(const say& r, call&) {
+    for (std::uint32_t i = 0; i < r.times; ++i) remark(context_, std::string(r.text));
+    return {};
   }
   result<std::uint64_t> run(const break_handle& r, call& c) {
     if (!r.breaks) return opened.load();
@@ -153,6 +158,7 @@ struct engine {
     return {};
   }
 
+  const engine_context context_;
   std::atomic<std::uint64_t> served_{0};
 };
 
@@ -160,6 +166,6 @@ struct engine {
 }  // namespace testing_actor
 
 using namespace testing_actor;
-TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, break_once, fail,
-              spoil, throws, crash, die_with, fragile, spin, increment, testing_actor::copy, checksum, widest,
+TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, say, break_handle, break_once,
+              fail, spoil, throws, crash, die_with, fragile, spin, increment, testing_actor::copy, checksum, widest,
               testing_actor::count, together, sum_of, number_all)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tests/numerics/device.hpp>
 #include <troupe/worker/engine.hpp>
+#include <vector>
 
 namespace troupe::numerics {
 
@@ -26,7 +27,14 @@ class engine_under_test {
     const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(file_, "troupe_engine_open"));
     if (open == nullptr) throw std::runtime_error(path + " has no troupe_engine_open");
     test_device* const gpu = test_device::here();
-    const troupe_engine_context context{troupe_engine_abi, 0, gpu != nullptr ? gpu->context() : nullptr, 4};
+    const troupe_engine_context context{
+        .abi = troupe_engine_abi,
+        .device = 0,
+        .native_context = gpu != nullptr ? gpu->context() : nullptr,
+        .lanes = 4,
+        .neighbours = nullptr,
+        .remarks = &remarks_,
+        .remark = [](void* all, const char* text) { static_cast<std::vector<std::string>*>(all)->emplace_back(text); }};
     troupe_engine_failure failure{};
     engine_ = open(&context, &failure);
     if (engine_ == nullptr) throw std::runtime_error(failure.text);
@@ -38,6 +46,8 @@ class engine_under_test {
   }
 
   const troupe_engine& interface() const noexcept { return *engine_; }
+  /// What it has said: see troupe::remark. From the test's own thread.
+  std::vector<std::string>& remarks() noexcept { return remarks_; }
   bool is_cuda() const { return std::string_view(engine_->backend) == "cuda"; }
 
   /// Returns null if the engine does not serve the request.
@@ -133,6 +143,7 @@ class engine_under_test {
   }
 
   void* file_;
+  std::vector<std::string> remarks_;
   const troupe_engine* engine_;
 };
 

@@ -32,6 +32,7 @@ enum class message : std::uint32_t {
   protect = 12,    ///< from the application: make `memory` read-only or writable
   restarted = 13,  ///< from the worker: an engine was reopened; the text is its library
   look = 14,       ///< from the application: write to the progress page how much memory is free
+  remark = 15,     ///< from the worker: the text is for the application's log
 };
 
 /// The place in memory that `map`, `unmap` or `protect` is about. `number` counts memory messages over all workers of a

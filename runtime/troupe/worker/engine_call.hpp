@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/worker/engine_abi.hpp>
@@ -13,6 +14,12 @@
 namespace troupe {
 
 using engine_context = troupe_engine_context;
+
+/// Writes a line to the application's log, as a warning. For what no request fails of and a person should know, such as
+/// a damaged file that was ignored; say it once. A worker's first hundred lines are logged.
+inline void remark(const engine_context& to, const std::string& text) {
+  if (to.remark != nullptr) to.remark(to.remarks, text.c_str());
+}
 
 /// One operation while it runs.
 struct call : troupe_engine_call {

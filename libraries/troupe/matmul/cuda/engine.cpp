@@ -90,7 +90,8 @@ result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) 
   warm_up(owned.get());
   const std::size_t version = ::cublasLtGetVersion();
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device), version));
-  std::unique_ptr<cublaslt> out(new cublaslt(std::move(owned), std::move(kernels), std::move(lanes), std::move(on)));
+  std::unique_ptr<cublaslt> out(
+      new cublaslt(std::move(owned), std::move(kernels), std::move(lanes), std::move(on), context));
   out->version_ = cat("cuBLASLt ", version / 10000, ".", version / 100 % 100, ".", version % 100);
   return out;
 }
@@ -112,7 +113,7 @@ result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r,
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on.last_route != nullptr && on.known_since == now && on.last_key == key) [[likely]]
     return on.last_route;
-  const choosing how{.disk = &disk_};
+  const choosing how = choosing_with_disk();
   std::shared_ptr<const route> found =
       TROUPE_TRY(routes_.get(key, [&] { return find_route(library_.get(), r, p, chip_, how); }));
   std::swap(on.last_key, key);
@@ -314,7 +315,8 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   const problem p = problem_of(r);
   plan_info info;
   std::optional<rehearsal> stage;
-  choosing how{.disk = &disk_, .measure = request.measure, .info = &info};
+  choosing how = choosing_with_disk();
+  how.measure = request.measure, how.info = &info;
   if (request.choice.library() != 0) how.given = &request.choice;
   how.time = [&](const route& way, const product_plan& plan) -> result<double> {
     if (!stage) {

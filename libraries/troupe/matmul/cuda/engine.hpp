@@ -35,8 +35,15 @@ class cublaslt {
 
  private:
   using library = unique_handle<cuda::handle_traits<cublasLtHandle_t, ::cublasLtDestroy>>;
-  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, chip on)
-      : library_(std::move(l)), kernels_(std::move(kernels)), lanes_(std::move(lanes)), chip_(std::move(on)) {}
+  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, chip on, const engine_context& context)
+      : library_(std::move(l)),
+        kernels_(std::move(kernels)),
+        lanes_(std::move(lanes)),
+        chip_(std::move(on)),
+        remarks_([context](const std::string& text) { remark(context, "matmul: " + text); }) {}
+  choosing choosing_with_disk() noexcept {
+    return {.disk = disk_.folder().empty() ? nullptr : &disk_, .remarks = &remarks_};
+  }
   result<std::shared_ptr<const route>> route_of(const multiplication& r, const problem& p, lane& on);
   result<void> multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory, lane& on,
                         call& c);
@@ -57,6 +64,7 @@ class cublaslt {
   cuda::per_lane<lane> lanes_;
   const chip chip_;
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
+  plan::remarks remarks_;
   plan::cache<route> routes_{{.most = 4096}};
   std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
 };

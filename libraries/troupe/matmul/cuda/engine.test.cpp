@@ -240,6 +240,11 @@ class matmul_on_disk : public matmul_cuda {
       if (entry.is_regular_file() && entry.file_size() > 0) f(entry.path()), ++count;
     EXPECT_GE(count, 1u);
   }
+  void expect_one_remark(std::string_view part) {
+    ASSERT_EQ(engine->remarks().size(), 1u);
+    const std::string& said = engine->remarks().front();
+    EXPECT_TRUE(said.starts_with("matmul: ") && said.find(part) != said.npos) << said;
+  }
   std::size_t searches_of(const multiplication& r) {
     const std::size_t before = searches();
     EXPECT_TRUE(is_fused(r));
@@ -298,8 +303,10 @@ TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them
     damage(from_end, '\x5a');
     open();
     EXPECT_EQ(searches_of(r), 1u) << "a byte was changed, " << from_end << " from the end";
+    expect_one_remark("it is damaged");
     open();
     EXPECT_EQ(searches_of(r), 0u) << "it was not written anew";
+    EXPECT_TRUE(engine->remarks().empty());
   }
   each_entry([](const std::filesystem::path& file) { std::filesystem::resize_file(file, 10); });
   open();
@@ -307,6 +314,15 @@ TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them
   driver.fail("cublasLtMatmulAlgoCheck", CUBLAS_STATUS_NOT_SUPPORTED);
   open();
   EXPECT_EQ(searches_of(r), 1u) << "the library does not accept the algorithm";
+  expect_one_remark("which cuBLASLt does not accept");
+}
+
+TEST_F(matmul_on_disk, says_once_that_it_cannot_write) {
+  std::ofstream(path_) << "not a folder";
+  open();
+  EXPECT_TRUE(is_fused(product(dtype::f16, dtype::f16, relu(acc))));
+  EXPECT_TRUE(is_fused(product(dtype::bf16, dtype::bf16, relu(acc))));
+  expect_one_remark("cannot open the folder");
 }
 
 TEST_F(matmul_cuda, copies_operands_that_tensor_cores_do_not_take) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
 #include <troupe/matmul/cuda/status.hpp>
@@ -151,22 +152,23 @@ bool product_plan::accepts(cublasLtHandle_t library, const choice& c, std::uint6
 }
 
 std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const product_spec& s,
-                                                 plan::disk_cache* disk, std::string_view chip) {
-  if (disk == nullptr) return std::nullopt;
-  std::string why_not;
-  const auto found = disk->find(key_on_disk(s, chip), why_not);
+                                                 plan::disk_cache& disk, std::string_view chip, std::string& why_not) {
+  const auto found = disk.find(key_on_disk(s, chip), why_not);
+  if (!found) return std::nullopt;
   choice c;
-  if (!found || found->value.size() != sizeof c) return std::nullopt;
-  std::memcpy(static_cast<void*>(&c), found->value.data(), sizeof c);
   product_plan out;
-  if (out.describe(s) != CUBLAS_STATUS_SUCCESS || !out.accepts(library, c, static_cast<std::uint64_t>(s.workspace)))
-    return std::nullopt;
-  return out;
+  bool sound = found->value.size() == sizeof c;
+  if (sound) std::memcpy(static_cast<void*>(&c), found->value.data(), sizeof c);
+  sound = sound && out.describe(s) == CUBLAS_STATUS_SUCCESS &&
+          out.accepts(library, c, static_cast<std::uint64_t>(s.workspace));
+  if (sound) return out;
+  why_not = cat("ignored a plan in ", disk.folder(), ", which cuBLASLt does not accept");
+  return std::nullopt;
 }
 
-void product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const {
+std::string product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const {
   const choice c = chosen();
-  (void)disk.store(key_on_disk(s, chip), {}, {reinterpret_cast<const char*>(&c), sizeof c});
+  return disk.store(key_on_disk(s, chip), {}, {reinterpret_cast<const char*>(&c), sizeof c});
 }
 
 result<std::optional<product_plan>> product_plan::from(cublasLtHandle_t library, const product_spec& s,

@@ -63,12 +63,14 @@ class product_plan {
  public:
   /// Returns cuBLASLt's best algorithms, the best first; none if it has none.
   static result<std::vector<product_plan>> search(cublasLtHandle_t library, const product_spec& s, int most);
-  /// Returns the choice of an earlier process, if there is one that cuBLASLt accepts. `disk` may be null.
-  static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::disk_cache* disk,
-                                            std::string_view chip);
+  /// Returns the choice of an earlier process, if there is one that cuBLASLt accepts. Sets `why_not` if there is one
+  /// that cannot be used.
+  static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::disk_cache& disk,
+                                            std::string_view chip, std::string& why_not);
   /// Returns a choice of the user, unless cuBLASLt does not accept it.
   static result<std::optional<product_plan>> from(cublasLtHandle_t library, const product_spec& s, const choice& c);
-  void store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const;
+  /// Returns why that failed, else "".
+  std::string store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const;
 
   std::uint64_t workspace_bytes() const noexcept { return workspace_; }
   void describe(plan_info& to) const noexcept;

@@ -292,7 +292,7 @@ class search {
     plan_info& info = how_.info != nullptr ? *how_.info : unused;
     // What repeats in other processes depends on the request alone: on no file that has more than the first choice.
     const auto keep = [&] {
-      if (route_.plan && how_.disk != nullptr) route_.plan->store(*how_.disk, s, chip_.name);
+      if (route_.plan && how_.disk != nullptr) how_.remarks->once(route_.plan->store(*how_.disk, s, chip_.name));
     };
     if (how_.given != nullptr) {
       route_.plan = TROUPE_TRY(product_plan::from(library_, s, *how_.given));
@@ -303,7 +303,11 @@ class search {
       info.source = plan_source::measured;
       if (s.repeatable == 0) keep();
     } else {
-      route_.plan = product_plan::stored(library_, s, how_.disk, chip_.name);
+      std::string why_not;
+      if (how_.disk != nullptr) {
+        route_.plan = product_plan::stored(library_, s, *how_.disk, chip_.name, why_not);
+        how_.remarks->once(why_not);
+      }
       info.source = plan_source::stored;
       if (!route_.plan) {
         const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));

@@ -8,6 +8,7 @@
 #include <troupe/base/round_up.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
+#include <troupe/plan/remarks.hpp>
 
 namespace troupe::matmul {
 
@@ -74,7 +75,8 @@ void write_key(std::string& to, const multiplication& r, const problem& p);
 /// How to choose among cuBLASLt's algorithms.
 struct choosing {
   plan::disk_cache* disk = nullptr;
-  std::int32_t measure = 0;  ///< how many; 0: the first
+  plan::remarks* remarks = nullptr;  ///< what is said of `disk`; not null if there is one
+  std::int32_t measure = 0;          ///< how many; 0: the first
   const choice* given = nullptr;
   /// Measures a plan of the route: microseconds.
   std::function<result<double>(const route&, const product_plan&)> time = {};

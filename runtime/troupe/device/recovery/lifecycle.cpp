@@ -239,6 +239,8 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
           event_kind::library_restarted,
           error(reaction::retry_later, "device",
                 "the engine of " + n.text + " reported that its library's handle is broken; it was opened again"));
+    case worker_link::message::kind::remark:
+      return events_.log(log_level::warning, n.text);
     case worker_link::message::kind::loaded:
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -159,8 +160,18 @@ worker_link::message launched_worker::receive() {
   if (m.kind == protocol::message::loaded && protocol::is_library_name(text))
     return {message::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::remark) return remarked(std::move(text));
   if (m.kind == protocol::message::failed) return {message::kind::failed, std::move(text), protocol::reaction_of(m)};
   return {message::kind::violated, "the worker sent a message of unknown kind", reaction::fatal};
+}
+
+// A log must not be flooded by a worker that is not trusted.
+worker_link::message launched_worker::remarked(std::string text) {
+  constexpr std::uint32_t most_remarks = 100;
+  if (remarks_ == most_remarks) return {};
+  std::replace(text.begin(), text.end(), '\n', ' ');  // a remark is one line
+  if (++remarks_ == most_remarks) text += " (this worker's further remarks are not logged)";
+  return {message::kind::remark, std::move(text), reaction::fatal};
 }
 
 // The kernel first detaches a dying process's threads from its memory, which this detects. Releasing the resources that

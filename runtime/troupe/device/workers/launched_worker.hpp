@@ -47,12 +47,14 @@ class launched_worker final : public worker_link {
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
   result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
                            std::shared_ptr<const memory_file> file = {});
+  message remarked(std::string text);
 
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
+  std::uint32_t remarks_ = 0;
   control_socket socket_, theirs_, allocator_theirs_;  // the last two are the worker's ends
   send_queue send_queue_{socket_};
   std::shared_ptr<allocation_client> allocator_;

@@ -23,7 +23,7 @@ namespace troupe {
 class worker_link {
  public:
   struct message {
-    enum class kind : std::uint8_t { none, ready, failed, violated, gone, pong, loaded, restarted };
+    enum class kind : std::uint8_t { none, ready, failed, violated, gone, pong, loaded, restarted, remark };
     message::kind kind = message::kind::none;
     std::string text;
     reaction how = reaction::fatal;

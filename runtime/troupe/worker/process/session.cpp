@@ -132,7 +132,11 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                           engine_context{.abi = troupe_engine_abi,
                                          .device = g.settings.ordinal,
                                          .native_context = state_->gpu ? state_->gpu->context() : nullptr,
-                                         .lanes = max_lanes});
+                                         .lanes = max_lanes,
+                                         .remarks = this,
+                                         .remark = [](void* me, const char* text) {
+                                           static_cast<worker_session*>(me)->send(protocol::message::remark, text);
+                                         }});
   TROUPE_TRY(state_->engines->load("memory"));
   for (const std::string& library : g.libraries) TROUPE_TRY(state_->engines->load(library));
   state_->work.emplace(

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace troupe::plan {
+
+/// What an engine says of its plans, each once: that a file is damaged, say. Thread-safe.
+class remarks {
+ public:
+  explicit remarks(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
+
+  /// Says it, unless it is empty or was said before; and no more once many different things were said.
+  void once(const std::string& text) {
+    constexpr std::size_t most = 32;
+    const std::scoped_lock guard(lock_);
+    if (text.empty() || said_.size() == most || std::find(said_.begin(), said_.end(), text) != said_.end()) return;
+    said_.push_back(text);
+    say_(text);
+  }
+
+ private:
+  const std::function<void(const std::string&)> say_;
+  std::mutex lock_;
+  std::vector<std::string> said_;
+};
+
+}  // namespace troupe::plan
