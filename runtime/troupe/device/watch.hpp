@@ -36,8 +36,7 @@ struct device_event {
   std::shared_ptr<const fault_record> fault = {};  ///< the last fault; null if there was none
   std::optional<error> cause = {};                 ///< of the kinds that mention it above, and of stopped
 
-  /// Returns one line for a log.
-  std::string text() const;
+  std::string text() const;  ///< one line for a log
 };
 
 class event_stream;

@@ -15,6 +15,7 @@
 #include <tests/numerics/engine_under_test.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/matmul/cuda/testing/fakes.hpp>
 #include <troupe/matmul/matmul.hpp>
 #include <troupe/plan/private_folder.hpp>
 
@@ -287,6 +288,22 @@ TEST_F(matmul_on_disk, keeps_what_was_given) {
   EXPECT_EQ(engine->run(p)->algorithm, 2);
   open();
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 2);
+}
+
+TEST_F(matmul_cuda, refuses_a_choice_that_needs_more_alignment) {
+  multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  std::vector<std::uint64_t> words(choice::size);
+  prepare p = prepare::of(r);
+  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  EXPECT_TRUE(engine->run(p));
+  words[1] = matmul::testing::demanding_algorithm;
+  p = prepare::of(r);
+  p.choice = choice(words);
+  EXPECT_TRUE(engine->run(p));
+  auto range = p.a.range();
+  range.address += sizeof(half);
+  p.a = any_operand<access_mode::read>(range, p.a.shape(), p.a.type());
+  EXPECT_FALSE(engine->run(p)) << "its address is a multiple of 2 only";
 }
 
 TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them_anew) {

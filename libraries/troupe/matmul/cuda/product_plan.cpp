@@ -140,15 +140,25 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   return to.status();
 }
 
-// Takes an algorithm, if it computes this within the limit of memory.
-bool product_plan::accepts(cublasLtHandle_t library, const choice& c, std::uint64_t most) noexcept {
+// Takes an algorithm, if it computes this within the limit of memory, with operands that are aligned like this.
+bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const product_spec& s) noexcept {
   if (c.library() != ::cublasLtGetVersion()) return false;
   std::memcpy(&algorithm_, c.words.data(), sizeof algorithm_);
   cublasLtMatmulHeuristicResult_t checked{};
   if (::cublasLtMatmulAlgoCheck(library, &product_, &a_, &b_, &c_, &d_, &algorithm_, &checked) != CUBLAS_STATUS_SUCCESS)
     return false;
+  const auto allows = [this](cublasLtMatmulAlgoCapAttributes_t which, const product_spec::matrix& m) {
+    std::uint32_t needed = 0;
+    std::size_t written = 0;
+    return ::cublasLtMatmulAlgoCapGetAttribute(&algorithm_, which, &needed, sizeof needed, &written) !=
+               CUBLAS_STATUS_SUCCESS ||
+           needed <= m.alignment;
+  };
+  if (!allows(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, s.a) || !allows(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES, s.b) ||
+      !allows(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, s.c) || !allows(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES, s.d))
+    return false;
   workspace_ = std::max<std::uint64_t>(checked.workspaceSize, c.words[8]);
-  return workspace_ <= most;
+  return workspace_ <= static_cast<std::uint64_t>(s.workspace);
 }
 
 std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const product_spec& s,
@@ -159,8 +169,7 @@ std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const
   product_plan out;
   bool sound = found->value.size() == sizeof c;
   if (sound) std::memcpy(static_cast<void*>(&c), found->value.data(), sizeof c);
-  sound = sound && out.describe(s) == CUBLAS_STATUS_SUCCESS &&
-          out.accepts(library, c, static_cast<std::uint64_t>(s.workspace));
+  sound = sound && out.describe(s) == CUBLAS_STATUS_SUCCESS && out.accepts(library, c, s);
   if (sound) return out;
   why_not = cat("ignored a plan in ", disk.folder(), ", which cuBLASLt does not accept");
   return std::nullopt;
@@ -176,7 +185,7 @@ result<std::optional<product_plan>> product_plan::from(cublasLtHandle_t library,
   product_plan out;
   if (const cublasStatus_t status = out.describe(s); status != CUBLAS_STATUS_SUCCESS)
     return failed("cublasLtMatmulDescSetAttribute", status);
-  if (!out.accepts(library, c, static_cast<std::uint64_t>(s.workspace))) return std::optional<product_plan>();
+  if (!out.accepts(library, c, s)) return std::optional<product_plan>();
   return std::optional(out);
 }
 

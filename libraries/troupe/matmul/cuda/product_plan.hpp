@@ -81,7 +81,7 @@ class product_plan {
 
  private:
   cublasStatus_t describe(const product_spec& s) noexcept;
-  bool accepts(cublasLtHandle_t library, const choice& c, std::uint64_t most) noexcept;
+  bool accepts(cublasLtHandle_t library, const choice& c, const product_spec& s) noexcept;
 
   cublasLtMatmulDescOpaque_t product_;
   cublasLtMatrixLayoutOpaque_t a_, b_, c_, d_;

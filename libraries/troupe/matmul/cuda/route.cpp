@@ -49,6 +49,12 @@ cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
   }
 }
 
+// Of every line of every matrix.
+std::int64_t line_alignment(const product_spec::matrix& m, dtype t) noexcept {
+  const auto bytes = static_cast<std::int64_t>(bytes_of(t));
+  return alignment_of(static_cast<std::uint64_t>(m.alignment | m.ld * bytes | m.stride * bytes));
+}
+
 product_spec::matrix spec_of(const stored_matrix& m) noexcept {
   return {type_of(m.type), m.rows, m.columns, m.ld, m.stride, alignment_of(m.address)};
 }
@@ -366,6 +372,10 @@ class search {
       const dtype c = seen(f.c).type, d = r_.d.type();
       if (is_float8(d) ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
       s.c = matrix(f.c);
+      // cuBLASLt 13.1 looks at the lines of C alone, and its kernels then fail at a D whose lines are less aligned
+      // (CUDA_ERROR_MISALIGNED_ADDRESS on an H100), unless it is told.
+      const std::int64_t of_d = line_alignment(s.d, d);
+      if (line_alignment(s.c, c) > of_d) s.d.alignment = std::min(s.d.alignment, of_d);
     }
     s.numbers_in_memory = f.alpha_in_memory != none || f.beta_in_memory != none;
     std::int64_t kind = 0;

@@ -52,6 +52,22 @@ TEST_F(matmul_numerics, alpha_and_beta_are_honoured_by_value_and_in_memory) {
       }
 }
 
+TEST_F(matmul_numerics, c_and_d_may_have_lines_of_different_alignment) {
+  using enum stored_matrices::storing;
+  for (const dtype t : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64})
+    for (int i = 0; i < 24 && !HasFailure(); ++i) {
+      problem p{t, t, t, 2 * random.between(40, 100), random.between(60, 140), 8 * random.between(1, 20)};
+      p.batch = i % 4 == 0 ? 2 : 1;
+      expect_as_defined(
+          p,
+          [&](auto rows, auto columns) {
+            const auto c = operand(t, p.batch, rows, columns, i % 2 == 0 ? tidy_columns : anyhow);
+            return -0.5 * acc + expression::reading(epilogue::op::load, c);
+          },
+          rounding_of(p, 2));
+    }
+}
+
 TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined) {
   using epilogue::op;
   const std::function<expression(const expression&)> activations[] = {[](const expression& x) { return relu(x); },

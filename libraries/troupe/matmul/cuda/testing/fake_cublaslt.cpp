@@ -73,6 +73,14 @@ bool has_types(const described& p) {
 
 namespace troupe::matmul::testing {
 
+bool forgets_d(const described& p, const wishes& w) {
+  const auto of_lines = [](const layout& l) {
+    const std::int64_t bytes = l.ld * bytes_of(l.type) | l.stride * bytes_of(l.type) | 16;
+    return bytes & -bytes;
+  };
+  return of_lines(p.c) > of_lines(p.d) && w.alignment_d > of_lines(p.d);
+}
+
 bool is_supported(const described& p, const wishes& w) {
   const int a = p.a.type, d = p.d.type;
   const product& what = p.what;
@@ -223,6 +231,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     out[i] = {};
     out[i].algo.data[0] = an_algorithm;
     out[i].algo.data[1] = static_cast<std::uint64_t>(i);
+    out[i].algo.data[2] = forgets_d(p, w) ? 1 : 0;
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -232,6 +241,12 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
                                                     size_t size, size_t*) {
   const auto number = which == CUBLASLT_ALGO_CONFIG_ID ? static_cast<std::int32_t>(algorithm->data[1]) : 0;
   return put(value, size, &number, sizeof number);
+}
+
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
+                                                 cublasLtMatmulAlgoCapAttributes_t, void* value, size_t size, size_t*) {
+  const std::uint32_t needed = algorithm->data[1] == demanding_algorithm ? 16 : 1;
+  return put(value, size, &needed, sizeof needed);
 }
 
 cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,

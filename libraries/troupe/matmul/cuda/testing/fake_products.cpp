@@ -137,6 +137,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t what, const
   const described p{*reinterpret_cast<const product*>(what->data), seen(a_layout), seen(b_layout), seen(c_layout),
                     seen(d_layout)};
   if (algorithm == nullptr || algorithm->data[0] != an_algorithm) return CUBLAS_STATUS_INVALID_VALUE;
+  if (algorithm->data[2] != 0 && c != d) return CUBLAS_STATUS_EXECUTION_FAILED;  // CUDA_ERROR_MISALIGNED_ADDRESS
   const int scale = p.what.scale;
   const auto compute = [=, at = addresses{a, b, c, d}, x = load(scale, alpha, 0), y = load(scale, beta, 0)] {
     computation(p, at, x, y).run();

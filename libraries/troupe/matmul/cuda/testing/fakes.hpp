@@ -37,6 +37,8 @@ static_assert(sizeof(wishes) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 
 /// The first word of an algorithm.
 inline constexpr std::uint64_t an_algorithm = 0xa160;
+/// The second word, its number, of one that needs operands that are 16 bytes aligned.
+inline constexpr std::uint64_t demanding_algorithm = 16;
 
 /// All of a call but its addresses.
 struct described {
@@ -44,5 +46,7 @@ struct described {
   layout a, b, c, d;
 };
 bool is_supported(const described& p, const wishes& w);
+/// Whether the library chooses by the lines of C what fails at those of D, because it was not told of them.
+bool forgets_d(const described& p, const wishes& w);
 
 }  // namespace troupe::matmul::testing
