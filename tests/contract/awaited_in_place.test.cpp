@@ -14,6 +14,7 @@
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/device/sharing.hpp>
+#include <troupe/dnn/dnn.hpp>
 #include <troupe/events/events.hpp>
 #include <troupe/events/requests.hpp>
 #include <troupe/faults/faults.hpp>
@@ -53,7 +54,7 @@ using dense_algebra = request_list<
     blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
     blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>,
     blas::multiplication<float>, blas::addition<float>, blas::triangular_solution<float>>;
-using spectra = joined_requests<matmul::all_requests, fft::all_transforms, fft::all_views,
+using spectra = joined_requests<matmul::all_requests, dnn::all_requests, fft::all_transforms, fft::all_views,
                                 request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
@@ -104,6 +105,8 @@ struct bench {
       return F(two_by_two);
     } else if constexpr (std::is_same_v<F, in_any> || std::is_same_v<F, out_any>) {
       return F(matrix(of<float>(), 2, 2));
+    } else if constexpr (std::is_same_v<F, dnn::graph>) {
+      return {dnn::write(dnn::relu(dnn::read(of<float>())), of<float>())};
     } else if constexpr (std::is_same_v<F, epilogue::expression>) {
       return relu(epilogue::acc + epilogue::row(of<float>()));
     } else if constexpr (is_optional_operand<F>) {

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <troupe/async/accepted.hpp>
+#include <troupe/dnn/graph.hpp>
+#include <troupe/plan/statistics.hpp>
+#include <troupe/request/for_device.hpp>
+#include <troupe/request/request.hpp>
+
+namespace troupe::dnn {
+
+/// Computes a graph of tensors, and writes what it says.
+struct computation {
+  dnn::graph graph;
+  /// The most bytes of memory beside the operands.
+  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  using reply = void;
+  TROUPE_REQUEST("dnn.computation", graph, workspace)
+  void check(checker&) const;
+};
+
+/// Finds out how to compute a graph, before the first request needs it. Its memory is neither read nor written.
+struct prepare {
+  dnn::graph graph;
+  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  using reply = std::uint64_t;  ///< how many bytes beside the operands it needs
+  static prepare of(const computation& r) { return {r.graph.without_writes(), r.workspace}; }
+  TROUPE_REQUEST("dnn.prepare", graph, workspace)
+  void check(checker&) const;
+};
+
+/// How plans were found since the engine was opened, see plan::statistics.
+struct read_statistics {
+  bool start_anew = false;  ///< counts from 0 afterwards
+  using reply = plan::statistics;
+  TROUPE_REQUEST("dnn.read_statistics", start_anew)
+  void check(checker&) const {}
+};
+
+/// Computes what is written, and all that it needs.
+///   dnn::compute(gpu, {write(relu(convolution(read(x), read(filters))), y)});
+template <std::same_as<device> Device>
+accepted compute(const Device& gpu, graph g, const call_options_of<Device>& how = {}) {
+  return gpu.tell(computation{std::move(g)}, how);
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/graph/graph.hpp>
+
+#include <tests/contract/contract.hpp>
+
+namespace troupe::whole {
+namespace {
+
+// relu(convolution(x, filters) + bias), of an image of 1 x 3 x 3 and one filter of 2 x 2.
+struct convolution {
+  using request = dnn::computation;
+  static constexpr const char* bad_field =
+      "graph has a convolution whose filters is 1 x 2 x 2 x 2; expected 1 channels, as the image has";
+  static request make(const device& gpu, extent channels) {
+    const std::vector<float> image{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const tensor x(gpu.upload(image), {1, 1, 3, 3}),
+        filters(gpu.upload(std::vector<float>{1, 0, 0, -1, 0, 0, 0, 0}), {1, channels, 2, 2});
+    const tensor y(gpu.alloc<float>(4), {1, 1, 2, 2});
+    const auto bias = gpu.upload(std::vector<float>{5});
+    return {
+        .graph = {write(relu(dnn::convolution(dnn::read(x), dnn::read(filters)) + dnn::channels(dnn::read(bias))), y)}};
+  }
+  static request good(const device& gpu) { return make(gpu, 1); }
+  static request bad(const device& gpu) { return make(gpu, 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(gpu.download(buffer<float>(r.graph.memory().back().range)).get().value(),
+              (std::vector<float>{1, 1, 1, 1}));
+  }
+};
+
+struct preparation {
+  using request = dnn::prepare;
+  static constexpr const char* bad_field = convolution::bad_field;
+  static request good(const device& gpu) { return dnn::prepare::of(convolution::good(gpu)); }
+  static request bad(const device& gpu) { return dnn::prepare::of(convolution::bad(gpu)); }
+  static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
+};
+
+using dnn_cases = testing::Types<convolution, preparation>;
+INSTANTIATE_TYPED_TEST_SUITE_P(dnn, library_actor, dnn_cases);
+
+class tensors : public testing::Test {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines({.restarts = 100}));
+  std::vector<float> ramp(int n) {
+    std::vector<float> out(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    return out;
+  }
+};
+
+TEST_F(tensors, of_several_results_share_what_they_have_in_common) {
+  const tensor x(gpu.upload(ramp(6)), {2, 3});
+  const tensor total(gpu.alloc<float>(2), {2, 1}), twice(gpu.alloc<float>(6), {2, 3});
+  const dnn::value y = dnn::read(x) * 2;
+  EXPECT_TRUE(dnn::compute(gpu, {write(dnn::reduce(y, dnn::reduction_kind::sum, {1}), total), write(y, twice)}));
+  EXPECT_EQ(gpu.download(total.memory()).get().value(), (std::vector<float>{6, 24}));
+  EXPECT_EQ(gpu.download(twice.memory()).get().value(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
+}
+
+TEST_F(tensors, feed_each_other_and_carry_errors_along) {
+  const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4}), z(gpu.alloc<float>(4), {4});
+  EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, y)}));
+  EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(y) * dnn::read(x), z)}));
+  EXPECT_EQ(gpu.download(z.memory()).get().value(), (std::vector<float>{0, 2, 6, 12}));
+  const accepted wrong = dnn::compute(gpu, {write(dnn::reshape(dnn::read(x), {3}), y)});
+  ASSERT_FALSE(wrong);
+  EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"dnn.computation", "reshape", "as many elements"}));
+  EXPECT_FALSE(dnn::compute(gpu, {write(dnn::read(y), z)}))
+      << "y is stale: it was to be written by the refused request";
+}
+
+TEST_F(tensors, are_not_written_where_they_are_read) {
+  const tensor x(gpu.upload(ramp(4)), {4});
+  const accepted wrong = dnn::compute(gpu, {write(dnn::read(x) + 1, x)});
+  ASSERT_FALSE(wrong);
+  EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"dnn.computation", "overlaps"}))
+      << wrong.error().to_string();
+}
+
+TEST_F(tensors, keep_to_the_workspace) {
+  const tensor x(gpu.upload(ramp(4096)), {64, 64}), y(gpu.alloc<float>(4096), {64, 64});
+  dnn::computation r{.graph = {write(dnn::softmax(dnn::transpose(dnn::read(x), {1, 0}), 1), y)}};
+  const auto needs = gpu.ask(dnn::prepare::of(r)).get();
+  ASSERT_OK(needs);
+  r.workspace = *needs;
+  EXPECT_OK(gpu.ask(r).get());
+  if (*needs == 0) return;
+  r.workspace = *needs - 1;
+  EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
+}
+
+TEST_F(tensors, have_plans_that_are_counted) {
+  const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4});
+  EXPECT_OK(gpu.ask(dnn::read_statistics{.start_anew = true}).get());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(dnn::compute(gpu, {write(dnn::tanh(dnn::read(x)), y)}));
+  const auto counted = gpu.ask(dnn::read_statistics{}).get();
+  ASSERT_OK(counted);
+  EXPECT_LE(counted->made, 1u);
+  EXPECT_EQ(counted->hits + counted->misses, 3u);
+}
+
+TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
+  const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
+  const graph::graph g = rec.finish();
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{0, 1, 4, 9}));
+  EXPECT_OK(g.rebind(x, other));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/convolution.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+std::span<const std::int64_t> of(const extents& e, std::size_t rank) { return {e.data(), rank}; }
+
+extent count(std::span<const std::int64_t> extents) noexcept {
+  extent n = 1;
+  for (const std::int64_t e : extents) n = n * extent(e);
+  return n;
+}
+
+convolution_form form_of(maker& m, const convolution_options& o, std::size_t spatial) {
+  convolution_form f{};
+  std::fill_n(f.window.step, most_spatial, 1);
+  std::fill_n(f.window.dilation, most_spatial, 1);
+  if (!m.fine()) return f;
+  spread(m, "padding", o.padding, spatial, 0, f.window.before);
+  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.after);
+  spread(m, "stride", o.stride, spatial, 1, f.window.step);
+  spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
+  if (o.groups < 1) m.refuse("groups", cat("is ", o.groups), "at least 1");
+  f.groups = o.groups;
+  return f;
+}
+
+// Whether the filters can slide over x, and give y, whose extents this sets or, where they are given, requires.
+struct fitting {
+  maker& m;
+  const convolution_form& f;
+  std::size_t rank;
+  std::span<const std::int64_t> x, filters;
+
+  bool channels_fit(std::string_view name_of_filters, const value* shown_filters) const {
+    if (x[1] % f.groups != 0 || filters[0] % f.groups != 0)
+      m.refuse("groups", cat("is ", f.groups),
+               cat("a divisor of the ", x[1], " channels and of the ", filters[0], " filters"));
+    else if (filters[1] != x[1] / f.groups)
+      m.refuse(name_of_filters,
+               shown_filters != nullptr ? maker::text_of(*shown_filters) : "is " + maker::text_of(filters),
+               cat(x[1] / f.groups, " channels, as ", f.groups == 1 ? "the image has" : "a group of the image has"));
+    return m.fine();
+  }
+  // Sets the extents of y.
+  bool slides(extents& y) const {
+    y[0] = x[0], y[1] = filters[0];
+    for (std::size_t i = 2; i < rank; ++i) {
+      y[i] = detail::positions(f.window, i - 2, x[i], filters[i]);
+      if (y[i] < 1) {
+        m.refuse("filters", "is " + maker::text_of(filters),
+                 cat("to fit the image, which is ", maker::text_of(x), ", with its padding"));
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+bool holds_factors(maker& m, std::string_view name, const value& a, const value& b) {
+  const auto is_small = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
+  if (!m.fine() || a.type() == b.type() || (is_small(a.type()) && is_small(b.type()))) return m.fine();
+  m.refuse(name, cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as the other; convert one of them"));
+  return false;
+}
+
+}  // namespace
+
+value convolution(const value& x, const value& filters, const convolution_options& o) {
+  maker m(op::convolution, "convolution", {x, filters});
+  if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank()) ||
+      !holds_factors(m, "filters", x, filters))
+    return m.done();
+  const convolution_form f = form_of(m, o, x.rank() - 2);
+  extents y{};
+  const fitting fit{m, f, x.rank(), x.extents(), filters.extents()};
+  if (!m.fine() || !fit.channels_fit("filters", &filters) || !fit.slides(y)) return m.done();
+  m.with(f);
+  m.gives_sums(detail::type_of_sums(x, filters), of(y, x.rank()), count(filters.extents().subspan(1)));
+  return m.done();
+}
+
+namespace {
+
+// The most products that an element of the gradient of x is the sum of.
+extent terms_of_data(const value& filters) noexcept { return count(filters.extents()) / filters.extents()[1]; }
+
+// Of either gradient: requires that a convolution of x and filters has the extents of dy.
+value gradient(maker m, const value& dy, const value& other, std::span<const std::int64_t> x,
+               std::span<const std::int64_t> filters, std::span<const std::int64_t> result,
+               const convolution_options& o, extent terms) {
+  const std::size_t rank = dy.rank();
+  if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " indexes"), cat(rank, ", as dy"));
+  if (std::any_of(result.begin(), result.end(), [](std::int64_t n) { return n < 1; }))
+    m.refuse("result", "is " + maker::text_of(result), "at least 1 in each place");
+  if (!m.fine() || !holds_factors(m, "other factor", dy, other)) return m.done();
+  const convolution_form f = form_of(m, o, rank - 2);
+  extents y{};
+  const fitting fit{m, f, rank, x, filters};
+  if (!m.fine() || !fit.channels_fit("filters", nullptr) || !fit.slides(y)) return m.done();
+  if (!std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
+    m.refuse_extents("dy", dy, cat(maker::text_of(of(y, rank)), ", what the convolution gives"));
+  m.with(f);
+  m.gives_sums(detail::type_of_sums(dy, other), result, terms);
+  return m.done();
+}
+
+}  // namespace
+
+value convolution_data_gradient(const value& dy, const value& filters, std::span<const std::int64_t> of_x,
+                                const convolution_options& o) {
+  maker m(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("filters", filters, dy.rank(), dy.rank()))
+    return m.done();
+  return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, terms_of_data(filters));
+}
+
+value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
+                                  const convolution_options& o) {
+  maker m(op::convolution_weight_gradient, "convolution_weight_gradient", {dy, x});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
+  return gradient(std::move(m), dy, x, x.extents(), of_filters, of_filters, o, count(dy.extents()) / dy.extents()[1]);
+}
+
+value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_index more) {
+  maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
+  if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank())) return m.done();
+  const std::size_t rank = x.rank();
+  const convolution_form f = form_of(m, o, rank - 2);
+  std::int64_t extra[most_spatial] = {};
+  spread(m, "more", more, rank - 2, 0, extra);
+  extents y{};
+  y[0] = x.extents()[0], y[1] = filters.extents()[1] * f.groups;
+  for (std::size_t i = 0; i + 2 < rank && m.fine(); ++i) {
+    y[i + 2] = (x.extents()[i + 2] - 1) * f.window.step[i] + f.window.dilation[i] * (filters.extents()[i + 2] - 1) + 1 -
+               f.window.before[i] - f.window.after[i] + extra[i];
+    if (extra[i] >= f.window.step[i])
+      m.refuse("more", cat("is ", extra[i]), cat("less than stride, ", f.window.step[i]));
+    if (y[i + 2] < 1) m.refuse("padding", "leaves nothing of the result", "less");
+  }
+  if (!m.fine()) return m.done();
+  return gradient(std::move(m), x, filters, of(y, rank), filters.extents(), of(y, rank), o, terms_of_data(filters));
+}
+
+}  // namespace troupe::dnn

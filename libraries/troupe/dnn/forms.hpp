@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/epilogue/op.hpp>
+#include <type_traits>
+
+/// What a node says beside its tensors: plain numbers, which are part of a plan's key.
+namespace troupe::dnn {
+
+/// The most indexes of a convolution or a pooling beside image and channel.
+inline constexpr std::size_t most_spatial = 3;
+
+/// How a window moves, along each spatial index.
+struct sliding {
+  std::int64_t before[most_spatial], after[most_spatial];  ///< zeros around the image
+  std::int64_t step[most_spatial], dilation[most_spatial];
+};
+/// Of a convolution and its gradients.
+struct convolution_form {
+  sliding window;
+  std::int64_t groups;
+};
+
+/// What a pooling takes of each window. The last is a mean without the zeros around the image.
+enum class pooling_kind : std::int64_t { maximum, mean, mean_of_image };
+/// Of a pooling and its gradient.
+struct pooling_form {
+  std::int64_t extents[most_spatial];
+  sliding window;
+  pooling_kind kind;
+};
+
+/// Which operation of epilogues.
+struct pointwise_form {
+  epilogue::op function;
+  std::uint8_t unused[7];
+};
+
+/// How elements are combined.
+enum class reduction_kind : std::int64_t { sum, mean, maximum, minimum, product, absolute_maximum, norm1, norm2 };
+/// Of a reduction.
+struct reduction_form {
+  std::int64_t over;  ///< bit i: over index i
+  reduction_kind kind;
+};
+
+/// Inputs: x, and scale and offset, which are both given or neither; for running averages also those, of mean and
+/// variance. Outputs: y, mean and inverse deviation of x; then the next running averages.
+struct normalization_form {
+  std::int64_t over;  ///< bit i: statistics are over index i
+  /// Index 1 is divided into so many groups of neighbours with statistics of their own; 1: it is not, or over all.
+  std::int64_t groups;
+  std::int64_t rms;          ///< 1: no mean is subtracted, and the second output is 0
+  std::int64_t has_affine;   ///< 1: scale and offset are given; an rms form has a scale alone
+  std::int64_t has_running;  ///< 1: running averages are given
+  double epsilon, momentum;  ///< next = (1 - momentum) * running + momentum * here, of the unbiased variance
+};
+/// Inputs: dy, x, mean, inverse deviation; scale, if there is one. Outputs: dx; for a scale also its gradient, and that
+/// of the offset unless rms.
+using normalization_gradient_form = normalization_form;
+
+/// Of softmax and its gradient.
+struct softmax_form {
+  std::int64_t over;         ///< the index
+  std::int64_t logarithmic;  ///< 1: its logarithm
+};
+/// The order of indexes.
+struct transposition_form {
+  std::int64_t from[8];  ///< index i of the result is index from[i] of the tensor
+};
+/// The index along which parts are put after each other.
+struct concatenation_form {
+  std::int64_t along;
+};
+/// Where the part begins, at each index.
+struct slice_form {
+  std::int64_t first[8];
+};
+
+/// The numbers of any form.
+struct form {
+  static constexpr std::size_t words = 16;
+  std::int64_t word[words] = {};
+
+  template <class F>
+  static form of(const F& f) noexcept {
+    static_assert(sizeof(F) <= sizeof(form) && std::is_trivially_copyable_v<F> &&
+                  sizeof(F) % sizeof(std::int64_t) == 0);
+    form out;
+    __builtin_memcpy(out.word, &f, sizeof f);
+    return out;
+  }
+  template <class F>
+  F as() const noexcept {
+    F out;
+    __builtin_memcpy(&out, word, sizeof out);
+    return out;
+  }
+  friend bool operator==(const form&, const form&) = default;
+};
+
+}  // namespace troupe::dnn

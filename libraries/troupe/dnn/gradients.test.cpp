@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What the reference says of gradients, compared with finite differences of what it says of the operations.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/reference.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using extents = std::vector<std::int64_t>;
+
+class dnn_gradients : public ::testing::Test {
+ protected:
+  struct variable {
+    std::vector<double> numbers;
+    extents shape;
+
+    tensor_shape as_stored() const {
+      tensor_shape s{.rank = shape.size()};
+      std::int64_t stride = 1;
+      for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i]) s.extents[i] = shape[i], s.strides[i] = stride;
+      return s;
+    }
+    memory_range range() const {
+      return {{}, reinterpret_cast<std::uint64_t>(numbers.data()), numbers.size() * sizeof(double)};
+    }
+    value read() const { return value(in_any(range(), as_stored(), dtype::f64)); }
+    written write(const value& v) const { return {v, out_any(range(), as_stored(), dtype::f64)}; }
+  };
+
+  variable any(const extents& shape) {
+    std::int64_t n = 1;
+    for (const std::int64_t e : shape) n *= e;
+    variable out{std::vector<double>(static_cast<std::size_t>(n)), shape};
+    std::uniform_real_distribution<double> values(-1, 1);
+    for (double& x : out.numbers) x = values(random_);
+    return out;
+  }
+  static extents of(const value& v) { return {v.extents().begin(), v.extents().end()}; }
+
+  static std::vector<double> values_of(const value& v) {
+    const variable to{{0}, of(v)};  // nothing is written to it
+    const graph g{to.write(v)};
+    EXPECT_FALSE(g.refused()) << g.refused()->what;
+    std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
+    g.encode(reinterpret_cast<std::byte*>(encoded.data()));
+    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    EXPECT_FALSE(seen.empty());
+    return evaluate(seen)[seen.nodes().back().outputs[0]];
+  }
+
+  // `gradient(dy)` is that of y with respect to x.
+  void expect_gradient(variable& x, const std::function<value()>& y,
+                       const std::function<value(const value& dy)>& gradient) {
+    const variable dy = any(of(y()));
+    const std::vector<double> got = values_of(gradient(dy.read()));
+    ASSERT_EQ(got.size(), x.numbers.size());
+    const auto loss = [&] {
+      const std::vector<double> all = values_of(y());
+      double sum = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) sum += all[i] * dy.numbers[i];
+      return sum;
+    };
+    constexpr double step = 1e-5;
+    for (std::size_t i = 0; i < x.numbers.size(); ++i) {
+      const double before = x.numbers[i];
+      x.numbers[i] = before + step;
+      const double above = loss();
+      x.numbers[i] = before - step;
+      const double below = loss();
+      x.numbers[i] = before;
+      EXPECT_NEAR(got[i], (above - below) / (2 * step), 1e-6 * std::max(1.0, std::fabs(got[i]))) << "element " << i;
+    }
+  }
+
+ private:
+  std::mt19937_64 random_{7};
+};
+
+TEST_F(dnn_gradients, of_convolutions) {
+  const convolution_options options[] = {{.padding = 1, .stride = 2},
+                                         {.padding = {2, 0}, .padding_after = {0, 1}, .dilation = {1, 2}, .groups = 2}};
+  for (const convolution_options& o : options) {
+    variable x = any({2, 4, 6, 5}), filters = any({6, 4 / o.groups, 3, 2});
+    const auto y = [&] { return convolution(x.read(), filters.read(), o); };
+    expect_gradient(x, y, [&](const value& dy) { return convolution_data_gradient(dy, filters.read(), x.shape, o); });
+    expect_gradient(filters, y,
+                    [&](const value& dy) { return convolution_weight_gradient(dy, x.read(), filters.shape, o); });
+  }
+}
+
+TEST_F(dnn_gradients, of_pooling) {
+  variable x = any({2, 2, 5, 6});
+  const pooling_options o{.padding = 1, .stride = {2, 1}};
+  expect_gradient(
+      x, [&] { return max_pool(x.read(), {3, 2}, o); },
+      [&](const value& dy) { return max_pool_gradient(dy, x.read(), {3, 2}, o); });
+  for (const bool counts_padding : {false, true})
+    expect_gradient(
+        x, [&] { return mean_pool(x.read(), {3, 2}, o, counts_padding); },
+        [&](const value& dy) { return mean_pool_gradient(dy, x.shape, {3, 2}, o, counts_padding); });
+}
+
+TEST_F(dnn_gradients, of_normalizations) {
+  variable x = any({3, 4, 2, 3}), scale = any({1, 4, 1, 1}), offset = any({1, 4, 1, 1}), tail = any({1, 1, 2, 3});
+  using norm = std::function<normalized()>;
+  const auto of_channels = [&] { return affine{scale.read(), offset.read()}; };
+  for (const norm& n : {norm([&] { return batch_norm(x.read(), 0.1, of_channels()); }),
+                        norm([&] { return instance_norm(x.read(), 0.1, of_channels()); }),
+                        norm([&] { return group_norm(x.read(), 2, 0.1, of_channels()); })}) {
+    const auto y = [&] { return n().y; };
+    const auto all = [&](const value& dy) { return normalization_gradient(dy, x.read(), n(), scale.read()); };
+    expect_gradient(x, y, [&](const value& dy) { return all(dy).dx; });
+    expect_gradient(scale, y, [&](const value& dy) { return all(dy).dscale; });
+    expect_gradient(offset, y, [&](const value& dy) { return all(dy).doffset; });
+  }
+  const auto rms = [&] { return rms_norm(x.read(), 2, 0.1, tail.read()); };
+  const auto y = [&] { return rms().y; };
+  expect_gradient(x, y, [&](const value& dy) { return rms_norm_gradient(dy, x.read(), rms(), tail.read()).dx; });
+  expect_gradient(tail, y, [&](const value& dy) { return rms_norm_gradient(dy, x.read(), rms(), tail.read()).dscale; });
+  expect_gradient(
+      x, [&] { return layer_norm(x.read(), 1, 0.1).y; },
+      [&](const value& dy) { return normalization_gradient(dy, x.read(), layer_norm(x.read(), 1, 0.1)).dx; });
+}
+
+TEST_F(dnn_gradients, of_softmax) {
+  variable x = any({3, 4, 5});
+  for (const std::size_t over : {0, 1, 2}) {
+    expect_gradient(
+        x, [&] { return softmax(x.read(), over); },
+        [&](const value& dy) { return softmax_gradient(dy, softmax(x.read(), over), over); });
+    expect_gradient(
+        x, [&] { return log_softmax(x.read(), over); },
+        [&](const value& dy) { return log_softmax_gradient(dy, log_softmax(x.read(), over), over); });
+  }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph.hpp>
+#include <troupe/epilogue/op.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+// The strides of elements without gaps, the last index the fastest.
+void make_dense(tensor_shape& s) noexcept {
+  std::int64_t stride = 1;
+  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) s.strides[i] = stride;
+}
+
+}  // namespace
+
+/// Numbers the nodes, each after those that it uses.
+class graph::builder {
+ public:
+  explicit builder(parts& to) noexcept : to_(to) {}
+
+  void add(const written& w) {
+    if (to_.refused) return;
+    if (const auto& refused = w.what.from().refused) return refuse(refused->what, refused->expected);
+    const tensor_shape& s = w.to.shape();
+    if (!detail::is_element(w.to.type()))
+      return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));
+    const auto extents = w.what.extents();
+    // A view that was refused when it was made has its own reason, which the request finds.
+    const bool fits = w.what.rank() == 0
+                          ? elements_of(s) == 1
+                          : s.rank == extents.size() && std::equal(extents.begin(), extents.end(), s.extents.begin());
+    if (!fits && s.rank != 0)
+      return refuse(cat("writes what ", detail::maker::text_of(w.what), " to memory that is ",
+                        detail::maker::text_of(std::span(s.extents.data(), s.rank))),
+                    "equal extents");
+    const std::uint16_t from = tensor_of(w.what);
+    const std::uint16_t to = add_memory(w.to.range(), s, w.to.type(), access_mode::write);
+    add_node({.what = op::write,
+              .input_count = 1,
+              .output_count = 1,
+              .unused = {},
+              .inputs = {from},
+              .outputs = {to},
+              .numbers = {}});
+  }
+
+ private:
+  void refuse(std::string what, std::string expected) {
+    if (!to_.refused) to_.refused = {std::move(what), std::move(expected)};
+  }
+
+  std::uint16_t add_tensor(const seen_tensor& t) {
+    if (to_.tensors.size() == most_tensors) refuse("is too large", cat("at most ", most_tensors, " tensors"));
+    if (to_.refused) return 0;
+    to_.tensors.push_back(t);
+    return static_cast<std::uint16_t>(to_.tensors.size() - 1);
+  }
+  void add_node(const seen_node& n) {
+    if (to_.nodes.size() == most_nodes) refuse("is too large", cat("at most ", most_nodes, " operations"));
+    if (!to_.refused) to_.nodes.push_back(n);
+  }
+
+  std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
+    for (std::size_t i = 0; mode == access_mode::read && i < to_.memory.size(); ++i) {
+      const operand& m = to_.memory[i];
+      if (m.mode == mode && m.range.address == range.address && m.range.owner.get() == range.owner.get() &&
+          m.shape == shape && m.type == type)
+        return memory_tensors_[i];
+    }
+    if (to_.memory.size() == most_memory) refuse("is too large", cat("at most ", most_memory, " tensors in memory"));
+    if (to_.refused) return 0;
+    to_.memory.push_back({range, shape, type, mode});
+    const auto number = static_cast<std::uint16_t>(to_.memory.size() - 1);
+    memory_tensors_.push_back(add_tensor({type, seen_tensor::place::memory, number, 0, 0, shape}));
+    return memory_tensors_.back();
+  }
+
+  std::uint16_t given(const detail::producer& p) {
+    if (p.memory) return add_memory(p.memory->range(), p.memory->shape(), p.memory->type(), access_mode::read);
+    return add_tensor({dtype::f64, seen_tensor::place::number, 0, 0, p.number, {}});
+  }
+
+  // Inputs first. The depth of a value is limited, so this does not go too deep.
+  std::uint16_t tensor_of(const value& v) {
+    const detail::producer& p = v.from();
+    const auto known = made_.find(&p);
+    if (known != made_.end()) return static_cast<std::uint16_t>(known->second + v.output());
+    if (p.what == op::none) return made_[&p] = given(p);
+    seen_node n{.what = p.what,
+                .input_count = static_cast<std::uint8_t>(p.inputs.size()),
+                .output_count = static_cast<std::uint8_t>(p.outputs.size()),
+                .unused = {},
+                .inputs = {},
+                .outputs = {},
+                .numbers = p.numbers};
+    for (std::size_t i = 0; i < p.inputs.size() && !to_.refused; ++i) n.inputs[i] = tensor_of(p.inputs[i]);
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+      seen_tensor t{p.outputs[i].type, seen_tensor::place::within, 0, 0, 0, p.outputs[i].shape};
+      make_dense(t.shape);
+      n.outputs[i] = add_tensor(t);
+    }
+    add_node(n);
+    made_[&p] = n.outputs[0];
+    return static_cast<std::uint16_t>(n.outputs[0] + v.output());
+  }
+
+  parts& to_;
+  std::map<const detail::producer*, std::uint16_t> made_;  // the first of their tensors
+  std::vector<std::uint16_t> memory_tensors_;              // of each operand in memory
+};
+
+graph::graph(std::span<const written> all) {
+  builder b(*parts_);
+  for (const written& w : all) b.add(w);
+  if (all.empty()) parts_->refused = {"is empty", "at least one tensor to write"};
+}
+
+graph graph::without_writes() const {
+  graph out = *this;
+  for (operand& m : out.parts_->memory) m.mode = access_mode::read;
+  return out;
+}
+
+std::size_t graph::encoded_bytes() const noexcept {
+  return seen_graph::encoded_bytes(nodes().size(), tensors().size(), memory().size());
+}
+
+void graph::encode(std::byte* to) const noexcept {
+  const auto put = [&to](const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    to += bytes;
+  };
+  const seen_graph::head h{static_cast<std::uint32_t>(nodes().size()), static_cast<std::uint32_t>(tensors().size()),
+                           static_cast<std::uint32_t>(memory().size()), 0};
+  put(&h, sizeof h);
+  put(nodes().data(), nodes().size_bytes());
+  put(tensors().data(), tensors().size_bytes());
+  for (const operand& m : memory()) {
+    const seen_memory seen{m.range.address, m.mode, {}};
+    put(&seen, sizeof seen);
+  }
+}
+
+std::string to_string(const graph& g) {
+  std::string out;
+  for (const seen_node& n : g.nodes())
+    out += cat(out.empty() ? "" : ", ", n.what == op::pointwise
+                                            ? epilogue::to_string(n.numbers.as<pointwise_form>().function)
+                                            : dnn::to_string(n.what));
+  return out;
+}
+
+}  // namespace troupe::dnn
+
+namespace troupe {
+
+std::string operands_in<dnn::graph>::text_of(const dnn::graph& g, const void* place) {
+  std::size_t read = 0, written = 0;
+  for (const auto& m : g.memory()) {
+    if (&m == place) return m.mode == access_mode::read ? cat(".read[", read, "]") : cat(".written[", written, "]");
+    ++(m.mode == access_mode::read ? read : written);
+  }
+  return "";
+}
+
+}  // namespace troupe

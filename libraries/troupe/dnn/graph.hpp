@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <troupe/base/placed.hpp>
+#include <troupe/dnn/producer.hpp>
+#include <troupe/request/field_codec.hpp>
+#include <troupe/request/operand.hpp>
+#include <vector>
+
+namespace troupe::dnn {
+
+/// All that a request writes, and how it is computed. Made of what is written; what several of them use is computed
+/// once. As a field of a request, it keeps its memory alive.
+class graph {
+ public:
+  /// One tensor in memory. One that is read several times is one operand.
+  struct operand {
+    memory_range range;
+    tensor_shape shape;
+    dtype type;
+    access_mode mode;
+  };
+
+  graph(std::initializer_list<written> all) : graph(std::span(all.begin(), all.size())) {}
+  graph(std::span<const written> all);
+
+  std::span<const seen_node> nodes() const noexcept { return parts_->nodes; }
+  std::span<const seen_tensor> tensors() const noexcept { return parts_->tensors; }
+  std::span<const operand> memory() const noexcept { return parts_->memory; }
+  /// Calls `f(range)` for each operand in memory, which it may replace.
+  template <class F>
+  void visit_memory(F&& f) {
+    for (operand& m : parts_->memory) f(m.range);
+  }
+  /// Why it is refused: a value that was not made; see `value`.
+  const std::optional<detail::producer::refusal>& refused() const noexcept { return parts_->refused; }
+  /// Returns the same graph with all of its memory only read, for a request that prepares its plan.
+  graph without_writes() const;
+  /// Returns the graph that the worker sees.
+  const seen_graph& seen() const noexcept { return seen_; }
+
+  // For the codec.
+  std::size_t encoded_bytes() const noexcept;
+  void encode(std::byte* to) const noexcept;
+  explicit graph(const seen_graph& seen) noexcept : seen_(seen) {}
+
+ private:
+  struct parts {
+    std::vector<seen_node> nodes;
+    std::vector<seen_tensor> tensors;
+    std::vector<operand> memory;
+    std::optional<detail::producer::refusal> refused;
+  };
+  class builder;
+
+  placed<parts> parts_;  // used in the application
+  seen_graph seen_;      // used in the worker
+};
+
+/// Returns "convolution, sum, relu, write".
+std::string to_string(const graph& g);
+
+}  // namespace troupe::dnn
+
+namespace troupe {
+
+template <>
+struct operands_in<dnn::graph> {
+  static constexpr bool any = true;
+  static constexpr bool list = true;
+  template <class V>
+  static void visit(const dnn::graph& g, V&& f) {
+    for (const auto& m : g.memory()) f(&m, m.range, bytes_of(m.type), m.mode);
+  }
+  /// Returns ".read[1]" for the second tensor that is read.
+  static std::string text_of(const dnn::graph& g, const void* place);
+};
+
+template <>
+struct field_codec<dnn::graph> {
+  using element = std::byte;
+  static constexpr char kind = 'T';
+  static constexpr std::size_t size = 16, align = 8;
+  static std::size_t blob_bytes(const dnn::graph& g) noexcept { return blob_cursor::padded(g.encoded_bytes()); }
+  static void encode(const dnn::graph& g, std::byte* at, blob_cursor& blob) noexcept {
+    const std::uint64_t raw[2] = {blob.address, g.encoded_bytes()};
+    std::memcpy(at, raw, sizeof raw);
+    g.encode(blob.host);
+    blob.advance(raw[1]);
+  }
+  static dnn::graph decode(const std::byte* at) noexcept {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    return dnn::graph(dnn::seen_graph(reinterpret_cast<const std::byte*>(raw[0]), raw[1]));
+  }
+};
+
+}  // namespace troupe

@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as products of matrices: the elements that each window sees are gathered, a panel of positions at a
+// time.
+#include <algorithm>
+#include <memory>
+#include <troupe/blas/host/products.hpp>
+#include <troupe/dnn/host/windows.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+constexpr std::int64_t panel_bytes = 2 << 20;  // what is gathered stays in the cache
+
+template <class N>
+struct convolution {
+  convolution(const workspace& w, const convolution_form& f, const location& image, const location& result,
+              const location& filters)
+      : work(w),
+        g(f.window, image.shape, result.shape, filters.shape.extents.data() + 2),
+        images(image.shape.extents[0]),
+        groups(f.groups),
+        channels(image.shape.extents[1] / f.groups),
+        out_channels(result.shape.extents[1] / f.groups),
+        terms(channels * g.places()) {}
+
+  // A filter of one element that sees every element of the image once: nothing need be gathered.
+  bool is_product() const noexcept {
+    for (std::size_t i = 0; i < most_spatial; ++i)
+      if (g.width[i] != 1 || g.step[i] != 1 || g.before[i] != 0 || g.in[i] != g.out[i]) return false;
+    return true;
+  }
+  // Of one channel in each group there are too few terms for a product.
+  bool is_direct() const noexcept { return channels == 1; }
+
+  std::int64_t panel() const noexcept {
+    const std::int64_t most = std::max<std::int64_t>(16, panel_bytes / (terms * static_cast<std::int64_t>(sizeof(N))));
+    return std::min(g.positions(), most);
+  }
+
+  // Calls `f(first, count)` for runs of positions of one line, [from, from + count), with its outer positions.
+  template <class F>
+  void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t position = from + done, c = position % g.out[2], line = position / g.out[2];
+      const std::int64_t length = std::min(count - done, g.out[2] - c);
+      f(done, line / g.out[1], line % g.out[1], c, length);
+      done += length;
+    }
+  }
+
+  // Row (channel, place) of what the windows see at the positions.
+  void gather(const N* image, std::int64_t row, std::int64_t from, std::int64_t count, N* to) const {
+    const N* const plane = image + row / g.places() * g.inside();
+    const std::int64_t f = row % g.places(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+                       i = f / (g.width[2] * g.width[1]);
+    const auto [first, last] = g.seen(2, k);
+    for_each_run(from, count,
+                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
+                   N* const out = to + at;
+                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
+                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return std::fill_n(out, length, N(0)), void();
+                   const N* const line = plane + (x * g.in[1] + y) * g.in[2];
+                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
+                                      end = std::clamp(last - c, begin, length);
+                   std::fill_n(out, begin, N(0));
+                   const N* const seen = line + g.at(2, c, k);
+                   if (g.step[2] == 1)
+                     std::copy(seen + begin, seen + end, out + begin);
+                   else
+                     for (std::int64_t p = begin; p < end; ++p) out[p] = seen[p * g.step[2]];
+                   std::fill_n(out + end, length - end, N(0));
+                 });
+  }
+  // The reverse: adds a row's elements to the image.
+  void scatter(N* image, std::int64_t row, std::int64_t from, std::int64_t count, const N* values) const {
+    N* const plane = image + row / g.places() * g.inside();
+    const std::int64_t f = row % g.places(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+                       i = f / (g.width[2] * g.width[1]);
+    const auto [first, last] = g.seen(2, k);
+    for_each_run(from, count,
+                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
+                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
+                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return;
+                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
+                                      end = std::clamp(last - c, begin, length);
+                   N* const seen = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
+                   for (std::int64_t p = begin; p < end; ++p) seen[p * g.step[2]] += values[at + p];
+                 });
+  }
+
+  const workspace& work;
+  const window_geometry g;
+  const std::int64_t images, groups, channels, out_channels, terms;
+};
+
+// op(A) * op(B) of matrices that are stored column by column.
+template <class N>
+void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
+              const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
+  blas::multiply(blas::matrix_product<N, N>{.trans_a = a,
+                                            .trans_b = b,
+                                            .m = m,
+                                            .n = n,
+                                            .k = k,
+                                            .alpha = 1,
+                                            .beta = beta,
+                                            .a = x,
+                                            .lda = ldx,
+                                            .b = y,
+                                            .ldb = ldy,
+                                            .c = z,
+                                            .ldc = ldz});
+}
+
+// Each window element on its own, for groups of one channel. `f(out line, image line, count, step, weight)`.
+template <class N, class F>
+void for_each_line(const window_geometry& g, F&& f) {
+  for (std::int64_t i = 0; i < g.width[0]; ++i)
+    for (std::int64_t j = 0; j < g.width[1]; ++j)
+      for (std::int64_t k = 0; k < g.width[2]; ++k) {
+        const auto [a0, a1] = g.seen(0, i);
+        const auto [b0, b1] = g.seen(1, j);
+        const auto [c0, c1] = g.seen(2, k);
+        for (std::int64_t a = a0; a < a1; ++a)
+          for (std::int64_t b = b0; b < b1; ++b)
+            if (c1 > c0)
+              f((i * g.width[1] + j) * g.width[2] + k, (a * g.out[1] + b) * g.out[2] + c0,
+                (g.at(0, a, i) * g.in[1] + g.at(1, b, j)) * g.in[2] + g.at(2, c0, k), c1 - c0);
+      }
+}
+
+}  // namespace
+
+template <class N>
+void convolve(const workspace& w, const convolution_form& form, const location& x, const location& filters,
+              const location& y) {
+  const convolution<N> c(w, form, x, y, filters);
+  const N *const from = w.numbers<N>(x), *const weights = w.numbers<N>(filters);
+  N* const to = w.numbers<N>(y);
+  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  if (c.is_direct()) {
+    w.team.spread(c.images * all_out, 1, [&](std::int64_t plane) {
+      const std::int64_t image = plane / all_out, k = plane % all_out;
+      const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.inside();
+      N* const out = to + plane * positions;
+      std::fill_n(out, positions, N(0));
+      for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+        const N weight = weights[k * c.terms + f];
+        const std::int64_t step = c.g.step[2];
+        for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * step];
+      });
+    });
+    return;
+  }
+  const std::int64_t panel = c.is_product() ? positions : c.panel();
+  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
+  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
+    const std::int64_t group = i % c.groups;
+    const N* const image = from + i * c.channels * c.g.inside();
+    for (std::int64_t first = 0; first < positions; first += panel) {
+      const std::int64_t count = std::min(panel, positions - first);
+      if (!c.is_product())
+        w.team.spread(c.terms, std::max<std::int64_t>(1, 8192 / count),
+                      [&](std::int64_t row) { c.gather(image, row, first, count, seen.get() + row * count); });
+      multiply<N>(blas::op::none, blas::op::none, count, c.out_channels, c.terms, c.is_product() ? image : seen.get(),
+                  c.is_product() ? positions : count, weights + group * c.out_channels * c.terms, c.terms, 0,
+                  to + i * c.out_channels * positions + first, positions);
+    }
+  }
+}
+
+template <class N>
+void convolution_data_gradient(const workspace& w, const convolution_form& form, const location& dy,
+                               const location& filters, const location& dx) {
+  const convolution<N> c(w, form, dx, dy, filters);
+  const N *const from = w.numbers<N>(dy), *const weights = w.numbers<N>(filters);
+  N* const to = w.numbers<N>(dx);
+  const std::int64_t positions = c.g.positions();
+  if (c.is_direct()) {
+    w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
+      N* const image = to + plane * c.g.inside();
+      std::fill_n(image, c.g.inside(), N(0));
+      for (std::int64_t k = 0; k < c.out_channels; ++k) {
+        const N* const d = from + (plane * c.out_channels + k) * positions;
+        const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.terms;
+        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+          const N weight = filter[f];
+          const std::int64_t step = c.g.step[2];
+          for (std::int64_t q = 0; q < n; ++q) image[p + q * step] += weight * d[o + q];
+        });
+      }
+    });
+    return;
+  }
+  const std::int64_t panel = c.is_product() ? positions : c.panel();
+  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
+  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
+    const std::int64_t group = i % c.groups;
+    N* const image = to + i * c.channels * c.g.inside();
+    if (!c.is_product()) std::fill_n(image, c.channels * c.g.inside(), N(0));
+    for (std::int64_t first = 0; first < positions; first += panel) {
+      const std::int64_t count = std::min(panel, positions - first);
+      multiply<N>(blas::op::none, blas::op::transpose, count, c.terms, c.out_channels,
+                  from + i * c.out_channels * positions + first, positions, weights + group * c.out_channels * c.terms,
+                  c.terms, 0, c.is_product() ? image : seen.get(), count);
+      if (c.is_product()) continue;
+      // The rows of one channel are added to the same elements: one thread for each channel.
+      w.team.spread(c.channels, 1, [&](std::int64_t channel) {
+        for (std::int64_t row = channel * c.g.places(); row < (channel + 1) * c.g.places(); ++row)
+          c.scatter(image, row, first, count, seen.get() + row * count);
+      });
+    }
+  }
+}
+
+template <class N>
+void convolution_weight_gradient(const workspace& w, const convolution_form& form, const location& dy,
+                                 const location& x, const location& dw) {
+  const convolution<N> c(w, form, x, dy, dw);
+  const N *const from = w.numbers<N>(dy), *const images = w.numbers<N>(x);
+  N* const to = w.numbers<N>(dw);
+  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  if (c.is_direct()) {
+    w.team.spread(all_out, 1, [&](std::int64_t k) {
+      std::vector<double> sums(static_cast<std::size_t>(c.terms));
+      for (std::int64_t i = 0; i < c.images; ++i) {
+        const N* const d = from + (i * all_out + k) * positions;
+        const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.inside();
+        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+          double sum = 0;
+          for (std::int64_t q = 0; q < n; ++q)
+            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.g.step[2]]);
+          sums[static_cast<std::size_t>(f)] += sum;
+        });
+      }
+      std::transform(sums.begin(), sums.end(), to + k * c.terms, [](double s) { return static_cast<N>(s); });
+    });
+    return;
+  }
+  const std::int64_t panel = c.is_product() ? positions : c.panel();
+  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
+  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
+    const std::int64_t group = i % c.groups;
+    const N* const image = images + i * c.channels * c.g.inside();
+    for (std::int64_t first = 0; first < positions; first += panel) {
+      const std::int64_t count = std::min(panel, positions - first);
+      if (!c.is_product())
+        w.team.spread(c.terms, std::max<std::int64_t>(1, 8192 / count),
+                      [&](std::int64_t row) { c.gather(image, row, first, count, seen.get() + row * count); });
+      const bool begun = i >= c.groups || first > 0;
+      multiply<N>(blas::op::transpose, blas::op::none, c.terms, c.out_channels, count,
+                  c.is_product() ? image : seen.get(), c.is_product() ? positions : count,
+                  from + i * c.out_channels * positions + first, positions, begun ? N(1) : N(0),
+                  to + group * c.out_channels * c.terms, c.terms);
+    }
+  }
+}
+
+#define TROUPE_DNN_CONVOLUTIONS(N)                                                                         \
+  template void convolve<N>(const workspace&, const convolution_form&, const location&, const location&,   \
+                            const location&);                                                              \
+  template void convolution_data_gradient<N>(const workspace&, const convolution_form&, const location&,   \
+                                             const location&, const location&);                            \
+  template void convolution_weight_gradient<N>(const workspace&, const convolution_form&, const location&, \
+                                               const location&, const location&);
+TROUPE_DNN_CONVOLUTIONS(float)
+TROUPE_DNN_CONVOLUTIONS(double)
+
+}  // namespace troupe::dnn::host

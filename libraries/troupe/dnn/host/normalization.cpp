@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <troupe/dnn/host/sets.hpp>
+#include <troupe/dnn/host/sums.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+// Where index 1 is divided into groups, it is two: the group, and the channel in it.
+tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) {
+  if (groups <= 1) return s;
+  tensor_shape out{.rank = s.rank + 1};
+  for (std::size_t i = 0; i < s.rank; ++i) out.extents[i < 2 ? i : i + 1] = s.extents[i];
+  // A scale can be the same for all channels.
+  const bool one = s.extents[1] == 1 && !statistics;
+  out.extents[1] = one ? 1 : groups;
+  out.extents[2] = statistics || one ? 1 : s.extents[1] / groups;
+  out.strides = dense_strides(out);
+  return out;
+}
+
+// The walk over x; operand 0 is x and everything of its extents, 1 the statistics, 2 the scale and the offset.
+struct shapes {
+  shapes(const normalization_form& f, const location& x, const location& statistics, const location* scale) {
+    tensor_shape whole = x.shape, of_sets = statistics.shape,
+                 of_scale = scale != nullptr ? scale->shape : tensor_shape{};
+    whole = grouped(whole, f.groups, false);
+    of_sets = grouped(of_sets, f.groups, true);
+    if (scale != nullptr) of_scale = grouped(of_scale, f.groups, false);
+    std::vector<indexes> strides{dense_strides(whole), broadcast_strides(of_sets, whole.rank, whole.extents)};
+    if (scale != nullptr) strides.push_back(broadcast_strides(of_scale, whole.rank, whole.extents));
+    over = walk(whole.rank, whole.extents, std::move(strides));
+    sets = elements_of(statistics.shape);
+    of_a_set = static_cast<double>(elements_of(x.shape) / sets);
+  }
+  walk over;
+  std::int64_t sets = 0;
+  double of_a_set = 0;
+};
+
+// The sum of `value(element, set)` of each set.
+template <class Value>
+std::vector<double> sums_of(const workspace& w, const shapes& s, std::size_t sets, std::int64_t count, Value&& value) {
+  const std::int64_t n = s.over.length();
+  return sum_of_sets(
+      w, s.over, sets, count, 0,
+      [&](std::int64_t l, double* sums, std::int64_t stride) {
+        const std::int64_t x = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1);
+        if (stride == 0)
+          *sums += sum_along(n, [&](std::int64_t i) { return value(x + i, set + i * along); });
+        else
+          for (std::int64_t i = 0; i < n; ++i) sums[i * stride] += value(x + i, set + i * along);
+      },
+      &add);
+}
+
+}  // namespace
+
+template <class N>
+void normalize(const workspace& w, const normalization_form& f, const normalization_tensors& t) {
+  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
+  const N* const x = w.numbers<N>(t.x);
+  N *const y = w.numbers<N>(t.y), *const mean = w.numbers<N>(t.mean), *const deviation = w.numbers<N>(t.deviation);
+  std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
+  if (f.rms == 0) {
+    means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(x[i]); });
+    for (double& m : means) m /= s.of_a_set;
+  }
+  std::vector<double> squares = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) {
+    const double d = static_cast<double>(x[i]) - means[static_cast<std::size_t>(set)];
+    return d * d;
+  });
+  const N* const running_mean = t.running_mean ? w.numbers<N>(*t.running_mean) : nullptr;
+  const N* const running_variance = t.running_variance ? w.numbers<N>(*t.running_variance) : nullptr;
+  for (std::int64_t i = 0; i < s.sets; ++i) {
+    const double m = means[static_cast<std::size_t>(i)], sum = squares[static_cast<std::size_t>(i)];
+    mean[i] = static_cast<N>(m);
+    deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.of_a_set + f.epsilon));
+    if (running_mean == nullptr) continue;
+    const double unbiased = sum / (s.of_a_set > 1 ? s.of_a_set - 1 : 1);
+    w.numbers<N>(*t.next_mean)[i] =
+        static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
+    w.numbers<N>(*t.next_variance)[i] =
+        static_cast<N>((1 - f.momentum) * static_cast<double>(running_variance[i]) + f.momentum * unbiased);
+  }
+  const N* const scale = t.scale ? w.numbers<N>(*t.scale) : nullptr;
+  const N* const offset = t.offset ? w.numbers<N>(*t.offset) : nullptr;
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1), n = s.over.length();
+    for (std::int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - mean[set + i * along]) * deviation[set + i * along];
+    if (scale == nullptr) return;
+    const std::int64_t of = s.over.begin(2, l), step = s.over.along(2);
+    if (offset != nullptr)
+      for (std::int64_t i = 0; i < n; ++i) y[at + i] = y[at + i] * scale[of + i * step] + offset[of + i * step];
+    else
+      for (std::int64_t i = 0; i < n; ++i) y[at + i] *= scale[of + i * step];
+  });
+}
+
+template <class N>
+void normalization_gradient(const workspace& w, const normalization_form& f, const normalization_gradient_tensors& t) {
+  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
+  const N *const x = w.numbers<N>(t.x), *const dy = w.numbers<N>(t.dy), *const mean = w.numbers<N>(t.mean),
+                 *const deviation = w.numbers<N>(t.deviation);
+  N* const dx = w.numbers<N>(t.dx);
+  const auto normal = [&](std::int64_t i, std::int64_t set) {
+    return static_cast<double>(x[i] - mean[set]) * static_cast<double>(deviation[set]);
+  };
+  // dx first holds g = dy * scale.
+  const N* const scale = t.scale ? w.numbers<N>(*t.scale) : nullptr;
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), n = s.over.length();
+    if (scale == nullptr) return std::copy_n(dy + at, n, dx + at), void();
+    const std::int64_t of = s.over.begin(2, l), step = s.over.along(2);
+    for (std::int64_t i = 0; i < n; ++i) dx[at + i] = dy[at + i] * scale[of + i * step];
+  });
+  std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
+  if (f.rms == 0)
+    means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dx[i]); });
+  std::vector<double> slopes = sums_of(
+      w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) { return static_cast<double>(dx[i]) * normal(i, set); });
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1), n = s.over.length();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t k = set + i * along;
+      const auto each = static_cast<std::size_t>(k);
+      dx[at + i] = static_cast<N>(
+          static_cast<double>(deviation[k]) *
+          (static_cast<double>(dx[at + i]) - means[each] / s.of_a_set - normal(at + i, k) * slopes[each] / s.of_a_set));
+    }
+  });
+  if (!t.dscale) return;
+  const std::int64_t count = elements_of(t.dscale->shape);
+  const auto keep = [&](const location& to, const std::vector<double>& sums) {
+    N* const out = w.numbers<N>(to);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<N>(sums[static_cast<std::size_t>(i)]);
+  };
+  keep(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
+    return static_cast<double>(dy[i]) * normal(i, set);
+  }));
+  if (t.doffset)
+    keep(*t.doffset, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
+}
+
+#define TROUPE_DNN_NORMALIZATIONS(N)                                                                     \
+  template void normalize<N>(const workspace&, const normalization_form&, const normalization_tensors&); \
+  template void normalization_gradient<N>(const workspace&, const normalization_form&,                   \
+                                          const normalization_gradient_tensors&);
+TROUPE_DNN_NORMALIZATIONS(float)
+TROUPE_DNN_NORMALIZATIONS(double)
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <troupe/base/thread_team.hpp>
+#include <troupe/dnn/seen.hpp>
+
+namespace troupe::dnn::host {
+
+using indexes = std::array<std::int64_t, tensor_shape::max_rank>;
+
+/// Where a tensor is, once it is computed: a view of memory of the graph, or of a buffer between operations.
+struct location {
+  bool is_buffer = false;
+  std::uint16_t number = 0;  ///< of the memory, or of the buffer
+  dtype type{};
+  std::int64_t offset = 0;  ///< elements
+  tensor_shape shape;
+};
+
+/// What a computation has when it runs.
+struct workspace {
+  const seen_graph& graph;
+  std::byte* scratch;
+  std::span<const std::uint64_t> buffers;  ///< where each begins
+  thread_team& team;
+
+  std::byte* at(const location& l) const noexcept {
+    std::byte* const base =
+        l.is_buffer ? scratch + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);
+    return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
+  }
+  template <class N>
+  N* numbers(const location& l) const noexcept {
+    return reinterpret_cast<N*>(at(l));
+  }
+};
+
+/// The strides of elements without gaps, the last index the fastest.
+inline indexes dense_strides(const tensor_shape& s) noexcept {
+  indexes out{};
+  std::int64_t stride = 1;
+  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
+  return out;
+}
+/// Whether the elements lie so. The stride of an index with extent 1 does not matter.
+inline bool is_dense(const tensor_shape& s) noexcept {
+  const indexes d = dense_strides(s);
+  for (std::size_t i = 0; i < s.rank; ++i)
+    if (s.extents[i] != 1 && s.strides[i] != d[i]) return false;
+  return true;
+}
+/// The strides with which a tensor is walked along with one of these extents: 0 where its one element is used for all.
+inline indexes broadcast_strides(const tensor_shape& s, std::size_t rank, const indexes& extents) noexcept {
+  indexes out{};
+  for (std::size_t i = 0; i < rank && i < s.rank; ++i) out[i] = s.extents[i] == 1 && extents[i] != 1 ? 0 : s.strides[i];
+  return out;
+}
+
+/// The elements of some operands, walked together line by line. Indexes that all operands walk without a gap are one.
+class walk {
+ public:
+  walk() = default;
+  /// `strides` of each operand. With `reorder`, lines run where the first operand's elements are neighbours.
+  walk(std::size_t rank, const indexes& extents, std::vector<indexes> strides, bool reorder = false);
+
+  std::int64_t lines() const noexcept { return lines_; }
+  std::int64_t length() const noexcept { return extents_[rank_ - 1]; }
+  std::int64_t along(std::size_t operand) const noexcept { return strides_[operand][rank_ - 1]; }
+  /// How many lines belong to one element of the outermost index.
+  std::int64_t lines_of_first() const noexcept { return rank_ == 1 ? 1 : lines_ / extents_[0]; }
+  std::int64_t first_extent() const noexcept { return rank_ == 1 ? 1 : extents_[0]; }
+  std::int64_t first_stride(std::size_t operand) const noexcept { return rank_ == 1 ? 0 : strides_[operand][0]; }
+  /// Where an operand's line begins.
+  std::int64_t begin(std::size_t operand, std::int64_t line) const noexcept {
+    std::int64_t at = 0;
+    for (std::size_t i = rank_ - 1; i-- > 0; line /= extents_[i]) at += line % extents_[i] * strides_[operand][i];
+    return at;
+  }
+
+ private:
+  std::size_t rank_ = 1;
+  indexes extents_{1};
+  std::vector<indexes> strides_;
+  std::int64_t lines_ = 1;
+};
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <new>
+#include <troupe/base/round_up.hpp>
+#include <troupe/dnn/host/scratch_pool.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+constexpr std::size_t most_kept = 8;
+constexpr std::align_val_t alignment{64};
+
+}  // namespace
+
+void scratch_pool::release::operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
+
+scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
+  {
+    const std::scoped_lock guard(lock_);
+    // The smallest that is large enough.
+    auto best = free_.end();
+    for (auto at = free_.begin(); at != free_.end(); ++at)
+      if (at->bytes >= bytes && (best == free_.end() || at->bytes < best->bytes)) best = at;
+    if (best != free_.end()) {
+      block out(*this, std::move(best->memory), best->bytes);
+      free_.erase(best);
+      return out;
+    }
+    // Too small ones make room.
+    if (free_.size() == most_kept) free_.erase(free_.begin());
+    free_.reserve(most_kept);
+  }
+  const std::uint64_t size = round_up(std::max<std::uint64_t>(bytes, 64), 4096);
+  return {*this, std::unique_ptr<std::byte, release>(static_cast<std::byte*>(::operator new(size, alignment))), size};
+}
+
+void scratch_pool::give_back(block b) noexcept {
+  const std::scoped_lock guard(lock_);
+  if (free_.size() < most_kept && free_.size() < free_.capacity()) free_.push_back({std::move(b.memory_), b.bytes_});
+  b.memory_.reset();
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <troupe/blas/host/products.hpp>
+#include <troupe/dnn/host/sets.hpp>
+#include <troupe/dnn/host/sums.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+walk walk_of(const location& x, std::initializer_list<const location*> others) {
+  std::vector<indexes> strides{dense_strides(x.shape)};
+  for (const location* l : others) strides.push_back(broadcast_strides(l->shape, x.shape.rank, x.shape.extents));
+  return {x.shape.rank, x.shape.extents, std::move(strides)};
+}
+
+template <class N>
+double element_of(reduction_kind k, N x) noexcept {
+  const auto v = static_cast<double>(x);
+  if (k == reduction_kind::absolute_maximum || k == reduction_kind::norm1) return std::fabs(v);
+  return k == reduction_kind::norm2 ? v * v : v;
+}
+double start_of(reduction_kind k) noexcept {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (k == reduction_kind::maximum) return -infinite;
+  if (k == reduction_kind::minimum) return infinite;
+  return k == reduction_kind::product ? 1 : 0;
+}
+void larger(double& a, double b) noexcept { a = a > b || a != a ? a : b; }
+void smaller(double& a, double b) noexcept { a = a < b || a != a ? a : b; }
+void times(double& a, double b) noexcept { a *= b; }
+auto combiner_of(reduction_kind k) noexcept {
+  if (k == reduction_kind::maximum || k == reduction_kind::absolute_maximum) return &larger;
+  if (k == reduction_kind::minimum) return &smaller;
+  return k == reduction_kind::product ? &times : &add;
+}
+
+}  // namespace
+
+template <class N>
+void reduce(const workspace& w, const reduction_form& f, const location& x, const location& y) {
+  const walk over = walk_of(x, {&y});
+  const N* const from = w.numbers<N>(x);
+  N* const to = w.numbers<N>(y);
+  const std::int64_t count = elements_of(y.shape), n = over.length();
+  const auto combine = combiner_of(f.kind);
+  const bool adds = combine == &add;
+  const auto all = sum_of_sets(
+      w, over, 1, count, start_of(f.kind),
+      [&](std::int64_t l, double* sums, std::int64_t stride) {
+        const N* const line = from + over.begin(0, l);
+        if (adds && stride == 0)
+          *sums += sum_along(n, [&](std::int64_t i) { return element_of(f.kind, line[i]); });
+        else
+          for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(f.kind, line[i]));
+      },
+      combine);
+  const double of_each = static_cast<double>(elements_of(x.shape) / count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    double v = all[static_cast<std::size_t>(i)];
+    if (f.kind == reduction_kind::mean) v /= of_each;
+    if (f.kind == reduction_kind::norm2) v = std::sqrt(v);
+    to[i] = static_cast<N>(v);
+  }
+}
+
+namespace {
+
+// The elements along one index: `length` of them, `stride` apart, for each of `count` places.
+struct lines_along {
+  std::int64_t length, stride = 1, count;
+  lines_along(const tensor_shape& s, std::int64_t index) : length(s.extents[static_cast<std::size_t>(index)]) {
+    for (std::size_t i = static_cast<std::size_t>(index) + 1; i < s.rank; ++i) stride *= s.extents[i];
+    count = elements_of(s) / length;
+  }
+  std::int64_t begin(std::int64_t line) const noexcept { return line / stride * stride * length + line % stride; }
+};
+
+}  // namespace
+
+template <class N>
+void softmax(const workspace& w, const softmax_form& f, const location& x, const location& y) {
+  const lines_along all(x.shape, f.over);
+  const N* const from = w.numbers<N>(x);
+  N* const to = w.numbers<N>(y);
+  w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
+    const N* const in = from + all.begin(l);
+    N* const out = to + all.begin(l);
+    N most = in[0];
+    for (std::int64_t i = 1; i < all.length; ++i)
+      most = in[i * all.stride] > most || in[i * all.stride] != in[i * all.stride] ? in[i * all.stride] : most;
+    double sum = 0;
+    for (std::int64_t i = 0; i < all.length; ++i) {
+      const N e = std::exp(in[i * all.stride] - most);
+      sum += static_cast<double>(e);
+      if (f.logarithmic == 0) out[i * all.stride] = e;
+    }
+    const N by = f.logarithmic == 0 ? static_cast<N>(1 / sum) : static_cast<N>(std::log(sum));
+    for (std::int64_t i = 0; i < all.length; ++i)
+      out[i * all.stride] = f.logarithmic == 0 ? out[i * all.stride] * by : in[i * all.stride] - most - by;
+  });
+}
+
+template <class N>
+void softmax_gradient(const workspace& w, const softmax_form& f, const location& dy, const location& y,
+                      const location& dx) {
+  const lines_along all(y.shape, f.over);
+  const N *const d = w.numbers<N>(dy), *const from = w.numbers<N>(y);
+  N* const to = w.numbers<N>(dx);
+  w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
+    const std::int64_t at = all.begin(l);
+    double total = 0;
+    for (std::int64_t i = 0; i < all.length; ++i) {
+      const std::int64_t p = at + i * all.stride;
+      total += static_cast<double>(d[p]) * (f.logarithmic == 0 ? static_cast<double>(from[p]) : 1);
+    }
+    const N sum = static_cast<N>(total);
+    for (std::int64_t i = 0; i < all.length; ++i) {
+      const std::int64_t p = at + i * all.stride;
+      to[p] = f.logarithmic == 0 ? from[p] * (d[p] - sum) : d[p] - std::exp(from[p]) * sum;
+    }
+  });
+}
+
+template <class N>
+void multiply_matrices(const workspace& w, const location& a, const location& b, const location& c) {
+  const std::size_t rank = c.shape.rank;
+  const std::int64_t m = c.shape.extents[rank - 2], n = c.shape.extents[rank - 1], k = a.shape.extents[rank - 1];
+  const N *const x = w.numbers<N>(a), *const y = w.numbers<N>(b);
+  N* const z = w.numbers<N>(c);
+  tensor_shape batch = c.shape;
+  batch.extents[rank - 2] = batch.extents[rank - 1] = 1;
+  const auto strides = [&](const location& l) {
+    indexes out = broadcast_strides(l.shape, rank, c.shape.extents);
+    out[rank - 2] = out[rank - 1] = 0;
+    return out;
+  };
+  const walk over(rank, batch.extents, {strides(c), strides(a), strides(b)});
+  // Row by row, the transposed product is one of matrices that are stored column by column.
+  const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
+    blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
+                                              .trans_b = blas::op::none,
+                                              .m = n,
+                                              .n = m,
+                                              .k = k,
+                                              .alpha = 1,
+                                              .beta = 0,
+                                              .a = y + at_b,
+                                              .lda = n,
+                                              .b = x + at_a,
+                                              .ldb = k,
+                                              .c = z + at_c,
+                                              .ldc = n});
+  };
+  const auto batched = [&](std::int64_t i) {
+    const std::int64_t line = i / over.length(), at = i % over.length();
+    one(over.begin(0, line) + at * over.along(0), over.begin(1, line) + at * over.along(1),
+        over.begin(2, line) + at * over.along(2));
+  };
+  const std::int64_t count = over.lines() * over.length();
+  // Larger products take all cores.
+  if (m * n * k > 64 * 64 * 64)
+    for (std::int64_t i = 0; i < count; ++i) batched(i);
+  else
+    w.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
+}
+
+#define TROUPE_DNN_SETS(N)                                                                                   \
+  template void reduce<N>(const workspace&, const reduction_form&, const location&, const location&);        \
+  template void softmax<N>(const workspace&, const softmax_form&, const location&, const location&);         \
+  template void softmax_gradient<N>(const workspace&, const softmax_form&, const location&, const location&, \
+                                    const location&);                                                        \
+  template void multiply_matrices<N>(const workspace&, const location&, const location&, const location&);
+TROUPE_DNN_SETS(float)
+TROUPE_DNN_SETS(double)
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <troupe/dnn/host/places.hpp>
+#include <vector>
+
+/// Sums over some of the elements of a walk.
+namespace troupe::dnn::host {
+
+/// Adds up `values(line, sums of its set, stride)` for each line of a walk, into one number for each set. Operand
+/// `sets` of the walk is the set of each element. Parts of the work have fixed bounds, so the result is the same
+/// whatever the number of threads.
+template <class Line>
+std::vector<double> sum_of_sets(const workspace& w, const walk& over, std::size_t sets, std::int64_t count,
+                                double start, Line&& line, void (*combine)(double&, double)) {
+  constexpr std::int64_t most_parts = 16, most_numbers = 1 << 20, few = 1 << 15;
+  const std::int64_t outer = over.first_extent(), each = over.lines_of_first();
+  const bool apart = over.first_stride(sets) != 0;  // parts have sets of their own
+  std::int64_t parts = std::min(most_parts, outer);
+  if (outer * each * over.length() < few || (!apart && parts * count > most_numbers)) parts = 1;
+  std::vector<double> all(static_cast<std::size_t>(apart ? count : parts * count), start);
+  w.team.spread(parts, 1, [&](std::int64_t part) {
+    double* const sums = all.data() + (apart ? 0 : part * count);
+    const std::int64_t first = part * outer / parts, last = (part + 1) * outer / parts;
+    for (std::int64_t l = first * each; l < last * each; ++l) line(l, sums + over.begin(sets, l), over.along(sets));
+  });
+  if (apart) return all;
+  for (std::int64_t p = 1; p < parts; ++p)
+    for (std::int64_t i = 0; i < count; ++i)
+      combine(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(p * count + i)]);
+  all.resize(static_cast<std::size_t>(count));
+  return all;
+}
+
+inline void add(double& a, double b) noexcept { a += b; }
+
+/// A sum of `value(i)`, in several parts at a time, which a processor adds side by side.
+template <class Value>
+double sum_along(std::int64_t n, Value&& value) {
+  constexpr std::int64_t wide = 8;
+  double sums[wide] = {};
+  std::int64_t i = 0;
+  for (; i + wide <= n; i += wide)
+    for (std::int64_t k = 0; k < wide; ++k) sums[k] += value(i + k);
+  for (; i < n; ++i) sums[0] += value(i);
+  double all = 0;
+  for (const double s : sums) all += s;
+  return all;
+}
+
+/// Calls `f(line)` for each line of a walk, on all cores.
+template <class F>
+void for_each_line_of(const workspace& w, const walk& over, F&& f) {
+  constexpr std::int64_t of_a_part = 1 << 14;
+  w.team.spread(over.lines(), std::max<std::int64_t>(1, of_a_part / over.length()), f);
+}
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <troupe/dnn/seen.hpp>
+#include <utility>
+
+/// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
+namespace troupe::dnn::detail {
+
+using tensor_index = std::array<std::int64_t, tensor_shape::max_rank>;
+
+/// The numbers of a tensor, in row-major order. Copies refer to the same numbers.
+template <class Number>
+struct tensor_values {
+  tensor_shape shape;
+  std::span<Number> numbers;
+
+  /// An index at which the tensor has the extent 1 is ignored, so that the tensor is broadcast.
+  Number& operator[](const tensor_index& at) const noexcept {
+    std::int64_t position = 0;
+    for (std::size_t i = 0; i < shape.rank; ++i)
+      position = position * shape.extents[i] + (shape.extents[i] == 1 ? 0 : at[i]);
+    return numbers[static_cast<std::size_t>(position)];
+  }
+};
+using input_values = tensor_values<const double>;
+using output_values = tensor_values<double>;
+
+/// Calls `f(tensor_index)` for each element, in row-major order.
+template <class F>
+void for_each_index(const tensor_shape& s, F&& f) {
+  tensor_index at{};
+  for (std::int64_t left = elements_of(s); left > 0; --left) {
+    f(std::as_const(at));
+    for (std::size_t i = s.rank; i-- > 0;) {
+      if (++at[i] < s.extents[i]) break;
+      at[i] = 0;
+    }
+  }
+}
+
+void convolve(const convolution_form& f, input_values x, input_values filters, output_values y);
+void find_data_gradient(const convolution_form& f, input_values dy, input_values filters, output_values dx);
+void find_weight_gradient(const convolution_form& f, input_values dy, input_values x, output_values dw);
+
+void pool(const pooling_form& f, input_values x, output_values y);
+/// `x` is used only by the gradient of a maximum.
+void find_pooling_gradient(const pooling_form& f, input_values dy, input_values x, output_values dx);
+
+/// The inputs and outputs in the order that the forms define.
+void normalize(const normalization_form& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_normalization_gradient(const normalization_gradient_form& f, std::span<const input_values> in,
+                                 std::span<const output_values> out);
+
+}  // namespace troupe::dnn::detail

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Operations on elements, reductions, normalisations and their gradients, and other forms of the same elements,
+// compared with the reference in double precision.
+#include <troupe/dnn/testing/numerics.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+using fn = epilogue::op;
+
+constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16};
+
+class dnn_elements : public dnn_numerics {
+ protected:
+  extents any_extents(std::size_t least, std::size_t most, std::int64_t longest) {
+    extents e(
+        static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least), static_cast<std::int64_t>(most))));
+    for (std::int64_t& n : e) n = random.between(1, longest);
+    if (random.between(0, 3) == 0) e.back() = random.between(500, 700);
+    return e;
+  }
+  // The same, with 1 in some places.
+  extents some_of(extents e) {
+    for (std::int64_t& n : e)
+      if (random.between(0, 2) == 0) n = 1;
+    return e;
+  }
+  std::vector<std::size_t> some_indexes(std::size_t rank) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < rank; ++i)
+      if (random.between(0, 1) == 0) out.push_back(i);
+    if (out.empty()) out.push_back(static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(rank) - 1)));
+    return out;
+  }
+};
+
+TEST_F(dnn_elements, all_functions_of_elements_are_as_defined) {
+  for (auto f = fn::negate; f <= fn::select; f = static_cast<fn>(static_cast<int>(f) + 1))
+    for (const dtype t : types) {
+      const extents e = any_extents(1, 5, 5);
+      const value x = given(t, e);
+      const value y = random.between(0, 2) == 0 ? value(0.5) : given(t, some_of(e)), z = given(dtype::f32, some_of(e));
+      const std::size_t arguments = epilogue::info(f).arguments;
+      // No quotient is far larger than what it is computed from.
+      const value divisor = f == fn::divide ? y * y + 1.0 : y;
+      const value out = arguments == 1   ? pointwise(f, x)
+                        : arguments == 2 ? pointwise(f, x, divisor)
+                                         : pointwise(f, x, y, z);
+      expect_as_defined({out}, random.one_of({t, dtype::f32}), 4e-6);
+      if (HasFailure()) FAIL() << epilogue::to_string(f) << " of " << to_string(t);
+    }
+}
+
+TEST_F(dnn_elements, values_are_rounded_where_they_are_converted_and_shared_where_they_are_used_twice) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    const extents e = any_extents(1, 4, 8);
+    // Products of few bits are exact in float, so that they are rounded once.
+    const value x = given(dtype::bf16, e), half = convert(x * 3.0, dtype::f16), eighth = convert<float8_e4m3>(half - x);
+    expect_as_defined({half + eighth, relu(half), convert(eighth * 20.0, dtype::i8), x}, dtype::f32, 1e-6);
+  }
+}
+
+TEST_F(dnn_elements, reductions_of_all_kinds_are_as_defined) {
+  for (auto kind = reduction_kind::sum; kind <= reduction_kind::norm2;
+       kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
+    for (const dtype t : types)
+      for (int i = 0; i < 4 && !HasFailure(); ++i) {
+        const extents e = any_extents(1, 4, 7);
+        const value x = given(t, e);
+        expect_as_defined({reduce(kind == reduction_kind::product ? 1.0 + 0.1 * x : x, kind, some_indexes(e.size()))},
+                          dtype::f32, 1e-4);
+      }
+}
+
+TEST_F(dnn_elements, softmax_and_its_gradient_are_as_defined) {
+  for (const dtype t : types)
+    for (int i = 0; i < 6 && !HasFailure(); ++i) {
+      const extents e = any_extents(1, 4, 9);
+      const auto over = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
+      const value x = 8.0 * given(t, e), dy = given(t, e), y = softmax(x, over), log_y = log_softmax(x, over);
+      expect_as_defined({y, log_y, softmax_gradient(dy, y, over), log_softmax_gradient(dy, log_y, over)}, dtype::f32,
+                        4e-5);
+    }
+}
+
+TEST_F(dnn_elements, normalizations_and_their_gradients_are_as_defined) {
+  constexpr double epsilon = 1e-3;
+  for (const dtype t : types)
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      const extents e{random.between(1, 4), 2 * random.between(1, 4), random.between(2, 5), random.between(2, 40)};
+      const value x = given(t, e) * 2.0 + 0.5, dy = given(t, e);
+      const extents tail{1, 1, e[2], e[3]}, channel{1, e[1], 1, 1};
+      const affine of_tail{given(dtype::f32, tail), given(dtype::f32, tail)},
+          of_channel{given(dtype::f32, channel), given(dtype::f32, channel)};
+      const auto check = [&](const normalized& n, const std::optional<affine>& a) {
+        const auto g = normalization_gradient(dy, x, n, a ? std::optional(a->scale) : std::nullopt);
+        std::vector<value> all{n.y, n.mean, n.inverse_deviation, g.dx};
+        if (a) all.insert(all.end(), {g.dscale, g.doffset});
+        expect_as_defined(all, dtype::f32, 2e-4);
+      };
+      check(layer_norm(x, 2, epsilon, of_tail), of_tail);
+      check(layer_norm(x, 1, epsilon), {});
+      check(instance_norm(x, epsilon, of_channel), of_channel);
+      check(group_norm(x, 2, epsilon, of_channel), of_channel);
+      check(batch_norm(x, epsilon, of_channel), of_channel);
+      const normalized r = rms_norm(x, 2, epsilon, of_tail.scale);
+      const auto g = rms_norm_gradient(dy, x, r, of_tail.scale);
+      expect_as_defined({r.y, r.inverse_deviation, g.dx, g.dscale}, dtype::f32, 2e-4);
+      const running_averages before{given(dtype::f32, channel), given(dtype::f32, channel), 0.3};
+      const batch_normalized b = batch_norm(x, epsilon, of_channel, before);
+      expect_as_defined({b.y, b.next_mean, b.next_variance}, dtype::f32, 1e-4);
+    }
+}
+
+TEST_F(dnn_elements, elements_keep_their_values_in_other_forms) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
+    for (int i = 0; i < 10 && !HasFailure(); ++i) {
+      const extents e{random.between(1, 6), random.between(2, 6), random.between(1, 9)};
+      const value x = given(t, e), y = given(t, {e[0], random.between(1, 4), e[2]});
+      const value both = concatenate({x, y, x}, 1);
+      expect_as_defined({transpose(x, {2, 0, 1}), reshape(x, {e[0] * e[1], e[2]}),
+                         reshape(transpose(x, {1, 2, 0}), {e[1], e[2] * e[0]}), both, slice(both, 1, 1, e[1]),
+                         slice(x, 2, e[2] - 1, 1)},
+                        t, 0);
+    }
+}
+
+TEST_F(dnn_elements, products_of_matrices_are_as_defined) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::i8})
+    for (int i = 0; i < 10 && !HasFailure(); ++i) {
+      const std::int64_t m = random.between(1, 40), n = random.between(1, 40), k = random.between(1, 60),
+                         batch = random.between(1, 3);
+      const value a = given(t, {random.one_of<std::int64_t>({1, batch}), 2, m, k}),
+                  b = given(t, {batch, random.one_of<std::int64_t>({1, 2}), k, n});
+      expect_as_defined({product(a, b)}, t == dtype::i8 ? dtype::i32 : dtype::f32, 3e-5);
+    }
+}
+
+// Chains of up to 10 operations that fit, on tensors of images.
+TEST_F(dnn_elements, random_graphs_are_as_defined) {
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    extents e{random.between(1, 3), 2 * random.between(1, 3), random.between(5, 9), random.between(5, 9)};
+    std::vector<value> made{given(random.one_of({dtype::f32, dtype::f16, dtype::bf16}), e)};
+    const std::int64_t length = random.between(2, 10);
+    for (std::int64_t k = 1; k < length; ++k) {
+      const value& x = made[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(made.size()) - 1))];
+      const value& last = made.back();
+      const auto is = last.extents();
+      switch (random.between(0, 9)) {
+        case 0:
+          made.push_back(convolution(convert(last, dtype::f16), given(dtype::f16, {4, is[1], 3, 3}), {.padding = 1}));
+          break;
+        case 1:
+          made.push_back(max_pool(last, 2, {.padding = 1, .stride = 1}));
+          break;
+        case 2:
+          made.push_back(batch_norm(last, 1e-2).y);
+          break;
+        case 3:
+          made.push_back(layer_norm(last, 2, 1e-2).y);
+          break;
+        case 4:
+          made.push_back(softmax(last, static_cast<std::size_t>(random.between(0, 3))));
+          break;
+        case 5:
+          made.push_back(last * reduce(last, reduction_kind::mean, {2, 3}));
+          break;
+        case 6:
+          made.push_back(convert(silu(last), random.one_of({dtype::f16, dtype::bf16})));
+          break;
+        case 7:
+          made.push_back(gelu(last) - channels(given(dtype::f32, {is[1]})));
+          break;
+        case 8:
+          made.push_back(transpose(last, {0, 1, 3, 2}));
+          break;
+        default:
+          made.push_back(std::equal(x.extents().begin(), x.extents().end(), is.begin(), is.end()) ? max(x, last)
+                                                                                                  : tanh(last));
+      }
+      ASSERT_EQ(made.back().why_refused(), "");
+    }
+    // Roundings within the graph differ by a step of f16 where sums differ in the last bit.
+    expect_as_defined({made.back(), made[made.size() / 2]}, dtype::f32, 2e-2);
+  }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and pooling in all directions, compared with the reference in double precision.
+#include <troupe/dnn/testing/numerics.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::i8};
+
+class dnn_windows : public dnn_numerics {
+ protected:
+  struct problem {
+    extents x, filters;
+    convolution_options options;
+    std::int64_t spatial;
+  };
+  static per_index of(const std::vector<std::int64_t>& n) {
+    if (n.size() == 1) return n[0];
+    return n.size() == 2 ? per_index({n[0], n[1]}) : per_index({n[0], n[1], n[2]});
+  }
+  per_index each(std::int64_t spatial, std::int64_t low, std::int64_t high) {
+    std::vector<std::int64_t> n;
+    for (std::int64_t i = 0; i < spatial; ++i) n.push_back(random.between(low, high));
+    return of(n);
+  }
+  problem any_convolution() {
+    problem p;
+    p.spatial = random.between(1, 3);
+    const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}), in = random.between(1, 5),
+                       out = random.between(1, 5);
+    // One group for each channel is computed in another way.
+    const bool depthwise = random.between(0, 4) == 0;
+    p.options.groups = depthwise ? in : groups;
+    p.x = {random.between(1, 3), depthwise ? in : in * groups};
+    p.filters = {depthwise ? in * random.between(1, 2) : out * groups, depthwise ? 1 : in};
+    p.options.padding = each(p.spatial, 0, 2);
+    if (random.between(0, 1) == 0) p.options.padding_after = each(p.spatial, 0, 2);
+    p.options.stride = each(p.spatial, 1, 3), p.options.dilation = each(p.spatial, 1, 2);
+    const bool pointwise = random.between(0, 4) == 0;
+    if (pointwise) p.options.padding = 0, p.options.padding_after = 0, p.options.stride = 1;
+    for (std::int64_t i = 0; i < p.spatial; ++i) {
+      p.filters.push_back(pointwise ? 1 : random.between(1, 4));
+      p.x.push_back(random.between(7, p.spatial == 3 ? 9 : 14));
+    }
+    return p;
+  }
+  static double rounding_of(std::int64_t terms) { return 2e-6 + 3e-7 * static_cast<double>(terms); }
+};
+
+std::int64_t product_of(const extents& e) {
+  std::int64_t n = 1;
+  for (const std::int64_t i : e) n *= i;
+  return n;
+}
+
+TEST_F(dnn_windows, convolutions_are_as_defined) {
+  for (const dtype t : types)
+    for (int i = 0; i < 20 && !HasFailure(); ++i) {
+      const problem p = any_convolution();
+      const value y = convolution(given(t, p.x), given(t, p.filters), p.options);
+      expect_as_defined({y}, t == dtype::i8 ? dtype::i32 : random.one_of({t, dtype::f32}),
+                        rounding_of(product_of(p.filters) / p.filters[0]));
+    }
+}
+
+TEST_F(dnn_windows, gradients_of_convolutions_are_as_defined) {
+  for (const dtype t : types)
+    for (int i = 0; i < 20 && !HasFailure(); ++i) {
+      const problem p = any_convolution();
+      const value x = given(t, p.x), filters = given(t, p.filters), y = convolution(x, filters, p.options);
+      ASSERT_EQ(y.why_refused(), "");
+      const value dy = given(t, extents(y.extents().begin(), y.extents().end()));
+      const dtype d = t == dtype::i8 ? dtype::i32 : dtype::f32;
+      expect_as_defined({convolution_data_gradient(dy, filters, p.x, p.options)}, d,
+                        rounding_of(product_of(p.filters)));
+      expect_as_defined({convolution_weight_gradient(dy, x, p.filters, p.options)}, d,
+                        rounding_of(product_of(extents(y.extents().begin(), y.extents().end()))));
+    }
+}
+
+TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    const problem p = any_convolution();
+    const value y =
+        convolution(given(dtype::f16, p.x, channels_last), given(dtype::f16, p.filters, channels_last), p.options);
+    const value bias = given(dtype::f32, {p.filters[0]});
+    expect_as_defined({relu(y + channels(bias, p.x.size()))}, dtype::f16, rounding_of(product_of(p.filters)));
+  }
+}
+
+TEST_F(dnn_windows, transposed_convolutions_are_as_defined) {
+  const value x = given(dtype::f32, {2, 4, 5, 6}), filters = given(dtype::f32, {4, 3, 3, 2});
+  const value y = transposed_convolution(x, filters, {.padding = {1, 0}, .stride = {2, 3}, .groups = 2}, {1, 2});
+  ASSERT_EQ(extents(y.extents().begin(), y.extents().end()), (extents{2, 6, 10, 19}));
+  expect_as_defined({y}, dtype::f32, 1e-5);
+}
+
+TEST_F(dnn_windows, pooling_and_its_gradients_are_as_defined) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
+    for (int i = 0; i < 20 && !HasFailure(); ++i) {
+      const std::int64_t spatial = random.between(1, 3);
+      extents e{random.between(1, 2), random.between(1, 4)};
+      for (std::int64_t k = 0; k < spatial; ++k) e.push_back(random.between(4, 9));
+      const per_index window = each(spatial, 2, 3);
+      pooling_options o{.padding = each(spatial, 0, 1), .padding_after = each(spatial, 0, 1)};
+      if (random.between(0, 1) == 0) o.stride = each(spatial, 1, 3);
+      const value x = given(t, e);
+      for (const auto& y : {max_pool(x, window, o), mean_pool(x, window, o), mean_pool(x, window, o, false)})
+        expect_as_defined({y}, t, 1e-6);
+      const value y = max_pool(x, window, o);
+      const value dy = given(t, extents(y.extents().begin(), y.extents().end()));
+      expect_as_defined({max_pool_gradient(dy, x, window, o), mean_pool_gradient(dy, e, window, o),
+                         mean_pool_gradient(dy, e, window, o, false)},
+                        t, 1e-5);
+    }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

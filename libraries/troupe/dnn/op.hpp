@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+/// What the nodes of a graph of tensors compute, see docs/dnn.md.
+namespace troupe::dnn {
+
+/// The numbers are sent between processes and stored with plans: add at the end.
+enum class op : std::uint8_t {
+  none = 0,
+  write,      ///< to memory, rounded to its type
+  convert,    ///< rounds to a type
+  pointwise,  ///< one of epilogue::op, of tensors whose extents are equal or 1
+  convolution,
+  convolution_data_gradient,
+  convolution_weight_gradient,
+  product,    ///< of matrices, the last two indexes
+  reduction,  ///< over some indexes, whose extents become 1
+  normalization,
+  normalization_gradient,
+  pooling,
+  pooling_gradient,
+  softmax,
+  softmax_gradient,
+  reshape,        ///< the same elements in row-major order, with other extents
+  transposition,  ///< other order of indexes
+  concatenation,
+  slice,
+};
+
+/// Name of an operation, and how many tensors it has.
+struct op_info {
+  std::string_view name;
+  std::uint8_t least_inputs, most_inputs, least_outputs, most_outputs;
+};
+inline constexpr op_info op_table[] = {
+    {"none", 0, 0, 0, 0},
+    {"write", 1, 1, 1, 1},
+    {"convert", 1, 1, 1, 1},
+    {"pointwise", 1, 3, 1, 1},
+    {"convolution", 2, 2, 1, 1},
+    {"convolution_data_gradient", 2, 2, 1, 1},
+    {"convolution_weight_gradient", 2, 2, 1, 1},
+    {"product", 2, 2, 1, 1},
+    {"reduction", 1, 1, 1, 1},
+    {"normalization", 1, 5, 3, 5},
+    {"normalization_gradient", 4, 5, 1, 3},
+    {"pooling", 1, 1, 1, 1},
+    {"pooling_gradient", 1, 2, 1, 1},
+    {"softmax", 1, 1, 1, 1},
+    {"softmax_gradient", 2, 2, 1, 1},
+    {"reshape", 1, 1, 1, 1},
+    {"transposition", 1, 1, 1, 1},
+    {"concatenation", 1, 8, 1, 1},
+    {"slice", 1, 1, 1, 1},
+};
+
+/// Returns true if the value, which can come from another process, is one of the operations.
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::slice; }
+constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
+constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
+
+}  // namespace troupe::dnn

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/pooling.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+pooling_form form_of(maker& m, per_index window, const pooling_options& o, pooling_kind kind, std::size_t spatial) {
+  pooling_form f{};
+  f.kind = kind;
+  std::fill_n(f.extents, most_spatial, 1);
+  std::fill_n(f.window.step, most_spatial, 1);
+  std::fill_n(f.window.dilation, most_spatial, 1);
+  if (!m.fine()) return f;
+  spread(m, "window", window, spatial, 1, f.extents);
+  spread(m, "padding", o.padding, spatial, 0, f.window.before);
+  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.after);
+  spread(m, "stride", o.stride.or_else(window), spatial, 1, f.window.step);
+  spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
+  return f;
+}
+
+// Whether an element of the image lies in the window at this position.
+bool sees_image(const pooling_form& f, std::size_t i, std::int64_t at, std::int64_t length) noexcept {
+  std::int64_t place = at * f.window.step[i] - f.window.before[i];
+  for (std::int64_t w = 0; w < f.extents[i]; ++w, place += f.window.dilation[i])
+    if (place >= 0 && place < length) return true;
+  return false;
+}
+
+// Sets the extents of the result; refuses windows that do not fit.
+void slide(maker& m, const pooling_form& f, std::span<const std::int64_t> x, extents& y) {
+  std::copy(x.begin(), x.end(), y.begin());
+  for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
+    y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
+    if (y[i + 2] < 1)
+      return m.refuse("window", cat("is ", f.extents[i]), cat("to fit the image, which is ", maker::text_of(x)));
+    // Without dilation, a window between two that see the image sees it, too.
+    const std::int64_t step = f.window.dilation[i] == 1 ? std::max<std::int64_t>(1, y[i + 2] - 1) : 1;
+    for (std::int64_t at = 0; at < y[i + 2]; at += step)
+      if (!sees_image(f, i, at, x[i + 2]))
+        return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
+  }
+}
+
+value pool(const value& x, per_index window, const pooling_options& o, pooling_kind kind) {
+  maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
+  if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
+  const pooling_form f = form_of(m, window, o, kind, x.rank() - 2);
+  extents y{};
+  if (m.fine()) slide(m, f, x.extents(), y);
+  m.with(f);
+  m.gives(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+  return m.done();
+}
+
+value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_index window,
+                    const pooling_options& o, pooling_kind kind) {
+  if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
+  if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 1; }))
+    m.refuse("result", "is " + maker::text_of(of_x), "at least 1 in each place");
+  if (!m.fine()) return m.done();
+  const pooling_form f = form_of(m, window, o, kind, of_x.size() - 2);
+  extents y{};
+  if (m.fine()) slide(m, f, of_x, y);
+  if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
+    m.refuse_extents(
+        "dy", dy,
+        cat(maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())), ", what the pooling gives"));
+  m.with(f);
+  m.gives(type, of_x);
+  return m.done();
+}
+
+}  // namespace
+
+value max_pool(const value& x, per_index window, const pooling_options& o) {
+  return pool(x, window, o, pooling_kind::maximum);
+}
+value mean_pool(const value& x, per_index window, const pooling_options& o, bool counts_padding) {
+  return pool(x, window, o, counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
+}
+
+value max_pool_gradient(const value& dy, const value& x, per_index window, const pooling_options& o) {
+  maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
+  return pool_gradient(std::move(m), dy, x.extents(), detail::floating_type({dy, x}), window, o, pooling_kind::maximum);
+}
+value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_index window,
+                         const pooling_options& o, bool counts_padding) {
+  maker m(op::pooling_gradient, "mean_pool_gradient", {dy});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
+  return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o,
+                       counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
+}
+
+}  // namespace troupe::dnn

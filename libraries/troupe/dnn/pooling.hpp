@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/windows.hpp>
+
+namespace troupe::dnn {
+
+/// How a window moves over the image.
+struct pooling_options {
+  per_index padding = 0;         ///< beside the image, before it
+  per_index padding_after = {};  ///< after it; not given: as before it
+  per_index stride = {};         ///< not given: as the window, so that windows do not overlap
+  per_index dilation = 1;
+};
+
+/// The largest element in each window, which must not lie beside the image entirely.
+value max_pool(const value& x, per_index window, const pooling_options& o = {});
+/// The mean of each window. The padding counts as zeros, or not at all.
+value mean_pool(const value& x, per_index window, const pooling_options& o = {}, bool counts_padding = true);
+
+/// The gradients of x from that of y. That of a maximum is its first element's in row-major order.
+value max_pool_gradient(const value& dy, const value& x, per_index window, const pooling_options& o = {});
+value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_index window,
+                         const pooling_options& o = {}, bool counts_padding = true);
+
+}  // namespace troupe::dnn

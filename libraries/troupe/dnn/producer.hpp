@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/value.hpp>
+#include <vector>
+
+/// How values are made: for the functions of this library.
+namespace troupe::dnn::detail {
+
+/// A node, or what is given.
+struct producer {
+  op what = op::none;  ///< none: given
+  form numbers = {};
+  std::vector<value> inputs = {};
+  struct output {
+    dtype type;
+    tensor_shape shape;  ///< without strides
+  };
+  std::vector<output> outputs = {};
+  std::optional<in_any> memory = {};
+  double number = 0;
+  struct refusal {
+    std::string what, expected;
+  };
+  std::optional<refusal> refused = {};
+  std::size_t depth = 0;  ///< the longest way from what is given
+};
+
+/// Makes a node: takes the inputs, then the form and the outputs, unless something is refused.
+class maker {
+ public:
+  maker(op what, std::string_view name, std::initializer_list<value> inputs);
+  maker(op what, std::string_view name, std::vector<value> inputs);
+
+  bool fine() const noexcept { return !made_.refused; }
+  /// Refuses the node: "has a convolution whose filters is 8 x 4 x 3 x 3".
+  void refuse(std::string_view input, std::string_view is, std::string expected);
+  /// The same, for an input that has the wrong extents.
+  void refuse_extents(std::string_view input, const value& v, std::string expected) {
+    refuse(input, text_of(v), std::move(expected));
+  }
+  /// Requires an input to have elements, of so many indexes. Returns fine().
+  bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
+
+  template <class F>
+  void with(const F& numbers) {
+    made_.numbers = form::of(numbers);
+  }
+  void gives(dtype type, std::span<const std::int64_t> extents);
+  /// The same, for sums of so many products.
+  void gives_sums(dtype type, std::span<const std::int64_t> extents, extent terms);
+  value done() { return value(std::make_shared<const producer>(std::move(made_))); }
+  /// For nodes with several outputs. Those that it does not have share its refusal.
+  std::vector<value> all(std::size_t count);
+
+  static std::string text_of(const value& v);
+  static std::string text_of(std::span<const std::int64_t> extents);
+
+ private:
+  std::string name_;
+  producer made_;
+};
+
+/// Returns true for the types of elements: one real number that a double has exactly.
+bool is_element(dtype t) noexcept;
+inline constexpr std::string_view elements = "f32, f64, f16, bf16, an 8-bit float, or an integer of at most 32 bits";
+/// f64 if one of them is, otherwise f32.
+dtype floating_type(std::initializer_list<value> of) noexcept;
+/// The most products of i8 whose sum fits 32 bits.
+inline constexpr std::int64_t most_terms_of_i8 = 131071;
+/// The same, or i32 if all hold i8.
+dtype type_of_sums(const value& a, const value& b) noexcept;
+/// Returns true if a value of these extents can be combined with one of those, index by index: equal, or 1.
+bool broadcasts(std::span<const std::int64_t> one, std::span<const std::int64_t> to) noexcept;
+/// Returns the bits of the indexes; -1 if one of them is none of the value's, or comes twice.
+std::int64_t bits_of(std::span<const std::size_t> indexes, std::size_t rank) noexcept;
+
+}  // namespace troupe::dnn::detail

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/reductions.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+value softmax_of(const value& x, std::size_t over, bool logarithmic) {
+  maker m(op::softmax, logarithmic ? "log_softmax" : "softmax", {x});
+  m.has_rank("x", x, 1, tensor_shape::max_rank);
+  if (m.fine() && over >= x.rank()) m.refuse("index", cat("is ", over), cat("less than ", x.rank()));
+  m.with(softmax_form{static_cast<std::int64_t>(over), logarithmic});
+  m.gives(detail::floating_type({x}), x.extents());
+  return m.done();
+}
+
+value softmax_gradient_of(const value& dy, const value& y, std::size_t over, bool logarithmic) {
+  maker m(op::softmax_gradient, logarithmic ? "log_softmax_gradient" : "softmax_gradient", {dy, y});
+  m.has_rank("y", y, 1, tensor_shape::max_rank);
+  if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.extents().begin(), y.extents().end()))
+    m.refuse_extents("dy", dy, cat(maker::text_of(y.extents()), ", as y"));
+  if (m.fine() && over >= y.rank()) m.refuse("index", cat("is ", over), cat("less than ", y.rank()));
+  m.with(softmax_form{static_cast<std::int64_t>(over), logarithmic});
+  m.gives(detail::floating_type({dy, y}), y.extents());
+  return m.done();
+}
+
+}  // namespace
+
+value reduce(const value& x, reduction_kind how, std::span<const std::size_t> over) {
+  maker m(op::reduction, "reduction", {x});
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
+  const std::int64_t bits = detail::bits_of(over, x.rank());
+  if (bits <= 0) m.refuse("indexes", bits == 0 ? "are none" : "has one that x has not, or one twice", "indexes of x");
+  if (how < reduction_kind::sum || how > reduction_kind::norm2)
+    m.refuse("kind", "is none", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
+  extents e{};
+  for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
+  m.with(reduction_form{bits, how});
+  m.gives(detail::floating_type({x}), std::span<const std::int64_t>(e.data(), x.rank()));
+  return m.done();
+}
+
+value softmax(const value& x, std::size_t over) { return softmax_of(x, over, false); }
+value log_softmax(const value& x, std::size_t over) { return softmax_of(x, over, true); }
+value softmax_gradient(const value& dy, const value& y, std::size_t over) {
+  return softmax_gradient_of(dy, y, over, false);
+}
+value log_softmax_gradient(const value& dy, const value& y, std::size_t over) {
+  return softmax_gradient_of(dy, y, over, true);
+}
+
+value product(const value& a, const value& b) {
+  maker m(op::product, "product", {a, b});
+  if (!m.has_rank("a", a, 2, tensor_shape::max_rank) || !m.has_rank("b", b, a.rank(), a.rank())) return m.done();
+  const std::size_t rank = a.rank();
+  const auto x = a.extents(), y = b.extents();
+  if (y[rank - 2] != x[rank - 1]) m.refuse_extents("b", b, cat(x[rank - 1], " rows, as a has columns"));
+  extents e{};
+  for (std::size_t i = 0; m.fine() && i + 2 < rank; ++i) {
+    e[i] = std::max(x[i], y[i]);
+    if (x[i] != y[i] && x[i] != 1 && y[i] != 1) m.refuse_extents("b", b, "as many matrices as a has, or 1");
+  }
+  e[rank - 2] = x[rank - 2], e[rank - 1] = y[rank - 1];
+  const auto is_small = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
+  if (m.fine() && a.type() != b.type() && !(is_small(a.type()) && is_small(b.type())))
+    m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a; convert one of them"));
+  m.gives_sums(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
+  return m.done();
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/value.hpp>
+
+namespace troupe::dnn {
+
+/// Combines the elements along the indexes, whose extents become 1.
+value reduce(const value& x, reduction_kind how, std::span<const std::size_t> over);
+inline value reduce(const value& x, reduction_kind how, std::initializer_list<std::size_t> over) {
+  return reduce(x, how, std::span(over.begin(), over.size()));
+}
+
+/// exp(x) divided by its sum along an index; the logarithm of that.
+value softmax(const value& x, std::size_t over);
+value log_softmax(const value& x, std::size_t over);
+/// The gradients of x from that of y, where y is what they gave.
+value softmax_gradient(const value& dy, const value& y, std::size_t over);
+value log_softmax_gradient(const value& dy, const value& y, std::size_t over);
+
+/// The product of matrices, the last two indexes. Those before are equal, or 1 where one matrix is multiplied by all.
+value product(const value& a, const value& b);
+
+}  // namespace troupe::dnn

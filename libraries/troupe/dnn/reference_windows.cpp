@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <troupe/dnn/internal/reference_nodes.hpp>
+#include <troupe/epilogue/meaning.hpp>
+
+namespace troupe::dnn::detail {
+namespace {
+
+// Indexes 0 and 1 are no places in the image.
+constexpr std::size_t first_spatial = 2;
+
+// Sets the spatial indexes of `image` to where the place `within` of the window `out` lies. Returns false if that is
+// outside the image.
+bool find_in_image(const sliding& s, const tensor_shape& image_shape, const tensor_index& out,
+                   const tensor_index& within, tensor_index& image) noexcept {
+  for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
+    const std::size_t k = i - first_spatial;
+    image[i] = out[i] * s.step[k] - s.before[k] + within[i] * s.dilation[k];
+    if (image[i] < 0 || image[i] >= image_shape.extents[i]) return false;
+  }
+  return true;
+}
+
+// Calls `use(y index, x index, filters index)` for each product that a convolution adds up. Its gradients are sums over
+// the same.
+template <class Use>
+void for_each_use(const convolution_form& f, const tensor_shape& x, const tensor_shape& filters, const tensor_shape& y,
+                  Use use) {
+  const std::int64_t filters_of_group = filters.extents[0] / f.groups, channels_of_group = filters.extents[1];
+  tensor_shape one_filter = filters;
+  one_filter.extents[0] = 1;
+  for_each_index(y, [&](const tensor_index& out) {
+    for_each_index(one_filter, [&](tensor_index filter) {
+      filter[0] = out[1];
+      tensor_index image{out[0], out[1] / filters_of_group * channels_of_group + filter[1]};
+      if (find_in_image(f.window, x, out, filter, image)) use(out, std::as_const(image), std::as_const(filter));
+    });
+  });
+}
+
+// Calls `f(x index)` for each place of a window that is inside the image, in row-major order.
+template <class F>
+void for_each_inside(const pooling_form& form, const tensor_shape& x, const tensor_index& out, F f) {
+  tensor_shape window{.rank = x.rank, .extents = {1, 1}};
+  std::copy_n(form.extents, x.rank - first_spatial, window.extents.begin() + first_spatial);
+  for_each_index(window, [&](const tensor_index& within) {
+    tensor_index image{out[0], out[1]};
+    if (find_in_image(form.window, x, out, within, image)) f(std::as_const(image));
+  });
+}
+
+// The number that a mean divides by.
+double count_of(const pooling_form& form, const tensor_shape& x, const tensor_index& out) {
+  std::int64_t count = 0;
+  if (form.kind == pooling_kind::mean_of_image) {
+    for_each_inside(form, x, out, [&](const tensor_index&) { ++count; });
+  } else {
+    count = 1;
+    for (std::size_t i = first_spatial; i < x.rank; ++i) count *= form.extents[i - first_spatial];
+  }
+  return static_cast<double>(count);
+}
+
+}  // namespace
+
+void convolve(const convolution_form& f, input_values x, input_values filters, output_values y) {
+  for_each_use(f, x.shape, filters.shape, y.shape,
+               [&](auto& out, auto& image, auto& filter) { y[out] += x[image] * filters[filter]; });
+}
+
+void find_data_gradient(const convolution_form& f, input_values dy, input_values filters, output_values dx) {
+  for_each_use(f, dx.shape, filters.shape, dy.shape,
+               [&](auto& out, auto& image, auto& filter) { dx[image] += dy[out] * filters[filter]; });
+}
+
+void find_weight_gradient(const convolution_form& f, input_values dy, input_values x, output_values dw) {
+  for_each_use(f, x.shape, dw.shape, dy.shape,
+               [&](auto& out, auto& image, auto& filter) { dw[filter] += dy[out] * x[image]; });
+}
+
+void pool(const pooling_form& f, input_values x, output_values y) {
+  for_each_index(y.shape, [&](const tensor_index& out) {
+    if (f.kind == pooling_kind::maximum) {
+      double largest = -std::numeric_limits<double>::infinity();
+      for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+        largest = epilogue::value_of(epilogue::op::maximum, largest, x[image]);
+      });
+      y[out] = largest;
+    } else {
+      double sum = 0;
+      for_each_inside(f, x.shape, out, [&](const tensor_index& image) { sum += x[image]; });
+      y[out] = sum / count_of(f, x.shape, out);
+    }
+  });
+}
+
+void find_pooling_gradient(const pooling_form& f, input_values dy, input_values x, output_values dx) {
+  for_each_index(dy.shape, [&](const tensor_index& out) {
+    if (f.kind == pooling_kind::maximum) {
+      std::optional<tensor_index> first;
+      for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+        if (!first || (!std::isnan(x[*first]) && (x[image] > x[*first] || std::isnan(x[image])))) first = image;
+      });
+      if (first) dx[*first] += dy[out];
+    } else {
+      const double share = dy[out] / count_of(f, dx.shape, out);
+      for_each_inside(f, dx.shape, out, [&](const tensor_index& image) { dx[image] += share; });
+    }
+  });
+}
+
+}  // namespace troupe::dnn::detail

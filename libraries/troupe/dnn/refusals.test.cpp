@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Wrong graphs are refused before they are queued, with the exact text for each kind of mistake.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <troupe/base/half.hpp>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/request/describe.hpp>
+#include <troupe/request/testing/fake_memory.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+class dnn_refusals : public ::testing::Test {
+ protected:
+  template <class T = float>
+  tensor<T> at(std::uint64_t first, std::initializer_list<extent> extents) {
+    std::uint64_t n = 1;
+    for (const extent e : extents) n *= static_cast<std::uint64_t>(e.value());
+    return tensor<T>(buffer<T>(memory.at<T>(first, n).range), extents);
+  }
+  template <class T = float>
+  value given(std::initializer_list<extent> extents) {
+    return read(at<T>(0, extents));
+  }
+  void expect_value(const value& v, const std::string& text) { EXPECT_EQ(v.why_refused(), text); }
+  troupe::testing::fake_memory memory{1 << 18};
+};
+
+TEST_F(dnn_refusals, of_convolutions_name_the_input_and_what_fits) {
+  const value x = given({2, 6, 8, 8}), f = given({4, 6, 3, 3});
+  expect_value(convolution(x, f), "");
+  expect_value(convolution(x, given({4, 5, 3, 3})),
+               "has a convolution whose filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  expect_value(convolution(x, given({4, 6, 3})), "has a convolution whose filters has 3 indexes; expected 4");
+  expect_value(convolution(given({6, 8}), f), "has a convolution whose x has 2 indexes; expected 3 to 5");
+  expect_value(convolution(x, given({4, 6, 9, 3})),
+               "has a convolution whose filters is 4 x 6 x 9 x 3; expected to fit the image, which is 2 x 6 x 8 x 8, "
+               "with its padding");
+  expect_value(convolution(x, f, {.groups = 4}),
+               "has a convolution whose groups is 4; expected a divisor of the 6 channels and of the 4 filters");
+  expect_value(convolution(x, f, {.groups = 0}), "has a convolution whose groups is 0; expected at least 1");
+  expect_value(convolution(x, f, {.stride = 0}), "has a convolution whose stride is 0; expected at least 1");
+  expect_value(convolution(x, f, {.padding = {1, -1}}), "has a convolution whose padding is -1; expected at least 0");
+  expect_value(
+      convolution(x, f, {.dilation = {1, 1, 1}}),
+      "has a convolution whose dilation has 3 numbers; expected 2, one for each spatial index, or one number for all");
+  expect_value(convolution(x, given<half>({4, 6, 3, 3})),
+               "has a convolution whose filters holds f16; expected f32, as the other; convert one of them");
+  expect_value(
+      convolution_data_gradient(given({2, 4, 6, 5}), f, {2, 6, 8, 8}),
+      "has a convolution_data_gradient whose dy is 2 x 4 x 6 x 5; expected 2 x 4 x 6 x 6, what the convolution gives");
+  expect_value(convolution_weight_gradient(given({2, 4, 6, 6}), x, {4, 6, 3}),
+               "has a convolution_weight_gradient whose result has 3 indexes; expected 4, as dy");
+  expect_value(transposed_convolution(given({2, 4, 6, 6}), f, {.stride = 2}, 2),
+               "has a transposed_convolution whose more is 2; expected less than stride, 2");
+}
+
+TEST_F(dnn_refusals, keep_sums_of_i8_within_32_bits) {
+  const auto bytes = [&](std::initializer_list<extent> e) { return given<std::int8_t>(e); };
+  expect_value(product(bytes({1, 131071}), bytes({131071, 1})), "");
+  const std::string expected = "; expected at most 131071, so that no sum overflows";
+  expect_value(product(bytes({1, 131072}), bytes({131072, 1})),
+               "has a product whose sums have 131072 terms of i8" + expected);
+  expect_value(convolution(bytes({1, 20000, 7}), bytes({1, 20000, 7})),
+               "has a convolution whose sums have 140000 terms of i8" + expected);
+  expect_value(convolution_weight_gradient(bytes({1, 1, 131072}), bytes({1, 1, 131072}), {1, 1, 1}),
+               "has a convolution_weight_gradient whose sums have 131072 terms of i8" + expected);
+}
+
+TEST_F(dnn_refusals, of_pooling_name_windows_that_do_not_fit) {
+  const value x = given({2, 3, 8, 8});
+  expect_value(max_pool(x, 2), "");
+  expect_value(max_pool(x, {2, 9}),
+               "has a max_pool whose window is 9; expected to fit the image, which is 2 x 3 x 8 x 8");
+  expect_value(mean_pool(x, 0), "has a mean_pool whose window is 0; expected at least 1");
+  expect_value(
+      mean_pool(x, 2, {.padding = 2}),
+      "has a mean_pool whose padding leaves a window without an element of the image; expected less than the window");
+  expect_value(max_pool_gradient(given({2, 3, 4, 5}), x, 2),
+               "has a max_pool_gradient whose dy is 2 x 3 x 4 x 5; expected 2 x 3 x 4 x 4, what the pooling gives");
+}
+
+TEST_F(dnn_refusals, of_elements_name_the_argument) {
+  const value x = given({2, 3, 4});
+  expect_value(x + given({2, 1, 4}), "");
+  expect_value(x + given({2, 2, 4}),
+               "has a sum whose argument 1 is 2 x 2 x 4; expected 2 x 3 x 4, or 1 in the place of an extent");
+  expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 indexes; expected 3, as the other");
+  expect_value(convert(x, dtype::i64),
+               "has a conversion whose type is i64; expected f32, f64, f16, bf16, an 8-bit float, or "
+               "an integer of at most 32 bits");
+  expect_value(reduce(x, reduction_kind::sum, {1, 1}),
+               "has a reduction whose indexes has one that x has not, or one twice; expected indexes of x");
+  expect_value(softmax(x, 3), "has a softmax whose index is 3; expected less than 3");
+  expect_value(softmax(2.0, 0), "has a softmax whose x is a number; expected 1 to 8");
+  expect_value(product(x, given({2, 3, 4})), "has a product whose b is 2 x 3 x 4; expected 4 rows, as a has columns");
+  expect_value(product(x, given({3, 4, 2})),
+               "has a product whose b is 3 x 4 x 2; expected as many matrices as a has, or 1");
+}
+
+TEST_F(dnn_refusals, of_normalizations_name_statistics_that_do_not_fit) {
+  const value x = given({2, 6, 8, 8}), of_channels = given({1, 6, 1, 1});
+  expect_value(batch_norm(x, 1e-5, affine{of_channels, of_channels}).y, "");
+  expect_value(batch_norm(x, -1).y, "has a batch_norm whose epsilon is -1.000000; expected 0 or more");
+  expect_value(group_norm(x, 4, 1e-5).y, "has a group_norm whose groups is 4; expected a divisor of the channels");
+  expect_value(batch_norm(x, 1e-5, affine{given({1, 5, 1, 1}), of_channels}).y,
+               "has a batch_norm whose scale is 1 x 5 x 1 x 1; expected 2 x 6 x 8 x 8, or 1 in the place of an extent");
+  expect_value(batch_norm(x, 1e-5, {}, running_averages{of_channels, of_channels, 2}).y,
+               "has a batch_norm whose momentum is 2.000000; expected 0 to 1");
+  expect_value(batch_norm(x, 1e-5, {}, running_averages{of_channels, given({1, 6, 1, 8})}).y,
+               "has a batch_norm whose running average is 1 x 6 x 1 x 8; expected 1 x 6 x 1 x 1");
+  expect_value(batch_norm(x, 1e-5).next_mean,
+               "has a batch_norm whose next running average is not computed; expected running averages to be given");
+  const normalized n = layer_norm(x, 2, 1e-5);
+  expect_value(normalization_gradient(given({2, 6, 8, 7}), x, n).dx,
+               "has a normalization_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x");
+  expect_value(
+      normalization_gradient(x, x, {n.y, n.mean, given({2, 6, 8, 3})}).dx,
+      "has a normalization_gradient whose inverse deviation is 2 x 6 x 8 x 3; expected the extents of x, or 1 where it "
+      "was normalised");
+  expect_value(
+      normalization_gradient(x, x, n).dscale,
+      "has a normalization_gradient whose dscale is not computed; expected a scale, if its gradient is wanted");
+}
+
+TEST_F(dnn_refusals, of_forms_count_elements) {
+  const value x = given({2, 3, 4});
+  expect_value(reshape(x, {5, 5}),
+               "has a reshape whose result is 5 x 5; expected as many elements as x has, which is 2 x 3 x 4");
+  expect_value(transpose(x, {0, 0, 1}),
+               "has a transposition whose order is none of the indexes of x; expected each of them once");
+  expect_value(slice(x, 2, 3, 2), "has a slice whose elements are 2 from 3 on; expected within the 4 of index 2");
+  expect_value(concatenate({x, given({2, 3, 5})}, 1),
+               "has a concatenation whose part 1 is 2 x 3 x 5; expected 2 x 3 x 4, as the first, but along index 1");
+  expect_value(channels(x), "has a reshape whose channels has 3 indexes, for 4; expected 1, for 2 to 8");
+}
+
+TEST_F(dnn_refusals, reach_the_request_from_anywhere_in_a_graph) {
+  const auto refusal = [&](const graph& g) { return memory.refusal(computation{.graph = g}); };
+  const tensor<float> y = at(1000, {2, 3, 4});
+  const value x = given({2, 3, 4}), wrong = relu(x + given({2, 2, 4})) * 2;
+  EXPECT_EQ(refusal({write(x, y)}), "");
+  EXPECT_EQ(refusal({write(wrong, y)}),
+            "dnn.computation: graph has a sum whose argument 1 is 2 x 2 x 4; expected 2 x 3 x 4, or 1 "
+            "in the place of an extent");
+  EXPECT_EQ(refusal({write(x, at(1000, {2, 3, 5}))}),
+            "dnn.computation: graph writes what is 2 x 3 x 4 to memory that is 2 x 3 x 5; expected equal extents");
+  EXPECT_EQ(refusal(graph(std::span<const written>())),
+            "dnn.computation: graph is empty; expected at least one tensor to write");
+  EXPECT_NE(refusal({write(x, y), write(x * 2, y)}).find("overlap"), std::string::npos) << "it is written twice";
+  EXPECT_NE(refusal({write(x * 2, at(12, {2, 3, 4}))}).find("overlap"), std::string::npos);
+}
+
+TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {
+  value x = given({4});
+  for (int i = 0; i < 100'000; ++i) x = x + 1;
+  expect_value(x, "is too large; expected at most 256 operations after each other");
+  std::vector<written> all;
+  for (int i = 0; i < 300; ++i) all.push_back(write(given({4}) * i, at(1000 + 4 * static_cast<std::uint64_t>(i), {4})));
+  EXPECT_NE(memory.refusal(computation{.graph = graph(all)}).find("too large"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <troupe/dnn/seen.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using place = seen_tensor::place;
+
+template <class T>
+std::span<const T> take(const std::byte*& at, std::size_t count) noexcept {
+  const std::span<const T> out(reinterpret_cast<const T*>(at), count);
+  at += count * sizeof(T);
+  return out;
+}
+
+bool is_sound(const seen_tensor& t, std::size_t memory) noexcept {
+  if (!is_known(t.type) || t.where > place::number || t.shape.rank > tensor_shape::max_rank) return false;
+  if (t.where == place::memory && t.memory >= memory) return false;
+  const std::int64_t elements = elements_of(t.shape);
+  return t.where == place::number ? elements == 1 : elements > 0;
+}
+
+// An engine finds each input by its position, so that those that a form promises must be there.
+bool has_counts(const seen_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
+  return n.input_count == inputs && n.output_count == outputs;
+}
+bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
+
+bool normalizes_soundly(const seen_node& n) noexcept {
+  const auto f = n.numbers.as<normalization_form>();
+  if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
+  const std::int64_t affine = f.has_affine ? (f.rms ? 1 : 2) : 0, running = f.has_running ? 2 : 0;
+  if (n.what == op::normalization_gradient) return has_counts(n, 4 + f.has_affine, 1 + affine);
+  return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
+}
+
+bool has_sound_form(const seen_node& n) noexcept {
+  switch (n.what) {
+    case op::pointwise: {
+      const epilogue::op function = n.numbers.as<pointwise_form>().function;
+      return function >= epilogue::op::negate && function <= epilogue::op::select &&
+             has_counts(n, epilogue::info(function).arguments, 1);
+    }
+    case op::reduction: {
+      const reduction_kind kind = n.numbers.as<reduction_form>().kind;
+      return kind >= reduction_kind::sum && kind <= reduction_kind::norm2;
+    }
+    case op::pooling:
+    case op::pooling_gradient: {
+      const pooling_kind kind = n.numbers.as<pooling_form>().kind;
+      if (kind < pooling_kind::maximum || kind > pooling_kind::mean_of_image) return false;
+      return n.what == op::pooling || has_counts(n, kind == pooling_kind::maximum ? 2 : 1, 1);
+    }
+    case op::normalization:
+    case op::normalization_gradient:
+      return normalizes_soundly(n);
+    case op::softmax:
+    case op::softmax_gradient:
+      return is_flag(n.numbers.as<softmax_form>().logarithmic);
+    default:
+      return true;
+  }
+}
+
+bool is_sound(const seen_node& n) noexcept {
+  if (!is_known(n.what)) return false;
+  const op_info& i = info(n.what);
+  return n.input_count >= i.least_inputs && n.input_count <= i.most_inputs && n.output_count >= i.least_outputs &&
+         n.output_count <= i.most_outputs && has_sound_form(n);
+}
+
+}  // namespace
+
+seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
+  head h{};
+  if (bytes < sizeof h) return;
+  std::memcpy(&h, encoded, sizeof h);
+  if (h.nodes == 0 || h.nodes > most_nodes || h.tensors > most_tensors || h.memory > most_memory ||
+      encoded_bytes(h.nodes, h.tensors, h.memory) != bytes)
+    return;
+  const std::byte* at = encoded + sizeof h;
+  nodes_ = take<seen_node>(at, h.nodes);
+  tensors_ = take<seen_tensor>(at, h.tensors);
+  memory_ = take<seen_memory>(at, h.memory);
+  if (!is_sound()) *this = {};
+}
+
+bool seen_graph::is_sound() const noexcept {
+  for (const seen_memory& m : memory_)
+    if (m.mode > access_mode::read_write) return false;
+  for (const seen_tensor& t : tensors_)
+    if (!dnn::is_sound(t, memory_.size())) return false;
+
+  enum class state : std::uint8_t { not_computed, computed, written };
+  std::array<state, most_tensors> states{};
+  for (const seen_node& n : nodes_) {
+    if (!dnn::is_sound(n)) return false;
+    for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
+      if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
+    const place output = n.what == op::write ? place::memory : place::within;
+    for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
+      if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
+      states[t] = n.what == op::write ? state::written : state::computed;
+    }
+  }
+  // What is written is not read, neither before nor after.
+  for (const seen_node& n : nodes_)
+    for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
+      if (states[t] == state::written) return false;
+  return true;
+}
+
+std::span<const std::byte> seen_graph::structure() const noexcept {
+  if (empty()) return {};
+  // Addresses are only in the memory, which is last. The head has its count.
+  return {reinterpret_cast<const std::byte*>(nodes_.data()) - sizeof(head),
+          encoded_bytes(nodes_.size(), tensors_.size(), 0)};
+}
+
+}  // namespace troupe::dnn

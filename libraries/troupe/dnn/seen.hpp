@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <troupe/base/dtype.hpp>
+#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/op.hpp>
+#include <troupe/request/block.hpp>
+#include <troupe/request/view_shape.hpp>
+
+namespace troupe::dnn {
+
+inline constexpr std::size_t most_nodes = 256, most_tensors = 768, most_memory = 256;
+inline constexpr std::uint16_t no_tensor = 0xffff;
+
+/// A tensor of a graph, as an engine sees it. Index 0 of a batch of images is the image, index 1 the channel, the
+/// others are spatial, whatever the strides.
+struct seen_tensor {
+  enum class place : std::uint8_t { within, memory, number };  ///< within: between nodes only
+  dtype type;
+  place where;
+  std::uint16_t memory;  ///< its index
+  std::uint32_t unused;
+  double number;
+  tensor_shape shape;  ///< within the graph without gaps, the last index is the fastest
+};
+static_assert(sizeof(seen_tensor) == 152);
+
+/// A node. Its inputs are outputs of nodes before it, or given.
+struct seen_node {
+  static constexpr std::size_t most_inputs = 8, most_outputs = 5;
+  op what;
+  std::uint8_t input_count, output_count, unused[3];
+  std::uint16_t inputs[most_inputs], outputs[most_outputs];
+  form numbers;
+};
+static_assert(sizeof(seen_node) == 160);
+
+/// Memory that a graph reads or writes.
+struct seen_memory {
+  std::uint64_t address;
+  access_mode mode;
+  std::uint8_t unused[7];
+};
+
+/// An encoded graph: for engines, and for the reference that defines what each operation means.
+class seen_graph {
+ public:
+  seen_graph() noexcept = default;
+  /// Reads an encoded graph in place. One that is damaged has no nodes.
+  seen_graph(const std::byte* encoded, std::size_t bytes) noexcept;
+
+  bool empty() const noexcept { return nodes_.empty(); }
+  std::span<const seen_node> nodes() const noexcept { return nodes_; }
+  std::span<const seen_tensor> tensors() const noexcept { return tensors_; }
+  std::span<const seen_memory> memory() const noexcept { return memory_; }
+  /// Returns the bytes of all but the addresses: equal graphs have equal ones.
+  std::span<const std::byte> structure() const noexcept;
+
+  /// The encoding: this, then nodes, tensors and memory.
+  struct head {
+    std::uint32_t nodes, tensors, memory, reserved;
+  };
+  static constexpr std::size_t encoded_bytes(std::size_t nodes, std::size_t tensors, std::size_t memory) noexcept {
+    return sizeof(head) + nodes * sizeof(seen_node) + tensors * sizeof(seen_tensor) + memory * sizeof(seen_memory);
+  }
+
+ private:
+  bool is_sound() const noexcept;
+
+  std::span<const seen_node> nodes_;
+  std::span<const seen_tensor> tensors_;
+  std::span<const seen_memory> memory_;
+};
+
+/// Returns the number of elements; -1 if it is no number.
+constexpr std::int64_t elements_of(const tensor_shape& s) noexcept {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i < s.rank; ++i)
+    if (s.extents[i] < 0 || __builtin_mul_overflow(n, s.extents[i], &n)) return -1;
+  return n;
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/dnn/testing/encoding.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+// A graph that is in order: sum = x + 2, which is written.
+encoding small_graph() {
+  encoding e;
+  const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.within({2, 2}),
+             y = e.at(nullptr, dtype::f32, dense({2, 2}), access_mode::write);
+  e.node(op::pointwise, {x, two}, {sum}, pointwise_form{epilogue::op::add, {}});
+  e.node(op::write, {sum}, {y});
+  return e;
+}
+
+TEST(dnn_seen, reads_a_graph_in_place) {
+  encoding e = small_graph();
+  const seen_graph g = e.seen();
+  EXPECT_EQ(g.nodes().size(), 2u);
+  EXPECT_EQ(g.tensors().size(), 4u);
+  EXPECT_EQ(g.memory().size(), 2u);
+  EXPECT_EQ(evaluate(g)[3], (numbers{3, 4, 5, 6}));
+  EXPECT_TRUE(seen_graph().empty());
+  EXPECT_TRUE(seen_graph().structure().empty());
+  EXPECT_TRUE(evaluate(seen_graph()).empty());
+}
+
+TEST(dnn_seen, has_a_structure_without_addresses) {
+  encoding one = small_graph(), other = small_graph(), different = small_graph();
+  different.nodes[0].numbers = form::of(pointwise_form{epilogue::op::subtract, {}});
+  const seen_graph a = one.seen(), b = other.seen(), c = different.seen();
+  ASSERT_NE(a.memory()[0].address, b.memory()[0].address);
+  EXPECT_TRUE(std::equal(a.structure().begin(), a.structure().end(), b.structure().begin(), b.structure().end()));
+  EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
+}
+
+TEST(dnn_seen, is_empty_if_it_is_cut_or_counts_too_much) {
+  encoding e = small_graph();
+  const std::byte* encoded = e.encode();
+  for (std::size_t bytes = 0; bytes < e.bytes(); ++bytes) EXPECT_TRUE(seen_graph(encoded, bytes).empty()) << bytes;
+  for (const std::uint32_t count : {0u, 1u, 3u, 257u, 0xffffffffu})
+    for (std::size_t field = 0; field < 3; ++field) {
+      e.encode();
+      std::memcpy(reinterpret_cast<std::byte*>(e.words.data()) + field * sizeof count, &count, sizeof count);
+      EXPECT_TRUE(seen_graph(encoded, e.bytes()).empty()) << count << " in field " << field;
+    }
+  encoding large = small_graph();
+  large.nodes.resize(1);
+  while (large.nodes.size() < most_nodes) large.node(op::reshape, {2}, {large.within({4})});
+  EXPECT_FALSE(large.seen().empty());
+  large.node(op::reshape, {2}, {large.within({4})});
+  EXPECT_TRUE(large.seen().empty());
+}
+
+TEST(dnn_seen, is_empty_if_any_part_is_damaged) {
+  const struct {
+    const char* what;
+    void (*damage)(encoding&);
+  } cases[] = {
+      {"no operation", [](encoding& e) { e.nodes[0].what = op::none; }},
+      {"unknown operation", [](encoding& e) { e.nodes[0].what = static_cast<op>(19); }},
+      {"too few inputs", [](encoding& e) { e.nodes[1].input_count = 0; }},
+      {"too many inputs", [](encoding& e) { e.nodes[1].input_count = 255; }},
+      {"too few outputs", [](encoding& e) { e.nodes[0].output_count = 0; }},
+      {"too many outputs", [](encoding& e) { e.nodes[0].output_count = 255; }},
+      {"fewer inputs than the function has", [](encoding& e) { e.nodes[0].input_count = 1; }},
+      {"unknown function",
+       [](encoding& e) { e.nodes[0].numbers = form::of(pointwise_form{epilogue::op::convert, {}}); }},
+      {"input that is no tensor", [](encoding& e) { e.nodes[0].inputs[1] = 4; }},
+      {"output that is no tensor", [](encoding& e) { e.nodes[0].outputs[0] = no_tensor; }},
+      {"input computed later", [](encoding& e) { std::swap(e.nodes[0], e.nodes[1]); }},
+      {"input that is the output", [](encoding& e) { e.nodes[0].inputs[0] = 2; }},
+      {"input that is written later", [](encoding& e) { e.nodes[0].inputs[0] = 3; }},
+      {"output of two nodes", [](encoding& e) { e.node(op::reshape, {0}, {2}); }},
+      {"memory written twice", [](encoding& e) { e.node(op::write, {0}, {3}); }},
+      {"memory written without a write", [](encoding& e) { e.nodes[0].outputs[0] = 3, e.nodes[1].inputs[0] = 0; }},
+      {"write to a tensor between nodes", [](encoding& e) { e.nodes[1].outputs[0] = e.within({2, 2}); }},
+      {"write to a number", [](encoding& e) { e.nodes[1].outputs[0] = e.number(1); }},
+      {"computed number", [](encoding& e) { e.node(op::reshape, {1}, {e.number(1)}); }},
+      {"no type", [](encoding& e) { e.tensors[2].type = dtype{}; }},
+      {"unknown type", [](encoding& e) { e.tensors[2].type = static_cast<dtype>(200); }},
+      {"unknown place", [](encoding& e) { e.tensors[2].where = static_cast<place>(3); }},
+      {"no such memory", [](encoding& e) { e.tensors[0].memory = 2; }},
+      {"unknown mode", [](encoding& e) { e.memory[0].mode = static_cast<access_mode>(3); }},
+      {"too many indexes", [](encoding& e) { e.tensors[2].shape.rank = 9; }},
+      {"far too many indexes", [](encoding& e) { e.tensors[2].shape.rank = ~0ull; }},
+      {"extent of 0", [](encoding& e) { e.tensors[0].shape.extents[1] = 0; }},
+      {"negative extents", [](encoding& e) { e.tensors[0].shape.extents[0] = e.tensors[0].shape.extents[1] = -2; }},
+      {"too many elements",
+       [](encoding& e) { e.tensors[0].shape.extents[0] = e.tensors[0].shape.extents[1] = 1ll << 32; }},
+      {"number with two elements", [](encoding& e) { e.tensors[1].shape = dense({2}); }},
+  };
+  EXPECT_FALSE(small_graph().seen().empty());
+  for (const auto& c : cases) {
+    encoding e = small_graph();
+    c.damage(e);
+    EXPECT_TRUE(e.seen().empty()) << c.what;
+  }
+}
+
+TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kind) {
+  const auto is_seen = [](op what, std::size_t inputs, std::size_t outputs, const auto& f) {
+    encoding e;
+    e.node(what, {}, {}, f);
+    seen_node& n = e.nodes[0];
+    n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
+    for (std::size_t i = 0; i < inputs; ++i) n.inputs[i] = e.number(1, 3);
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
+    return !e.seen().empty();
+  };
+  for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
+    EXPECT_EQ(is_seen(op::reduction, 1, 1, reduction_form{1, reduction_kind(kind)}), kind >= 0 && kind < 8) << kind;
+    const pooling_form f{{1}, by_one, pooling_kind(kind)};
+    EXPECT_EQ(is_seen(op::pooling, 1, 1, f), kind >= 0 && kind < 3) << kind;
+    EXPECT_EQ(is_seen(op::pooling_gradient, 2, 1, f), kind == 0) << kind;
+    EXPECT_EQ(is_seen(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
+    EXPECT_EQ(is_seen(op::softmax, 1, 1, softmax_form{0, kind}), kind == 0) << kind;
+  }
+  for (std::size_t inputs = 0; inputs <= 6; ++inputs)
+    for (std::size_t outputs = 0; outputs <= seen_node::most_outputs; ++outputs)
+      for (const std::int64_t rms : {0, 1})
+        for (const std::int64_t affine : {0, 1})
+          for (const std::int64_t running : {0, 1}) {
+            const normalization_form f{
+                .over = 1, .groups = 1, .rms = rms, .has_affine = affine, .has_running = running};
+            const auto has = std::make_pair(inputs, outputs);
+            const bool forward =
+                rms ? !running && has == std::make_pair(affine ? 2ul : 1ul, 3ul)
+                    : has == std::make_pair(1ul + (affine ? 2 : 0) + (running ? 2 : 0), running ? 5ul : 3ul);
+            EXPECT_EQ(is_seen(op::normalization, inputs, outputs, f), forward);
+            const bool backward = has == std::make_pair(affine ? 5ul : 4ul, affine ? (rms ? 2ul : 3ul) : 1ul);
+            EXPECT_EQ(is_seen(op::normalization_gradient, inputs, outputs, f), backward);
+          }
+}
+
+// Whether an engine can follow each number of the graph to a tensor or to memory.
+bool refers_to_what_exists(const seen_graph& g) {
+  for (const seen_node& n : g.nodes()) {
+    if (!is_known(n.what) || n.input_count > seen_node::most_inputs || n.output_count > seen_node::most_outputs)
+      return false;
+    for (std::size_t i = 0; i < n.input_count; ++i)
+      if (n.inputs[i] >= g.tensors().size()) return false;
+    for (std::size_t i = 0; i < n.output_count; ++i)
+      if (n.outputs[i] >= g.tensors().size()) return false;
+  }
+  return std::all_of(g.tensors().begin(), g.tensors().end(), [&](const seen_tensor& t) {
+    return is_known(t.type) && t.shape.rank <= tensor_shape::max_rank && elements_of(t.shape) > 0 &&
+           (t.where != place::memory || t.memory < g.memory().size());
+  });
+}
+
+TEST(dnn_seen, refers_to_what_exists_whatever_bytes_are_changed) {
+  encoding e = small_graph();
+  e.encode();
+  auto* bytes = reinterpret_cast<std::byte*>(e.words.data());
+  for (std::size_t i = 0; i < e.bytes(); ++i)
+    for (int change = 1; change < 256; ++change) {
+      const std::byte before = bytes[i];
+      bytes[i] ^= static_cast<std::byte>(change);
+      EXPECT_TRUE(refers_to_what_exists({bytes, e.bytes()})) << "byte " << i << " changed by " << change;
+      bytes[i] = before;
+    }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <troupe/dnn/value.hpp>
+
+/// The same elements in another form.
+namespace troupe::dnn {
+
+/// The elements, in row-major order of their indexes, with other extents.
+value reshape(const value& x, std::span<const std::int64_t> to);
+inline value reshape(const value& x, std::initializer_list<std::int64_t> to) {
+  return reshape(x, std::span(to.begin(), to.size()));
+}
+/// A vector, of one element for each channel, so that it fits images: 1 x channels x 1 ... with `rank` indexes.
+value channels(const value& x, std::size_t rank = 4);
+/// Index i of the result is index `from[i]` of x.
+value transpose(const value& x, std::span<const std::size_t> from);
+inline value transpose(const value& x, std::initializer_list<std::size_t> from) {
+  return transpose(x, std::span(from.begin(), from.size()));
+}
+/// The tensors after each other along an index; at most 8 of them.
+value concatenate(std::span<const value> parts, std::size_t along);
+inline value concatenate(std::initializer_list<value> parts, std::size_t along) {
+  return concatenate(std::span(parts.begin(), parts.size()), along);
+}
+/// Elements `first` to `first + count` along an index.
+value slice(const value& x, std::size_t index, std::int64_t first, std::int64_t count);
+
+}  // namespace troupe::dnn

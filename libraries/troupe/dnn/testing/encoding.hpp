@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <troupe/dnn/reference.hpp>
+#include <vector>
+
+/// Encoded graphs for tests, made by hand.
+namespace troupe::dnn::testing {
+
+using numbers = std::vector<double>;
+using extents = std::vector<std::int64_t>;
+using place = seen_tensor::place;
+
+inline constexpr double infinite = std::numeric_limits<double>::infinity(),
+                        nan = std::numeric_limits<double>::quiet_NaN();
+
+inline tensor_shape dense(const extents& e) {
+  tensor_shape s{.rank = e.size()};
+  std::int64_t stride = 1;
+  for (std::size_t i = e.size(); i-- > 0; stride *= e[i]) s.extents[i] = e[i], s.strides[i] = stride;
+  return s;
+}
+
+// A graph while it is made, and its memory.
+struct encoding {
+  std::vector<seen_node> nodes;
+  std::vector<seen_tensor> tensors;
+  std::vector<seen_memory> memory;
+  std::deque<numbers> held;
+  std::vector<std::uint64_t> words;
+
+  std::uint16_t add(const seen_tensor& t) {
+    tensors.push_back(t);
+    return static_cast<std::uint16_t>(tensors.size() - 1);
+  }
+  std::uint16_t at(const void* address, dtype type, const tensor_shape& shape, access_mode mode = access_mode::read) {
+    memory.push_back({reinterpret_cast<std::uint64_t>(address), mode, {}});
+    return add({type, place::memory, static_cast<std::uint16_t>(memory.size() - 1), 0, 0, shape});
+  }
+  std::uint16_t given(const extents& e, numbers values) {
+    EXPECT_EQ(values.size(), static_cast<std::size_t>(elements_of(dense(e))));
+    return at(held.emplace_back(std::move(values)).data(), dtype::f64, dense(e));
+  }
+  std::uint16_t number(double value, std::size_t rank = 0) {
+    return add({dtype::f64, place::number, 0, 0, value, dense(extents(rank, 1))});
+  }
+  std::uint16_t within(const extents& e, dtype type = dtype::f32) {
+    return add({type, place::within, 0, 0, 0, dense(e)});
+  }
+  template <class Form>
+  void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out, const Form& f) {
+    seen_node n{what,       static_cast<std::uint8_t>(in.size()), static_cast<std::uint8_t>(out.size()), {}, {}, {},
+                form::of(f)};
+    std::fill(std::begin(n.inputs), std::end(n.inputs), no_tensor);
+    std::fill(std::begin(n.outputs), std::end(n.outputs), no_tensor);
+    std::copy(in.begin(), in.end(), n.inputs);
+    std::copy(out.begin(), out.end(), n.outputs);
+    nodes.push_back(n);
+  }
+  void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out) {
+    node(what, in, out, form{});
+  }
+
+  std::size_t bytes() const { return seen_graph::encoded_bytes(nodes.size(), tensors.size(), memory.size()); }
+  const std::byte* encode() {
+    words.assign((bytes() + 7) / 8, 0);
+    auto* to = reinterpret_cast<std::byte*>(words.data());
+    const auto put = [&to](const void* from, std::size_t size) {
+      if (size != 0) std::memcpy(to, from, size);
+      to += size;
+    };
+    const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+    const seen_graph::head h{count(nodes), count(tensors), count(memory), 0};
+    put(&h, sizeof h);
+    put(nodes.data(), nodes.size() * sizeof(seen_node));
+    put(tensors.data(), tensors.size() * sizeof(seen_tensor));
+    put(memory.data(), memory.size() * sizeof(seen_memory));
+    return reinterpret_cast<const std::byte*>(words.data());
+  }
+  seen_graph seen() {
+    const std::byte* encoded = encode();
+    return {encoded, bytes()};
+  }
+  std::vector<numbers> values() {
+    const seen_graph g = seen();
+    EXPECT_FALSE(g.empty());
+    return evaluate(g);
+  }
+};
+
+inline constexpr sliding by_one{{}, {}, {1, 1, 1}, {1, 1, 1}};
+
+}  // namespace troupe::dnn::testing

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <numeric>
+#include <tests/numerics/engine_suite.hpp>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/reference.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <vector>
+
+/// For the numerics of dnn, on both engines.
+namespace troupe::dnn::testing {
+
+using extents = std::vector<std::int64_t>;
+
+/// A tensor in memory. All that is no element is poisoned.
+class stored_tensor {
+ public:
+  enum class storing : std::uint8_t { anyhow, dense, channels_last };
+  stored_tensor(dtype type, const extents& e, numerics::random_source& random, storing how) : type_(type) {
+    std::vector<std::size_t> order(e.size());  // the first is the slowest
+    std::iota(order.begin(), order.end(), 0);
+    const bool anyhow = how == storing::anyhow;
+    if (e.size() > 2 && (how == storing::channels_last || (anyhow && random.between(0, 1) == 0)))
+      std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    shape_.rank = e.size();
+    std::copy(e.begin(), e.end(), shape_.extents.begin());
+    std::int64_t stride = anyhow && random.between(0, 3) == 0 ? 2 : 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      shape_.strides[order[i]] = stride;
+      stride *= e[order[i]];
+      if (anyhow && i > 0 && random.between(0, 3) == 0) stride += random.between(1, 3);
+    }
+    bytes_.resize((static_cast<std::size_t>(stride) + 16) * bytes_of(type) + alignment);
+    begin_ = alignment - reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment;
+    if (anyhow) begin_ += bytes_of(type) * static_cast<std::size_t>(random.between(0, 3));
+    for (std::size_t at = begin_ % bytes_of(type); at + bytes_of(type) <= bytes_.size(); at += bytes_of(type))
+      epilogue::put_number(bytes_.data() + at, type, poison);
+    before_ = bytes_;
+  }
+  stored_tensor(const stored_tensor&) = delete;
+
+  template <class Value>
+  void fill(Value&& value) {
+    for_each_place([&](std::byte* place) { epilogue::put_number(place, type_, value()); });
+    before_ = bytes_;
+  }
+  /// The values, in row-major order of the indexes.
+  std::vector<double> values() {
+    std::vector<double> out;
+    for_each_place([&](const std::byte* place) { out.push_back(epilogue::number_at(place, type_)); });
+    return out;
+  }
+  template <access_mode M>
+  any_operand<M> operand() {
+    return {memory_range{{}, reinterpret_cast<std::uint64_t>(bytes_.data() + begin_), bytes_.size() - begin_}, shape_,
+            type_};
+  }
+  /// Whether all memory that is no element is as it was.
+  bool untouched_outside() {
+    std::vector<std::byte> now = bytes_;
+    for_each_place([&](const std::byte* place) {
+      const auto at = place - bytes_.data();
+      std::copy_n(before_.begin() + at, bytes_of(type_), now.begin() + at);
+    });
+    return now == before_;
+  }
+  dtype type() const noexcept { return type_; }
+
+ private:
+  template <class F>
+  void for_each_place(F&& f) {
+    std::array<std::int64_t, tensor_shape::max_rank> index{};
+    for (std::int64_t n = elements_of(shape_); n > 0; --n) {
+      std::int64_t at = 0;
+      for (std::size_t i = 0; i < shape_.rank; ++i) at += index[i] * shape_.strides[i];
+      f(bytes_.data() + begin_ + static_cast<std::size_t>(at) * bytes_of(type_));
+      for (std::size_t i = shape_.rank; i-- > 0 && ++index[i] == shape_.extents[i];) index[i] = 0;
+    }
+  }
+  static constexpr double poison = -77;
+  static constexpr std::size_t alignment = 64;
+  dtype type_;
+  tensor_shape shape_;
+  std::vector<std::byte> bytes_, before_;
+  std::size_t begin_ = 0;
+};
+
+/// Compares an engine with the reference in double precision.
+class dnn_numerics : public numerics::engine_suite {
+ protected:
+  using enum stored_tensor::storing;
+
+  stored_tensor& stored(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
+    return all_.emplace_back(type, e, random, how);
+  }
+  /// A tensor of random numbers.
+  value given(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
+    stored_tensor& t = stored(type, e, how);
+    const bool whole = type >= dtype::i8;
+    t.fill([&] { return whole ? static_cast<double>(random.between(0, 5)) : random.value(); });
+    return value(t.operand<access_mode::read>());
+  }
+
+  /// Computes the values, each written to a tensor of the type, and compares them.
+  void expect_as_defined(const std::vector<value>& values, dtype type, double tolerance) {
+    std::vector<written> all;
+    std::vector<stored_tensor*> to;
+    for (const value& v : values) {
+      ASSERT_EQ(v.why_refused(), "");
+      to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
+      all.push_back({v, to.back()->operand<access_mode::write>()});
+    }
+    const computation r{.graph = graph(all)};
+    ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
+    SCOPED_TRACE(story(r));
+    std::vector<std::uint64_t> encoded(r.graph.encoded_bytes() / sizeof(std::uint64_t));
+    r.graph.encode(reinterpret_cast<std::byte*>(encoded.data()));
+    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
+    ASSERT_FALSE(seen.empty());
+    const auto expected = evaluate(seen);
+    run(r);
+    if (HasFatalFailure()) return;
+    for (const stored_tensor& t : all_) EXPECT_TRUE(const_cast<stored_tensor&>(t).untouched_outside());
+    std::size_t k = 0;
+    for (const seen_node& n : seen.nodes())
+      if (n.what == op::write) expect_near(to[k]->values(), expected[n.outputs[0]], type, tolerance, k), ++k;
+  }
+
+ private:
+  static void expect_near(const std::vector<double>& got, const std::vector<double>& want, dtype stored,
+                          double tolerance, std::size_t which) {
+    ASSERT_EQ(got.size(), want.size());
+    int wrong = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double w = want[i];
+      if (got[i] == w || (std::isnan(got[i]) && std::isnan(w))) continue;
+      // Rounded from a little above or below, a result may be the next number of its type.
+      const double step =
+          std::fabs(epilogue::nearest_of(stored, w * (1 + 0x1p-7)) - epilogue::nearest_of(stored, w * (1 - 0x1p-7)));
+      const bool narrow = stored != dtype::f64 && stored != dtype::f32;
+      const double allowed =
+          tolerance * std::max(1.0, std::fabs(w)) + (narrow ? 1.01 * step + 1.0 * (stored >= dtype::i8) : 0);
+      if (!(std::fabs(got[i] - w) <= allowed) && ++wrong < 4)
+        ADD_FAILURE() << "element " << i << " of result " << which << " is " << got[i] << ", expected " << w;
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+
+  std::deque<stored_tensor> all_;
+};
+
+}  // namespace troupe::dnn::testing

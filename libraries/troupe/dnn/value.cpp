@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/producer.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::dnn {
+namespace detail {
+
+maker::maker(op what, std::string_view name, std::initializer_list<value> inputs)
+    : maker(what, name, std::vector<value>(inputs)) {}
+
+maker::maker(op what, std::string_view name, std::vector<value> inputs) : name_(name) {
+  made_.what = what;
+  std::size_t depth = 0;
+  for (const value& v : inputs) {
+    if (const auto& refused = v.from().refused; refused && !made_.refused) made_.refused = refused;
+    depth = std::max(depth, v.from().depth);
+  }
+  made_.depth = depth + 1;
+  if (fine() && made_.depth > most_nodes)
+    made_.refused = {"is too large", cat("at most ", most_nodes, " operations after each other")};
+  // One that is refused keeps no others alive: a chain of them may have any length.
+  if (fine()) made_.inputs = std::move(inputs);
+}
+
+void maker::refuse(std::string_view input, std::string_view is, std::string expected) {
+  if (!fine()) return;
+  made_.refused = {cat("has a ", name_, " whose ", input, " ", is), std::move(expected)};
+  made_.inputs.clear();
+  made_.outputs.clear();
+}
+
+bool maker::has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most) {
+  if (!fine()) return false;
+  if (v.rank() < least || v.rank() > most)
+    refuse(input, v.rank() == 0 ? "is a number" : cat("has ", v.rank(), " indexes"),
+           least == most ? cat(least) : cat(least, " to ", most));
+  return fine();
+}
+
+void maker::gives(dtype type, std::span<const std::int64_t> extents) {
+  if (!fine()) return;
+  producer::output out{type, {.rank = extents.size()}};
+  std::copy(extents.begin(), extents.end(), out.shape.extents.begin());
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    if (extents[i] < 1) return refuse("result", cat("is ", text_of(extents)), "at least one element");
+  if (elements_of(out.shape) < 0)
+    return refuse("result", cat("is ", text_of(extents)), "a number of elements that fits 64 bits");
+  made_.outputs.push_back(out);
+}
+
+void maker::gives_sums(dtype type, std::span<const std::int64_t> extents, extent terms) {
+  if (type == dtype::i32 && (terms.overflowed() || terms > most_terms_of_i8))
+    refuse("sums", cat("have ", troupe::detail::text(terms), " terms of i8"),
+           cat("at most ", most_terms_of_i8, ", so that no sum overflows"));
+  gives(type, extents);
+}
+
+std::vector<value> maker::all(std::size_t count) {
+  const auto made = std::make_shared<const producer>(std::move(made_));
+  std::vector<value> out;
+  for (std::size_t i = 0; i < count; ++i)
+    out.emplace_back(made, static_cast<std::uint8_t>(i < made->outputs.size() ? i : 0));
+  return out;
+}
+
+std::string maker::text_of(std::span<const std::int64_t> extents) {
+  std::string out;
+  for (const std::int64_t n : extents) out += cat(out.empty() ? "" : " x ", n);
+  return out;
+}
+std::string maker::text_of(const value& v) { return v.rank() == 0 ? "is a number" : "is " + text_of(v.extents()); }
+
+bool is_element(dtype t) noexcept {
+  return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;
+}
+
+dtype floating_type(std::initializer_list<value> of) noexcept {
+  for (const value& v : of)
+    if (v.type() == dtype::f64 && v.rank() != 0) return dtype::f64;
+  return dtype::f32;
+}
+dtype type_of_sums(const value& a, const value& b) noexcept {
+  return a.type() == dtype::i8 && b.type() == dtype::i8 ? dtype::i32 : floating_type({a, b});
+}
+
+bool broadcasts(std::span<const std::int64_t> one, std::span<const std::int64_t> to) noexcept {
+  if (one.size() != to.size()) return false;
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (one[i] != to[i] && one[i] != 1) return false;
+  return true;
+}
+
+std::int64_t bits_of(std::span<const std::size_t> indexes, std::size_t rank) noexcept {
+  std::int64_t bits = 0;
+  for (const std::size_t i : indexes) {
+    if (i >= rank || (bits >> i & 1) != 0) return -1;
+    bits |= std::int64_t{1} << i;
+  }
+  return bits;
+}
+
+}  // namespace detail
+
+value::value(double number) {
+  auto made = std::make_shared<detail::producer>();
+  made->number = number;
+  made->outputs.push_back({dtype::f64, {}});
+  from_ = std::move(made);
+}
+
+value::value(in_any memory) {
+  auto made = std::make_shared<detail::producer>();
+  const tensor_shape& s = memory.shape();
+  tensor_shape extents{.rank = s.rank, .extents = s.extents};
+  if (s.rank == 0 || elements_of(s) < 1)
+    made->refused = {"reads an empty tensor", "at least one element"};
+  else if (!detail::is_element(memory.type()))
+    made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements)};
+  else
+    made->outputs.push_back({memory.type(), extents});
+  // A view that was refused when it was made has its own reason, which the request finds.
+  made->memory = std::move(memory);
+  from_ = std::move(made);
+}
+
+dtype value::type() const noexcept { return from_->outputs.empty() ? dtype::f32 : from_->outputs[output_].type; }
+std::span<const std::int64_t> value::extents() const noexcept {
+  if (from_->outputs.empty()) return {};
+  const tensor_shape& s = from_->outputs[output_].shape;
+  return {s.extents.data(), s.rank};
+}
+std::string value::why_refused() const {
+  return from_->refused ? cat(from_->refused->what, "; expected ", from_->refused->expected) : "";
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <troupe/base/dtype.hpp>
+#include <troupe/memory/tensor.hpp>
+#include <troupe/request/any_operand.hpp>
+
+namespace troupe::dnn {
+
+namespace detail {
+struct producer;
+}
+
+/// A tensor in a computation: given in memory or as a number, or the result of an operation on others. Cheap to copy.
+/// Nothing is computed before a request writes it to memory. An operation on tensors that do not fit gives a value that
+/// every request refuses, with the reason.
+class value {
+ public:
+  /// A number, which is combined with each element of a tensor.
+  value(double number);
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  value(N number) : value(static_cast<double>(number)) {}
+  explicit value(in_any memory);
+  explicit value(std::shared_ptr<const detail::producer> from, std::uint8_t output = 0) noexcept
+      : from_(std::move(from)), output_(output) {}
+
+  /// The type in which it is held: that of its memory or of a conversion, otherwise f32, f64 or i32.
+  dtype type() const noexcept;
+  /// Its extents; none for a number, and for a value that is refused.
+  std::span<const std::int64_t> extents() const noexcept;
+  std::size_t rank() const noexcept { return extents().size(); }
+  /// Returns why it is refused; "" if it is not.
+  std::string why_refused() const;
+
+  const detail::producer& from() const noexcept { return *from_; }
+  std::uint8_t output() const noexcept { return output_; }
+
+ private:
+  std::shared_ptr<const detail::producer> from_;
+  std::uint8_t output_ = 0;
+};
+
+/// A tensor or a matrix in memory. For images, index 0 is the image and index 1 the channel, however they are stored:
+///   tensor photos(memory, {8, 3, 32, 32}, {3 * 32 * 32, 1, 32 * 3, 3});  // channels last
+template <class View>
+value read(const View& view) {
+  return value(in_any(view));
+}
+/// A buffer: a vector.
+template <class T>
+value read(const buffer<T>& memory) {
+  return value(in_any(tensor<T>(memory, {static_cast<std::int64_t>(memory.size())})));
+}
+
+/// What a request writes: a value, to memory with the same extents, rounded once to its type.
+struct written {
+  value what;
+  out_any to;
+};
+template <class View>
+written write(const value& what, const View& to) {
+  return {what, out_any(to)};
+}
+template <class T>
+written write(const value& what, const buffer<T>& to) {
+  return {what, out_any(tensor<T>(to, {static_cast<std::int64_t>(to.size())}))};
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/windows.hpp>
+
+namespace troupe::dnn::detail {
+
+void spread(maker& m, std::string_view field, const per_index& given, std::size_t spatial, std::int64_t least,
+            std::int64_t (&to)[most_spatial]) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;  // so that no sum of a few overflows
+  if (given.count() != 0 && given.count() != spatial)
+    return m.refuse(field, cat("has ", given.count(), " numbers"),
+                    cat(spatial, ", one for each spatial index, or one number for all"));
+  for (std::size_t i = 0; i < spatial; ++i) {
+    if (given[i] < least || given[i] >= most) return m.refuse(field, cat("is ", given[i]), cat("at least ", least));
+    to[i] = given[i];
+  }
+}
+
+std::int64_t positions(const sliding& s, std::size_t i, std::int64_t length, std::int64_t width) noexcept {
+  std::int64_t reach = 0, room = 0;
+  if (__builtin_mul_overflow(s.dilation[i], width - 1, &reach) ||
+      __builtin_add_overflow(length, s.before[i] + s.after[i] - 1, &room) || reach > room)
+    return 0;
+  return (room - reach) / s.step[i] + 1;
+}
+
+}  // namespace troupe::dnn::detail
