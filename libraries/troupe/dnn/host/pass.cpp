@@ -8,85 +8,84 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t piece = 512;          // elements: a few slots of them stay in the first cache
+constexpr std::int64_t piece = 512;          // elements: a few results of them stay in the first cache
 constexpr std::int64_t of_a_part = 1 << 14;  // elements, for one thread
+
+template <class N>
+class pieces {
+ public:
+  pieces(const pass& p, const workspace& w) : pass_(p) {
+    for (const location& l : p.operands) at_.push_back(w.at(l));
+  }
+
+  /// What the operations of one thread give.
+  struct results {
+    explicit results(const pass& p) : memory(new N[p.operations.size() * piece]), of(p.operations.size()) {
+      for (std::size_t i = 0; i < of.size(); ++i)
+        if (p.operations[i].what == pass::operation::kind::number)
+          std::fill_n(memory.get() + i * piece, piece, static_cast<N>(p.operations[i].value));
+    }
+    std::unique_ptr<N[]> memory;
+    std::vector<const N*> of;
+  };
+
+  void run(std::int64_t line, std::int64_t first, std::int64_t count, results& r) const {
+    for (std::size_t i = 0; i < pass_.operations.size(); ++i) {
+      const pass::operation& o = pass_.operations[i];
+      N* const to = r.memory.get() + i * piece;
+      r.of[i] = to;
+      using enum pass::operation::kind;
+      switch (o.what) {
+        case read:
+          if (type(o) == dtype_of<N> && along(o) == 1)
+            r.of[i] = reinterpret_cast<const N*>(place(o, line, first));
+          else
+            epilogue::host::read(type(o), place(o, line, first), along(o), to, count);
+          break;
+        case number:
+          break;
+        case apply:
+          epilogue::host::apply(o.function, to, r.of[o.from[0]], r.of[o.from[1]], r.of[o.from[2]], count);
+          break;
+        case round:
+          epilogue::host::round(o.type, r.of[o.from[0]], to, count);
+          break;
+        case write:
+          epilogue::host::write(type(o), r.of[o.from[0]], place(o, line, first), along(o), count);
+      }
+    }
+  }
+
+ private:
+  dtype type(const pass::operation& o) const noexcept { return pass_.operands[o.operand].type; }
+  std::int64_t along(const pass::operation& o) const noexcept { return pass_.over.along(pass_.walked[o.operand]); }
+  std::byte* place(const pass::operation& o, std::int64_t line, std::int64_t first) const noexcept {
+    const std::int64_t elements = pass_.over.begin(pass_.walked[o.operand], line) + first * along(o);
+    return at_[o.operand] + elements * static_cast<std::int64_t>(bytes_of(type(o)));
+  }
+
+  const pass& pass_;
+  std::vector<std::byte*> at_;
+};
 
 }  // namespace
 
 template <class N>
-void pass<N>::finish() {
-  std::vector<indexes> strides;
-  walked_.resize(operands_.size());
-  const auto take = [&](std::size_t i) {
-    walked_[i] = strides.size();
-    strides.push_back(broadcast_strides(operands_[i].shape, shape_.rank, shape_.extents));
-  };
-  if (leader_ != none) take(leader_);
-  for (std::size_t i = 0; i < operands_.size(); ++i)
-    if (i != leader_) take(i);
-  walk_ = walk(shape_.rank, shape_.extents, std::move(strides), true);
-}
-
-template <class N>
-void pass<N>::run(const workspace& w) const {
-  std::vector<std::byte*> at;
-  for (const location& l : operands_) at.push_back(w.at(l));
-  const std::int64_t length = walk_.length(), pieces = (length + piece - 1) / piece, units = walk_.lines() * pieces;
-  const std::int64_t grain = std::max<std::int64_t>(1, of_a_part / std::min(length, piece));
-  const std::int64_t parts = (units + grain - 1) / grain;
-  w.team.spread(parts, 1, [&](std::int64_t part) {
-    const std::unique_ptr<N[]> slots(new N[steps_.size() * piece]);
-    std::vector<const N*> values(steps_.size());
-    for (std::size_t s = 0; s < steps_.size(); ++s)
-      if (steps_[s].what == step::kind::number)
-        std::fill_n(slots.get() + s * piece, piece, static_cast<N>(steps_[s].value));
+void run(const pass& p, const workspace& w) {
+  const pieces<N> all(p, w);
+  const std::int64_t length = p.over.length(), of_a_line = (length + piece - 1) / piece,
+                     units = p.over.lines() * of_a_line,
+                     grain = std::max<std::int64_t>(1, of_a_part / std::min(length, piece));
+  w.team.spread((units + grain - 1) / grain, 1, [&](std::int64_t part) {
+    typename pieces<N>::results r(p);
     for (std::int64_t u = part * grain; u < std::min(units, (part + 1) * grain); ++u) {
-      const std::int64_t first = u % pieces * piece;
-      run_piece(at, u / pieces, first, std::min(piece, length - first), slots.get(), values.data());
+      const std::int64_t first = u % of_a_line * piece;
+      all.run(u / of_a_line, first, std::min(piece, length - first), r);
     }
   });
 }
 
-template <class N>
-void pass<N>::run_piece(std::span<std::byte* const> at, std::int64_t line, std::int64_t first, std::int64_t count,
-                        N* slots, const N** values) const {
-  const auto place = [&](std::uint16_t operand) {
-    const std::size_t k = walked_[operand];
-    const std::int64_t elements = walk_.begin(k, line) + first * walk_.along(k);
-    return at[operand] + elements * static_cast<std::int64_t>(bytes_of(operands_[operand].type));
-  };
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const step& s = steps_[i];
-    N* const to = slots + i * piece;
-    values[i] = to;
-    switch (s.what) {
-      case step::kind::read: {
-        const location& l = operands_[s.operand];
-        const std::int64_t along = walk_.along(walked_[s.operand]);
-        if (l.type == dtype_of<N> && along == 1)
-          values[i] = reinterpret_cast<const N*>(place(s.operand));
-        else
-          epilogue::host::read(l.type, place(s.operand), along, to, count);
-        break;
-      }
-      case step::kind::number:
-        break;
-      case step::kind::apply:
-        epilogue::host::apply(s.function, to, values[s.from[0]], values[s.from[1]], values[s.from[2]], count);
-        break;
-      case step::kind::round:
-        epilogue::host::round(s.type, values[s.from[0]], to, count);
-        break;
-      case step::kind::write: {
-        const location& l = operands_[s.operand];
-        epilogue::host::write(l.type, values[s.from[0]], place(s.operand), walk_.along(walked_[s.operand]), count);
-        values[i] = values[s.from[0]];
-      }
-    }
-  }
-}
-
-template class pass<float>;
-template class pass<double>;
+template void run<float>(const pass&, const workspace&);
+template void run<double>(const pass&, const workspace&);
 
 }  // namespace troupe::dnn::host

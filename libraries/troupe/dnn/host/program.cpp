@@ -1,19 +1,73 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <limits>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/host/planner.hpp>
+#include <troupe/dnn/host/pass.hpp>
+#include <troupe/dnn/host/program.hpp>
+#include <troupe/dnn/host/sets.hpp>
+#include <troupe/dnn/host/windows.hpp>
 
 namespace troupe::dnn::host {
 namespace {
 
-// Float does not have all sums of i8, nor all integers of 32 bits.
-bool needs_double(const seen_graph& g) noexcept {
-  return std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
-    return t.where != seen_tensor::place::number &&
-           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
-  });
+template <class N>
+void run_normalization(const whole_step& s, const workspace& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  normalization_tensors t{.x = s.inputs[0], .y = s.outputs[0], .mean = s.outputs[1], .deviation = s.outputs[2]};
+  std::size_t next = 1;
+  if (f.has_affine != 0) t.scale = s.inputs[next++];
+  if (f.has_affine != 0 && f.rms == 0) t.offset = s.inputs[next++];
+  if (f.has_running != 0) {
+    t.running_mean = s.inputs[next], t.running_variance = s.inputs[next + 1];
+    t.next_mean = s.outputs[3], t.next_variance = s.outputs[4];
+  }
+  normalize<N>(w, f, t);
+}
+
+template <class N>
+void run_normalization_gradient(const whole_step& s, const workspace& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  normalization_gradient_tensors t{
+      .dy = s.inputs[0], .x = s.inputs[1], .mean = s.inputs[2], .deviation = s.inputs[3], .dx = s.outputs[0]};
+  if (f.has_affine != 0) t.scale = s.inputs[4], t.dscale = s.outputs[1];
+  if (f.has_affine != 0 && f.rms == 0) t.doffset = s.outputs[2];
+  normalization_gradient<N>(w, f, t);
+}
+
+template <class N>
+void carry_out(const pass& p, const workspace& w) {
+  run<N>(p, w);
+}
+
+template <class N>
+void carry_out(const whole_step& s, const workspace& w) {
+  const form& f = s.numbers;
+  const auto& in = s.inputs;
+  const location& to = s.outputs[0];
+  switch (s.what) {
+    case op::convolution:
+      return convolve<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+    case op::convolution_data_gradient:
+      return convolution_data_gradient<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+    case op::convolution_weight_gradient:
+      return convolution_weight_gradient<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+    case op::product:
+      return multiply_matrices<N>(w, in[0], in[1], to);
+    case op::reduction:
+      return reduce<N>(w, f.as<reduction_form>(), in[0], to);
+    case op::normalization:
+      return run_normalization<N>(s, w);
+    case op::normalization_gradient:
+      return run_normalization_gradient<N>(s, w);
+    case op::pooling:
+      return pool<N>(w, f.as<pooling_form>(), in[0], to);
+    case op::pooling_gradient:
+      return pool_gradient<N>(w, f.as<pooling_form>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
+    case op::softmax:
+      return softmax<N>(w, f.as<softmax_form>(), in[0], to);
+    default:
+      return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
+  }
 }
 
 }  // namespace
@@ -27,16 +81,15 @@ result<std::shared_ptr<program>> program::make(const seen_graph& g) {
             cat("dnn: an extent is ", t.shape.extents[i],
                 "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the tensor"));
   auto out = std::make_shared<program>();
-  if (needs_double(g))
-    planner<double>(g).plan(*out);
-  else
-    planner<float>(g).plan(*out);
+  out->all_ = steps_of(g);
   return out;
 }
 
 void program::run(const seen_graph& g, std::byte* scratch, thread_team& team) const {
-  const workspace w{g, scratch, buffers_, team};
-  for (const auto& step : steps_) step(w);
+  const workspace w{g, scratch, all_.buffers, team};
+  const bool is_float = all_.numbers == dtype::f32;
+  for (const auto& step : all_.steps)
+    std::visit([&](const auto& s) { is_float ? carry_out<float>(s, w) : carry_out<double>(s, w); }, step);
 }
 
 }  // namespace troupe::dnn::host

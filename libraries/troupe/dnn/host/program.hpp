@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <troupe/base/result.hpp>
-#include <troupe/dnn/host/places.hpp>
-#include <vector>
+#include <troupe/base/thread_team.hpp>
+#include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn::host {
 
@@ -15,16 +14,12 @@ class program {
  public:
   static result<std::shared_ptr<program>> make(const seen_graph& g);
   /// Memory beside the operands. It must be 64-byte aligned.
-  std::uint64_t scratch_bytes() const noexcept { return scratch_bytes_; }
+  std::uint64_t scratch_bytes() const noexcept { return all_.bytes; }
   /// `g` has the structure that this was made for; its addresses are used.
   void run(const seen_graph& g, std::byte* scratch, thread_team& team) const;
 
  private:
-  template <class N>
-  friend class planner;
-  std::vector<std::function<void(const workspace&)>> steps_;
-  std::vector<std::uint64_t> buffers_;
-  std::uint64_t scratch_bytes_ = 0;
+  step_list all_;
 };
 
 }  // namespace troupe::dnn::host

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/dnn/host/places.hpp>
+#include <troupe/dnn/host/workspace.hpp>
 
 /// Operations on sets of elements: along some indexes, or of matrices. All tensors are numbers N without gaps.
 namespace troupe::dnn::host {

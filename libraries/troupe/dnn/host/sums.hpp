@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <troupe/dnn/host/places.hpp>
+#include <troupe/dnn/host/workspace.hpp>
 #include <vector>
 
 /// Sums over some of the elements of a walk.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/host/places.hpp>
+#include <troupe/dnn/host/workspace.hpp>
 
 /// Operations that slide a window over images. All tensors are numbers N without gaps.
 namespace troupe::dnn::host {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <array>
-#include <troupe/base/thread_team.hpp>
 #include <troupe/dnn/seen.hpp>
+#include <vector>
 
-namespace troupe::dnn::host {
+namespace troupe::dnn {
 
 using indexes = std::array<std::int64_t, tensor_shape::max_rank>;
 
@@ -17,24 +17,6 @@ struct location {
   dtype type{};
   std::int64_t offset = 0;  ///< elements
   tensor_shape shape;
-};
-
-/// What a computation has when it runs.
-struct workspace {
-  const seen_graph& graph;
-  std::byte* scratch;
-  std::span<const std::uint64_t> buffers;  ///< where each begins
-  thread_team& team;
-
-  std::byte* at(const location& l) const noexcept {
-    std::byte* const base =
-        l.is_buffer ? scratch + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);
-    return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
-  }
-  template <class N>
-  N* numbers(const location& l) const noexcept {
-    return reinterpret_cast<N*>(at(l));
-  }
 };
 
 /// The strides of elements without gaps, the last index the fastest.
@@ -86,4 +68,4 @@ class walk {
   std::int64_t lines_ = 1;
 };
 
-}  // namespace troupe::dnn::host
+}  // namespace troupe::dnn

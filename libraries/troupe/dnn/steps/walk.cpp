@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/host/places.hpp>
+#include <troupe/dnn/steps/places.hpp>
 
-namespace troupe::dnn::host {
+namespace troupe::dnn {
 
 walk::walk(std::size_t rank, const indexes& extents, std::vector<indexes> strides, bool reorder) {
   std::array<std::size_t, tensor_shape::max_rank> order{};
@@ -30,4 +30,4 @@ walk::walk(std::size_t rank, const indexes& extents, std::vector<indexes> stride
   for (std::size_t i = 0; i + 1 < rank_; ++i) lines_ *= extents_[i];
 }
 
-}  // namespace troupe::dnn::host
+}  // namespace troupe::dnn

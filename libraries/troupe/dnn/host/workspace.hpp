@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/thread_team.hpp>
+#include <troupe/dnn/steps/places.hpp>
+
+namespace troupe::dnn::host {
+
+/// What a computation has when it runs.
+struct workspace {
+  const seen_graph& graph;
+  std::byte* scratch;
+  std::span<const std::uint64_t> buffers;  ///< where each begins
+  thread_team& team;
+
+  std::byte* at(const location& l) const noexcept {
+    std::byte* const base =
+        l.is_buffer ? scratch + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);
+    return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
+  }
+  template <class N>
+  N* numbers(const location& l) const noexcept {
+    return reinterpret_cast<N*>(at(l));
+  }
+};
+
+}  // namespace troupe::dnn::host

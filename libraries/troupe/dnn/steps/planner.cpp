@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <troupe/base/round_up.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::convert || o == op::write; }
+
+bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
+  return a.rank == b.rank && a.extents == b.extents;
+}
+
+// Float does not have all sums of i8, nor all integers of 32 bits.
+bool needs_double(const seen_graph& g) noexcept {
+  return std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
+    return t.where != seen_tensor::place::number &&
+           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
+  });
+}
+
+class planner {
+ public:
+  explicit planner(const seen_graph& g) : graph_(g), tensors_(g.tensors().size()) {
+    out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
+  }
+  step_list plan();
+
+ private:
+  using operation = pass::operation;
+  struct tensor_state {
+    std::optional<location> place;      ///< where it can be read
+    std::optional<location> dense;      ///< a copy in the type of numbers, without gaps
+    std::optional<std::uint16_t> slot;  ///< the operation of the open pass that has it
+    std::size_t last_reader = 0;        ///< the last node that reads it
+    std::size_t readers = 0;
+    std::uint16_t writes_to = no_tensor;  ///< the memory that is all that becomes of it
+  };
+  struct buffer {
+    std::uint64_t bytes;
+    std::size_t first, last;  ///< the steps that use it
+  };
+
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  void look();
+  void add(const seen_node& n);
+  void use(const location& l);
+
+  // Passes.
+  std::uint16_t put(const operation& o);
+  std::uint16_t operand_of(const location& l);
+  std::uint16_t slot_of(std::uint16_t t);
+  void join(const seen_node& n);
+  void close();
+  void push(pass p);
+
+  // Steps.
+  void copy(const location& from, const location& to);
+  location new_buffer(const tensor_shape& s);
+  location result(std::uint16_t t);
+  location dense(std::uint16_t t);
+  void add_view(const seen_node& n);
+  void add_concatenation(const seen_node& n);
+  void add_whole(const seen_node& n);
+  void place_buffers();
+
+  const seen_graph& graph_;
+  step_list out_;
+  std::vector<tensor_state> tensors_;
+  std::vector<buffer> buffers_;
+  std::optional<pass> open_;
+  std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
+  std::size_t node_ = 0;
+};
+
+step_list planner::plan() {
+  look();
+  for (const seen_node& n : graph_.nodes()) {
+    add(n);
+    ++node_;
+  }
+  close();
+  place_buffers();
+  return std::move(out_);
+}
+
+// Finds out what becomes of each tensor.
+void planner::look() {
+  const auto nodes = graph_.nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t k = 0; k < nodes[i].input_count; ++k) {
+      tensor_state& t = tensors_[nodes[i].inputs[k]];
+      t.last_reader = i, ++t.readers;
+      const seen_tensor& to = tensor(nodes[i].outputs[0]);
+      const bool is_copy = nodes[i].what == op::write && to.type == out_.numbers && is_dense(to.shape);
+      t.writes_to = is_copy && t.readers == 1 ? nodes[i].outputs[0] : no_tensor;
+    }
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const seen_tensor& t = graph_.tensors()[i];
+    if (t.where == seen_tensor::place::memory)
+      tensors_[i].place =
+          location{.is_buffer = false, .number = t.memory, .type = t.type, .offset = 0, .shape = t.shape};
+  }
+}
+
+void planner::add(const seen_node& n) {
+  const seen_tensor& out = tensor(n.outputs[0]);
+  if (is_of_elements(n.what)) {
+    // A step may have put its result where it is written to.
+    const tensor_state& from = tensors_[n.inputs[0]];
+    if (n.what == op::write && from.writes_to == n.outputs[0] && from.place && !from.place->is_buffer &&
+        tensor(n.inputs[0]).where == seen_tensor::place::within && from.place->number == out.memory)
+      return;
+    if (open_ && !same_extents(open_->extents, out.shape)) close();
+    return join(n);
+  }
+  // The open pass can go on behind a step that needs nothing of it.
+  for (std::size_t k = 0; k < n.input_count; ++k)
+    if (tensors_[n.inputs[k]].slot && !tensors_[n.inputs[k]].place) close();
+  if (n.what == op::reshape || n.what == op::transposition || n.what == op::slice) return add_view(n);
+  if (n.what == op::concatenation) return add_concatenation(n);
+  add_whole(n);
+}
+
+// A buffer is used by the next step.
+void planner::use(const location& l) {
+  if (!l.is_buffer) return;
+  buffer& b = buffers_[l.number];
+  b.first = std::min(b.first, out_.steps.size()), b.last = out_.steps.size();
+}
+
+// -- passes
+
+std::uint16_t planner::put(const operation& o) {
+  open_->operations.push_back(o);
+  return static_cast<std::uint16_t>(open_->operations.size() - 1);
+}
+std::uint16_t planner::operand_of(const location& l) {
+  open_->operands.push_back(l);
+  return static_cast<std::uint16_t>(open_->operands.size() - 1);
+}
+
+std::uint16_t planner::slot_of(std::uint16_t t) {
+  tensor_state& s = tensors_[t];
+  if (s.slot) return *s.slot;
+  if (tensor(t).where == seen_tensor::place::number)
+    return put({.what = operation::kind::number, .value = tensor(t).number});
+  const std::uint16_t slot = put({.what = operation::kind::read, .operand = operand_of(*s.place)});
+  s.slot = slot, in_pass_.push_back(t);
+  return slot;
+}
+
+void planner::join(const seen_node& n) {
+  const seen_tensor& out = tensor(n.outputs[0]);
+  if (!open_) open_.emplace().extents = out.shape;
+  operation o{.what = operation::kind::apply};
+  for (std::size_t k = 0; k < n.input_count; ++k) o.from[k] = slot_of(n.inputs[k]);
+  for (std::size_t k = n.input_count; k < 3; ++k) o.from[k] = o.from[0];
+  tensor_state& made = tensors_[n.outputs[0]];
+  if (n.what == op::write) {
+    o.what = operation::kind::write, o.operand = operand_of(*made.place);
+    put(o);
+    return;
+  }
+  if (n.what == op::convert)
+    o.what = operation::kind::round, o.type = out.type;
+  else
+    o.function = n.numbers.as<pointwise_form>().function;
+  made.slot = put(o);
+  in_pass_.push_back(n.outputs[0]);
+}
+
+// Ends the open pass. What is wanted of it later is kept.
+void planner::close() {
+  if (!open_) return;
+  for (const std::uint16_t t : in_pass_) {
+    tensor_state& s = tensors_[t];
+    if (!s.place && s.readers > 0 && s.last_reader >= node_) {
+      s.place = result(t);
+      put({.what = operation::kind::write, .operand = operand_of(*s.place), .from = {*s.slot}});
+    }
+    s.slot.reset();
+  }
+  in_pass_.clear();
+  push(*std::exchange(open_, std::nullopt));
+}
+
+// The elements are walked in the order of memory that is written, of the graph's rather than a buffer's.
+void planner::push(pass p) {
+  constexpr std::size_t none = SIZE_MAX;
+  std::size_t first = none;
+  for (const operation& o : p.operations)
+    if (o.what == operation::kind::write && (first == none || p.operands[first].is_buffer)) first = o.operand;
+  std::vector<indexes> strides;
+  p.walked.resize(p.operands.size());
+  const auto take = [&](std::size_t i) {
+    p.walked[i] = strides.size();
+    strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
+  };
+  if (first != none) take(first);
+  for (std::size_t i = 0; i < p.operands.size(); ++i)
+    if (i != first) take(i);
+  p.over = walk(p.extents.rank, p.extents.extents, std::move(strides), true);
+  for (const location& l : p.operands) use(l);
+  out_.steps.emplace_back(std::move(p));
+}
+
+// -- steps
+
+void planner::copy(const location& from, const location& to) {
+  pass p{.extents = to.shape, .operations = {}, .operands = {from, to}, .over = {}, .walked = {}};
+  p.operations.push_back({.what = operation::kind::read, .operand = 0});
+  p.operations.push_back({.what = operation::kind::write, .operand = 1});
+  push(std::move(p));
+}
+
+location planner::new_buffer(const tensor_shape& s) {
+  location l{.is_buffer = true,
+             .number = static_cast<std::uint16_t>(buffers_.size()),
+             .type = out_.numbers,
+             .offset = 0,
+             .shape = s};
+  l.shape.strides = dense_strides(s);
+  buffers_.push_back({round_up(static_cast<std::uint64_t>(elements_of(s)) * bytes_of(out_.numbers), 64), SIZE_MAX, 0});
+  return l;
+}
+
+// Where a step puts a tensor: in the memory that it is written to, if that is all that becomes of it.
+location planner::result(std::uint16_t t) {
+  const std::uint16_t to = tensors_[t].writes_to;
+  if (to == no_tensor || !same_extents(tensor(to).shape, tensor(t).shape)) return new_buffer(tensor(t).shape);
+  location l = *tensors_[to].place;
+  l.shape.strides = dense_strides(l.shape);
+  return l;
+}
+
+location planner::dense(std::uint16_t t) {
+  tensor_state& s = tensors_[t];
+  location l = *s.place;
+  if (l.type == out_.numbers && is_dense(l.shape)) {
+    l.shape.strides = dense_strides(l.shape);
+    return l;
+  }
+  if (!s.dense) {
+    s.dense = new_buffer(l.shape);
+    copy(l, *s.dense);
+  }
+  return *s.dense;
+}
+
+void planner::add_view(const seen_node& n) {
+  location l = n.what == op::reshape ? dense(n.inputs[0]) : *tensors_[n.inputs[0]].place;
+  const tensor_shape before = l.shape;
+  l.shape = tensor(n.outputs[0]).shape;
+  if (n.what == op::reshape) l.shape.strides = dense_strides(l.shape);
+  for (std::size_t i = 0; n.what != op::reshape && i < l.shape.rank; ++i) {
+    const bool turned = n.what == op::transposition;
+    l.shape.strides[i] =
+        before.strides[turned ? static_cast<std::size_t>(n.numbers.as<transposition_form>().from[i]) : i];
+    if (!turned) l.offset += n.numbers.as<slice_form>().first[i] * before.strides[i];
+  }
+  tensors_[n.outputs[0]].place = l;
+}
+
+void planner::add_concatenation(const seen_node& n) {
+  const location whole = result(n.outputs[0]);
+  const auto along = static_cast<std::size_t>(n.numbers.as<concatenation_form>().along);
+  std::int64_t first = 0;
+  for (std::size_t k = 0; k < n.input_count; ++k) {
+    location part = whole;
+    part.shape.extents = tensor(n.inputs[k]).shape.extents;
+    part.offset += first * whole.shape.strides[along];
+    first += part.shape.extents[along];
+    copy(*tensors_[n.inputs[k]].place, part);
+  }
+  tensors_[n.outputs[0]].place = whole;
+}
+
+void planner::add_whole(const seen_node& n) {
+  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}};
+  for (std::size_t k = 0; k < n.input_count; ++k) s.inputs.push_back(dense(n.inputs[k]));
+  for (std::size_t k = 0; k < n.output_count; ++k)
+    s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
+  for (const location& l : s.inputs) use(l);
+  for (const location& l : s.outputs) use(l);
+  out_.steps.emplace_back(std::move(s));
+}
+
+// Gives each buffer the lowest place that is free while it is used.
+void planner::place_buffers() {
+  out_.buffers.assign(buffers_.size(), 0);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    std::uint64_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t k = 0; k < i; ++k) {
+        const bool together = buffers_[k].first <= buffers_[i].last && buffers_[i].first <= buffers_[k].last;
+        if (together && at < out_.buffers[k] + buffers_[k].bytes && out_.buffers[k] < at + buffers_[i].bytes)
+          at = out_.buffers[k] + buffers_[k].bytes, moved = true;
+      }
+    }
+    out_.buffers[i] = at;
+    out_.bytes = std::max(out_.bytes, at + buffers_[i].bytes);
+  }
+}
+
+}  // namespace
+
+step_list steps_of(const seen_graph& g) { return planner(g).plan(); }
+
+}  // namespace troupe::dnn
