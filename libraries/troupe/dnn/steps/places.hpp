@@ -47,6 +47,10 @@ class walk {
   /// `strides` of each operand. With `reorder`, lines run where the first operand's elements are neighbours.
   walk(std::size_t rank, const indexes& extents, std::vector<indexes> strides, bool reorder = false);
 
+  std::size_t rank() const noexcept { return rank_; }
+  std::int64_t extent(std::size_t i) const noexcept { return extents_[i]; }
+  std::int64_t stride(std::size_t operand, std::size_t i) const noexcept { return strides_[operand][i]; }
+
   std::int64_t lines() const noexcept { return lines_; }
   std::int64_t length() const noexcept { return extents_[rank_ - 1]; }
   std::int64_t along(std::size_t operand) const noexcept { return strides_[operand][rank_ - 1]; }

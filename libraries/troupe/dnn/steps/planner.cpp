@@ -24,7 +24,7 @@ bool needs_double(const seen_graph& g) noexcept {
 
 class planner {
  public:
-  explicit planner(const seen_graph& g) : graph_(g), tensors_(g.tensors().size()) {
+  planner(const seen_graph& g, const pass_limits& most) : graph_(g), most_(most), tensors_(g.tensors().size()) {
     out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
   }
   step_list plan();
@@ -53,6 +53,7 @@ class planner {
   std::uint16_t put(const operation& o);
   std::uint16_t operand_of(const location& l);
   std::uint16_t slot_of(std::uint16_t t);
+  bool is_full() const noexcept;
   void join(const seen_node& n);
   void close();
   void push(pass p);
@@ -68,6 +69,7 @@ class planner {
   void place_buffers();
 
   const seen_graph& graph_;
+  const pass_limits most_;
   step_list out_;
   std::vector<tensor_state> tensors_;
   std::vector<buffer> buffers_;
@@ -114,7 +116,7 @@ void planner::add(const seen_node& n) {
     if (n.what == op::write && from.writes_to == n.outputs[0] && from.place && !from.place->is_buffer &&
         tensor(n.inputs[0]).where == seen_tensor::place::within && from.place->number == out.memory)
       return;
-    if (open_ && !same_extents(open_->extents, out.shape)) close();
+    if (open_ && (!same_extents(open_->extents, out.shape) || is_full())) close();
     return join(n);
   }
   // The open pass can go on behind a step that needs nothing of it.
@@ -141,6 +143,14 @@ std::uint16_t planner::put(const operation& o) {
 std::uint16_t planner::operand_of(const location& l) {
   open_->operands.push_back(l);
   return static_cast<std::uint16_t>(open_->operands.size() - 1);
+}
+
+// Whether a further node, with what is kept of the pass at its end, could be too much.
+bool planner::is_full() const noexcept {
+  constexpr std::size_t of_a_node = 4;
+  const std::size_t kept = in_pass_.size();
+  return open_->operations.size() + kept + of_a_node > most_.operations ||
+         open_->operands.size() + kept + of_a_node > most_.operands;
 }
 
 std::uint16_t planner::slot_of(std::uint16_t t) {
@@ -309,6 +319,6 @@ void planner::place_buffers() {
 
 }  // namespace
 
-step_list steps_of(const seen_graph& g) { return planner(g).plan(); }
+step_list steps_of(const seen_graph& g, const pass_limits& most) { return planner(g, most).plan(); }
 
 }  // namespace troupe::dnn

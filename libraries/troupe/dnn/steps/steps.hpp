@@ -43,8 +43,13 @@ struct step_list {
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
+/// How large a pass may be. Longer ones are divided.
+struct pass_limits {
+  std::size_t operations = SIZE_MAX, operands = SIZE_MAX;
+};
+
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
 /// is a view of them, until a step needs them without gaps.
-step_list steps_of(const seen_graph& g);
+step_list steps_of(const seen_graph& g, const pass_limits& most = {});
 
 }  // namespace troupe::dnn

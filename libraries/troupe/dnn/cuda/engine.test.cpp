@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA engine on a fake driver, which runs its kernels on the processor. What they compute is tested by the suites.
+#include <troupe/dnn/testing/numerics.hpp>
+
+const char* troupe::numerics::engine_of_program() { return TROUPE_ENGINE_UNDER_TEST; }
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+class dnn_cuda : public dnn_numerics {};
+
+TEST_F(dnn_cuda, divides_passes_that_are_longer_than_a_kernel_takes) {
+  value x = given(dtype::f32, {3, 5});
+  for (int i = 0; i < 200; ++i) x = x * 0.5 + given(dtype::f32, {1, 5});
+  expect_as_defined({x}, dtype::f32, 1e-6);
+  value y = given(dtype::f32, {3, 5});
+  std::vector<value> all;
+  for (int i = 0; i < 70; ++i) all.push_back(y = tanh(y));
+  expect_as_defined(all, dtype::f32, 1e-5);
+}
+
+TEST_F(dnn_cuda, keeps_to_the_workspace) {
+  const value x = given(dtype::f32, {8, 8});
+  stored_tensor& to = stored(dtype::f16, {8, 8});
+  computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};
+  const auto needs = engine->run(prepare::of(r));
+  ASSERT_TRUE(needs);
+  EXPECT_GT(*needs, 0u);
+  r.workspace = *needs - 1;
+  const auto refused = engine->run(r);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("workspace is"), std::string::npos) << refused.error().text();
+  r.workspace = *needs;
+  EXPECT_TRUE(engine->run(r));
+}
+
+}  // namespace
+}  // namespace troupe::dnn

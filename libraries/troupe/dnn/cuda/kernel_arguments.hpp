@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// What the kernels of dnn are given. Plain numbers: host and device compile it alike.
+namespace troupe::dnn::kernel_arguments {
+
+inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8;
+
+/// See pass::operation.
+struct operation {
+  enum what : std::uint8_t { read, number, apply, round, write };
+  std::uint8_t what, function, type, operand;
+  std::uint8_t from[3], unused;
+  double value;
+};
+struct operand {
+  void* memory;
+  std::uint64_t type;
+  std::int64_t strides[most_indexes];
+};
+/// A pass. The first index is the slowest.
+struct elements {
+  std::int64_t rank, extents[most_indexes], count;
+  std::uint64_t operations;
+  operation all[most_operations];
+  operand operands[most_operands];
+};
+
+/// Indexes, and how far elements lie apart along them in three tensors.
+struct indexes {
+  std::int64_t rank, count;
+  std::int64_t extents[most_indexes], x[most_indexes], scale[most_indexes], statistics[most_indexes];
+};
+/// Elements in sets: `outside` has an element for each set, `inside` those of one set.
+struct sets {
+  indexes outside, inside;
+};
+
+struct reducing {
+  sets all;
+  const void* x;
+  void* y;
+  std::int64_t kind;  ///< reduction_kind
+};
+struct softmaxing {
+  sets all;
+  const void *x, *dy;  ///< of the gradient: x is y
+  void* to;
+  std::int64_t logarithmic;
+};
+struct normalizing {
+  sets all;
+  const void *x, *scale, *offset, *running_mean, *running_variance;
+  void *y, *mean, *deviation, *next_mean, *next_variance;
+  std::int64_t rms;
+  double epsilon, momentum;
+};
+struct normalizing_back {
+  sets all;
+  const void *dy, *x, *mean, *deviation, *scale;
+  void *dx, *dscale, *doffset;  ///< dx, or one or two of the others
+  std::int64_t rms;
+};
+
+/// Images and windows, always of three spatial indexes.
+struct windows {
+  std::int64_t in[3], out[3], width[3], before[3], step[3], dilation[3];
+};
+struct convolving {
+  windows g;
+  std::int64_t images, groups, channels, out_channels;  ///< channels of a group
+  const void *a, *b;                                    ///< x or dy; filters, or x of the gradient of the filters
+  void* to;
+};
+struct pooling {
+  windows g;
+  std::int64_t planes, kind;
+  const void *x, *dy;
+  void* to;
+};
+
+struct multiplying {
+  std::int64_t m, n, k;
+  indexes batch;  ///< x: a, scale: b; the product has no gaps
+  const void *a, *b;
+  void* c;
+};
+
+}  // namespace troupe::dnn::kernel_arguments

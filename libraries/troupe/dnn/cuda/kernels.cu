@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Everything of dnn, for all types and strides.
+#include "windows.cuh"
+
+using namespace troupe::dnn;
+using namespace troupe::dnn::on_gpu;
+
+#define KERNEL(NAME, ARGUMENTS, ...) \
+  extern "C" __global__ void troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
+#include "kernel_list.inc"

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda/kernels.hpp>
+
+namespace troupe::dnn {
+
+/// The kernels of kernels.cu.
+result<cuda::kernel_set> load_kernels();
+
+}  // namespace troupe::dnn

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/cuda/launches.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+constexpr unsigned threads = 256, set_threads = 128;  // the latter as in sets.cuh
+
+template <fixed_string Name, class A>
+result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
+  const bool is_float = w.all.numbers == dtype::f32;
+  return cuda::launch(w.kernels, is_float ? cuda::kernel<Name, float> : cuda::kernel<Name, double>,
+                      {cuda::at_most(blocks, w.most_blocks)}, {of_threads}, w.stream, "dnn", arguments);
+}
+template <fixed_string Name, class A>
+result<void> launch_for(const launch_site& w, std::int64_t elements, const A& arguments) {
+  return launch<Name>(w, (elements + threads - 1) / threads, threads, arguments);
+}
+
+// -- sets of elements
+
+// Divides the indexes of x, of which those in `inside` belong to one set.
+kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
+                               const tensor_shape* statistics = nullptr) noexcept {
+  kernel_arguments::sets out{};
+  out.outside.count = out.inside.count = 1;
+  const indexes of_x = dense_strides(x),
+                of_scale = scale != nullptr ? broadcast_strides(*scale, x.rank, x.extents) : indexes{},
+                of_statistics = statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : indexes{};
+  for (std::size_t i = 0; i < x.rank; ++i) {
+    kernel_arguments::indexes& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
+    const auto k = static_cast<std::size_t>(to.rank++);
+    to.extents[k] = x.extents[i], to.count *= x.extents[i];
+    to.x[k] = of_x[i], to.scale[k] = of_scale[i], to.statistics[k] = of_statistics[i];
+  }
+  return out;
+}
+
+result<void> reduce(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<reduction_form>();
+  const kernel_arguments::reducing r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]), w.at(s.outputs[0]),
+                                     static_cast<std::int64_t>(f.kind)};
+  return launch<"reduce">(w, r.all.outside.count, set_threads, r);
+}
+
+result<void> softmax(const whole_step& s, const launch_site& w, bool gradient) {
+  const auto f = s.numbers.as<softmax_form>();
+  const location& shown = s.inputs[gradient ? 1 : 0];
+  const kernel_arguments::softmaxing r{sets_of(shown.shape, std::int64_t{1} << f.over), w.at(shown),
+                                       gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]), f.logarithmic};
+  return gradient ? launch<"softmax_gradient">(w, r.all.outside.count, set_threads, r)
+                  : launch<"softmax">(w, r.all.outside.count, set_threads, r);
+}
+
+// Where index 1 is divided into groups, it is two: the group, and the channel in it.
+tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept {
+  if (groups <= 1) return s;
+  tensor_shape out{.rank = s.rank + 1};
+  for (std::size_t i = 0; i < s.rank; ++i) out.extents[i < 2 ? i : i + 1] = s.extents[i];
+  const bool one = s.extents[1] == 1 && !statistics;  // the same for all channels
+  out.extents[1] = one ? 1 : groups;
+  out.extents[2] = statistics || one ? 1 : s.extents[1] / groups;
+  out.strides = dense_strides(out);
+  return out;
+}
+std::int64_t grouped_over(const normalization_form& f) noexcept {
+  if (f.groups <= 1) return f.over;
+  // Index 0 stays, index 1 is the group, and what was from index 1 on is one further.
+  return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
+}
+
+result<void> normalize(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  std::size_t next = 1;
+  const auto input = [&](bool given) -> const location* { return given ? &s.inputs[next++] : nullptr; };
+  const location* const scale = input(f.has_affine != 0);
+  const location* const offset = input(f.has_affine != 0 && f.rms == 0);
+  const location *const running_mean = input(f.has_running != 0), *const running_variance = input(f.has_running != 0);
+  const auto at = [&](const location* l) { return l != nullptr ? w.at(*l) : nullptr; };
+  const tensor_shape x = grouped(s.inputs[0].shape, f.groups, false);
+  const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
+  const kernel_arguments::normalizing r{.all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr),
+                                        .x = w.at(s.inputs[0]),
+                                        .scale = at(scale),
+                                        .offset = at(offset),
+                                        .running_mean = at(running_mean),
+                                        .running_variance = at(running_variance),
+                                        .y = w.at(s.outputs[0]),
+                                        .mean = w.at(s.outputs[1]),
+                                        .deviation = w.at(s.outputs[2]),
+                                        .next_mean = f.has_running != 0 ? w.at(s.outputs[3]) : nullptr,
+                                        .next_variance = f.has_running != 0 ? w.at(s.outputs[4]) : nullptr,
+                                        .rms = f.rms,
+                                        .epsilon = f.epsilon,
+                                        .momentum = f.momentum};
+  return launch<"normalize">(w, r.all.outside.count, set_threads, r);
+}
+
+result<void> normalization_gradient(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  const location* const scale = f.has_affine != 0 ? &s.inputs[4] : nullptr;
+  const tensor_shape x = grouped(s.inputs[1].shape, f.groups, false),
+                     statistics = grouped(s.inputs[2].shape, f.groups, true);
+  const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
+  kernel_arguments::normalizing_back r{
+      .all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr, &statistics),
+      .dy = w.at(s.inputs[0]),
+      .x = w.at(s.inputs[1]),
+      .mean = w.at(s.inputs[2]),
+      .deviation = w.at(s.inputs[3]),
+      .scale = scale != nullptr ? w.at(*scale) : nullptr,
+      .dx = w.at(s.outputs[0]),
+      .dscale = nullptr,
+      .doffset = nullptr,
+      .rms = f.rms};
+  TROUPE_TRY(launch<"normalization_gradient">(w, r.all.outside.count, set_threads, r));
+  if (scale == nullptr) return {};
+  std::int64_t inside = 0;
+  for (std::size_t i = 0; i < x.rank; ++i)
+    if (of_scale.extents[i] == 1) inside |= std::int64_t{1} << i;
+  r.all = sets_of(x, inside, &of_scale, &statistics);
+  r.dscale = w.at(s.outputs[1]), r.doffset = f.rms == 0 ? w.at(s.outputs[2]) : nullptr;
+  return launch<"scale_gradient">(w, r.all.outside.count, set_threads, r);
+}
+
+// -- windows
+
+kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
+                                     const std::int64_t* widths) noexcept {
+  kernel_arguments::windows g{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+  const std::size_t spatial = image.rank - 2, first = most_spatial - spatial;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    g.in[first + i] = image.extents[2 + i], g.out[first + i] = result.extents[2 + i], g.width[first + i] = widths[i];
+    g.before[first + i] = s.before[i], g.step[first + i] = s.step[i], g.dilation[first + i] = s.dilation[i];
+  }
+  return g;
+}
+
+result<void> convolve(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<convolution_form>();
+  const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
+  const tensor_shape& image = forward ? s.inputs[0].shape : of_data ? s.outputs[0].shape : s.inputs[1].shape;
+  const tensor_shape& filters = forward || of_data ? s.inputs[1].shape : s.outputs[0].shape;
+  const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
+  const kernel_arguments::convolving r{.g = windows_of(f.window, image, result, filters.extents.data() + 2),
+                                       .images = image.extents[0],
+                                       .groups = f.groups,
+                                       .channels = filters.extents[1],
+                                       .out_channels = filters.extents[0] / f.groups,
+                                       .a = w.at(s.inputs[0]),
+                                       .b = w.at(s.inputs[1]),
+                                       .to = w.at(s.outputs[0])};
+  const std::int64_t count = elements_of(s.outputs[0].shape);
+  if (forward) return launch_for<"convolve">(w, count, r);
+  if (of_data) return launch_for<"convolution_data_gradient">(w, count, r);
+  return launch<"convolution_weight_gradient">(w, count, set_threads, r);
+}
+
+result<void> pool(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<pooling_form>();
+  const bool forward = s.what == op::pooling;
+  const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
+  const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
+  const kernel_arguments::pooling r{.g = windows_of(f.window, image, result, f.extents),
+                                    .planes = image.extents[0] * image.extents[1],
+                                    .kind = static_cast<std::int64_t>(f.kind),
+                                    .x = forward               ? w.at(s.inputs[0])
+                                         : s.inputs.size() > 1 ? w.at(s.inputs[1])
+                                                               : nullptr,
+                                    .dy = forward ? nullptr : w.at(s.inputs[0]),
+                                    .to = w.at(s.outputs[0])};
+  const std::int64_t count = elements_of(s.outputs[0].shape);
+  return forward ? launch_for<"pool">(w, count, r) : launch_for<"pool_gradient">(w, count, r);
+}
+
+result<void> multiply(const whole_step& s, const launch_site& w) {
+  const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
+  const std::size_t rank = c.rank;
+  kernel_arguments::multiplying r{.m = c.extents[rank - 2],
+                                  .n = c.extents[rank - 1],
+                                  .k = a.extents[rank - 1],
+                                  .batch = {},
+                                  .a = w.at(s.inputs[0]),
+                                  .b = w.at(s.inputs[1]),
+                                  .c = w.at(s.outputs[0])};
+  const indexes of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents);
+  r.batch.count = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) {
+    const auto k = static_cast<std::size_t>(r.batch.rank++);
+    r.batch.extents[k] = c.extents[i], r.batch.count *= c.extents[i];
+    r.batch.x[k] = of_a[i], r.batch.scale[k] = of_b[i];
+  }
+  return launch_for<"multiply">(w, elements_of(c), r);
+}
+
+}  // namespace
+
+const pass_limits limits_of_kernels{.operations = kernel_arguments::most_operations,
+                                    .operands = kernel_arguments::most_operands};
+
+result<void> enqueue(const pass& p, const launch_site& w) {
+  kernel_arguments::elements e{};
+  e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
+  for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
+  for (std::size_t i = 0; i < p.operations.size(); ++i) {
+    const pass::operation& o = p.operations[i];
+    e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
+                .function = static_cast<std::uint8_t>(o.function),
+                .type = static_cast<std::uint8_t>(o.type),
+                .operand = static_cast<std::uint8_t>(o.operand),
+                .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
+                         static_cast<std::uint8_t>(o.from[2])},
+                .unused = 0,
+                .value = o.value};
+  }
+  for (std::size_t i = 0; i < p.operands.size(); ++i) {
+    e.operands[i].memory = w.at(p.operands[i]), e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
+    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.walked[i], k);
+  }
+  return launch_for<"elements">(w, e.count, e);
+}
+
+result<void> enqueue(const whole_step& s, const launch_site& w) {
+  switch (s.what) {
+    case op::convolution:
+    case op::convolution_data_gradient:
+    case op::convolution_weight_gradient:
+      return convolve(s, w);
+    case op::product:
+      return multiply(s, w);
+    case op::reduction:
+      return reduce(s, w);
+    case op::normalization:
+      return normalize(s, w);
+    case op::normalization_gradient:
+      return normalization_gradient(s, w);
+    case op::pooling:
+    case op::pooling_gradient:
+      return pool(s, w);
+    case op::softmax:
+      return softmax(s, w, false);
+    default:
+      return softmax(s, w, true);
+  }
+}
+
+}  // namespace troupe::dnn

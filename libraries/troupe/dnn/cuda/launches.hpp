@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda/launch.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+
+/// Where a graph is computed: its addresses, memory between its steps, and the stream.
+struct launch_site {
+  const cuda::kernel_set& kernels;
+  const seen_graph& graph;
+  std::uint64_t scratch;
+  const step_list& all;
+  CUstream stream;
+  std::int64_t most_blocks;  ///< that a launch is worth on this GPU
+
+  void* at(const location& l) const noexcept {
+    const std::uint64_t base = l.is_buffer ? scratch + all.buffers[l.number] : graph.memory()[l.number].address;
+    return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(l.offset) * bytes_of(l.type));
+  }
+};
+
+/// The passes that the kernels take.
+extern const pass_limits limits_of_kernels;
+
+/// Enqueue a step.
+result<void> enqueue(const pass& p, const launch_site& w);
+result<void> enqueue(const whole_step& s, const launch_site& w);
+
+}  // namespace troupe::dnn

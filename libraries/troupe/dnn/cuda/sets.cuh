@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <troupe/dnn/forms.hpp>
+
+#include "elements.cuh"
+
+/// A block computes a set after the other; its threads share the elements. Sums are in double and in a fixed order.
+namespace troupe::dnn::on_gpu {
+
+constexpr unsigned set_threads = 128;
+
+struct places {
+  i64 x = 0, scale = 0, statistics = 0;
+};
+__device__ inline places place_of(const kernel_arguments::indexes& all, i64 n) {
+  places out;
+  for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
+    const i64 at = n % all.extents[i];
+    out.x += at * all.x[i], out.scale += at * all.scale[i], out.statistics += at * all.statistics[i];
+  }
+  return out;
+}
+
+/// Combines what the threads have; all get the result.
+template <class Combine>
+__device__ double combine_threads(double mine, const Combine& combine) {
+  __shared__ double all[set_threads];
+  all[threadIdx.x] = mine;
+  __syncthreads();
+  for (unsigned half = set_threads / 2; half != 0; half /= 2) {
+    if (threadIdx.x < half) all[threadIdx.x] = combine(all[threadIdx.x], all[threadIdx.x + half]);
+    __syncthreads();
+  }
+  const double out = all[0];
+  __syncthreads();
+  return out;
+}
+template <class Value>
+__device__ double sum_of_set(const kernel_arguments::indexes& inside, const Value& value) {
+  double mine = 0;
+  for (i64 i = threadIdx.x; i < inside.count; i += set_threads) mine += value(place_of(inside, i));
+  return combine_threads(mine, [](double a, double b) { return a + b; });
+}
+template <class F>
+__device__ void for_each_set(const kernel_arguments::sets& all, const F& f) {
+  for (i64 s = blockIdx.x; s < all.outside.count; s += gridDim.x) f(s, place_of(all.outside, s));
+}
+
+template <class N>
+__device__ void reduce(const kernel_arguments::reducing& r) {
+  const auto kind = static_cast<reduction_kind>(r.kind);
+  const auto combine = [kind](double a, double b) {
+    switch (kind) {
+      case reduction_kind::maximum:
+      case reduction_kind::absolute_maximum:
+        return a > b || a != a ? a : b;
+      case reduction_kind::minimum:
+        return a < b || a != a ? a : b;
+      case reduction_kind::product:
+        return a * b;
+      default:
+        return a + b;
+    }
+  };
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double start = kind == reduction_kind::maximum   ? -infinite
+                       : kind == reduction_kind::minimum ? infinite
+                       : kind == reduction_kind::product ? 1.0
+                                                         : 0.0;
+  for_each_set(r.all, [&](i64 s, const places& at) {
+    const N* const x = static_cast<const N*>(r.x) + at.x;
+    double mine = start;
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
+      double v = static_cast<double>(x[place_of(r.all.inside, i).x]);
+      if (kind == reduction_kind::absolute_maximum || kind == reduction_kind::norm1) v = fabs(v);
+      if (kind == reduction_kind::norm2) v *= v;
+      mine = combine(mine, v);
+    }
+    double v = combine_threads(mine, combine);
+    if (kind == reduction_kind::mean) v /= static_cast<double>(r.all.inside.count);
+    if (kind == reduction_kind::norm2) v = sqrt(v);
+    if (threadIdx.x == 0) static_cast<N*>(r.y)[s] = static_cast<N>(v);
+  });
+}
+
+template <class N>
+__device__ void softmax(const kernel_arguments::softmaxing& r) {
+  for_each_set(r.all, [&](i64, const places& at) {
+    const N* const x = static_cast<const N*>(r.x) + at.x;
+    N* const y = static_cast<N*>(r.to) + at.x;
+    double mine = -std::numeric_limits<double>::infinity();
+    const auto larger = [](double a, double b) { return a > b || a != a ? a : b; };
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads)
+      mine = larger(mine, static_cast<double>(x[place_of(r.all.inside, i).x]));
+    const N most = static_cast<N>(combine_threads(mine, larger));
+    const double sum =
+        sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(exp(x[p.x] - most)); });
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
+      const i64 p = place_of(r.all.inside, i).x;
+      y[p] = r.logarithmic != 0 ? x[p] - most - static_cast<N>(log(sum))
+                                : static_cast<N>(static_cast<double>(exp(x[p] - most)) / sum);
+    }
+  });
+}
+template <class N>
+__device__ void softmax_gradient(const kernel_arguments::softmaxing& r) {
+  for_each_set(r.all, [&](i64, const places& at) {
+    const N* const y = static_cast<const N*>(r.x) + at.x;
+    const N* const dy = static_cast<const N*>(r.dy) + at.x;
+    const N sum = static_cast<N>(sum_of_set(r.all.inside, [&](const places& p) {
+      return static_cast<double>(dy[p.x]) * (r.logarithmic != 0 ? 1.0 : static_cast<double>(y[p.x]));
+    }));
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
+      const i64 p = place_of(r.all.inside, i).x;
+      static_cast<N*>(r.to)[at.x + p] = r.logarithmic != 0 ? dy[p] - exp(y[p]) * sum : y[p] * (dy[p] - sum);
+    }
+  });
+}
+
+template <class N>
+__device__ void normalize(const kernel_arguments::normalizing& r) {
+  const auto count = static_cast<double>(r.all.inside.count);
+  for_each_set(r.all, [&](i64 s, const places& at) {
+    const N* const x = static_cast<const N*>(r.x) + at.x;
+    double mean = 0;
+    if (r.rms == 0)
+      mean = sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(x[p.x]); }) / count;
+    const double squares = sum_of_set(r.all.inside, [&](const places& p) {
+      const double d = static_cast<double>(x[p.x]) - mean;
+      return d * d;
+    });
+    const N m = static_cast<N>(mean), deviation = static_cast<N>(1 / sqrt(squares / count + r.epsilon));
+    if (threadIdx.x == 0) {
+      static_cast<N*>(r.mean)[s] = m, static_cast<N*>(r.deviation)[s] = deviation;
+      if (r.running_mean != nullptr) {
+        const auto next = [&](const void* before, double here) {
+          return static_cast<N>((1 - r.momentum) * static_cast<double>(static_cast<const N*>(before)[s]) +
+                                r.momentum * here);
+        };
+        static_cast<N*>(r.next_mean)[s] = next(r.running_mean, mean);
+        static_cast<N*>(r.next_variance)[s] = next(r.running_variance, squares / (count > 1 ? count - 1 : 1));
+      }
+    }
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
+      const places p = place_of(r.all.inside, i);
+      N y = (x[p.x] - m) * deviation;
+      if (r.scale != nullptr) y *= static_cast<const N*>(r.scale)[at.scale + p.scale];
+      if (r.offset != nullptr) y += static_cast<const N*>(r.offset)[at.scale + p.scale];
+      static_cast<N*>(r.y)[at.x + p.x] = y;
+    }
+  });
+}
+
+/// The sets are those of the statistics.
+template <class N>
+__device__ void normalization_gradient(const kernel_arguments::normalizing_back& r) {
+  const auto count = static_cast<double>(r.all.inside.count);
+  for_each_set(r.all, [&](i64 s, const places& at) {
+    const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
+    const double m = static_cast<double>(static_cast<const N*>(r.mean)[s]),
+                 deviation = static_cast<double>(static_cast<const N*>(r.deviation)[s]);
+    const auto slope = [&](const places& p) {
+      const auto d = static_cast<double>(dy[p.x]);
+      return r.scale == nullptr ? d : d * static_cast<double>(static_cast<const N*>(r.scale)[at.scale + p.scale]);
+    };
+    const auto normal = [&](const places& p) { return (static_cast<double>(x[p.x]) - m) * deviation; };
+    const double mean = r.rms != 0 ? 0 : sum_of_set(r.all.inside, slope) / count;
+    const double along = sum_of_set(r.all.inside, [&](const places& p) { return slope(p) * normal(p); }) / count;
+    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
+      const places p = place_of(r.all.inside, i);
+      static_cast<N*>(r.dx)[at.x + p.x] = static_cast<N>(deviation * (slope(p) - mean - normal(p) * along));
+    }
+  });
+}
+/// The sets are those of the scale.
+template <class N>
+__device__ void scale_gradient(const kernel_arguments::normalizing_back& r) {
+  for_each_set(r.all, [&](i64 s, const places& at) {
+    const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
+    const double scale = sum_of_set(r.all.inside, [&](const places& p) {
+      const i64 set = at.statistics + p.statistics;
+      return static_cast<double>(dy[p.x]) *
+             (static_cast<double>(x[p.x]) - static_cast<double>(static_cast<const N*>(r.mean)[set])) *
+             static_cast<double>(static_cast<const N*>(r.deviation)[set]);
+    });
+    const double offset = r.doffset == nullptr
+                              ? 0
+                              : sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(dy[p.x]); });
+    if (threadIdx.x != 0) return;
+    static_cast<N*>(r.dscale)[s] = static_cast<N>(scale);
+    if (r.doffset != nullptr) static_cast<N*>(r.doffset)[s] = static_cast<N>(offset);
+  });
+}
+
+}  // namespace troupe::dnn::on_gpu

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// kernels.cu, compiled for the processor.
+#include <troupe/cuda/testing/kernels_on_host.hpp>
+
+#include "../windows.cuh"
+
+using namespace troupe::dnn;
+using namespace troupe::dnn::on_gpu;
+
+namespace troupe::dnn::testing {
+namespace {
+
+[[maybe_unused]] const bool kernels_are_known = [] {
+  using cuda::testing::driver;
+#define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true),
+  driver().kernels = {
+#include "../kernel_list.inc"
+  };
+  driver().attributes = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132}};
+  driver().computes = true;
+  driver().notes_calls = false;
+  return true;
+}();
+
+}  // namespace
+}  // namespace troupe::dnn::testing
