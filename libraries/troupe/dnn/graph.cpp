@@ -25,6 +25,28 @@ class graph::builder {
   explicit builder(parts& to) noexcept : to_(to) {}
 
   void add(const written& w) {
+    check(w);
+    if (!to_.refused) {
+      const std::uint16_t from = tensor_of(w.what);
+      const std::uint16_t to = add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
+      add_node({.what = op::write,
+                .input_count = 1,
+                .output_count = 1,
+                .unused = {},
+                .inputs = {from},
+                .outputs = {to},
+                .numbers = {}});
+    }
+    // What a refused graph was to write is known nevertheless: its readers must hear of it.
+    const bool is_known = std::any_of(to_.memory.begin(), to_.memory.end(), [&](const operand& m) {
+      return m.mode == access_mode::write && m.range.address == w.to.range().address;
+    });
+    if (to_.refused && !is_known && to_.memory.size() < most_memory)
+      to_.memory.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
+  }
+
+ private:
+  void check(const written& w) {
     if (to_.refused) return;
     if (const auto& refused = w.what.from().refused) return refuse(refused->what, refused->expected);
     const tensor_shape& s = w.to.shape();
@@ -39,18 +61,7 @@ class graph::builder {
       return refuse(cat("writes what ", detail::maker::text_of(w.what), " to memory that is ",
                         detail::maker::text_of(std::span(s.extents.data(), s.rank))),
                     "equal extents");
-    const std::uint16_t from = tensor_of(w.what);
-    const std::uint16_t to = add_memory(w.to.range(), s, w.to.type(), access_mode::write);
-    add_node({.what = op::write,
-              .input_count = 1,
-              .output_count = 1,
-              .unused = {},
-              .inputs = {from},
-              .outputs = {to},
-              .numbers = {}});
   }
-
- private:
   void refuse(std::string what, std::string expected) {
     if (!to_.refused) to_.refused = {std::move(what), std::move(expected)};
   }
