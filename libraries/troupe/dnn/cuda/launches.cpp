@@ -4,6 +4,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -56,17 +57,6 @@ result<void> softmax(const whole_step& s, const launch_site& w, bool gradient) {
                   : launch<"softmax">(w, r.all.outside.count, set_threads, r);
 }
 
-// Where index 1 is divided into groups, it is two: the group, and the channel in it.
-tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept {
-  if (groups <= 1) return s;
-  tensor_shape out{.rank = s.rank + 1};
-  for (std::size_t i = 0; i < s.rank; ++i) out.extents[i < 2 ? i : i + 1] = s.extents[i];
-  const bool one = s.extents[1] == 1 && !statistics;  // the same for all channels
-  out.extents[1] = one ? 1 : groups;
-  out.extents[2] = statistics || one ? 1 : s.extents[1] / groups;
-  out.strides = dense_strides(out);
-  return out;
-}
 std::int64_t grouped_over(const normalization_form& f) noexcept {
   if (f.groups <= 1) return f.over;
   // Index 0 stays, index 1 is the group, and what was from index 1 on is one further.
@@ -131,13 +121,13 @@ result<void> normalization_gradient(const whole_step& s, const launch_site& w) {
 
 kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
                                      const std::int64_t* widths) noexcept {
-  kernel_arguments::windows g{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
-  const std::size_t spatial = image.rank - 2, first = most_spatial - spatial;
-  for (std::size_t i = 0; i < spatial; ++i) {
-    g.in[first + i] = image.extents[2 + i], g.out[first + i] = result.extents[2 + i], g.width[first + i] = widths[i];
-    g.before[first + i] = s.before[i], g.step[first + i] = s.step[i], g.dilation[first + i] = s.dilation[i];
+  const window_geometry g(s, image, result, widths);
+  kernel_arguments::windows out{};
+  for (std::size_t i = 0; i < most_spatial; ++i) {
+    out.in[i] = g.in[i], out.out[i] = g.out[i], out.width[i] = g.width[i];
+    out.before[i] = g.before[i], out.step[i] = g.step[i], out.dilation[i] = g.dilation[i];
   }
-  return g;
+  return out;
 }
 
 result<void> convolve(const whole_step& s, const launch_site& w) {

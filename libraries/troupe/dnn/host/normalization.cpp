@@ -3,22 +3,10 @@
 #include <cmath>
 #include <troupe/dnn/host/sets.hpp>
 #include <troupe/dnn/host/sums.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn::host {
 namespace {
-
-// Where index 1 is divided into groups, it is two: the group, and the channel in it.
-tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) {
-  if (groups <= 1) return s;
-  tensor_shape out{.rank = s.rank + 1};
-  for (std::size_t i = 0; i < s.rank; ++i) out.extents[i < 2 ? i : i + 1] = s.extents[i];
-  // A scale can be the same for all channels.
-  const bool one = s.extents[1] == 1 && !statistics;
-  out.extents[1] = one ? 1 : groups;
-  out.extents[2] = statistics || one ? 1 : s.extents[1] / groups;
-  out.strides = dense_strides(out);
-  return out;
-}
 
 // The walk over x; operand 0 is x and everything of its extents, 1 the statistics, 2 the scale and the offset.
 struct shapes {
