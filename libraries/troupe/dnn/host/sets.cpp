@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <troupe/base/for_each_processor.hpp>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/sets.hpp>
 #include <troupe/dnn/host/sums.hpp>
+#include <troupe/epilogue/host/runs.hpp>
 
 namespace troupe::dnn::host {
 namespace {
@@ -31,6 +33,34 @@ double start_of(reduction_kind k) noexcept {
 void larger(double& a, double b) noexcept { a = a > b || a != a ? a : b; }
 void smaller(double& a, double b) noexcept { a = a < b || a != a ? a : b; }
 void times(double& a, double b) noexcept { a *= b; }
+
+// Several results at a time, which a processor combines side by side; maxima and minima do not depend on the order.
+template <bool Larger, class N>
+TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
+  constexpr std::int64_t wide = 32;
+  const auto take = [absolute](N so_far, N v) {
+    v = absolute && v < 0 ? -v : v;
+    return ((Larger ? v > so_far : v < so_far) | (v != v)) ? v : so_far;
+  };
+  N best[wide];
+  std::fill_n(best, wide, absolute ? N(0) : (Larger ? -1 : 1) * std::numeric_limits<N>::infinity());
+  std::int64_t i = 0;
+  for (; i + wide <= n; i += wide)
+    for (std::int64_t k = 0; k < wide; ++k) best[k] = take(best[k], x[i + k]);
+  for (; i < n; ++i) best[0] = take(best[0], x[i]);
+  for (std::int64_t k = 1; k < wide; ++k) best[0] = take(best[0], best[k]);
+  return best[0];
+}
+// Compiled for several kinds of processor, which templates cannot be.
+#define TROUPE_DNN_BEST(N)                                                                \
+  TROUPE_FOR_EACH_PROCESSOR                                                               \
+  double best_of(const N* x, std::int64_t n, bool larger, bool absolute) noexcept {       \
+    return larger ? best_along<true>(x, n, absolute) : best_along<false>(x, n, absolute); \
+  }
+TROUPE_DNN_BEST(float)
+TROUPE_DNN_BEST(double)
+#undef TROUPE_DNN_BEST
+
 auto combiner_of(reduction_kind k) noexcept {
   if (k == reduction_kind::maximum || k == reduction_kind::absolute_maximum) return &larger;
   if (k == reduction_kind::minimum) return &smaller;
@@ -46,13 +76,15 @@ void reduce(const workspace& w, const reduction_form& f, const location& x, cons
   N* const to = w.numbers<N>(y);
   const std::int64_t count = elements_of(y.shape), n = over.length();
   const auto combine = combiner_of(f.kind);
-  const bool adds = combine == &add;
+  const bool adds = combine == &add, chooses = combine == &larger || combine == &smaller;
   const auto all = sum_of_sets(
       w, over, 1, count, start_of(f.kind),
       [&](std::int64_t l, double* sums, std::int64_t stride) {
         const N* const line = from + over.begin(0, l);
         if (adds && stride == 0)
           *sums += sum_along(n, [&](std::int64_t i) { return element_of(f.kind, line[i]); });
+        else if (chooses && stride == 0)
+          combine(*sums, best_of(line, n, combine == &larger, f.kind == reduction_kind::absolute_maximum));
         else
           for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(f.kind, line[i]));
       },
@@ -78,6 +110,15 @@ struct lines_along {
   std::int64_t begin(std::int64_t line) const noexcept { return line / stride * stride * length + line % stride; }
 };
 
+// A line of neighbours.
+template <class N>
+void softmax_line(const N* in, N most, N* out, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - most;
+  epilogue::host::apply(epilogue::op::exponential, out, out, out, out, n);
+  const N by = static_cast<N>(1 / sum_along(n, [&](std::int64_t i) { return static_cast<double>(out[i]); }));
+  for (std::int64_t i = 0; i < n; ++i) out[i] *= by;
+}
+
 }  // namespace
 
 template <class N>
@@ -91,6 +132,7 @@ void softmax(const workspace& w, const softmax_form& f, const location& x, const
     N most = in[0];
     for (std::int64_t i = 1; i < all.length; ++i)
       most = in[i * all.stride] > most || in[i * all.stride] != in[i * all.stride] ? in[i * all.stride] : most;
+    if (all.stride == 1 && f.logarithmic == 0) return softmax_line(in, most, out, all.length);
     double sum = 0;
     for (std::int64_t i = 0; i < all.length; ++i) {
       const N e = std::exp(in[i * all.stride] - most);

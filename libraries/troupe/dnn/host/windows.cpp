@@ -1,15 +1,42 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
+#include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/host/windows.hpp>
+#include <vector>
 
 namespace troupe::dnn::host {
-
 namespace {
 
-// Calls `f(place, position)` for each position of the plane and each place of its window in the image.
+// For each place k of a window that positions [0, count) of a line see, `step` elements apart: better ones become best.
+template <class N>
+TROUPE_INLINE void take_best(N* best, const N* x, std::int64_t step, std::int64_t count) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const N v = x[i * step];
+    best[i] = ((v > best[i]) | (v != v)) ? v : best[i];
+  }
+}
+// The same, with where they lie; the first of equal ones stays.
+template <class N>
+TROUPE_INLINE void find_best(N* best, std::int64_t* where, const N* x, std::int64_t at, std::int64_t step,
+                             std::int64_t count) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const N v = x[i * step];
+    const bool better = (v > best[i]) | ((v != v) & (best[i] == best[i])) | (where[i] < 0);
+    best[i] = better ? v : best[i];
+    where[i] = better ? at + i * step : where[i];
+  }
+}
+template <class N>
+TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t step, std::int64_t count) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i * step]);
+}
+
+// One line of results, [a, b, *]. Calls `f(place in the plane, first position, count)` for each element of the window,
+// in row-major order, with the positions that see it inside the image.
 template <class F>
-void for_each_in_window(const window_geometry& g, std::int64_t a, std::int64_t b, std::int64_t c, F&& f) {
+TROUPE_INLINE void for_each_seen(const window_geometry& g, std::int64_t a, std::int64_t b, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i) {
     const std::int64_t x = g.at(0, a, i);
     if (x < 0 || x >= g.in[0]) continue;
@@ -17,24 +44,93 @@ void for_each_in_window(const window_geometry& g, std::int64_t a, std::int64_t b
       const std::int64_t y = g.at(1, b, j);
       if (y < 0 || y >= g.in[1]) continue;
       for (std::int64_t k = 0; k < g.width[2]; ++k) {
-        const std::int64_t z = g.at(2, c, k);
-        if (z >= 0 && z < g.in[2]) f((x * g.in[1] + y) * g.in[2] + z);
+        const auto [first, last] = g.seen(2, k);
+        if (last > first) f((x * g.in[1] + y) * g.in[2] + g.at(2, first, k), first, last - first);
       }
     }
   }
 }
-template <class F>
-void for_each_position(const window_geometry& g, F&& f) {
-  std::int64_t position = 0;
-  for (std::int64_t a = 0; a < g.out[0]; ++a)
-    for (std::int64_t b = 0; b < g.out[1]; ++b)
-      for (std::int64_t c = 0; c < g.out[2]; ++c) f(position++, a, b, c);
+
+// What a mean of each position of a line divides by.
+TROUPE_INLINE void count_places(const window_geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
+                                std::vector<double>& counts) {
+  std::fill(counts.begin(), counts.end(), kind == pooling_kind::mean ? static_cast<double>(g.places()) : 0.0);
+  if (kind != pooling_kind::mean_of_image) return;
+  for_each_seen(g, a, b, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+    for (std::int64_t c = first; c < first + count; ++c) counts[static_cast<std::size_t>(c)] += 1;
+  });
 }
 
 template <class N>
-bool is_better(N x, N best) noexcept {
-  return x > best || (x != x && best == best);
+TROUPE_INLINE void pool_plane(const window_geometry& g, pooling_kind kind, const N* image, N* to) {
+  const auto width = static_cast<std::size_t>(g.out[2]);
+  std::vector<double> sums(width), counts(width);
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.step[2];
+    N* const out = to + line * g.out[2];
+    if (kind == pooling_kind::maximum) {
+      std::fill_n(out, width, -std::numeric_limits<N>::infinity());
+      for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+        if (step == 1)
+          take_best(out + first, image + place, 1, count);
+        else
+          take_best(out + first, image + place, step, count);
+      });
+      continue;
+    }
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      if (step == 1)
+        add_to_sums(sums.data() + first, image + place, 1, count);
+      else
+        add_to_sums(sums.data() + first, image + place, step, count);
+    });
+    count_places(g, kind, a, b, counts);
+    for (std::size_t c = 0; c < width; ++c) out[c] = static_cast<N>(sums[c] / counts[c]);
+  }
 }
+
+template <class N>
+TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind kind, const N* dy, const N* image,
+                                       N* dx) {
+  const auto width = static_cast<std::size_t>(g.out[2]);
+  std::vector<double> counts(width);
+  std::vector<N> best(width);
+  std::vector<std::int64_t> where(width);
+  std::fill_n(dx, g.inside(), N(0));
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.step[2];
+    const N* const d = dy + line * g.out[2];
+    if (kind == pooling_kind::maximum) {
+      std::fill(where.begin(), where.end(), -1);
+      for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+        find_best(best.data() + first, where.data() + first, image + place, place, step, count);
+      });
+      for (std::size_t c = 0; c < width; ++c)
+        if (where[c] >= 0) dx[where[c]] += d[c];
+      continue;
+    }
+    count_places(g, kind, a, b, counts);
+    for (std::size_t c = 0; c < width; ++c) best[c] = static_cast<N>(static_cast<double>(d[c]) / counts[c]);
+    for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      for (std::int64_t c = 0; c < count; ++c) dx[place + c * step] += best[static_cast<std::size_t>(first + c)];
+    });
+  }
+}
+
+// Compiled for several kinds of processor, which templates cannot be.
+#define TROUPE_DNN_PLANES(N)                                                                            \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void pool_one(const window_geometry& g, pooling_kind kind, const N* image, N* to) {                   \
+    pool_plane(g, kind, image, to);                                                                     \
+  }                                                                                                     \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void pool_gradient_one(const window_geometry& g, pooling_kind kind, const N* dy, const N* x, N* dx) { \
+    pool_gradient_plane(g, kind, dy, x, dx);                                                            \
+  }
+TROUPE_DNN_PLANES(float)
+TROUPE_DNN_PLANES(double)
+#undef TROUPE_DNN_PLANES
 
 }  // namespace
 
@@ -44,20 +140,7 @@ void pool(const workspace& w, const pooling_form& f, const location& x, const lo
   const N* const from = w.numbers<N>(x);
   N* const to = w.numbers<N>(y);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
-    const N* const image = from + plane * g.inside();
-    N* const out = to + plane * g.positions();
-    for_each_position(g, [&](std::int64_t position, std::int64_t a, std::int64_t b, std::int64_t c) {
-      N best = 0, sum = 0;
-      std::int64_t count = 0;
-      for_each_in_window(g, a, b, c, [&](std::int64_t place) {
-        if (count++ == 0 || is_better(image[place], best)) best = image[place];
-        sum += image[place];
-      });
-      if (f.kind == pooling_kind::maximum)
-        out[position] = best;
-      else
-        out[position] = sum / static_cast<N>(f.kind == pooling_kind::mean ? g.places() : count);
-    });
+    pool_one(g, f.kind, from + plane * g.inside(), to + plane * g.positions());
   });
 }
 
@@ -69,27 +152,8 @@ void pool_gradient(const workspace& w, const pooling_form& f, const location& dy
   const N* const images = x != nullptr ? w.numbers<N>(*x) : nullptr;
   N* const to = w.numbers<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
-    N* const out = to + plane * g.inside();
-    std::fill_n(out, g.inside(), N(0));
-    for_each_position(g, [&](std::int64_t position, std::int64_t a, std::int64_t b, std::int64_t c) {
-      const N d = from[plane * g.positions() + position];
-      if (f.kind == pooling_kind::maximum) {
-        const N* const image = images + plane * g.inside();
-        std::int64_t best = -1;
-        for_each_in_window(g, a, b, c, [&](std::int64_t place) {
-          if (best < 0 || is_better(image[place], image[best])) best = place;
-        });
-        if (best >= 0) out[best] += d;
-        return;
-      }
-      std::int64_t count = 0;
-      if (f.kind == pooling_kind::mean)
-        count = g.places();
-      else
-        for_each_in_window(g, a, b, c, [&](std::int64_t) { ++count; });
-      const N share = d / static_cast<N>(count);
-      for_each_in_window(g, a, b, c, [&](std::int64_t place) { out[place] += share; });
-    });
+    const N* const image = images != nullptr ? images + plane * g.inside() : nullptr;
+    pool_gradient_one(g, f.kind, from + plane * g.positions(), image, to + plane * g.inside());
   });
 }
 

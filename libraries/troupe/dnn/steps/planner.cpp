@@ -62,6 +62,7 @@ class planner {
   void copy(const location& from, const location& to);
   location new_buffer(const tensor_shape& s);
   location result(std::uint16_t t);
+  location place_of(std::uint16_t t);
   location dense(std::uint16_t t);
   void add_view(const seen_node& n);
   void add_concatenation(const seen_node& n);
@@ -247,9 +248,22 @@ location planner::result(std::uint16_t t) {
   return l;
 }
 
+// A number by value lies nowhere until a step needs it in memory.
+location planner::place_of(std::uint16_t t) {
+  tensor_state& s = tensors_[t];
+  if (!s.place && tensor(t).where == seen_tensor::place::number) {
+    s.place = new_buffer(tensor(t).shape);
+    pass p{.extents = s.place->shape, .operations = {}, .operands = {*s.place}, .over = {}, .walked = {}};
+    p.operations.push_back({.what = operation::kind::number, .value = tensor(t).number});
+    p.operations.push_back({.what = operation::kind::write, .operand = 0});
+    push(std::move(p));
+  }
+  return *s.place;
+}
+
 location planner::dense(std::uint16_t t) {
   tensor_state& s = tensors_[t];
-  location l = *s.place;
+  location l = place_of(t);
   if (l.type == out_.numbers && is_dense(l.shape)) {
     l.shape.strides = dense_strides(l.shape);
     return l;
@@ -262,7 +276,7 @@ location planner::dense(std::uint16_t t) {
 }
 
 void planner::add_view(const seen_node& n) {
-  location l = n.what == op::reshape ? dense(n.inputs[0]) : *tensors_[n.inputs[0]].place;
+  location l = n.what == op::reshape ? dense(n.inputs[0]) : place_of(n.inputs[0]);
   const tensor_shape before = l.shape;
   l.shape = tensor(n.outputs[0]).shape;
   if (n.what == op::reshape) l.shape.strides = dense_strides(l.shape);
@@ -284,7 +298,7 @@ void planner::add_concatenation(const seen_node& n) {
     part.shape.extents = tensor(n.inputs[k]).shape.extents;
     part.offset += first * whole.shape.strides[along];
     first += part.shape.extents[along];
-    copy(*tensors_[n.inputs[k]].place, part);
+    copy(place_of(n.inputs[k]), part);
   }
   tensors_[n.outputs[0]].place = whole;
 }
