@@ -9,15 +9,6 @@ if(TROUPE_CUDA)
   find_package(CUDAToolkit 12.8 QUIET)
   if(CUDAToolkit_FOUND)
     set(TROUPE_HAS_CUDA ON)
-    # cuDNN is not part of the toolkit, and CMake has no module for it: troupe::cudnn.
-    find_library(TROUPE_CUDNN cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
-    find_path(TROUPE_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-    mark_as_advanced(TROUPE_CUDNN TROUPE_CUDNN_INCLUDE)
-    if(TROUPE_CUDNN AND TROUPE_CUDNN_INCLUDE)
-      add_library(troupe::cudnn INTERFACE IMPORTED GLOBAL)
-      set_target_properties(troupe::cudnn PROPERTIES INTERFACE_LINK_LIBRARIES "${TROUPE_CUDNN}"
-        INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${TROUPE_CUDNN_INCLUDE};${CUDAToolkit_INCLUDE_DIRS}")
-    endif()
     message(STATUS "troupe: the CUDA engines use the toolkit ${CUDAToolkit_VERSION}")
   elseif(TROUPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TROUPE_CUDA=ON: the CUDA toolkit, 12.8 or newer, was not found. Install it, or name it with -DCUDAToolkit_ROOT=/usr/local/cuda; "

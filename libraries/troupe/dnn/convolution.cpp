@@ -66,8 +66,7 @@ struct fitting {
 };
 
 bool holds_factors(maker& m, std::string_view name, const value& a, const value& b) {
-  const auto is_small = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
-  if (!m.fine() || a.type() == b.type() || (is_small(a.type()) && is_small(b.type()))) return m.fine();
+  if (!m.fine() || detail::are_factors(a.type(), b.type())) return m.fine();
   m.refuse(name, cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as the other; convert one of them"));
   return false;
 }

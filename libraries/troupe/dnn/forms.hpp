@@ -50,7 +50,8 @@ struct reduction_form {
 /// variance. Outputs: y, mean and inverse deviation of x; then the next running averages.
 struct normalization_form {
   std::int64_t over;  ///< bit i: statistics are over index i
-  /// Index 1 is divided into so many groups of neighbours with statistics of their own; 1: it is not, or over all.
+  /// The number of groups of neighbours into which index 1 is divided, with statistics of their own; 1: it is not, or
+  /// over all.
   std::int64_t groups;
   std::int64_t rms;          ///< 1: no mean is subtracted, and the second output is 0
   std::int64_t has_affine;   ///< 1: scale and offset are given; an rms form has a scale alone

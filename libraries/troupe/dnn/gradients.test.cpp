@@ -3,6 +3,7 @@
 // What the reference says of gradients, compared with finite differences of what it says of the operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -22,8 +23,8 @@ class dnn_gradients : public ::testing::Test {
 
     tensor_shape as_stored() const {
       tensor_shape s{.rank = shape.size()};
-      std::int64_t stride = 1;
-      for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i]) s.extents[i] = shape[i], s.strides[i] = stride;
+      std::copy(shape.begin(), shape.end(), s.extents.begin());
+      s.strides = dense_strides(s);
       return s;
     }
     memory_range range() const {

@@ -9,16 +9,6 @@
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
-namespace {
-
-// The strides of elements without gaps, the last index the fastest.
-void make_dense(tensor_shape& s) noexcept {
-  std::int64_t stride = 1;
-  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) s.strides[i] = stride;
-}
-
-}  // namespace
-
 /// Numbers the nodes, each after those that it uses.
 class graph::builder {
  public:
@@ -113,7 +103,7 @@ class graph::builder {
     for (std::size_t i = 0; i < p.inputs.size() && !to_.refused; ++i) n.inputs[i] = tensor_of(p.inputs[i]);
     for (std::size_t i = 0; i < p.outputs.size(); ++i) {
       seen_tensor t{p.outputs[i].type, seen_tensor::place::within, 0, 0, 0, p.outputs[i].shape};
-      make_dense(t.shape);
+      t.shape.strides = dense_strides(t.shape);
       n.outputs[i] = add_tensor(t);
     }
     add_node(n);
@@ -143,18 +133,14 @@ std::size_t graph::encoded_bytes() const noexcept {
 }
 
 void graph::encode(std::byte* to) const noexcept {
-  const auto put = [&to](const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-    to += bytes;
-  };
   const seen_graph::head h{static_cast<std::uint32_t>(nodes().size()), static_cast<std::uint32_t>(tensors().size()),
                            static_cast<std::uint32_t>(memory().size()), 0};
-  put(&h, sizeof h);
-  put(nodes().data(), nodes().size_bytes());
-  put(tensors().data(), tensors().size_bytes());
+  put_records(to, std::span(&h, 1));
+  put_records(to, nodes());
+  put_records(to, tensors());
   for (const operand& m : memory()) {
     const seen_memory seen{m.range.address, m.mode, {}};
-    put(&seen, sizeof seen);
+    put_records(to, std::span(&seen, 1));
   }
 }
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <troupe/base/placed.hpp>
 #include <troupe/dnn/producer.hpp>
-#include <troupe/request/field_codec.hpp>
 #include <troupe/request/operand.hpp>
+#include <troupe/request/records.hpp>
 #include <vector>
 
 namespace troupe::dnn {
@@ -80,22 +80,6 @@ struct operands_in<dnn::graph> {
 };
 
 template <>
-struct field_codec<dnn::graph> {
-  using element = std::byte;
-  static constexpr char kind = 'T';
-  static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const dnn::graph& g) noexcept { return blob_cursor::padded(g.encoded_bytes()); }
-  static void encode(const dnn::graph& g, std::byte* at, blob_cursor& blob) noexcept {
-    const std::uint64_t raw[2] = {blob.address, g.encoded_bytes()};
-    std::memcpy(at, raw, sizeof raw);
-    g.encode(blob.host);
-    blob.advance(raw[1]);
-  }
-  static dnn::graph decode(const std::byte* at) noexcept {
-    std::uint64_t raw[2];
-    std::memcpy(raw, at, sizeof raw);
-    return dnn::graph(dnn::seen_graph(reinterpret_cast<const std::byte*>(raw[0]), raw[1]));
-  }
-};
+struct field_codec<dnn::graph> : records_codec<dnn::graph, dnn::seen_graph, 'T'> {};
 
 }  // namespace troupe

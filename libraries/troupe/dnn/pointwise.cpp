@@ -16,7 +16,8 @@ bool is_pointwise(epilogue::op o) noexcept { return o >= epilogue::op::negate &&
 value make(epilogue::op function, std::vector<value> inputs) {
   maker m(op::pointwise, epilogue::to_string(function), inputs);
   if (!is_pointwise(function) || epilogue::info(function).arguments != inputs.size())
-    m.refuse("function", "is none of so many tensors", "an operation of epilogues from negate to select");
+    m.refuse("function", cat("is not one of ", inputs.size(), " tensors"),
+             "an operation of epilogues from negate to select");
   std::size_t rank = 0;
   for (const value& v : inputs) rank = std::max(rank, v.rank());
   for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -44,7 +44,7 @@ class maker {
   void refuse_extents(std::string_view input, const value& v, std::string expected) {
     refuse(input, text_of(v), std::move(expected));
   }
-  /// Requires an input to have elements, of so many indexes. Returns fine().
+  /// Requires an input to have elements, and from `least` to `most` indexes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
 
   template <class F>
@@ -52,7 +52,7 @@ class maker {
     made_.numbers = form::of(numbers);
   }
   void gives(dtype type, std::span<const std::int64_t> extents);
-  /// The same, for sums of so many products.
+  /// The same, for elements that are sums of `terms` products.
   void gives_sums(dtype type, std::span<const std::int64_t> extents, extent terms);
   value done() { return value(std::make_shared<const producer>(std::move(made_))); }
   /// For nodes with several outputs. Those that it does not have share its refusal.
@@ -71,10 +71,10 @@ bool is_element(dtype t) noexcept;
 inline constexpr std::string_view elements = "f32, f64, f16, bf16, an 8-bit float, or an integer of at most 32 bits";
 /// f64 if one of them is, otherwise f32.
 dtype floating_type(std::initializer_list<value> of) noexcept;
-/// The most products of i8 whose sum fits 32 bits.
-inline constexpr std::int64_t most_terms_of_i8 = 131071;
 /// The same, or i32 if all hold i8.
 dtype type_of_sums(const value& a, const value& b) noexcept;
+/// Whether elements of these types can be multiplied with each other: of one type, or of two 8-bit floats.
+bool are_factors(dtype a, dtype b) noexcept;
 /// Returns true if a value of these extents can be combined with one of those, index by index: equal, or 1.
 bool broadcasts(std::span<const std::int64_t> one, std::span<const std::int64_t> to) noexcept;
 /// Returns the bits of the indexes; -1 if one of them is none of the value's, or comes twice.

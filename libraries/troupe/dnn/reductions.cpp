@@ -69,8 +69,7 @@ value product(const value& a, const value& b) {
     if (x[i] != y[i] && x[i] != 1 && y[i] != 1) m.refuse_extents("b", b, "as many matrices as a has, or 1");
   }
   e[rank - 2] = x[rank - 2], e[rank - 1] = y[rank - 1];
-  const auto is_small = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
-  if (m.fine() && a.type() != b.type() && !(is_small(a.type()) && is_small(b.type())))
+  if (m.fine() && !detail::are_factors(a.type(), b.type()))
     m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a; convert one of them"));
   m.gives_sums(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
   return m.done();

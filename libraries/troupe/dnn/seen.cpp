@@ -4,18 +4,12 @@
 #include <array>
 #include <cstring>
 #include <troupe/dnn/seen.hpp>
+#include <troupe/request/records.hpp>
 
 namespace troupe::dnn {
 namespace {
 
 using place = seen_tensor::place;
-
-template <class T>
-std::span<const T> take(const std::byte*& at, std::size_t count) noexcept {
-  const std::span<const T> out(reinterpret_cast<const T*>(at), count);
-  at += count * sizeof(T);
-  return out;
-}
 
 bool is_sound(const seen_tensor& t, std::size_t memory) noexcept {
   if (!is_known(t.type) || t.where > place::number || t.shape.rank > tensor_shape::max_rank) return false;
@@ -83,9 +77,9 @@ seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
       encoded_bytes(h.nodes, h.tensors, h.memory) != bytes)
     return;
   const std::byte* at = encoded + sizeof h;
-  nodes_ = take<seen_node>(at, h.nodes);
-  tensors_ = take<seen_tensor>(at, h.tensors);
-  memory_ = take<seen_memory>(at, h.memory);
+  nodes_ = take_records<seen_node>(at, h.nodes);
+  tensors_ = take_records<seen_tensor>(at, h.tensors);
+  memory_ = take_records<seen_memory>(at, h.memory);
   if (!is_sound()) *this = {};
 }
 

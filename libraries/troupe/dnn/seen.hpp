@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <troupe/base/dtype.hpp>
@@ -75,6 +76,16 @@ class seen_graph {
   std::span<const seen_memory> memory_;
 };
 
+/// A number for each index of a tensor; those that there are not have none.
+using indexes = std::array<std::int64_t, tensor_shape::max_rank>;
+
+/// The strides of elements without gaps, the last index the fastest.
+inline indexes dense_strides(const tensor_shape& s) noexcept {
+  indexes out{};
+  std::int64_t stride = 1;
+  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
+  return out;
+}
 /// Returns the number of elements; -1 if it is no number.
 constexpr std::int64_t elements_of(const tensor_shape& s) noexcept {
   std::int64_t n = 1;

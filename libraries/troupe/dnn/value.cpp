@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/int8_sums.hpp>
 #include <troupe/dnn/producer.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/request/describe.hpp>
@@ -53,9 +54,9 @@ void maker::gives(dtype type, std::span<const std::int64_t> extents) {
 }
 
 void maker::gives_sums(dtype type, std::span<const std::int64_t> extents, extent terms) {
-  if (type == dtype::i32 && (terms.overflowed() || terms > most_terms_of_i8))
+  if (type == dtype::i32 && (terms.overflowed() || terms > longest_int8_sum))
     refuse("sums", cat("have ", troupe::detail::text(terms), " terms of i8"),
-           cat("at most ", most_terms_of_i8, ", so that no sum overflows"));
+           cat("at most ", longest_int8_sum, ", so that no sum overflows"));
   gives(type, extents);
 }
 
@@ -85,6 +86,11 @@ dtype floating_type(std::initializer_list<value> of) noexcept {
 }
 dtype type_of_sums(const value& a, const value& b) noexcept {
   return a.type() == dtype::i8 && b.type() == dtype::i8 ? dtype::i32 : floating_type({a, b});
+}
+
+bool are_factors(dtype a, dtype b) noexcept {
+  const auto is_float8 = [](dtype t) { return t == dtype::f8e4m3 || t == dtype::f8e5m2; };
+  return a == b || (is_float8(a) && is_float8(b));
 }
 
 bool broadcasts(std::span<const std::int64_t> one, std::span<const std::int64_t> to) noexcept {

@@ -157,20 +157,16 @@ std::size_t expression::encoded_bytes() const noexcept {
 }
 
 void expression::encode(std::byte* to) const noexcept {
-  const auto put = [&to](const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-    to += bytes;
-  };
   const tree::head h{static_cast<std::uint32_t>(nodes().size()), static_cast<std::uint32_t>(numbers().size()),
                      static_cast<std::uint32_t>(memory().size()), 0};
-  put(&h, sizeof h);
-  put(nodes().data(), nodes().size_bytes());
-  put(numbers().data(), numbers().size_bytes());
+  put_records(to, std::span(&h, 1));
+  put_records(to, nodes());
+  put_records(to, numbers());
   for (const memory_operand& m : memory()) {
     // One operand for all products of a batch, whatever its own stride.
     const std::int64_t stride = m.batch == 1 ? 0 : m.batch_stride;
     const tree_memory seen{m.range.address, m.shape, stride, m.type, m.mode, {}};
-    put(&seen, sizeof seen);
+    put_records(to, std::span(&seen, 1));
   }
 }
 

@@ -6,8 +6,8 @@
 #include <troupe/base/placed.hpp>
 #include <troupe/epilogue/tree.hpp>
 #include <troupe/memory/matrix.hpp>
-#include <troupe/request/field_codec.hpp>
 #include <troupe/request/operand.hpp>
+#include <troupe/request/records.hpp>
 #include <vector>
 
 namespace troupe::epilogue {
@@ -105,24 +105,6 @@ struct operands_in<epilogue::expression> {
 };
 
 template <>
-struct field_codec<epilogue::expression> {
-  using element = std::byte;
-  static constexpr char kind = 'E';
-  static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const epilogue::expression& e) noexcept {
-    return blob_cursor::padded(e.encoded_bytes());
-  }
-  static void encode(const epilogue::expression& e, std::byte* at, blob_cursor& blob) noexcept {
-    const std::uint64_t raw[2] = {blob.address, e.encoded_bytes()};
-    std::memcpy(at, raw, sizeof raw);
-    e.encode(blob.host);
-    blob.advance(raw[1]);
-  }
-  static epilogue::expression decode(const std::byte* at) noexcept {
-    std::uint64_t raw[2];
-    std::memcpy(raw, at, sizeof raw);
-    return epilogue::expression(epilogue::tree(reinterpret_cast<const std::byte*>(raw[0]), raw[1]));
-  }
-};
+struct field_codec<epilogue::expression> : records_codec<epilogue::expression, epilogue::tree, 'E'> {};
 
 }  // namespace troupe

@@ -3,19 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/epilogue/tree.hpp>
+#include <troupe/request/records.hpp>
 
 namespace troupe::epilogue {
-namespace {
-
-template <class T>
-std::span<const T> take(const std::byte*& at, std::size_t count) noexcept {
-  const std::span<const T> out(reinterpret_cast<const T*>(at), count);
-  at += count * sizeof(T);
-  return out;
-}
-
-}  // namespace
-
 tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {
   head h{};
   if (bytes < sizeof h) return;
@@ -24,9 +14,9 @@ tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {
       encoded_bytes(h.nodes, h.numbers, h.memory) != bytes)
     return;
   const std::byte* at = encoded + sizeof h;
-  nodes_ = take<node>(at, h.nodes);
-  numbers_ = take<double>(at, h.numbers);
-  memory_ = take<tree_memory>(at, h.memory);
+  nodes_ = take_records<node>(at, h.nodes);
+  numbers_ = take_records<double>(at, h.numbers);
+  memory_ = take_records<tree_memory>(at, h.memory);
   if (!is_sound()) *this = {};
 }
 

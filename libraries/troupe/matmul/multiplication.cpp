@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
+#include <troupe/base/int8_sums.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/matmul/matmul.hpp>
@@ -14,8 +15,6 @@ namespace {
 using epilogue::is_complex, troupe::detail::text;
 
 constexpr std::int32_t most_measured = 64;
-
-constexpr std::int64_t most_terms_of_i8 = 131071;  // a sum of this number of products fits 32 bits
 
 // Of a multiplication, or of one to prepare.
 template <class Product>
@@ -38,8 +37,8 @@ class product_check {
       return refuse(r_.d, cat(a.one.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)"));
     for (const auto& [field, batch] : {std::pair{&r_.a, &a}, std::pair{&r_.b, &b}})
       if (batch->count != d.count && batch->count != 1) return refuse(*field, cat("1 or ", d.count, " matrices, as d"));
-    if (sums_ == dtype::i32 && a.one.columns > most_terms_of_i8)
-      return refuse(r_.a, cat("at most ", most_terms_of_i8, " columns, so that no sum of products overflows"));
+    if (sums_ == dtype::i32 && a.one.columns > longest_int8_sum)
+      return refuse(r_.a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows"));
     if (!lies_well(r_.a, a.one) || !lies_well(r_.b, b.one) || !lies_well(r_.d, d.one)) return;
     check_.view(r_.a);
     check_.view(r_.b);

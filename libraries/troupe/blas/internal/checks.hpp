@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/int8_sums.hpp>
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
 #include <troupe/request/checks_of.hpp>
@@ -16,9 +17,6 @@
 namespace troupe::blas {
 
 inline constexpr extent one = 1;
-/// With at most this many terms any sum of products of int8 fits 32 bits: 2^31 / (128 * 128) - 1.
-inline constexpr std::int64_t longest_int8_sum = 131071;
-
 /// Returns the increment that `tight` stands for.
 inline const extent& step(const extent& inc) noexcept { return inc == tight ? one : inc; }
 

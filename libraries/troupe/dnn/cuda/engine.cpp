@@ -9,7 +9,7 @@
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/plan/cache.hpp>
+#include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::dnn {
@@ -33,7 +33,7 @@ class cuda_dnn {
 
   result<void> run(const computation& r, call& c) {
     const seen_graph& g = r.graph.seen();
-    const auto all = TROUPE_TRY(plan_of("dnn.computation", g, r.workspace));
+    const auto all = TROUPE_TRY(steps_of_graph("dnn.computation", g, r.workspace));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
       auto made = TROUPE_TRY(cuda::scratch::make(c, "dnn", all->bytes));
@@ -46,33 +46,22 @@ class cuda_dnn {
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    return TROUPE_TRY(plan_of("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
+    return TROUPE_TRY(steps_of_graph("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
   }
-  result<plan::statistics> run(const read_statistics& r, call&) {
-    return r.start_anew ? plans_.count_anew() : plans_.count();
-  }
+  result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
   cuda_dnn(cuda::kernel_set kernels, int multiprocessors)
       : kernels_(std::move(kernels)), most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)) {}
 
-  result<std::shared_ptr<step_list>> plan_of(std::string_view request, const seen_graph& g, std::uint64_t workspace) {
-    if (g.empty()) return error(reaction::fatal, "dnn", cat(request, ": the graph is damaged"));
-    const auto key = g.structure();
-    auto all = TROUPE_TRY(plans_.get({reinterpret_cast<const char*>(key.data()), key.size()},
-                                     [&]() -> result<std::shared_ptr<step_list>> {
-                                       return std::make_shared<step_list>(steps_of(g, limits_of_kernels));
-                                     }));
-    if (all->bytes > workspace)
-      return error(reaction::unsupported, "dnn",
-                   cat(request, ": workspace is ", workspace, "; the CUDA engine needs ", all->bytes,
-                       " bytes for what lies between the operations of this graph"));
-    return all;
+  result<std::shared_ptr<step_list>> steps_of_graph(std::string_view request, const seen_graph& g,
+                                                    std::uint64_t workspace) {
+    return plans_.find(request, g, workspace, [&]() -> result<step_list> { return steps_of(g, limits_of_kernels); });
   }
 
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
-  plan::cache<step_list> plans_{{.most = 1024}};
+  step_plans plans_{"the CUDA engine"};
 };
 
 }  // namespace

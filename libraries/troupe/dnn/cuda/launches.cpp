@@ -9,7 +9,17 @@
 namespace troupe::dnn {
 namespace {
 
-constexpr unsigned threads = 256, set_threads = 128;  // the latter as in sets.cuh
+using kernel_arguments::set_threads;
+
+constexpr unsigned threads = 256;
+
+// The kernels' numbers of operations are those of a pass.
+using kind = pass::operation::kind;
+static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read &&
+              static_cast<int>(kind::number) == kernel_arguments::operation::number &&
+              static_cast<int>(kind::apply) == kernel_arguments::operation::apply &&
+              static_cast<int>(kind::round) == kernel_arguments::operation::round &&
+              static_cast<int>(kind::write) == kernel_arguments::operation::write);
 
 template <fixed_string Name, class A>
 result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {

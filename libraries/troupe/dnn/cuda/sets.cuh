@@ -11,7 +11,7 @@
 /// A block computes a set after the other; its threads share the elements. Sums are in double and in a fixed order.
 namespace troupe::dnn::on_gpu {
 
-constexpr unsigned set_threads = 128;
+using kernel_arguments::set_threads;
 
 struct places {
   i64 x = 0, scale = 0, statistics = 0;

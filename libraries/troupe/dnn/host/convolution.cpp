@@ -38,6 +38,33 @@ struct convolution {
     return std::min(g.positions(), most);
   }
 
+  // Some positions of one group of an image.
+  struct part {
+    std::int64_t which, group, first, count;  // `which` counts the groups of all images
+    N* room;                                  // for what the windows see; null if the image is that
+  };
+  template <class F>
+  void for_each_part(F&& f) const {
+    const std::int64_t most = is_product() ? g.positions() : panel();
+    const std::unique_ptr<N[]> room(is_product() ? nullptr : new N[static_cast<std::size_t>(most * terms)]);
+    for (std::int64_t i = 0; i < images * groups; ++i)
+      for (std::int64_t first = 0; first < g.positions(); first += most)
+        f(part{i, i % groups, first, std::min(most, g.positions() - first), room.get()});
+  }
+
+  // What the windows of a part see: a line of positions for each term.
+  struct matrix {
+    const N* data;
+    std::int64_t ld;
+  };
+  matrix seen(const N* all_images, const part& p) const {
+    const N* const image = all_images + p.which * channels * g.inside();
+    if (p.room == nullptr) return {image, g.positions()};
+    work.team.spread(terms, std::max<std::int64_t>(1, 8192 / p.count),
+                     [&](std::int64_t row) { gather(image, row, p.first, p.count, p.room + row * p.count); });
+    return {p.room, p.count};
+  }
+
   // Calls `f(first, count)` for runs of positions of one line, [from, from + count), with its outer positions.
   template <class F>
   void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
@@ -153,21 +180,12 @@ void convolve(const workspace& w, const convolution_form& form, const location& 
     });
     return;
   }
-  const std::int64_t panel = c.is_product() ? positions : c.panel();
-  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
-  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
-    const std::int64_t group = i % c.groups;
-    const N* const image = from + i * c.channels * c.g.inside();
-    for (std::int64_t first = 0; first < positions; first += panel) {
-      const std::int64_t count = std::min(panel, positions - first);
-      if (!c.is_product())
-        w.team.spread(c.terms, std::max<std::int64_t>(1, 8192 / count),
-                      [&](std::int64_t row) { c.gather(image, row, first, count, seen.get() + row * count); });
-      multiply<N>(blas::op::none, blas::op::none, count, c.out_channels, c.terms, c.is_product() ? image : seen.get(),
-                  c.is_product() ? positions : count, weights + group * c.out_channels * c.terms, c.terms, 0,
-                  to + i * c.out_channels * positions + first, positions);
-    }
-  }
+  c.for_each_part([&](const typename convolution<N>::part& p) {
+    const auto seen = c.seen(from, p);
+    multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.terms, seen.data, seen.ld,
+                weights + p.group * c.out_channels * c.terms, c.terms, 0,
+                to + p.which * c.out_channels * positions + p.first, positions);
+  });
 }
 
 template <class N>
@@ -193,25 +211,20 @@ void convolution_data_gradient(const workspace& w, const convolution_form& form,
     });
     return;
   }
-  const std::int64_t panel = c.is_product() ? positions : c.panel();
-  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
-  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
-    const std::int64_t group = i % c.groups;
-    N* const image = to + i * c.channels * c.g.inside();
-    if (!c.is_product()) std::fill_n(image, c.channels * c.g.inside(), N(0));
-    for (std::int64_t first = 0; first < positions; first += panel) {
-      const std::int64_t count = std::min(panel, positions - first);
-      multiply<N>(blas::op::none, blas::op::transpose, count, c.terms, c.out_channels,
-                  from + i * c.out_channels * positions + first, positions, weights + group * c.out_channels * c.terms,
-                  c.terms, 0, c.is_product() ? image : seen.get(), count);
-      if (c.is_product()) continue;
-      // The rows of one channel are added to the same elements: one thread for each channel.
-      w.team.spread(c.channels, 1, [&](std::int64_t channel) {
-        for (std::int64_t row = channel * c.g.places(); row < (channel + 1) * c.g.places(); ++row)
-          c.scatter(image, row, first, count, seen.get() + row * count);
-      });
-    }
-  }
+  c.for_each_part([&](const typename convolution<N>::part& p) {
+    N* const image = to + p.which * c.channels * c.g.inside();
+    const bool is_product = p.room == nullptr;
+    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.inside(), N(0));
+    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.terms, c.out_channels,
+                from + p.which * c.out_channels * positions + p.first, positions,
+                weights + p.group * c.out_channels * c.terms, c.terms, 0, is_product ? image : p.room, p.count);
+    if (is_product) return;
+    // The rows of one channel are added to the same elements: one thread for each channel.
+    w.team.spread(c.channels, 1, [&](std::int64_t channel) {
+      for (std::int64_t row = channel * c.g.places(); row < (channel + 1) * c.g.places(); ++row)
+        c.scatter(image, row, p.first, p.count, p.room + row * p.count);
+    });
+  });
 }
 
 template <class N>
@@ -238,23 +251,13 @@ void convolution_weight_gradient(const workspace& w, const convolution_form& for
     });
     return;
   }
-  const std::int64_t panel = c.is_product() ? positions : c.panel();
-  const std::unique_ptr<N[]> seen(c.is_product() ? nullptr : new N[static_cast<std::size_t>(panel * c.terms)]);
-  for (std::int64_t i = 0; i < c.images * c.groups; ++i) {
-    const std::int64_t group = i % c.groups;
-    const N* const image = images + i * c.channels * c.g.inside();
-    for (std::int64_t first = 0; first < positions; first += panel) {
-      const std::int64_t count = std::min(panel, positions - first);
-      if (!c.is_product())
-        w.team.spread(c.terms, std::max<std::int64_t>(1, 8192 / count),
-                      [&](std::int64_t row) { c.gather(image, row, first, count, seen.get() + row * count); });
-      const bool begun = i >= c.groups || first > 0;
-      multiply<N>(blas::op::transpose, blas::op::none, c.terms, c.out_channels, count,
-                  c.is_product() ? image : seen.get(), c.is_product() ? positions : count,
-                  from + i * c.out_channels * positions + first, positions, begun ? N(1) : N(0),
-                  to + group * c.out_channels * c.terms, c.terms);
-    }
-  }
+  c.for_each_part([&](const typename convolution<N>::part& p) {
+    const auto seen = c.seen(images, p);
+    const bool begun = p.which >= c.groups || p.first > 0;
+    multiply<N>(blas::op::transpose, blas::op::none, c.terms, c.out_channels, p.count, seen.data, seen.ld,
+                from + p.which * c.out_channels * positions + p.first, positions, begun ? N(1) : N(0),
+                to + p.group * c.out_channels * c.terms, c.terms);
+  });
 }
 
 #define TROUPE_DNN_CONVOLUTIONS(N)                                                                         \

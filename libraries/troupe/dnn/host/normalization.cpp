@@ -11,13 +11,10 @@ namespace {
 // The walk over x; operand 0 is x and everything of its extents, 1 the statistics, 2 the scale and the offset.
 struct shapes {
   shapes(const normalization_form& f, const location& x, const location& statistics, const location* scale) {
-    tensor_shape whole = x.shape, of_sets = statistics.shape,
-                 of_scale = scale != nullptr ? scale->shape : tensor_shape{};
-    whole = grouped(whole, f.groups, false);
-    of_sets = grouped(of_sets, f.groups, true);
-    if (scale != nullptr) of_scale = grouped(of_scale, f.groups, false);
+    const tensor_shape whole = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
     std::vector<indexes> strides{dense_strides(whole), broadcast_strides(of_sets, whole.rank, whole.extents)};
-    if (scale != nullptr) strides.push_back(broadcast_strides(of_scale, whole.rank, whole.extents));
+    if (scale != nullptr)
+      strides.push_back(broadcast_strides(grouped(scale->shape, f.groups, false), whole.rank, whole.extents));
     over = walk(whole.rank, whole.extents, std::move(strides));
     sets = elements_of(statistics.shape);
     of_a_set = static_cast<double>(elements_of(x.shape) / sets);

@@ -72,7 +72,7 @@ void carry_out(const whole_step& s, const workspace& w) {
 
 }  // namespace
 
-result<std::shared_ptr<program>> program::make(const seen_graph& g) {
+result<step_list> plan(const seen_graph& g) {
   for (const seen_tensor& t : g.tensors())
     for (std::size_t i = 0; i < t.shape.rank; ++i)
       if (t.shape.extents[i] > std::numeric_limits<std::int32_t>::max())
@@ -80,15 +80,13 @@ result<std::shared_ptr<program>> program::make(const seen_graph& g) {
             reaction::unsupported, "dnn",
             cat("dnn: an extent is ", t.shape.extents[i],
                 "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the tensor"));
-  auto out = std::make_shared<program>();
-  out->all_ = steps_of(g);
-  return out;
+  return steps_of(g);
 }
 
-void program::run(const seen_graph& g, std::byte* scratch, thread_team& team) const {
-  const workspace w{g, scratch, all_.buffers, team};
-  const bool is_float = all_.numbers == dtype::f32;
-  for (const auto& step : all_.steps)
+void run(const step_list& all, const seen_graph& g, std::byte* scratch, thread_team& team) {
+  const workspace w{g, scratch, all.buffers, team};
+  const bool is_float = all.numbers == dtype::f32;
+  for (const auto& step : all.steps)
     std::visit([&](const auto& s) { is_float ? carry_out<float>(s, w) : carry_out<double>(s, w); }, step);
 }
 

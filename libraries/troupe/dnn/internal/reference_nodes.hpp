@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/seen.hpp>
@@ -11,7 +10,7 @@
 /// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
 namespace troupe::dnn::detail {
 
-using tensor_index = std::array<std::int64_t, tensor_shape::max_rank>;
+using tensor_index = indexes;
 
 /// The numbers of a tensor, in row-major order. Copies refer to the same numbers.
 template <class Number>

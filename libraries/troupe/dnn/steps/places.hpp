@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <troupe/dnn/seen.hpp>
 #include <vector>
 
 namespace troupe::dnn {
-
-using indexes = std::array<std::int64_t, tensor_shape::max_rank>;
 
 /// Where a tensor is, once it is computed: a view of memory of the graph, or of a buffer between operations.
 struct location {
@@ -19,14 +16,8 @@ struct location {
   tensor_shape shape;
 };
 
-/// The strides of elements without gaps, the last index the fastest.
-inline indexes dense_strides(const tensor_shape& s) noexcept {
-  indexes out{};
-  std::int64_t stride = 1;
-  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
-  return out;
-}
-/// Whether the elements lie so. The stride of an index with extent 1 does not matter.
+/// Whether the elements lie without gaps, the last index the fastest. The stride of an index with extent 1 does not
+/// matter.
 inline bool is_dense(const tensor_shape& s) noexcept {
   const indexes d = dense_strides(s);
   for (std::size_t i = 0; i < s.rank; ++i)

@@ -9,6 +9,7 @@
 #include <deque>
 #include <limits>
 #include <troupe/dnn/reference.hpp>
+#include <troupe/request/records.hpp>
 #include <vector>
 
 /// Encoded graphs for tests, made by hand.
@@ -23,8 +24,8 @@ inline constexpr double infinite = std::numeric_limits<double>::infinity(),
 
 inline tensor_shape dense(const extents& e) {
   tensor_shape s{.rank = e.size()};
-  std::int64_t stride = 1;
-  for (std::size_t i = e.size(); i-- > 0; stride *= e[i]) s.extents[i] = e[i], s.strides[i] = stride;
+  std::copy(e.begin(), e.end(), s.extents.begin());
+  s.strides = dense_strides(s);
   return s;
 }
 
@@ -72,16 +73,12 @@ struct encoding {
   const std::byte* encode() {
     words.assign((bytes() + 7) / 8, 0);
     auto* to = reinterpret_cast<std::byte*>(words.data());
-    const auto put = [&to](const void* from, std::size_t size) {
-      if (size != 0) std::memcpy(to, from, size);
-      to += size;
-    };
     const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
     const seen_graph::head h{count(nodes), count(tensors), count(memory), 0};
-    put(&h, sizeof h);
-    put(nodes.data(), nodes.size() * sizeof(seen_node));
-    put(tensors.data(), tensors.size() * sizeof(seen_tensor));
-    put(memory.data(), memory.size() * sizeof(seen_memory));
+    put_records(to, std::span(&h, 1));
+    put_records(to, std::span<const seen_node>(nodes));
+    put_records(to, std::span<const seen_tensor>(tensors));
+    put_records(to, std::span<const seen_memory>(memory));
     return reinterpret_cast<const std::byte*>(words.data());
   }
   seen_graph seen() {
