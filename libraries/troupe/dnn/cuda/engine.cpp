@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of dnn: each step of a graph is a launch of one of our kernels.
+// The CUDA engine of dnn: each step of a graph is a launch of one of our kernels, or a part that cuDNN computes.
 #include <memory>
 #include <optional>
 #include <troupe/base/cat.hpp>
@@ -8,12 +8,18 @@
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::dnn {
 namespace {
+
+// The steps of a graph, and those that cuDNN computes.
+struct cuda_plan : step_list {
+  std::vector<std::unique_ptr<cudnn::part>> parts;
+};
 
 class cuda_dnn {
  public:
@@ -24,16 +30,19 @@ class cuda_dnn {
     TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
                              ::cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                                     static_cast<CUdevice>(context.device))));
-    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(kernels), multiprocessors));
+    auto vendor = cudnn::vendor::open(context);
+    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(kernels), multiprocessors, std::move(vendor)));
   }
+  const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
-    return cat("plans: ", plans_.count().plans,
-               "\nslow: convolutions and products, which plain kernels compute without tensor cores");
+    std::string out = cat("plans: ", plans_.count().plans);
+    if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
+    return out;
   }
 
   result<void> run(const computation& r, call& c) {
     const seen_graph& g = r.graph.seen();
-    const auto all = TROUPE_TRY(steps_of_graph("dnn.computation", g, r.workspace));
+    const auto all = TROUPE_TRY(plan_of("dnn.computation", g, r.workspace));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
       auto made = TROUPE_TRY(cuda::scratch::make(c, "dnn", all->bytes));
@@ -41,27 +50,66 @@ class cuda_dnn {
     }
     const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
                         most_blocks_};
-    for (const auto& step : all->steps) TROUPE_TRY(std::visit([&](const auto& s) { return enqueue(s, w); }, step));
+    for (const auto& step : all->steps) {
+      if (const auto* claimed = std::get_if<claimed_step>(&step))
+        TROUPE_TRY(enqueue_part(*claimed, *all, w, c));
+      else if (const auto* elements = std::get_if<pass>(&step))
+        TROUPE_TRY(enqueue(*elements, w));
+      else
+        TROUPE_TRY(enqueue(std::get<whole_step>(step), w));
+    }
     return {};
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    return TROUPE_TRY(steps_of_graph("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
+    return TROUPE_TRY(plan_of("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
   }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
-  cuda_dnn(cuda::kernel_set kernels, int multiprocessors)
-      : kernels_(std::move(kernels)), most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)) {}
+  using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
+  cuda_dnn(cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor)
+      : kernels_(std::move(kernels)),
+        most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)),
+        vendor_(std::move(vendor)) {}
 
-  result<std::shared_ptr<step_list>> steps_of_graph(std::string_view request, const seen_graph& g,
-                                                    std::uint64_t workspace) {
-    return plans_.find(request, g, workspace, [&]() -> result<step_list> { return steps_of(g, limits_of_kernels); });
+  result<std::shared_ptr<cuda_plan>> plan_of(std::string_view request, const seen_graph& g, std::uint64_t workspace) {
+    if (!vendor_)
+      return plans_.find(request, g, workspace,
+                         [&]() -> result<cuda_plan> { return cuda_plan{steps_of(g, limits_of_kernels), {}}; });
+    std::vector<bool> aligned;
+    std::string more(reinterpret_cast<const char*>(&workspace), sizeof workspace);
+    for (const seen_memory& m : g.memory()) {
+      aligned.push_back(m.address % 16 == 0);
+      more += aligned.back() ? '1' : '0';
+    }
+    return plans_.find(
+        request, g, workspace,
+        [&]() -> result<cuda_plan> {
+          cuda_plan out;
+          out.parts = (*vendor_)->find(g, aligned, {.workspace = workspace});
+          std::vector<claim> claims;
+          for (const auto& p : out.parts) claims.push_back(p->what());
+          static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
+          // What fits not with cuDNN may fit without.
+          if (out.bytes > workspace) out = {steps_of(g, limits_of_kernels), {}};
+          return out;
+        },
+        more);
+  }
+
+  result<void> enqueue_part(const claimed_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
+    std::vector<void*> addresses;
+    addresses.reserve(s.inputs.size() + s.outputs.size());
+    for (const location& l : s.inputs) addresses.push_back(w.at(l));
+    for (const location& l : s.outputs) addresses.push_back(w.at(l));
+    return (*vendor_)->enqueue(*all.parts[s.which], addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
   }
 
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
-  step_plans plans_{"the CUDA engine"};
+  optional_vendor vendor_;
+  step_plans<cuda_plan> plans_{"the CUDA engine"};
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ class host_dnn {
     return plans_.find(request, g, workspace, [&] { return host::plan(g); });
   }
 
-  step_plans plans_{"the host engine"};
+  step_plans<> plans_{"the host engine"};
   scratch_pool scratch_;
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
 };

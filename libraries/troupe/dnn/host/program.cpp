@@ -40,6 +40,9 @@ void carry_out(const pass& p, const workspace& w) {
 }
 
 template <class N>
+void carry_out(const claimed_step&, const workspace&) {}  // the host engine claims none
+
+template <class N>
 void carry_out(const whole_step& s, const workspace& w) {
   const form& f = s.numbers;
   const auto& in = s.inputs;

@@ -47,6 +47,17 @@ class dnn_windows : public dnn_numerics {
     }
     return p;
   }
+  static std::string story_of(const problem& p) {
+    const auto text = [&](const per_index& n) {
+      std::string out;
+      for (std::int64_t i = 0; i < p.spatial; ++i) out += std::to_string(n[static_cast<std::size_t>(i)]) + " ";
+      return out;
+    };
+    const auto& o = p.options;
+    return "x " + ::testing::PrintToString(p.x) + ", filters " + ::testing::PrintToString(p.filters) + ", padding " +
+           text(o.padding) + (o.padding_after.count() != 0 ? "and " + text(o.padding_after) : "") + ", stride " +
+           text(o.stride) + ", dilation " + text(o.dilation) + ", groups " + std::to_string(o.groups);
+  }
   static double rounding_of(std::int64_t terms) { return 2e-6 + 3e-7 * static_cast<double>(terms); }
 };
 
@@ -60,6 +71,7 @@ TEST_F(dnn_windows, convolutions_are_as_defined) {
   for (const dtype t : types)
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       const problem p = any_convolution();
+      SCOPED_TRACE(story_of(p));
       const value y = convolution(given(t, p.x), given(t, p.filters), p.options);
       expect_as_defined({y}, t == dtype::i8 ? dtype::i32 : random.one_of({t, dtype::f32}),
                         rounding_of(product_of(p.filters) / p.filters[0]));
@@ -70,6 +82,7 @@ TEST_F(dnn_windows, gradients_of_convolutions_are_as_defined) {
   for (const dtype t : types)
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       const problem p = any_convolution();
+      SCOPED_TRACE(story_of(p));
       const value x = given(t, p.x), filters = given(t, p.filters), y = convolution(x, filters, p.options);
       ASSERT_EQ(y.why_refused(), "");
       const value dy = given(t, extents(y.extents().begin(), y.extents().end()));
@@ -84,6 +97,7 @@ TEST_F(dnn_windows, gradients_of_convolutions_are_as_defined) {
 TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
   for (int i = 0; i < 10 && !HasFailure(); ++i) {
     const problem p = any_convolution();
+    SCOPED_TRACE(story_of(p));
     const value y =
         convolution(given(dtype::f16, p.x, channels_last), given(dtype::f16, p.filters, channels_last), p.options);
     const value bias = given(dtype::f32, {p.filters[0]});

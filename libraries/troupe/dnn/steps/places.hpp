@@ -24,6 +24,15 @@ inline bool is_dense(const tensor_shape& s) noexcept {
     if (s.extents[i] != 1 && s.strides[i] != d[i]) return false;
   return true;
 }
+inline bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
+  return a.rank == b.rank && a.extents == b.extents;
+}
+/// Whether the same elements lie at the same places.
+inline bool lies_alike(const tensor_shape& a, const tensor_shape& b) noexcept {
+  for (std::size_t i = 0; i < a.rank; ++i)
+    if (a.extents[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return same_extents(a, b);
+}
 /// The strides with which a tensor is walked along with one of these extents: 0 where its one element is used for all.
 inline indexes broadcast_strides(const tensor_shape& s, std::size_t rank, const indexes& extents) noexcept {
   indexes out{};

@@ -10,10 +10,6 @@ namespace {
 
 bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::convert || o == op::write; }
 
-bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
-  return a.rank == b.rank && a.extents == b.extents;
-}
-
 // Float does not have all sums of i8, nor all integers of 32 bits.
 bool needs_double(const seen_graph& g) noexcept {
   return std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
@@ -24,18 +20,23 @@ bool needs_double(const seen_graph& g) noexcept {
 
 class planner {
  public:
-  planner(const seen_graph& g, const pass_limits& most) : graph_(g), most_(most), tensors_(g.tensors().size()) {
+  planner(const seen_graph& g, const pass_limits& most, std::span<const claim> claims)
+      : graph_(g), most_(most), claims_(claims), tensors_(g.tensors().size()), claim_of_(g.nodes().size(), nobody) {
     out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      for (const std::uint16_t n : claims[i].nodes) claim_of_[n] = i;
   }
   step_list plan();
 
  private:
   using operation = pass::operation;
   struct tensor_state {
-    std::optional<location> place;      ///< where it can be read
-    std::optional<location> dense;      ///< a copy in the type of numbers, without gaps
-    std::optional<std::uint16_t> slot;  ///< the operation of the open pass that has it
-    std::size_t last_reader = 0;        ///< the last node that reads it
+    std::optional<location> place;        ///< where it can be read
+    std::optional<location> dense;        ///< a copy in the type of numbers, without gaps
+    std::optional<location> other;        ///< a copy as a claim wants it
+    const tensor_shape* order = nullptr;  ///< as a claim wants it, if it is kept in memory between steps
+    std::optional<std::uint16_t> slot;    ///< the operation of the open pass that has it
+    std::size_t last_reader = 0;          ///< the last node that reads it
     std::size_t readers = 0;
     std::uint16_t writes_to = no_tensor;  ///< the memory that is all that becomes of it
   };
@@ -44,7 +45,9 @@ class planner {
     std::size_t first, last;  ///< the steps that use it
   };
 
+  static constexpr std::size_t nobody = SIZE_MAX;
   const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  bool is_claimed(std::size_t node) const noexcept { return claim_of_[node] != nobody; }
   void look();
   void add(const seen_node& n);
   void use(const location& l);
@@ -60,19 +63,29 @@ class planner {
 
   // Steps.
   void copy(const location& from, const location& to);
-  location new_buffer(const tensor_shape& s);
+  location new_buffer(const tensor_shape& s, dtype type);
+  location new_buffer(const tensor_shape& s) {
+    tensor_shape dense = s;
+    dense.strides = dense_strides(s);
+    return new_buffer(dense, out_.numbers);
+  }
   location result(std::uint16_t t);
+  location kept(std::uint16_t t);
   location place_of(std::uint16_t t);
   location dense(std::uint16_t t);
   void add_view(const seen_node& n);
   void add_concatenation(const seen_node& n);
   void add_whole(const seen_node& n);
+  void add_claimed(std::size_t which);
+  location laid(const claim::tensor& as);
   void place_buffers();
 
   const seen_graph& graph_;
   const pass_limits most_;
+  const std::span<const claim> claims_;
   step_list out_;
   std::vector<tensor_state> tensors_;
+  std::vector<std::size_t> claim_of_;  // of each node
   std::vector<buffer> buffers_;
   std::optional<pass> open_;
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
@@ -82,7 +95,10 @@ class planner {
 step_list planner::plan() {
   look();
   for (const seen_node& n : graph_.nodes()) {
-    add(n);
+    if (!is_claimed(node_))
+      add(n);
+    else if (const std::size_t which = claim_of_[node_]; claims_[which].at == node_)
+      add_claimed(which);
     ++node_;
   }
   close();
@@ -93,10 +109,17 @@ step_list planner::plan() {
 // Finds out what becomes of each tensor.
 void planner::look() {
   const auto nodes = graph_.nodes();
+  for (const claim& c : claims_) {
+    for (const claim::tensor& in : c.inputs) {
+      tensor_state& t = tensors_[in.number];
+      t.last_reader = std::max<std::size_t>(t.last_reader, c.at), ++t.readers;
+      if (t.order == nullptr) t.order = &in.shape;
+    }
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (std::size_t k = 0; k < nodes[i].input_count; ++k) {
+    for (std::size_t k = 0; k < nodes[i].input_count && !is_claimed(i); ++k) {
       tensor_state& t = tensors_[nodes[i].inputs[k]];
-      t.last_reader = i, ++t.readers;
+      t.last_reader = std::max(t.last_reader, i), ++t.readers;
       const seen_tensor& to = tensor(nodes[i].outputs[0]);
       const bool is_copy = nodes[i].what == op::write && to.type == out_.numbers && is_dense(to.shape);
       t.writes_to = is_copy && t.readers == 1 ? nodes[i].outputs[0] : no_tensor;
@@ -190,7 +213,7 @@ void planner::close() {
   for (const std::uint16_t t : in_pass_) {
     tensor_state& s = tensors_[t];
     if (!s.place && s.readers > 0 && s.last_reader >= node_) {
-      s.place = result(t);
+      s.place = kept(t);
       put({.what = operation::kind::write, .operand = operand_of(*s.place), .from = {*s.slot}});
     }
     s.slot.reset();
@@ -228,14 +251,11 @@ void planner::copy(const location& from, const location& to) {
   push(std::move(p));
 }
 
-location planner::new_buffer(const tensor_shape& s) {
-  location l{.is_buffer = true,
-             .number = static_cast<std::uint16_t>(buffers_.size()),
-             .type = out_.numbers,
-             .offset = 0,
-             .shape = s};
-  l.shape.strides = dense_strides(s);
-  buffers_.push_back({round_up(static_cast<std::uint64_t>(elements_of(s)) * bytes_of(out_.numbers), 64), SIZE_MAX, 0});
+// The elements of `s` have no gaps, in any order of its indexes.
+location planner::new_buffer(const tensor_shape& s, dtype type) {
+  const location l{
+      .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
+  buffers_.push_back({round_up(static_cast<std::uint64_t>(elements_of(s)) * bytes_of(type), 256), SIZE_MAX, 0});
   return l;
 }
 
@@ -246,6 +266,16 @@ location planner::result(std::uint16_t t) {
   location l = *tensors_[to].place;
   l.shape.strides = dense_strides(l.shape);
   return l;
+}
+
+// Where a pass puts a tensor. One that was rounded to a narrow type is kept in it.
+location planner::kept(std::uint16_t t) {
+  const tensor_state& s = tensors_[t];
+  if (s.writes_to != no_tensor) return result(t);
+  const dtype type = tensor(t).type;
+  tensor_shape shape = tensor(t).shape;
+  shape.strides = s.order != nullptr ? s.order->strides : dense_strides(shape);
+  return new_buffer(shape, bytes_of(type) < bytes_of(out_.numbers) ? type : out_.numbers);
 }
 
 // A number by value lies nowhere until a step needs it in memory.
@@ -313,6 +343,38 @@ void planner::add_whole(const seen_node& n) {
   out_.steps.emplace_back(std::move(s));
 }
 
+location planner::laid(const claim::tensor& as) {
+  tensor_state& s = tensors_[as.number];
+  const location l = place_of(as.number);
+  const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
+  if (l.type == as.type && aligned && lies_alike(l.shape, as.shape)) return l;
+  if (!s.other || s.other->type != as.type || !lies_alike(s.other->shape, as.shape)) {
+    s.other = new_buffer(as.shape, as.type);
+    copy(l, *s.other);
+  }
+  return *s.other;
+}
+
+void planner::add_claimed(std::size_t which) {
+  const claim& c = claims_[which];
+  for (const claim::tensor& in : c.inputs)
+    if (tensors_[in.number].slot && !tensors_[in.number].place) close();
+  claimed_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
+  for (const claim::tensor& in : c.inputs) s.inputs.push_back(laid(in));
+  for (const claim::tensor& out : c.outputs) {
+    std::optional<location>& place = tensors_[out.number].place;
+    if (!place) place = new_buffer(out.shape, out.type);
+    s.outputs.push_back(*place);
+  }
+  if (c.workspace != 0)
+    s.workspace =
+        new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(c.workspace)}, .strides = {1}}, dtype::u8);
+  for (const location& l : s.inputs) use(l);
+  for (const location& l : s.outputs) use(l);
+  if (s.workspace) use(*s.workspace);
+  out_.steps.emplace_back(std::move(s));
+}
+
 // Gives each buffer the lowest place that is free while it is used.
 void planner::place_buffers() {
   out_.buffers.assign(buffers_.size(), 0);
@@ -333,6 +395,8 @@ void planner::place_buffers() {
 
 }  // namespace
 
-step_list steps_of(const seen_graph& g, const pass_limits& most) { return planner(g, most).plan(); }
+step_list steps_of(const seen_graph& g, const pass_limits& most, std::span<const claim> claims) {
+  return planner(g, most, claims).plan();
+}
 
 }  // namespace troupe::dnn

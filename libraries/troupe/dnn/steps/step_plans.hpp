@@ -12,21 +12,25 @@
 
 namespace troupe::dnn {
 
-/// The graphs that an engine has planned. Thread-safe.
+/// The graphs that an engine has planned: a `Plan` is a step_list, or has one. Thread-safe.
+template <class Plan = step_list>
 class step_plans {
  public:
   /// `engine` is its name in errors: "the host engine".
   explicit step_plans(std::string_view engine) : engine_(engine) {}
 
-  /// Returns the steps of a graph, and plans them with `make()`, a result<step_list>, if that was not done yet.
+  /// Returns the plan of a graph, and makes it with `make()`, a result<Plan>, if that was not done yet. It depends on
+  /// the graph's structure, and on `more`.
   template <class Make>
-  result<std::shared_ptr<step_list>> find(std::string_view request, const seen_graph& g, std::uint64_t workspace,
-                                          Make&& make) {
+  result<std::shared_ptr<Plan>> find(std::string_view request, const seen_graph& g, std::uint64_t workspace,
+                                     Make&& make, std::string_view more = {}) {
     if (g.empty()) return error(reaction::fatal, "dnn", cat(request, ": the graph is damaged"));
-    const auto key = g.structure();
-    auto all = TROUPE_TRY(plans_.get(
-        {reinterpret_cast<const char*>(key.data()), key.size()},
-        [&]() -> result<std::shared_ptr<step_list>> { return std::make_shared<step_list>(TROUPE_TRY(make())); }));
+    const auto structure = g.structure();
+    std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
+    std::string both;
+    if (!more.empty()) key = both = cat(key, more);
+    auto all = TROUPE_TRY(
+        plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> { return std::make_shared<Plan>(TROUPE_TRY(make())); }));
     if (all->bytes <= workspace) return all;
     return error(reaction::unsupported, "dnn",
                  cat(request, ": workspace is ", workspace, "; ", engine_, " needs ", all->bytes,
@@ -38,7 +42,7 @@ class step_plans {
 
  private:
   const std::string engine_;
-  plan::cache<step_list> plans_{{.most = 1024}};
+  plan::cache<Plan> plans_{{.most = 1024}};
 };
 
 }  // namespace troupe::dnn

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <span>
 #include <troupe/dnn/steps/places.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <variant>
@@ -35,10 +37,31 @@ struct whole_step {
   std::vector<location> inputs, outputs;
 };
 
+/// Nodes that an engine computes together, in a way of its own, with what they read and write as it lies in memory.
+struct claim {
+  /// A tensor, and how it must lie. What is read and lies otherwise is copied; memory that is written lies so.
+  struct tensor {
+    std::uint16_t number;
+    dtype type;
+    tensor_shape shape;
+    bool copied = false;  ///< even if it lies so: its address does not do
+  };
+  std::vector<std::uint16_t> nodes;
+  std::uint16_t at = 0;  ///< the first of them before which all is computed that they need
+  std::vector<tensor> inputs, outputs;
+  std::uint64_t workspace = 0;  ///< bytes that it needs meanwhile
+};
+/// Of a claim.
+struct claimed_step {
+  std::size_t which = 0;
+  std::vector<location> inputs, outputs;
+  std::optional<location> workspace;
+};
+
 /// All of a graph.
 struct step_list {
-  dtype numbers{};  ///< what is computed in, and kept between steps: f32 or f64
-  std::vector<std::variant<pass, whole_step>> steps;
+  dtype numbers{};  ///< what is computed in: f32 or f64
+  std::vector<std::variant<pass, whole_step, claimed_step>> steps;
   std::vector<std::uint64_t> buffers;  ///< where each begins in memory between steps, a multiple of 64 bytes
   std::uint64_t bytes = 0;             ///< of that memory
 };
@@ -49,7 +72,7 @@ struct pass_limits {
 };
 
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
-/// is a view of them, until a step needs them without gaps.
-step_list steps_of(const seen_graph& g, const pass_limits& most = {});
+/// is a view of them, until a step needs them without gaps. Of claimed nodes, no other reads what is no output.
+step_list steps_of(const seen_graph& g, const pass_limits& most = {}, std::span<const claim> claims = {});
 
 }  // namespace troupe::dnn

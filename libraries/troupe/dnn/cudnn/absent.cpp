@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// In place of the other sources, where cuDNN's headers are missing.
+#include <troupe/dnn/cudnn/vendor.hpp>
+
+namespace troupe::dnn::cudnn {
+
+result<std::unique_ptr<vendor>> vendor::open(const engine_context&) {
+  return error(reaction::unsupported, "dnn", "cuDNN is not used: its headers were missing when Troupe was built");
+}
+
+}  // namespace troupe::dnn::cudnn

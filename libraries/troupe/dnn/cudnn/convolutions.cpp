@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/dnn/cudnn/convolutions.hpp>
+
+namespace troupe::dnn::cudnn {
+namespace {
+
+bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
+bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
+
+// Strides without gaps: the channels are neighbours, or the last index.
+tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
+  s.strides = dense_strides(s);
+  if (!channels_last) return s;
+  std::int64_t stride = s.extents[1];
+  s.strides[1] = 1;
+  for (std::size_t i = s.rank; i-- > 2; stride *= s.extents[i]) s.strides[i] = stride;
+  s.strides[0] = stride;
+  return s;
+}
+
+// cuDNN's name of a function of what a convolution gives; nothing if it has none, or one that differs.
+std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
+  switch (function) {
+    case epilogue::op::add:
+      return CUDNN_POINTWISE_ADD;
+    case epilogue::op::multiply:
+      return CUDNN_POINTWISE_MUL;
+    case epilogue::op::relu:
+      return CUDNN_POINTWISE_RELU_FWD;
+    case epilogue::op::sigmoid:
+      return CUDNN_POINTWISE_SIGMOID_FWD;
+    case epilogue::op::tanh:
+      return CUDNN_POINTWISE_TANH_FWD;
+    case epilogue::op::silu:
+      return CUDNN_POINTWISE_SWISH_FWD;
+    default:
+      return std::nullopt;
+  }
+}
+
+class artist {
+ public:
+  artist(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned)
+      : g_(g), l_(l), aligned_(aligned), first_(node) {}
+
+  std::vector<sketch> all() {
+    if (!is_possible()) return {};
+    follow();
+    std::vector<sketch> out;
+    for (std::size_t n = chain_.size() + 1; n-- > 0;)
+      if (auto s = draw(n)) out.push_back(std::move(*s));
+    return out;
+  }
+
+ private:
+  const seen_node& node(std::size_t i) const noexcept { return g_.nodes()[i]; }
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
+
+  bool is_possible() {
+    const seen_node& n = node(first_);
+    const seen_tensor &a = tensor(n.inputs[0]), &b = tensor(n.inputs[1]);
+    type_ = a.type;
+    for (const seen_tensor* t : {&a, &b, &tensor(n.outputs[0])})
+      if (t->where == seen_tensor::place::number || !is_image(t->shape)) return false;
+    channels_last_ = is_half(type_) || (a.where == seen_tensor::place::memory &&
+                                        lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
+    return a.type == b.type && (is_half(type_) || type_ == dtype::f32 || type_ == dtype::f64);
+  }
+
+  // Finds the functions of elements that follow, each the only reader of the one before.
+  void follow() {
+    std::uint16_t at = node(first_).outputs[0];
+    for (;;) {
+      const auto next = l_.only_reader_of(at);
+      if (!next) return;
+      const seen_node& n = node(*next);
+      const bool ends = n.what == op::write || n.what == op::convert;
+      if (!ends && (n.what != op::pointwise || type_ == dtype::f64 || !is_function(n, at))) return;
+      chain_.push_back(*next);
+      at = n.outputs[0];
+      // What is rounded once more is only written.
+      if (n.what == op::write) return;
+      if (n.what == op::convert) {
+        const auto last = l_.only_reader_of(at);
+        if (last && node(*last).what == op::write && tensor(node(*last).outputs[0]).type == tensor(at).type)
+          chain_.push_back(*last);
+        return;
+      }
+    }
+  }
+
+  // One that cuDNN has, of the tensor before and one other: a number, one for each channel, or as many as there are.
+  bool is_function(const seen_node& n, std::uint16_t before) const {
+    if (!mode_of(n.numbers.as<pointwise_form>().function) || n.input_count > 2) return false;
+    if (n.input_count == 1) return true;
+    const seen_tensor& other = tensor(other_of(n, before));
+    if (other.where == seen_tensor::place::number) return true;
+    if (!is_half(other.type) && other.type != dtype::f32) return false;
+    const tensor_shape &s = other.shape, &whole = tensor(before).shape;
+    if (s.extents == whole.extents) return true;
+    for (std::size_t i = 0; i < s.rank; ++i)
+      if (s.extents[i] != (i == 1 ? whole.extents[1] : 1)) return false;
+    return true;
+  }
+  static std::uint16_t other_of(const seen_node& n, std::uint16_t before) noexcept {
+    return n.inputs[0] == before ? n.inputs[1] : n.inputs[0];
+  }
+
+  // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.
+  std::optional<claim::tensor> laid(std::uint16_t number, bool as_image) const {
+    const seen_tensor& t = tensor(number);
+    if (!type_of(t.type) || t.type == dtype::i32) return std::nullopt;
+    const bool far = t.where == seen_tensor::place::memory && !aligned_[t.memory];
+    return claim::tensor{number, t.type, packed(t.shape, as_image && channels_last_), far};
+  }
+  bool can_write(const claim::tensor& to) const {
+    const seen_tensor& t = tensor(to.number);
+    return t.where != seen_tensor::place::memory ||
+           (!to.copied && lies_alike(t.shape, to.shape) && g_.memory()[t.memory].mode == access_mode::write);
+  }
+
+  // The first `count` nodes of the chain.
+  std::optional<sketch> draw(std::size_t count) const {
+    const seen_node& n = node(first_);
+    const std::span<const std::size_t> chain(chain_.data(), count);
+    const std::uint16_t last = count == 0 ? n.outputs[0] : node(chain.back()).outputs[0];
+    sketch s;
+    s.what.nodes.push_back(static_cast<std::uint16_t>(first_));
+    for (const std::size_t c : chain) s.what.nodes.push_back(static_cast<std::uint16_t>(c));
+
+    const auto a = laid(n.inputs[0], true), b = laid(n.inputs[1], true), to = laid(last, true);
+    if (!a || !b || !to || !can_write(*to)) return std::nullopt;
+    const auto give = [&](const claim::tensor& t, std::vector<claim::tensor>& list) {
+      list.push_back(t);
+      return s.drawn.given(t.type, t.shape);
+    };
+    const operations::tensor left = give(*a, s.what.inputs), right = give(*b, s.what.inputs);
+    // The functions between, without writes and conversions.
+    std::vector<std::size_t> functions;
+    for (const std::size_t c : chain)
+      if (node(c).what == op::pointwise) functions.push_back(c);
+    std::vector<std::optional<operations::tensor>> others;
+    std::uint16_t before = n.outputs[0];
+    for (const std::size_t c : functions) {
+      const seen_node& f = node(c);
+      std::optional<operations::tensor> other;
+      if (f.input_count == 2) {
+        const std::uint16_t t = other_of(f, before);
+        if (tensor(t).where == seen_tensor::place::number) {
+          other = s.drawn.number(tensor(t).number);
+        } else {
+          const auto l = laid(t, tensor(t).shape.extents == tensor(before).shape.extents);
+          if (!l) return std::nullopt;
+          other = give(*l, s.what.inputs);
+        }
+      }
+      others.push_back(other);
+      before = f.outputs[0];
+    }
+    const operations::tensor end = give(*to, s.what.outputs);
+    const tensor_shape within = packed(tensor(n.outputs[0]).shape, channels_last_);
+    operations::tensor at = functions.empty() ? end : s.drawn.between(within);
+    s.drawn.convolution(n.what, n.numbers.as<convolution_form>(), type_ == dtype::f64 ? dtype::f64 : dtype::f32, left,
+                        right, at);
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      const operations::tensor next = i + 1 == functions.size() ? end : s.drawn.between(within);
+      s.drawn.pointwise(*mode_of(node(functions[i]).numbers.as<pointwise_form>().function), at, others[i], next);
+      at = next;
+    }
+    s.what.at = first_with_all(s.what);
+    return s;
+  }
+
+  // The first of the nodes that comes after all that make what they read.
+  std::uint16_t first_with_all(const claim& c) const {
+    std::size_t begin = 0;
+    for (const claim::tensor& t : c.inputs)
+      if (const auto maker = l_.maker_of(t.number)) begin = std::max(begin, *maker + 1);
+    return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
+  }
+
+  const seen_graph& g_;
+  const links& l_;
+  const std::vector<bool>& aligned_;
+  const std::size_t first_;
+  dtype type_{};
+  bool channels_last_ = false;
+  std::vector<std::size_t> chain_;
+};
+
+}  // namespace
+
+std::vector<sketch> sketches_of_convolution(const seen_graph& g, const links& l, std::size_t node,
+                                            const std::vector<bool>& aligned) {
+  return artist(g, l, node, aligned).all();
+}
+
+}  // namespace troupe::dnn::cudnn

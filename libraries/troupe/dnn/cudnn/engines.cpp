@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cudnn/engines.hpp>
+#include <troupe/dnn/cudnn/status.hpp>
+#include <vector>
+
+namespace troupe::dnn::cudnn {
+namespace {
+
+using note = cudnnBackendNumericalNote_t;
+
+// Returns why an engine with these notes is not wished, "" if it is.
+std::string_view objection(std::span<const note> notes, const engine_wishes& w) noexcept {
+  const auto has = [&](note n) { return std::ranges::find(notes, n) != notes.end(); };
+  if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return "it rounds its inputs";
+  if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return "it rounds sums before they are complete";
+  if (w.deterministic && has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return "it is not deterministic";
+  if (!w.exact) return "";
+  // With inputs of f32 tensor cores compute TF32; the transforms lose digits.
+  if (has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return "it rounds f32 to TF32";
+  if (has(CUDNN_NUMERICAL_NOTE_WINOGRAD) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
+      has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13) ||
+      has(CUDNN_NUMERICAL_NOTE_FFT))
+    return "its transforms lose digits of f32";
+  return "";
+}
+
+// The engine configurations that cuDNN's heuristics recommend, the best first; none if it has none.
+std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cudnnBackendHeurMode_t mode,
+                                    std::string& why_not) {
+  descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);
+  if (on.described != nullptr) heuristics.set<CUDNN_ATTR_ENGINEHEUR_DEVICEPROP>(*on.described);
+  if (const auto sound = heuristics.finalize().sound(); !sound) {
+    why_not = sound.error().text();
+    return {};
+  }
+  std::int64_t count = 0;
+  if (calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count,
+                            nullptr) != CUDNN_STATUS_SUCCESS)
+    return {};
+  std::vector<descriptor> out;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (std::int64_t i = 0; i < count; ++i) {
+    out.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    raw.push_back(out.back().get());
+  }
+  if (calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
+                            &count, raw.data()) != CUDNN_STATUS_SUCCESS)
+    return {};
+  out.erase(out.begin() + std::min(count, static_cast<std::int64_t>(out.size())), out.end());
+  return out;
+}
+
+std::string_view objection(const descriptor& configuration, const engine_wishes& w) {
+  const descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t raw = engine.get();
+  std::int64_t count = 0;
+  if (calls().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
+                            &raw) != CUDNN_STATUS_SUCCESS)
+    return "it cannot be described";
+  std::array<note, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  const std::int64_t has = engine.read<CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>(std::span<note>(notes));
+  return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
+}
+
+descriptor& set_chip(descriptor& plan, const chip& on) {
+  if (on.described != nullptr) return plan.set<CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP>(*on.described);
+  return plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on.handle);
+}
+
+// Failures that are not the engine's: another one would fail alike.
+bool is_ours(const error& e) noexcept { return e.reaction() != reaction::unsupported; }
+
+}  // namespace
+
+std::string execution_plan::text() const {
+  std::int64_t bytes = 0;
+  if (calls().get_attribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &bytes,
+                            nullptr) != CUDNN_STATUS_SUCCESS ||
+      bytes <= 0)
+    return {};
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  if (plan.read<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span(text)) <= 0) return {};
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+std::optional<execution_plan> execution_plan::from(const chip& on, const std::string& text) {
+  execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
+  set_chip(out.plan, on).set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text)).finalize();
+  if (out.plan.status() != CUDNN_STATUS_SUCCESS) return std::nullopt;
+  out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
+  return out;
+}
+
+result<execution_plan> choose_engine(const chip& on, const descriptor& graph, const engine_wishes& w) {
+  std::string why_not = "its heuristics recommend none";
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    for (const descriptor& configuration : recommended(on, graph, mode, why_not)) {
+      if (const std::string_view no = objection(configuration, w); !no.empty()) {
+        why_not = no;
+        continue;
+      }
+      execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
+      set_chip(out.plan, on).set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration).finalize();
+      if (const auto sound = out.plan.sound(); !sound) {
+        if (is_ours(sound.error())) return sound.error();
+        why_not = sound.error().text();
+        continue;
+      }
+      out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
+      if (out.workspace <= w.workspace) return out;
+      why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
+    }
+  }
+  return error(reaction::unsupported, "dnn", cat("no engine of cuDNN computes this; of the last one: ", why_not));
+}
+
+}  // namespace troupe::dnn::cudnn

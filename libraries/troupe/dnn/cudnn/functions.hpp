@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <string>
+#include <troupe/base/result.hpp>
+
+namespace troupe::dnn::cudnn {
+
+/// The functions of cuDNN that are used. The library is optional: it is looked for when the engine is opened, beside
+/// the toolkit's others.
+struct functions {
+  decltype(&::cudnnGetVersion) version;
+  decltype(&::cudnnGetErrorString) text_of_status;
+  decltype(&::cudnnGetLastErrorString) last_text;
+  decltype(&::cudnnCreate) create;
+  decltype(&::cudnnDestroy) destroy;
+  decltype(&::cudnnSetStream) set_stream;
+  decltype(&::cudnnBackendCreateDescriptor) create_descriptor;
+  decltype(&::cudnnBackendDestroyDescriptor) destroy_descriptor;
+  decltype(&::cudnnBackendSetAttribute) set_attribute;
+  decltype(&::cudnnBackendGetAttribute) get_attribute;
+  decltype(&::cudnnBackendFinalize) finalize;
+  decltype(&::cudnnBackendExecute) execute;
+};
+
+/// Loads the library, once. It stays loaded.
+result<void> load();
+/// Precondition: `load` succeeded.
+const functions& calls() noexcept;
+
+}  // namespace troupe::dnn::cudnn

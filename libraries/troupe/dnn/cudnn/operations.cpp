@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cudnn/operations.hpp>
+
+namespace troupe::dnn::cudnn {
+namespace {
+
+// Numbers of a window, one for each of cuDNN's spatial indexes, of which it wants two at least.
+std::vector<std::int64_t> spatial(const std::int64_t* from, std::size_t count, std::int64_t of_added) {
+  if (count == 1) return {of_added, from[0]};
+  return {from, from + count};
+}
+
+}  // namespace
+
+std::optional<cudnnDataType_t> type_of(dtype t) noexcept {
+  switch (t) {
+    case dtype::f16:
+      return CUDNN_DATA_HALF;
+    case dtype::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    case dtype::f32:
+      return CUDNN_DATA_FLOAT;
+    case dtype::f64:
+      return CUDNN_DATA_DOUBLE;
+    case dtype::i32:
+      return CUDNN_DATA_INT32;
+    default:
+      return std::nullopt;
+  }
+}
+
+void operations::keep(descriptor d, bool is_operation) {
+  if (auto sound = d.finalize().sound(); !sound && !failed_) failed_ = sound.error();
+  if (is_operation) operations_.push_back(d.get());
+  made_.push_back(std::move(d));
+}
+
+operations::tensor operations::add(dtype type, const tensor_shape& s, place where) {
+  std::array<std::int64_t, tensor_shape::max_rank + 1> extents{}, strides{};
+  std::size_t rank = 0;
+  const auto put = [&](std::int64_t extent, std::int64_t stride) {
+    extents[rank] = extent, strides[rank++] = stride;
+  };
+  for (std::size_t i = 0; i < s.rank; ++i) {
+    if (i == 2 && s.rank == 3) put(1, s.extents[2] * s.strides[2]);
+    put(s.extents[i], s.strides[i]);
+  }
+  const auto name = static_cast<tensor>(tensors_.size() + 1);
+  descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  d.set<CUDNN_ATTR_TENSOR_UNIQUE_ID>(name)
+      .set<CUDNN_ATTR_TENSOR_DATA_TYPE>(type_of(type).value_or(CUDNN_DATA_FLOAT))
+      .set_all<CUDNN_ATTR_TENSOR_DIMENSIONS>(std::span<const std::int64_t>(extents.data(), rank))
+      .set_all<CUDNN_ATTR_TENSOR_STRIDES>(std::span<const std::int64_t>(strides.data(), rank))
+      .set<CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT>(std::int64_t{16});
+  if (where == place::between) d.set<CUDNN_ATTR_TENSOR_IS_VIRTUAL>(true);
+  if (where == place::number) d.set<CUDNN_ATTR_TENSOR_IS_BY_VALUE>(true);
+  if (where == place::given) arguments_.push_back(name), rank_ = std::max(rank_, s.rank);
+  tensors_.push_back(d.get());
+  keep(std::move(d), false);
+  return name;
+}
+
+operations::tensor operations::number(double n) {
+  tensor_shape one{.rank = rank_};
+  for (std::size_t i = 0; i < rank_; ++i) one.extents[i] = one.strides[i] = 1;
+  const tensor name = add(dtype::f32, one, place::number);
+  names_of_numbers_.push_back(name);
+  numbers_.push_back(static_cast<float>(n));
+  return name;
+}
+
+void operations::convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to) {
+  const std::size_t count = rank_ - 2;
+  const auto before = spatial(f.window.before, count, 0), after = spatial(f.window.after, count, 0),
+             steps = spatial(f.window.step, count, 1), dilations = spatial(f.window.dilation, count, 1);
+  descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
+      .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)
+      .set<CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS>(static_cast<std::int64_t>(before.size()))
+      .set_all<CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS>(std::span(before))
+      .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(std::span(after))
+      .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(std::span(steps))
+      .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(std::span(dilations));
+  const cudnnBackendDescriptor_t form = c.get();
+  keep(std::move(c), false);
+  // cuDNN finds the number of groups by the numbers of channels.
+  const auto describe = [&]<auto Kind, auto Form, auto A, auto B, auto C, auto Alpha, auto Beta>() {
+    descriptor o(Kind);
+    o.template refer<Form>(form);
+    o.template refer<A>(tensors_[static_cast<std::size_t>(a - 1)]);
+    o.template refer<B>(tensors_[static_cast<std::size_t>(b - 1)]);
+    o.template refer<C>(tensors_[static_cast<std::size_t>(to - 1)]);
+    if (compute == dtype::f64)
+      o.template set<Alpha>(1.0).template set<Beta>(0.0);
+    else
+      o.template set<Alpha>(1.0f).template set<Beta>(0.0f);
+    keep(std::move(o), true);
+  };
+  // clang-format off
+  if (what == op::convolution)
+    describe.operator()<CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA>();
+  else if (what == op::convolution_data_gradient)
+    describe.operator()<CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA>();
+  else
+    describe.operator()<CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA>();
+  // clang-format on
+}
+
+void operations::pointwise(cudnnPointwiseMode_t mode, tensor x, std::optional<tensor> other, tensor to) {
+  descriptor f(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  f.set<CUDNN_ATTR_POINTWISE_MODE>(mode).set<CUDNN_ATTR_POINTWISE_MATH_PREC>(CUDNN_DATA_FLOAT);
+  if (mode == CUDNN_POINTWISE_RELU_FWD) f.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
+  if (mode == CUDNN_POINTWISE_SWISH_FWD) f.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
+  const cudnnBackendDescriptor_t form = f.get();
+  keep(std::move(f), false);
+  descriptor o(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(form);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(tensors_[static_cast<std::size_t>(x - 1)]);
+  if (other) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(tensors_[static_cast<std::size_t>(*other - 1)]);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(tensors_[static_cast<std::size_t>(to - 1)]);
+  keep(std::move(o), true);
+}
+
+result<execution_plan> operations::plan(const chip& on, const engine_wishes& w) {
+  if (failed_) return *failed_;
+  descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.refer_all<CUDNN_ATTR_OPERATIONGRAPH_OPS>(std::span<const cudnnBackendDescriptor_t>(operations_));
+  if (on.handle != nullptr) graph.set<CUDNN_ATTR_OPERATIONGRAPH_HANDLE>(on.handle);
+  TROUPE_TRY(graph.finalize().sound());
+  return choose_engine(on, graph, w);
+}
+
+}  // namespace troupe::dnn::cudnn

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/worker/engine.hpp>
+#include <vector>
+
+/// What cuDNN computes of a graph. It is optional: our own kernels compute everything.
+namespace troupe::dnn::cudnn {
+
+/// Some nodes as one of cuDNN's graphs, ready to be run. Thread-safe.
+class part {
+ public:
+  explicit part(claim what) : what_(std::move(what)) {}
+  virtual ~part() = default;
+  const claim& what() const noexcept { return what_; }
+
+ private:
+  const claim what_;
+};
+
+/// How parts have to be computed.
+struct wishes {
+  bool exact = true;       ///< factors of f32 are not rounded to fewer digits
+  bool repeatable = true;  ///< with the same result each time
+  std::uint64_t workspace = ~std::uint64_t{0};
+};
+
+class vendor {
+ public:
+  /// Loads cuDNN, for the GPU of the current context. Fails with the reason if it is not there.
+  static result<std::unique_ptr<vendor>> open(const engine_context& context);
+  virtual ~vendor() = default;
+  virtual const std::string& version() const noexcept = 0;
+
+  /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16.
+  virtual std::vector<std::unique_ptr<part>> find(const seen_graph& g, const std::vector<bool>& aligned,
+                                                  const wishes& w) = 0;
+  /// Enqueues a part. `addresses` are those of its inputs, then of its outputs.
+  virtual result<void> enqueue(const part& p, std::span<void* const> addresses, void* workspace, const call& c) = 0;
+};
+
+}  // namespace troupe::dnn::cudnn

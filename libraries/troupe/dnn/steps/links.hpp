@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <troupe/dnn/seen.hpp>
+#include <vector>
+
+namespace troupe::dnn {
+
+/// Which nodes make and read each tensor of a graph.
+class links {
+ public:
+  explicit links(const seen_graph& g) : all_(g.tensors().size()) {
+    for (std::size_t i = 0; i < g.nodes().size(); ++i) {
+      const seen_node& n = g.nodes()[i];
+      for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
+      for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) all_[t].maker = i;
+    }
+  }
+  std::optional<std::size_t> maker_of(std::uint16_t t) const noexcept { return all_[t].maker; }
+  std::size_t readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
+  /// The node that reads it, if that is one, which reads it once.
+  std::optional<std::size_t> only_reader_of(std::uint16_t t) const noexcept {
+    return all_[t].readers == 1 ? std::optional(all_[t].reader) : std::nullopt;
+  }
+
+ private:
+  struct entry {
+    std::optional<std::size_t> maker;
+    std::size_t reader = 0, readers = 0;
+  };
+  std::vector<entry> all_;
+};
+
+}  // namespace troupe::dnn
