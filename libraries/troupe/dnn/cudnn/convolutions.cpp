@@ -40,34 +40,36 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   }
 }
 
+// Engines of cuDNN 9.19 whose results were wrong, by a comparison of all of its engines with the definition for 110,000
+// random convolutions. Some do not heed padding that differs before and after the image, others read what nobody wrote.
+std::vector<std::int64_t> distrusted_engines(op what, const convolution_form& f) {
+  if (what == op::convolution) return {};
+  if (what == op::convolution_data_gradient) return {78};
+  const bool even = std::equal(f.window.before, f.window.before + most_spatial, f.window.after);
+  return even ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
+}
+
+// Draws a convolution of factors in one type, and what follows it.
 class artist {
  public:
-  artist(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned)
-      : g_(g), l_(l), aligned_(aligned), first_(node) {}
+  /// `fuses`: whether cuDNN may have engines that compute functions of elements with the convolution.
+  artist(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned, dtype factors,
+         bool fuses)
+      : g_(g), l_(l), aligned_(aligned), first_(node), factors_(factors), fuses_(fuses) {
+    const seen_tensor& a = tensor(this->node(node).inputs[0]);
+    channels_last_ = is_half(factors) || (a.where == seen_tensor::place::memory &&
+                                          lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
+  }
 
-  std::vector<sketch> all() {
-    if (!is_possible()) return {};
+  void draw_all(std::vector<sketch>& to) {
     follow();
-    std::vector<sketch> out;
     for (std::size_t n = chain_.size() + 1; n-- > 0;)
-      if (auto s = draw(n)) out.push_back(std::move(*s));
-    return out;
+      if (auto s = draw(n)) to.push_back(std::move(*s));
   }
 
  private:
   const seen_node& node(std::size_t i) const noexcept { return g_.nodes()[i]; }
   const seen_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
-
-  bool is_possible() {
-    const seen_node& n = node(first_);
-    const seen_tensor &a = tensor(n.inputs[0]), &b = tensor(n.inputs[1]);
-    type_ = a.type;
-    for (const seen_tensor* t : {&a, &b, &tensor(n.outputs[0])})
-      if (t->where == seen_tensor::place::number || !is_image(t->shape)) return false;
-    channels_last_ = is_half(type_) || (a.where == seen_tensor::place::memory &&
-                                        lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
-    return a.type == b.type && (is_half(type_) || type_ == dtype::f32 || type_ == dtype::f64);
-  }
 
   // Finds the functions of elements that follow, each the only reader of the one before.
   void follow() {
@@ -77,7 +79,8 @@ class artist {
       if (!next) return;
       const seen_node& n = node(*next);
       const bool ends = n.what == op::write || n.what == op::convert;
-      if (!ends && (n.what != op::pointwise || type_ == dtype::f64 || !is_function(n, at))) return;
+      const bool joins = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && is_function(n, at);
+      if (!joins) return;
       chain_.push_back(*next);
       at = n.outputs[0];
       // What is rounded once more is only written.
@@ -93,7 +96,8 @@ class artist {
 
   // One that cuDNN has, of the tensor before and one other: a number, one for each channel, or as many as there are.
   bool is_function(const seen_node& n, std::uint16_t before) const {
-    if (!mode_of(n.numbers.as<pointwise_form>().function) || n.input_count > 2) return false;
+    if (n.what != op::pointwise || n.input_count > 2) return false;
+    if (!mode_of(n.numbers.as<pointwise_form>().function)) return false;
     if (n.input_count == 1) return true;
     const seen_tensor& other = tensor(other_of(n, before));
     if (other.where == seen_tensor::place::number) return true;
@@ -109,11 +113,11 @@ class artist {
   }
 
   // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.
-  std::optional<claim::tensor> laid(std::uint16_t number, bool as_image) const {
+  std::optional<claim::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
     const seen_tensor& t = tensor(number);
-    if (!type_of(t.type) || t.type == dtype::i32) return std::nullopt;
+    if (!type_of(type)) return std::nullopt;
     const bool far = t.where == seen_tensor::place::memory && !aligned_[t.memory];
-    return claim::tensor{number, t.type, packed(t.shape, as_image && channels_last_), far};
+    return claim::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
   }
   bool can_write(const claim::tensor& to) const {
     const seen_tensor& t = tensor(to.number);
@@ -121,16 +125,27 @@ class artist {
            (!to.copied && lies_alike(t.shape, to.shape) && g_.memory()[t.memory].mode == access_mode::write);
   }
 
+  // That of memory, or what it was rounded to; otherwise sums are kept.
+  dtype type_of_result(std::uint16_t t) const noexcept {
+    const seen_tensor& seen = tensor(t);
+    if (seen.where == seen_tensor::place::memory || is_half(seen.type)) return seen.type;
+    return factors_ == dtype::f64 ? dtype::f64 : dtype::f32;
+  }
+
   // The first `count` nodes of the chain.
   std::optional<sketch> draw(std::size_t count) const {
     const seen_node& n = node(first_);
     const std::span<const std::size_t> chain(chain_.data(), count);
     const std::uint16_t last = count == 0 ? n.outputs[0] : node(chain.back()).outputs[0];
-    sketch s;
+    sketch s{.what = {},
+             .factors = factors_,
+             .distrusted = distrusted_engines(n.what, n.numbers.as<convolution_form>()),
+             .drawn = {}};
     s.what.nodes.push_back(static_cast<std::uint16_t>(first_));
     for (const std::size_t c : chain) s.what.nodes.push_back(static_cast<std::uint16_t>(c));
 
-    const auto a = laid(n.inputs[0], true), b = laid(n.inputs[1], true), to = laid(last, true);
+    const auto a = laid(n.inputs[0], true, factors_), b = laid(n.inputs[1], true, factors_),
+               to = laid(last, true, type_of_result(last));
     if (!a || !b || !to || !can_write(*to)) return std::nullopt;
     const auto give = [&](const claim::tensor& t, std::vector<claim::tensor>& list) {
       list.push_back(t);
@@ -151,7 +166,7 @@ class artist {
         if (tensor(t).where == seen_tensor::place::number) {
           other = s.drawn.number(tensor(t).number);
         } else {
-          const auto l = laid(t, tensor(t).shape.extents == tensor(before).shape.extents);
+          const auto l = laid(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
           if (!l) return std::nullopt;
           other = give(*l, s.what.inputs);
         }
@@ -162,8 +177,8 @@ class artist {
     const operations::tensor end = give(*to, s.what.outputs);
     const tensor_shape within = packed(tensor(n.outputs[0]).shape, channels_last_);
     operations::tensor at = functions.empty() ? end : s.drawn.between(within);
-    s.drawn.convolution(n.what, n.numbers.as<convolution_form>(), type_ == dtype::f64 ? dtype::f64 : dtype::f32, left,
-                        right, at);
+    s.drawn.convolution(n.what, n.numbers.as<convolution_form>(), factors_ == dtype::f64 ? dtype::f64 : dtype::f32,
+                        left, right, at);
     for (std::size_t i = 0; i < functions.size(); ++i) {
       const operations::tensor next = i + 1 == functions.size() ? end : s.drawn.between(within);
       s.drawn.pointwise(*mode_of(node(functions[i]).numbers.as<pointwise_form>().function), at, others[i], next);
@@ -185,16 +200,31 @@ class artist {
   const links& l_;
   const std::vector<bool>& aligned_;
   const std::size_t first_;
-  dtype type_{};
+  const dtype factors_;
+  const bool fuses_;
   bool channels_last_ = false;
   std::vector<std::size_t> chain_;
 };
 
+// The types in which the factors can be multiplied without loss, the fastest first.
+std::vector<dtype> types_of_factors(dtype t) {
+  if (is_half(t)) return {t, dtype::f32};
+  if (t == dtype::f32 || t == dtype::f8e4m3 || t == dtype::f8e5m2) return {dtype::f32};
+  if (t == dtype::f64 || t == dtype::i8) return {dtype::f64};
+  return {};
+}
+
 }  // namespace
 
 std::vector<sketch> sketches_of_convolution(const seen_graph& g, const links& l, std::size_t node,
-                                            const std::vector<bool>& aligned) {
-  return artist(g, l, node, aligned).all();
+                                            const std::vector<bool>& aligned, bool exact) {
+  const seen_node& n = g.nodes()[node];
+  for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]})
+    if (g.tensors()[t].where == seen_tensor::place::number || !is_image(g.tensors()[t].shape)) return {};
+  std::vector<sketch> out;
+  for (const dtype t : types_of_factors(g.tensors()[n.inputs[0]].type))
+    artist(g, l, node, aligned, t, is_half(t) || (t == dtype::f32 && !exact)).draw_all(out);
+  return out;
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -29,7 +29,30 @@ std::string_view objection(std::span<const note> notes, const engine_wishes& w) 
   return "";
 }
 
-// The engine configurations that cuDNN's heuristics recommend, the best first; none if it has none.
+std::string_view objection(const descriptor& configuration, const engine_wishes& w) {
+  const descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t raw = engine.get();
+  std::int64_t count = 0;
+  if (calls().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
+                            &raw) != CUDNN_STATUS_SUCCESS)
+    return "it cannot be described";
+  if (std::ranges::find(w.distrusted, engine.read_number<CUDNN_ATTR_ENGINE_GLOBAL_INDEX>()) != w.distrusted.end())
+    return "it gives wrong results for some shapes";
+  std::array<note, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  const std::int64_t has = engine.read<CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>(std::span<note>(notes));
+  return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
+}
+
+descriptor& set_chip(descriptor& plan, const chip& on) {
+  if (on.described != nullptr) return plan.set<CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP>(*on.described);
+  return plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on.handle);
+}
+
+// Failures that are not the engine's: another one would fail alike.
+bool is_ours(const error& e) noexcept { return e.reaction() != reaction::unsupported; }
+
+}  // namespace
+
 std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cudnnBackendHeurMode_t mode,
                                     std::string& why_not) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -55,28 +78,6 @@ std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cud
   out.erase(out.begin() + std::min(count, static_cast<std::int64_t>(out.size())), out.end());
   return out;
 }
-
-std::string_view objection(const descriptor& configuration, const engine_wishes& w) {
-  const descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-  cudnnBackendDescriptor_t raw = engine.get();
-  std::int64_t count = 0;
-  if (calls().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
-                            &raw) != CUDNN_STATUS_SUCCESS)
-    return "it cannot be described";
-  std::array<note, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
-  const std::int64_t has = engine.read<CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>(std::span<note>(notes));
-  return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
-}
-
-descriptor& set_chip(descriptor& plan, const chip& on) {
-  if (on.described != nullptr) return plan.set<CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP>(*on.described);
-  return plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on.handle);
-}
-
-// Failures that are not the engine's: another one would fail alike.
-bool is_ours(const error& e) noexcept { return e.reaction() != reaction::unsupported; }
-
-}  // namespace
 
 std::string execution_plan::text() const {
   std::int64_t bytes = 0;
@@ -114,8 +115,13 @@ result<execution_plan> choose_engine(const chip& on, const descriptor& graph, co
         continue;
       }
       out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
-      if (out.workspace <= w.workspace) return out;
-      why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
+      if (out.workspace > w.workspace) {
+        why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
+        continue;
+      }
+      std::string no = w.objection ? w.objection(out) : "";
+      if (no.empty()) return out;
+      why_not = std::move(no);
     }
   }
   return error(reaction::unsupported, "dnn", cat("no engine of cuDNN computes this; of the last one: ", why_not));

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <troupe/dnn/cudnn/backend.hpp>
+#include <vector>
 
 namespace troupe::dnn::cudnn {
 
@@ -12,13 +14,6 @@ namespace troupe::dnn::cudnn {
 struct chip {
   cudnnHandle_t handle = nullptr;
   const descriptor* described = nullptr;
-};
-
-/// What an engine of cuDNN must be like.
-struct engine_wishes {
-  std::uint64_t workspace = ~0ull;  ///< bytes, at most
-  bool deterministic = false;
-  bool exact = false;  ///< factors of f32 are not rounded to fewer digits
 };
 
 /// A part of a graph, ready to be run.
@@ -31,6 +26,21 @@ struct execution_plan {
   /// Makes the plan of an earlier process. Returns nothing if cuDNN does not accept it.
   static std::optional<execution_plan> from(const chip& on, const std::string& text);
 };
+
+/// What an engine of cuDNN must be like.
+struct engine_wishes {
+  std::uint64_t workspace = ~0ull;  ///< bytes, at most
+  bool deterministic = false;
+  bool exact = false;                         ///< factors of f32 are not rounded to fewer digits
+  std::vector<std::int64_t> distrusted = {};  ///< numbers of engines that are not taken
+  /// Returns why a plan is not taken; "" if it is. May be empty.
+  std::function<std::string(const execution_plan&)> objection = {};
+};
+
+/// The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are
+/// none.
+std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cudnnBackendHeurMode_t mode,
+                                    std::string& why_not);
 
 /// Makes the plan of the first engine, in the order of cuDNN's heuristics, that is as wished. Fails with
 /// reaction::unsupported, and the reason, if there is none.

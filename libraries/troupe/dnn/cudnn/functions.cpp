@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
-#include <mutex>
+#include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <utility>
@@ -13,7 +13,8 @@ namespace {
 functions loaded;
 
 std::string find_all() {
-  const std::string file = cat("libcudnn.so.", CUDNN_MAJOR);
+  const char* const named = std::getenv("TROUPE_CUDNN");
+  const std::string file = named != nullptr && *named != '\0' ? named : cat("libcudnn.so.", CUDNN_MAJOR);
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const said = ::dlerror();

@@ -26,7 +26,7 @@ struct functions {
   decltype(&::cudnnBackendExecute) execute;
 };
 
-/// Loads the library, once. It stays loaded.
+/// Loads the library, once: the file that TROUPE_CUDNN names, or libcudnn.so.9. It stays loaded.
 result<void> load();
 /// Precondition: `load` succeeded.
 const functions& calls() noexcept;

@@ -42,9 +42,7 @@ void operations::keep(descriptor d, bool is_operation) {
 operations::tensor operations::add(dtype type, const tensor_shape& s, place where) {
   std::array<std::int64_t, tensor_shape::max_rank + 1> extents{}, strides{};
   std::size_t rank = 0;
-  const auto put = [&](std::int64_t extent, std::int64_t stride) {
-    extents[rank] = extent, strides[rank++] = stride;
-  };
+  const auto put = [&](std::int64_t extent, std::int64_t stride) { extents[rank] = extent, strides[rank++] = stride; };
   for (std::size_t i = 0; i < s.rank; ++i) {
     if (i == 2 && s.rank == 3) put(1, s.extents[2] * s.strides[2]);
     put(s.extents[i], s.strides[i]);
@@ -134,13 +132,13 @@ void operations::pointwise(cudnnPointwiseMode_t mode, tensor x, std::optional<te
   keep(std::move(o), true);
 }
 
-result<execution_plan> operations::plan(const chip& on, const engine_wishes& w) {
+result<descriptor> operations::finish(const chip& on) const {
   if (failed_) return *failed_;
   descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.refer_all<CUDNN_ATTR_OPERATIONGRAPH_OPS>(std::span<const cudnnBackendDescriptor_t>(operations_));
   if (on.handle != nullptr) graph.set<CUDNN_ATTR_OPERATIONGRAPH_HANDLE>(on.handle);
   TROUPE_TRY(graph.finalize().sound());
-  return choose_engine(on, graph, w);
+  return graph;
 }
 
 }  // namespace troupe::dnn::cudnn

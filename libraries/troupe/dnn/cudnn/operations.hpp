@@ -27,8 +27,8 @@ class operations {
   void convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to);
   void pointwise(cudnnPointwiseMode_t mode, tensor x, std::optional<tensor> other, tensor to);
 
-  /// Chooses an engine for what was drawn.
-  result<execution_plan> plan(const chip& on, const engine_wishes& w);
+  /// Returns cuDNN's graph of what was drawn.
+  result<descriptor> finish(const chip& on) const;
 
   const std::vector<tensor>& arguments() const noexcept { return arguments_; }
   const std::vector<float>& numbers() const noexcept { return numbers_; }

@@ -6,23 +6,26 @@
 #include <mutex>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/convolutions.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
+#include <troupe/dnn/cudnn/proof.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-// A plan of cuDNN, with the names of its tensors and the numbers that are in it.
-class planned_part final : public part {
+// The names of a plan's tensors, and the numbers that are in it.
+class variant_pack {
  public:
-  planned_part(sketch s, execution_plan plan)
-      : part(std::move(s.what)), plan_(std::move(plan)), names_(s.drawn.arguments()), numbers_(s.drawn.numbers()) {
-    names_.insert(names_.end(), s.drawn.names_of_numbers().begin(), s.drawn.names_of_numbers().end());
+  explicit variant_pack(const operations& drawn) : names_(drawn.arguments()), numbers_(drawn.numbers()) {
+    names_.insert(names_.end(), drawn.names_of_numbers().begin(), drawn.names_of_numbers().end());
   }
-  cudnnStatus_t enqueue(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
-    std::array<void*, 32> all{};
+  cudnnStatus_t enqueue(const execution_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
+                        void* workspace) const {
+    std::array<void*, most> all{};
     std::size_t n = 0;
     for (void* const a : addresses) all[n++] = a;
     for (const float& number : numbers_) all[n++] = const_cast<float*>(&number);
@@ -31,16 +34,28 @@ class planned_part final : public part {
         .set_all<CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>(std::span<void* const>(all.data(), n))
         .set<CUDNN_ATTR_VARIANT_PACK_WORKSPACE>(workspace)
         .finalize();
-    return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status()
-                                                 : calls().execute(handle, plan_.plan.get(), pack.get());
+    return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
   }
-  /// The most tensors and numbers that it may have.
-  static constexpr std::size_t most_arguments = 32;
+  /// How many tensors and numbers there may be.
+  static constexpr std::size_t most = 32;
+  std::size_t size() const noexcept { return names_.size(); }
 
  private:
-  execution_plan plan_;
   std::vector<std::int64_t> names_;
   std::vector<float> numbers_;
+};
+
+class planned_part final : public part {
+ public:
+  planned_part(claim what, variant_pack pack, execution_plan plan)
+      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
+  cudnnStatus_t enqueue(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
+    return pack_.enqueue(plan_, handle, addresses, workspace);
+  }
+
+ private:
+  variant_pack pack_;
+  execution_plan plan_;
 };
 
 struct handle_traits {
@@ -56,11 +71,16 @@ result<handle> make_handle() {
   return handle(made);
 }
 
+std::string version_text() {
+  const std::size_t v = calls().version();
+  return cat(v / 10000, ".", v / 100 % 100, ".", v % 100);
+}
+
 class cudnn_vendor final : public vendor {
  public:
-  cudnn_vendor(handle planning, std::uint32_t lanes) : planning_(std::move(planning)), lanes_(lanes) {
-    const std::size_t v = calls().version();
-    version_ = cat("cuDNN ", v / 10000, ".", v / 100 % 100, ".", v % 100);
+  cudnn_vendor(handle planning, cuda::stream stream, std::uint32_t lanes)
+      : planning_(std::move(planning)), stream_(std::move(stream)), lanes_(lanes) {
+    version_ = "cuDNN " + version_text();
   }
   const std::string& version() const noexcept override { return version_; }
 
@@ -102,14 +122,24 @@ class cudnn_vendor final : public vendor {
     const op what = g.nodes()[node].what;
     if (what != op::convolution && what != op::convolution_data_gradient && what != op::convolution_weight_gradient)
       return nullptr;
-    const bool is_float = g.tensors()[g.nodes()[node].inputs[0]].type == dtype::f32;
-    const engine_wishes how{.workspace = w.workspace, .deterministic = w.repeatable, .exact = is_float && w.exact};
-    for (sketch& s : sketches_of_convolution(g, l, node, aligned)) {
-      if (s.drawn.arguments().size() + s.drawn.numbers().size() > planned_part::most_arguments) continue;
-      auto plan = s.drawn.plan({.handle = planning_.get()}, how);
-      if (!plan) continue;
-      s.what.workspace = plan->workspace;
-      return std::make_unique<planned_part>(std::move(s), std::move(*plan));
+    const chip on{.handle = planning_.get()};
+    for (sketch& s : sketches_of_convolution(g, l, node, aligned, w.exact)) {
+      const variant_pack pack(s.drawn);
+      const auto drawn = s.drawn.finish(on);
+      if (!drawn || pack.size() > variant_pack::most) continue;
+      const auto objection = [&](const execution_plan& plan) {
+        s.what.workspace = plan.workspace;
+        return disproof(g, l, s.what, stream_.get(), [&](std::span<void* const> addresses, void* workspace) {
+          return pack.enqueue(plan, planning_.get(), addresses, workspace);
+        });
+      };
+      auto plan = choose_engine(on, *drawn,
+                                {.workspace = w.workspace,
+                                 .deterministic = w.repeatable,
+                                 .exact = s.factors == dtype::f32 && w.exact,
+                                 .distrusted = s.distrusted,
+                                 .objection = objection});
+      if (plan) return std::make_unique<planned_part>(std::move(s.what), pack, std::move(*plan));
     }
     return nullptr;
   }
@@ -121,8 +151,9 @@ class cudnn_vendor final : public vendor {
     return e;
   }
 
-  std::mutex lock_;  // guards the handle for planning
+  std::mutex lock_;  // guards the handle for planning, and its stream
   handle planning_;
+  cuda::stream stream_;
   std::vector<lane> lanes_;  // one thread at a time uses a lane
   std::string version_;
 };
@@ -131,8 +162,18 @@ class cudnn_vendor final : public vendor {
 
 result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   TROUPE_TRY(load());
-  auto first = TROUPE_TRY(make_handle());
-  return std::unique_ptr<vendor>(std::make_unique<cudnn_vendor>(std::move(first), context.lanes));
+  // Older ones give wrong results, and end the process, for some small images.
+  constexpr std::size_t oldest = 91900;
+  if (calls().version() < oldest)
+    return error(reaction::unsupported, "dnn",
+                 cat("cuDNN is not used: ", version_text(), " is older than 9.19, the first that was checked"));
+  auto planning = TROUPE_TRY(make_handle());
+  CUstream made = nullptr;
+  TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuStreamCreate", ::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING)));
+  cuda::stream stream(made);
+  if (const cudnnStatus_t s = calls().set_stream(planning.get(), made); s != CUDNN_STATUS_SUCCESS)
+    return failed("cudnnSetStream", s);
+  return std::unique_ptr<vendor>(std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context.lanes));
 }
 
 }  // namespace troupe::dnn::cudnn

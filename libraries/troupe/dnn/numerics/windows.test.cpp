@@ -29,8 +29,11 @@ class dnn_windows : public dnn_numerics {
   problem any_convolution() {
     problem p;
     p.spatial = random.between(1, 3);
-    const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}), in = random.between(1, 5),
-                       out = random.between(1, 5);
+    // Vendors' engines for half types take channels in eights.
+    const bool eights = random.between(0, 2) == 0;
+    const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}),
+                       in = eights ? 8 * random.between(1, 2) : random.between(1, 5),
+                       out = eights ? 8 * random.between(1, 2) : random.between(1, 5);
     // One group for each channel is computed in another way.
     const bool depthwise = random.between(0, 4) == 0;
     p.options.groups = depthwise ? in : groups;

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/dnn/cudnn/definition.hpp>
+#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/numbers.hpp>
+
+namespace troupe::dnn::cudnn {
+namespace {
+
+constexpr std::size_t first_spatial = 2;
+
+// Calls `f(index)` for all indexes from `first` on within the extents.
+template <class F>
+void for_each(const tensor_shape& s, std::size_t first, indexes at, F&& f) {
+  std::fill(at.begin() + static_cast<std::ptrdiff_t>(first), at.end(), 0);
+  for (;;) {
+    f(std::as_const(at));
+    std::size_t i = s.rank;
+    while (i > first && ++at[i - 1] == s.extents[i - 1]) at[--i] = 0;
+    if (i == first) return;
+  }
+}
+
+// Sets the spatial indexes of `image` to what element f of the window sees at the position. Returns false beside it.
+bool sees(const sliding& s, const tensor_shape& shape, const indexes& position, const indexes& f, indexes& image) {
+  for (std::size_t i = first_spatial; i < shape.rank; ++i) {
+    const std::size_t k = i - first_spatial;
+    image[i] = position[i] * s.step[k] - s.before[k] + f[i] * s.dilation[k];
+    if (image[i] < 0 || image[i] >= shape.extents[i]) return false;
+  }
+  return true;
+}
+// The reverse: the position at which element f of the window sees the place in the image.
+bool seen_from(const sliding& s, const tensor_shape& result, const indexes& image, const indexes& f,
+               indexes& position) {
+  for (std::size_t i = first_spatial; i < result.rank; ++i) {
+    const std::size_t k = i - first_spatial;
+    const std::int64_t at = image[i] + s.before[k] - f[i] * s.dilation[k];
+    if (at < 0 || at % s.step[k] != 0 || at / s.step[k] >= result.extents[i]) return false;
+    position[i] = at / s.step[k];
+  }
+  return true;
+}
+
+}  // namespace
+
+double definition::at(std::uint16_t tensor, const indexes& where) const {
+  const seen_tensor& t = g_.tensors()[tensor];
+  if (t.where == seen_tensor::place::number) return t.number;
+  indexes at = where;
+  for (std::size_t i = 0; i < t.shape.rank; ++i)
+    if (t.shape.extents[i] == 1) at[i] = 0;  // one element is used for all
+  for (std::size_t i = 0; i < claim_.inputs.size(); ++i)
+    if (claim_.inputs[i].number == tensor) return number_(i, at);
+  const auto maker = l_.maker_of(tensor);
+  return maker ? element(g_.nodes()[*maker], at) : 0;
+}
+
+double definition::element(const seen_node& n, const indexes& at) const {
+  switch (n.what) {
+    case op::convert:
+      return epilogue::nearest_of(g_.tensors()[n.outputs[0]].type, this->at(n.inputs[0], at));
+    case op::pointwise: {
+      double of[3] = {};
+      for (std::size_t k = 0; k < n.input_count; ++k) of[k] = this->at(n.inputs[k], at);
+      return epilogue::value_of(n.numbers.as<pointwise_form>().function, of[0], of[1], of[2]);
+    }
+    case op::convolution:
+      return convolution(n, at);
+    case op::convolution_data_gradient:
+      return data_gradient(n, at);
+    case op::convolution_weight_gradient:
+      return weight_gradient(n, at);
+    default:  // a write
+      return this->at(n.inputs[0], at);
+  }
+}
+
+double definition::convolution(const seen_node& n, const indexes& at) const {
+  const auto f = n.numbers.as<convolution_form>();
+  const tensor_shape &x = shape(n.inputs[0]), &filters = shape(n.inputs[1]);
+  const std::int64_t group = at[1] / (filters.extents[0] / f.groups);
+  double sum = 0;
+  for_each(filters, 1, {at[1]}, [&](const indexes& within) {
+    indexes image{at[0], group * filters.extents[1] + within[1]};
+    if (sees(f.window, x, at, within, image)) sum += this->at(n.inputs[0], image) * this->at(n.inputs[1], within);
+  });
+  return sum;
+}
+
+double definition::data_gradient(const seen_node& n, const indexes& at) const {
+  const auto f = n.numbers.as<convolution_form>();
+  const tensor_shape &dy = shape(n.inputs[0]), &filters = shape(n.inputs[1]);
+  const std::int64_t of_group = filters.extents[0] / f.groups, group = at[1] / filters.extents[1];
+  double sum = 0;
+  for (std::int64_t k = group * of_group; k < (group + 1) * of_group; ++k)
+    for_each(filters, first_spatial, {k, at[1] % filters.extents[1]}, [&](const indexes& within) {
+      indexes position{at[0], k};
+      if (seen_from(f.window, dy, at, within, position))
+        sum += this->at(n.inputs[0], position) * this->at(n.inputs[1], within);
+    });
+  return sum;
+}
+
+double definition::weight_gradient(const seen_node& n, const indexes& at) const {
+  const auto f = n.numbers.as<convolution_form>();
+  const tensor_shape &dy = shape(n.inputs[0]), &x = shape(n.inputs[1]), &filters = shape(n.outputs[0]);
+  const std::int64_t group = at[0] / (filters.extents[0] / f.groups);
+  double sum = 0;
+  for (std::int64_t i = 0; i < dy.extents[0]; ++i)
+    for_each(dy, first_spatial, {i, at[0]}, [&](const indexes& position) {
+      indexes image{i, group * filters.extents[1] + at[1]};
+      if (sees(f.window, x, position, at, image)) sum += this->at(n.inputs[0], position) * this->at(n.inputs[1], image);
+    });
+  return sum;
+}
+
+std::int64_t definition::terms_of(std::uint16_t tensor) const {
+  const auto maker = l_.maker_of(tensor);
+  if (!maker || std::find(claim_.nodes.begin(), claim_.nodes.end(), *maker) == claim_.nodes.end()) return 1;
+  const seen_node& n = g_.nodes()[*maker];
+  switch (n.what) {
+    case op::convolution:
+    case op::convolution_data_gradient:
+      return elements_of(shape(n.inputs[1]));
+    case op::convolution_weight_gradient:
+      return elements_of(shape(n.inputs[0])) / shape(n.inputs[0]).extents[1];
+    default: {
+      std::int64_t sum = 1;
+      for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) sum += terms_of(t);
+      return sum;
+    }
+  }
+}
+
+}  // namespace troupe::dnn::cudnn

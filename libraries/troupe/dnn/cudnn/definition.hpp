@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <troupe/dnn/steps/links.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn::cudnn {
+
+/// What single elements of claimed nodes are by definition, computed in double.
+class definition {
+ public:
+  /// `number(input, index)` is an element of the claim's inputs.
+  using reader = std::function<double(std::size_t input, const indexes& at)>;
+  definition(const seen_graph& g, const links& l, const claim& c, reader number)
+      : g_(g), l_(l), claim_(c), number_(std::move(number)) {}
+
+  double at(std::uint16_t tensor, const indexes& at) const;
+  /// About how many numbers go into an element.
+  std::int64_t terms_of(std::uint16_t tensor) const;
+
+ private:
+  double element(const seen_node& n, const indexes& at) const;
+  double convolution(const seen_node& n, const indexes& at) const;
+  double data_gradient(const seen_node& n, const indexes& at) const;
+  double weight_gradient(const seen_node& n, const indexes& at) const;
+  const tensor_shape& shape(std::uint16_t t) const noexcept { return g_.tensors()[t].shape; }
+
+  const seen_graph& g_;
+  const links& l_;
+  const claim& claim_;
+  const reader number_;
+};
+
+}  // namespace troupe::dnn::cudnn

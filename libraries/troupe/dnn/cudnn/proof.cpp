@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/dnn/cudnn/proof.hpp>
+#include <troupe/epilogue/numbers.hpp>
+
+namespace troupe::dnn::cudnn {
+namespace {
+
+// Operands hold these numbers again and again: a prime number of them, so that no line is like the next.
+constexpr std::int64_t period = 65521;
+// Small, and whole: no sum of their products is rounded in float.
+double number_of(std::size_t operand, std::int64_t element) noexcept {
+  std::uint64_t x = (static_cast<std::uint64_t>(element % period) + 1) * 0x9e3779b97f4a7c15u + operand * 0x7f4a7c15u;
+  x ^= x >> 29, x *= 0xbf58476d1ce4e5b9u, x ^= x >> 32;
+  return static_cast<double>(x % 7) - 3;
+}
+
+std::int64_t element_at(const tensor_shape& s, const indexes& at) noexcept {
+  std::int64_t n = 0;
+  for (std::size_t i = 0; i < s.rank; ++i) n += at[i] * s.strides[i];
+  return n;
+}
+std::uint64_t bytes_of(const claim::tensor& t) noexcept {
+  return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
+}
+
+// Memory with the operands of a claim.
+class trial {
+ public:
+  explicit trial(CUstream stream) : stream_(stream) {}
+  ~trial() {
+    for (const CUdeviceptr m : memory_) (void)::cuMemFreeAsync(m, stream_);
+  }
+  trial(const trial&) = delete;
+  trial& operator=(const trial&) = delete;
+
+  bool make(const claim& c) {
+    for (std::size_t i = 0; i < c.inputs.size(); ++i)
+      if (!add(bytes_of(c.inputs[i])) || !fill(i, c.inputs[i])) return false;
+    for (const claim::tensor& t : c.outputs)
+      if (!add(bytes_of(t))) return false;
+    for (const CUdeviceptr m : memory_) addresses_.push_back(reinterpret_cast<void*>(m));
+    return c.workspace == 0 || add(c.workspace);
+  }
+  std::span<void* const> addresses() const noexcept { return addresses_; }
+  void* workspace() const noexcept {
+    return memory_.size() > addresses_.size() ? reinterpret_cast<void*>(memory_.back()) : nullptr;
+  }
+  bool wait() const noexcept { return ::cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
+
+ private:
+  // What nobody wrote is no number that could be right.
+  bool add(std::uint64_t bytes) {
+    CUdeviceptr m = 0;
+    if (::cuMemAllocAsync(&m, bytes, stream_) != CUDA_SUCCESS) return false;
+    memory_.push_back(m);
+    return ::cuMemsetD8Async(m, 0xee, bytes, stream_) == CUDA_SUCCESS;
+  }
+  bool fill(std::size_t operand, const claim::tensor& t) {
+    const std::size_t size = troupe::bytes_of(t.type);
+    const std::int64_t all = elements_of(t.shape);
+    std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
+    for (std::size_t i = 0; i * size < numbers.size(); ++i)
+      epilogue::put_number(numbers.data() + i * size, t.type, number_of(operand, static_cast<std::int64_t>(i)));
+    const CUdeviceptr to = memory_.back();
+    if (::cuMemcpyHtoDAsync(to, numbers.data(), numbers.size(), stream_) != CUDA_SUCCESS || !wait()) return false;
+    // Doubles what is there.
+    const std::uint64_t bytes = bytes_of(t);
+    for (std::uint64_t done = numbers.size(); done < bytes; done *= 2)
+      if (::cuMemcpyDtoDAsync(to + done, to, std::min(done, bytes - done), stream_) != CUDA_SUCCESS) return false;
+    return true;
+  }
+
+  const CUstream stream_;
+  std::vector<CUdeviceptr> memory_;
+  std::vector<void*> addresses_;
+};
+
+// Some places of a tensor: its corners, then others.
+indexes place(const tensor_shape& s, std::int64_t which) noexcept {
+  indexes at{};
+  std::uint64_t x = static_cast<std::uint64_t>(which) * 0x9e3779b97f4a7c15u;
+  for (std::size_t i = 0; i < s.rank; ++i) {
+    x ^= x >> 31, x *= 0xbf58476d1ce4e5b9u;
+    const bool corner = which < 8;
+    at[i] = corner ? (which >> (i % 3) & 1) * (s.extents[i] - 1)
+                   : static_cast<std::int64_t>((x >> 20) % static_cast<std::uint64_t>(s.extents[i]));
+  }
+  return at;
+}
+
+std::string text_of(const tensor_shape& s, const indexes& at) {
+  std::string out;
+  for (std::size_t i = 0; i < s.rank; ++i) out += cat(i == 0 ? "[" : ", ", at[i]);
+  return out + "]";
+}
+
+}  // namespace
+
+std::string disproof(const seen_graph& g, const links& l, const claim& c, CUstream stream,
+                     const std::function<cudnnStatus_t(std::span<void* const>, void*)>& run) {
+  trial t(stream);
+  if (!t.make(c)) return "";
+  if (run(t.addresses(), t.workspace()) != CUDNN_STATUS_SUCCESS || !t.wait()) return "it fails";
+  const definition d(g, l, c, [&c](std::size_t input, const indexes& at) {
+    const claim::tensor& in = c.inputs[input];
+    return epilogue::nearest_of(in.type, number_of(input, element_at(in.shape, at)));
+  });
+  for (std::size_t i = 0; i < c.outputs.size(); ++i) {
+    const claim::tensor& out = c.outputs[i];
+    constexpr std::int64_t all_terms = 3'000'000, fewest = 12, most = 96;
+    const std::int64_t count = std::clamp(all_terms / d.terms_of(out.number), fewest, most);
+    const auto base = reinterpret_cast<CUdeviceptr>(t.addresses()[c.inputs.size() + i]);
+    const std::size_t size = troupe::bytes_of(out.type);
+    std::vector<std::array<std::byte, 8>> got(static_cast<std::size_t>(count));
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto element = static_cast<std::uint64_t>(element_at(out.shape, place(out.shape, k)));
+      (void)::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(got[static_cast<std::size_t>(k)].data()),
+                            base + element * size, size, stream);
+    }
+    if (!t.wait()) return "its results cannot be read";
+    for (std::int64_t k = 0; k < count; ++k) {
+      const indexes at = place(out.shape, k);
+      const double is = epilogue::number_at(got[static_cast<std::size_t>(k)].data(), out.type),
+                   want = d.at(out.number, at);
+      // One step of a narrow type, or what functions differ by.
+      const double step = size < 4 ? std::fabs(epilogue::nearest_of(out.type, want * (1 + 0x1p-7)) - want) : 0;
+      if (!(std::fabs(is - want) <= 1e-4 * std::max(1.0, std::fabs(want)) + step))
+        return cat("element ", text_of(out.shape, at), " is ", std::to_string(is), " instead of ",
+                   std::to_string(want));
+    }
+  }
+  return "";
+}
+
+}  // namespace troupe::dnn::cudnn
