@@ -8,15 +8,21 @@
 namespace troupe::dnn {
 namespace {
 
-void check_graph(checker& c, const graph& g) {
+template <class R>
+void check_request(checker& c, const R& r) {
+  const graph& g = r.graph;
   if (const auto& refused = g.refused()) return c.refuse(&g, refused->what, refused->expected);
   for (const graph::operand& m : g.memory()) c.view_at(&m, m.shape);
+  c.require(is_known(r.precision), r.precision, "is not a precision", "exact or tf32");
+  c.require(is_known(r.repeatability), r.repeatability, "is unknown", "always or not_needed");
+  c.require(is_known(r.fusion), r.fusion, "is unknown", "allowed or required");
+  c.require(is_known(r.choice), r.choice, "is unknown", "recommended or measured");
 }
 
 }  // namespace
 
-void computation::check(checker& c) const { check_graph(c, graph); }
-void prepare::check(checker& c) const { check_graph(c, graph); }
+void computation::check(checker& c) const { check_request(c, *this); }
+void prepare::check(checker& c) const { check_request(c, *this); }
 
 }  // namespace troupe::dnn
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <troupe/async/accepted.hpp>
 #include <troupe/dnn/graph.hpp>
+#include <troupe/dnn/options.hpp>
 #include <troupe/plan/statistics.hpp>
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/request.hpp>
@@ -14,20 +15,30 @@ namespace troupe::dnn {
 /// Computes a graph of tensors, and writes what it says.
 struct computation {
   dnn::graph graph;
+  dnn::precision precision = dnn::precision::exact;
+  dnn::repeatability repeatability = dnn::repeatability::always;
+  dnn::fusion fusion = dnn::fusion::allowed;
+  dnn::choice choice = dnn::choice::recommended;
   /// The most bytes of memory beside the operands.
   std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
   using reply = void;
-  TROUPE_REQUEST("dnn.computation", graph, workspace)
+  TROUPE_REQUEST("dnn.computation", graph, precision, repeatability, fusion, choice, workspace)
   void check(checker&) const;
 };
 
 /// Finds out how to compute a graph, before the first request needs it. Its memory is neither read nor written.
 struct prepare {
   dnn::graph graph;
+  dnn::precision precision = dnn::precision::exact;
+  dnn::repeatability repeatability = dnn::repeatability::always;
+  dnn::fusion fusion = dnn::fusion::allowed;
+  dnn::choice choice = dnn::choice::recommended;
   std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
   using reply = std::uint64_t;  ///< how many bytes beside the operands it needs
-  static prepare of(const computation& r) { return {r.graph.without_writes(), r.workspace}; }
-  TROUPE_REQUEST("dnn.prepare", graph, workspace)
+  static prepare of(const computation& r) {
+    return {r.graph.without_writes(), r.precision, r.repeatability, r.fusion, r.choice, r.workspace};
+  }
+  TROUPE_REQUEST("dnn.prepare", graph, precision, repeatability, fusion, choice, workspace)
   void check(checker&) const;
 };
 

@@ -42,7 +42,7 @@ class cuda_dnn {
 
   result<void> run(const computation& r, call& c) {
     const seen_graph& g = r.graph.seen();
-    const auto all = TROUPE_TRY(plan_of("dnn.computation", g, r.workspace));
+    const auto all = TROUPE_TRY(plan_of(r));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
       auto made = TROUPE_TRY(cuda::scratch::make(c, "dnn", all->bytes));
@@ -61,9 +61,7 @@ class cuda_dnn {
     return {};
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) {
-    return TROUPE_TRY(plan_of("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
-  }
+  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(plan_of(r))->bytes; }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
@@ -73,29 +71,32 @@ class cuda_dnn {
         most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)) {}
 
-  result<std::shared_ptr<cuda_plan>> plan_of(std::string_view request, const seen_graph& g, std::uint64_t workspace) {
-    if (!vendor_)
-      return plans_.find(request, g, workspace,
-                         [&]() -> result<cuda_plan> { return cuda_plan{steps_of(g, limits_of_kernels), {}}; });
+  template <class Request>
+  result<std::shared_ptr<cuda_plan>> plan_of(const Request& r) {
+    const seen_graph& g = r.graph.seen();
+    if (!vendor_) return plans_.find(r, [&]() -> result<cuda_plan> { return plan_without_vendor(g); });
+    const cudnn::wishes how{.exact = r.precision == precision::exact,
+                            .repeatable = r.repeatability == repeatability::always,
+                            .measured = r.choice == choice::measured,
+                            .workspace = r.workspace};
     std::vector<bool> aligned;
-    std::string more(reinterpret_cast<const char*>(&workspace), sizeof workspace);
+    std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
+    for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
     for (const seen_memory& m : g.memory()) {
       aligned.push_back(m.address % 16 == 0);
       more += aligned.back() ? '1' : '0';
     }
-    return plans_.find(
-        request, g, workspace,
-        [&]() -> result<cuda_plan> {
-          cuda_plan out;
-          out.parts = (*vendor_)->find(g, aligned, {.workspace = workspace});
-          std::vector<claim> claims;
-          for (const auto& p : out.parts) claims.push_back(p->what());
-          static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
-          // What fits not with cuDNN may fit without.
-          if (out.bytes > workspace) out = {steps_of(g, limits_of_kernels), {}};
-          return out;
-        },
-        more);
+    return plans_.find(r, [&]() -> result<cuda_plan> { return plan_with_vendor(g, aligned, how); }, more);
+  }
+  static cuda_plan plan_without_vendor(const seen_graph& g) { return {steps_of(g, limits_of_kernels), {}}; }
+  cuda_plan plan_with_vendor(const seen_graph& g, const std::vector<bool>& aligned, const cudnn::wishes& how) {
+    cuda_plan out;
+    out.parts = (*vendor_)->find(g, aligned, how);
+    std::vector<claim> claims;
+    for (const auto& p : out.parts) claims.push_back(p->what());
+    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
+    // What fits not with cuDNN may fit without.
+    return out.bytes > how.workspace ? plan_without_vendor(g) : std::move(out);
   }
 
   result<void> enqueue_part(const claimed_step& s, const cuda_plan& all, const launch_site& w, const call& c) {

@@ -42,6 +42,7 @@ template <> struct attribute_type<cudnnConvolutionMode_t> : attribute_is<CUDNN_T
 template <> struct attribute_type<cudnnBackendHeurMode_t> : attribute_is<CUDNN_TYPE_HEUR_MODE> {};
 template <> struct attribute_type<cudnnBackendNumericalNote_t> : attribute_is<CUDNN_TYPE_NUMERICAL_NOTE> {};
 template <> struct attribute_type<cudnnNanPropagation_t> : attribute_is<CUDNN_TYPE_NAN_PROPOGATION> {};
+template <> struct attribute_type<cudnnReduceTensorOp_t> : attribute_is<CUDNN_TYPE_REDUCTION_OPERATOR_TYPE> {};
 template <> struct attribute_type<cudnnPointwiseMode_t> : attribute_is<CUDNN_TYPE_POINTWISE_MODE> {};
 // clang-format on
 

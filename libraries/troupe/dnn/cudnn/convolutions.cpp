@@ -181,7 +181,11 @@ class artist {
                         left, right, at);
     for (std::size_t i = 0; i < functions.size(); ++i) {
       const operations::tensor next = i + 1 == functions.size() ? end : s.drawn.between(within);
-      s.drawn.pointwise(*mode_of(node(functions[i]).numbers.as<pointwise_form>().function), at, others[i], next);
+      const auto mode = *mode_of(node(functions[i]).numbers.as<pointwise_form>().function);
+      if (others[i])
+        s.drawn.pointwise({mode}, {at, *others[i]}, next);
+      else
+        s.drawn.pointwise({mode}, {at}, next);
       at = next;
     }
     s.what.at = first_with_all(s.what);

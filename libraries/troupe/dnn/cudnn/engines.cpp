@@ -101,6 +101,8 @@ std::optional<execution_plan> execution_plan::from(const chip& on, const std::st
 
 result<execution_plan> choose_engine(const chip& on, const descriptor& graph, const engine_wishes& w) {
   std::string why_not = "its heuristics recommend none";
+  std::optional<execution_plan> best;
+  double best_time = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (const descriptor& configuration : recommended(on, graph, mode, why_not)) {
       if (const std::string_view no = objection(configuration, w); !no.empty()) {
@@ -119,10 +121,15 @@ result<execution_plan> choose_engine(const chip& on, const descriptor& graph, co
         why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
         continue;
       }
-      std::string no = w.objection ? w.objection(out) : "";
-      if (no.empty()) return out;
-      why_not = std::move(no);
+      const attempt made = w.attempt_at ? w.attempt_at(out) : attempt{};
+      if (!made.why_not.empty())
+        why_not = made.why_not;
+      else if (!w.measured)
+        return out;
+      else if (!best || made.microseconds < best_time)
+        best = std::move(out), best_time = made.microseconds;
     }
+    if (best) return std::move(*best);
   }
   return error(reaction::unsupported, "dnn", cat("no engine of cuDNN computes this; of the last one: ", why_not));
 }

@@ -27,14 +27,21 @@ struct execution_plan {
   static std::optional<execution_plan> from(const chip& on, const std::string& text);
 };
 
+/// What came of trying a plan.
+struct attempt {
+  std::string why_not;      ///< why it is not taken; "" if it is
+  double microseconds = 0;  ///< that it took
+};
+
 /// What an engine of cuDNN must be like.
 struct engine_wishes {
   std::uint64_t workspace = ~0ull;  ///< bytes, at most
   bool deterministic = false;
   bool exact = false;                         ///< factors of f32 are not rounded to fewer digits
   std::vector<std::int64_t> distrusted = {};  ///< numbers of engines that are not taken
-  /// Returns why a plan is not taken; "" if it is. May be empty.
-  std::function<std::string(const execution_plan&)> objection = {};
+  bool measured = false;                      ///< the fastest is chosen, not the first
+  /// Tries a plan. May be empty.
+  std::function<attempt(const execution_plan&)> attempt_at = {};
 };
 
 /// The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cudnn/operations.hpp>
 
@@ -28,6 +29,8 @@ std::optional<cudnnDataType_t> type_of(dtype t) noexcept {
       return CUDNN_DATA_DOUBLE;
     case dtype::i32:
       return CUDNN_DATA_INT32;
+    case dtype::boolean:
+      return CUDNN_DATA_BOOLEAN;
     default:
       return std::nullopt;
   }
@@ -47,6 +50,7 @@ operations::tensor operations::add(dtype type, const tensor_shape& s, place wher
     if (i == 2 && s.rank == 3) put(1, s.extents[2] * s.strides[2]);
     put(s.extents[i], s.strides[i]);
   }
+  describe('t', where, type, rank, extents, strides);
   const auto name = static_cast<tensor>(tensors_.size() + 1);
   descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   d.set<CUDNN_ATTR_TENSOR_UNIQUE_ID>(name)
@@ -62,16 +66,19 @@ operations::tensor operations::add(dtype type, const tensor_shape& s, place wher
   return name;
 }
 
-operations::tensor operations::number(double n) {
+operations::tensor operations::number(double n, dtype type) {
   tensor_shape one{.rank = rank_};
   for (std::size_t i = 0; i < rank_; ++i) one.extents[i] = one.strides[i] = 1;
-  const tensor name = add(dtype::f32, one, place::number);
+  const tensor name = add(type, one, place::number);
   names_of_numbers_.push_back(name);
-  numbers_.push_back(static_cast<float>(n));
+  numbers_.push_back(type == dtype::i32 ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(n))
+                                        : std::bit_cast<std::uint32_t>(static_cast<float>(n)));
+  describe(numbers_.back());
   return name;
 }
 
 void operations::convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to) {
+  describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
   const auto before = spatial(f.window.before, count, 0), after = spatial(f.window.after, count, 0),
              steps = spatial(f.window.step, count, 1), dilations = spatial(f.window.dilation, count, 1);
@@ -89,9 +96,9 @@ void operations::convolution(op what, const convolution_form& f, dtype compute, 
   const auto describe = [&]<auto Kind, auto Form, auto A, auto B, auto C, auto Alpha, auto Beta>() {
     descriptor o(Kind);
     o.template refer<Form>(form);
-    o.template refer<A>(tensors_[static_cast<std::size_t>(a - 1)]);
-    o.template refer<B>(tensors_[static_cast<std::size_t>(b - 1)]);
-    o.template refer<C>(tensors_[static_cast<std::size_t>(to - 1)]);
+    o.template refer<A>(of(a));
+    o.template refer<B>(of(b));
+    o.template refer<C>(of(to));
     if (compute == dtype::f64)
       o.template set<Alpha>(1.0).template set<Beta>(0.0);
     else
@@ -117,18 +124,58 @@ void operations::convolution(op what, const convolution_form& f, dtype compute, 
   // clang-format on
 }
 
-void operations::pointwise(cudnnPointwiseMode_t mode, tensor x, std::optional<tensor> other, tensor to) {
-  descriptor f(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  f.set<CUDNN_ATTR_POINTWISE_MODE>(mode).set<CUDNN_ATTR_POINTWISE_MATH_PREC>(CUDNN_DATA_FLOAT);
-  if (mode == CUDNN_POINTWISE_RELU_FWD) f.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
-  if (mode == CUDNN_POINTWISE_SWISH_FWD) f.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
-  const cudnnBackendDescriptor_t form = f.get();
-  keep(std::move(f), false);
+void operations::pointwise(const function& f, std::initializer_list<tensor> in, tensor to) {
+  descriptor d(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  d.set<CUDNN_ATTR_POINTWISE_MODE>(f.mode).set<CUDNN_ATTR_POINTWISE_MATH_PREC>(
+      type_of(f.compute).value_or(CUDNN_DATA_FLOAT));
+  if (f.mode == CUDNN_POINTWISE_RELU_FWD) d.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
+  if (f.mode == CUDNN_POINTWISE_SWISH_FWD) d.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
+  if (f.index >= 0) d.set<CUDNN_ATTR_POINTWISE_AXIS>(f.index);
+  const cudnnBackendDescriptor_t form = d.get();
+  keep(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(form);
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(tensors_[static_cast<std::size_t>(x - 1)]);
-  if (other) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(tensors_[static_cast<std::size_t>(*other - 1)]);
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(tensors_[static_cast<std::size_t>(to - 1)]);
+  const tensor* const x = in.begin();
+  describe('f', f.mode, f.compute, f.index, in.size(), to);
+  for (const tensor t : in) describe(t);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(of(x[0]));
+  if (in.size() > 1) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(of(x[1]));
+  if (in.size() > 2) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_TDESC>(of(x[2]));
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(of(to));
+  keep(std::move(o), true);
+}
+
+void operations::product(tensor a, tensor b, tensor to) {
+  describe('p', a, b, to);
+  descriptor d(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+  d.set<CUDNN_ATTR_MATMUL_COMP_TYPE>(CUDNN_DATA_FLOAT);
+  const cudnnBackendDescriptor_t form = d.get();
+  keep(std::move(d), false);
+  descriptor o(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+  o.refer<CUDNN_ATTR_OPERATION_MATMUL_DESC>(form)
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_ADESC>(of(a))
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_BDESC>(of(b))
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_CDESC>(of(to));
+  keep(std::move(o), true);
+}
+
+void operations::reduce(cudnnReduceTensorOp_t how, tensor x, tensor to) {
+  describe('r', how, x, to);
+  descriptor d(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+  d.set<CUDNN_ATTR_REDUCTION_OPERATOR>(how).set<CUDNN_ATTR_REDUCTION_COMP_TYPE>(CUDNN_DATA_FLOAT);
+  const cudnnBackendDescriptor_t form = d.get();
+  keep(std::move(d), false);
+  descriptor o(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
+  o.refer<CUDNN_ATTR_OPERATION_REDUCTION_DESC>(form)
+      .refer<CUDNN_ATTR_OPERATION_REDUCTION_XDESC>(of(x))
+      .refer<CUDNN_ATTR_OPERATION_REDUCTION_YDESC>(of(to));
+  keep(std::move(o), true);
+}
+
+void operations::reshape(tensor x, tensor to) {
+  describe('s', x, to);
+  descriptor o(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+  o.refer<CUDNN_ATTR_OPERATION_RESHAPE_XDESC>(of(x)).refer<CUDNN_ATTR_OPERATION_RESHAPE_YDESC>(of(to));
   keep(std::move(o), true);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda/handles.hpp>
@@ -29,58 +30,6 @@ std::uint64_t bytes_of(const claim::tensor& t) noexcept {
   return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
-// Memory with the operands of a claim.
-class trial {
- public:
-  explicit trial(CUstream stream) : stream_(stream) {}
-  ~trial() {
-    for (const CUdeviceptr m : memory_) (void)::cuMemFreeAsync(m, stream_);
-  }
-  trial(const trial&) = delete;
-  trial& operator=(const trial&) = delete;
-
-  bool make(const claim& c) {
-    for (std::size_t i = 0; i < c.inputs.size(); ++i)
-      if (!add(bytes_of(c.inputs[i])) || !fill(i, c.inputs[i])) return false;
-    for (const claim::tensor& t : c.outputs)
-      if (!add(bytes_of(t))) return false;
-    for (const CUdeviceptr m : memory_) addresses_.push_back(reinterpret_cast<void*>(m));
-    return c.workspace == 0 || add(c.workspace);
-  }
-  std::span<void* const> addresses() const noexcept { return addresses_; }
-  void* workspace() const noexcept {
-    return memory_.size() > addresses_.size() ? reinterpret_cast<void*>(memory_.back()) : nullptr;
-  }
-  bool wait() const noexcept { return ::cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
-
- private:
-  // What nobody wrote is no number that could be right.
-  bool add(std::uint64_t bytes) {
-    CUdeviceptr m = 0;
-    if (::cuMemAllocAsync(&m, bytes, stream_) != CUDA_SUCCESS) return false;
-    memory_.push_back(m);
-    return ::cuMemsetD8Async(m, 0xee, bytes, stream_) == CUDA_SUCCESS;
-  }
-  bool fill(std::size_t operand, const claim::tensor& t) {
-    const std::size_t size = troupe::bytes_of(t.type);
-    const std::int64_t all = elements_of(t.shape);
-    std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
-    for (std::size_t i = 0; i * size < numbers.size(); ++i)
-      epilogue::put_number(numbers.data() + i * size, t.type, number_of(operand, static_cast<std::int64_t>(i)));
-    const CUdeviceptr to = memory_.back();
-    if (::cuMemcpyHtoDAsync(to, numbers.data(), numbers.size(), stream_) != CUDA_SUCCESS || !wait()) return false;
-    // Doubles what is there.
-    const std::uint64_t bytes = bytes_of(t);
-    for (std::uint64_t done = numbers.size(); done < bytes; done *= 2)
-      if (::cuMemcpyDtoDAsync(to + done, to, std::min(done, bytes - done), stream_) != CUDA_SUCCESS) return false;
-    return true;
-  }
-
-  const CUstream stream_;
-  std::vector<CUdeviceptr> memory_;
-  std::vector<void*> addresses_;
-};
-
 // Some places of a tensor: its corners, then others.
 indexes place(const tensor_shape& s, std::int64_t which) noexcept {
   indexes at{};
@@ -102,12 +51,68 @@ std::string text_of(const tensor_shape& s, const indexes& at) {
 
 }  // namespace
 
-std::string disproof(const seen_graph& g, const links& l, const claim& c, CUstream stream,
-                     const std::function<cudnnStatus_t(std::span<void* const>, void*)>& run) {
-  trial t(stream);
-  if (!t.make(c)) return "";
-  if (run(t.addresses(), t.workspace()) != CUDNN_STATUS_SUCCESS || !t.wait()) return "it fails";
-  const definition d(g, l, c, [&c](std::size_t input, const indexes& at) {
+trial::~trial() {
+  for (const block& b : memory_) (void)::cuMemFreeAsync(b.address, stream_);
+}
+
+bool trial::make(const claim& c) {
+  if (!addresses_.empty()) return true;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i)
+    if (!add(bytes_of(c.inputs[i])) || !fill(i, c.inputs[i])) return false;
+  for (const claim::tensor& t : c.outputs)
+    if (!add(bytes_of(t))) return false;
+  for (const block& b : memory_) addresses_.push_back(reinterpret_cast<void*>(b.address));
+  return true;
+}
+
+bool trial::add(std::uint64_t bytes) {
+  CUdeviceptr m = 0;
+  if (::cuMemAllocAsync(&m, bytes, stream_) != CUDA_SUCCESS) return false;
+  memory_.push_back({m, bytes});
+  return true;
+}
+
+bool trial::fill(std::size_t operand, const claim::tensor& t) {
+  const std::size_t size = troupe::bytes_of(t.type);
+  const std::int64_t all = elements_of(t.shape);
+  std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
+  for (std::size_t i = 0; i * size < numbers.size(); ++i)
+    epilogue::put_number(numbers.data() + i * size, t.type, number_of(operand, static_cast<std::int64_t>(i)));
+  const auto [to, bytes] = memory_.back();
+  if (::cuMemcpyHtoDAsync(to, numbers.data(), numbers.size(), stream_) != CUDA_SUCCESS || !wait()) return false;
+  // Doubles what is there.
+  for (std::uint64_t done = numbers.size(); done < bytes; done *= 2)
+    if (::cuMemcpyDtoDAsync(to + done, to, std::min(done, bytes - done), stream_) != CUDA_SUCCESS) return false;
+  return true;
+}
+
+// What nobody writes is no number that could be right.
+bool trial::clear(std::size_t from) {
+  for (std::size_t i = from; i < memory_.size(); ++i)
+    if (::cuMemsetD8Async(memory_[i].address, 0xee, memory_[i].bytes, stream_) != CUDA_SUCCESS) return false;
+  return true;
+}
+
+attempt trial::run(const claim& c, bool measured, const runner& enqueue) {
+  if (!make(c)) return {};
+  const std::size_t operands = addresses_.size();
+  if (c.workspace != 0 && !add(c.workspace)) return {};
+  void* const workspace = c.workspace != 0 ? reinterpret_cast<void*>(memory_.back().address) : nullptr;
+  attempt out;
+  if (!clear(c.inputs.size()) || enqueue(addresses_, workspace) != CUDNN_STATUS_SUCCESS || !wait())
+    out.why_not = "it fails";
+  else
+    out.why_not = difference(c);
+  if (measured && out.why_not.empty()) out.microseconds = time(enqueue, workspace);
+  if (memory_.size() > operands) {
+    (void)::cuMemFreeAsync(memory_.back().address, stream_);
+    memory_.pop_back();
+  }
+  return out;
+}
+
+std::string trial::difference(const claim& c) const {
+  const definition d(g_, l_, c, [&c](std::size_t input, const indexes& at) {
     const claim::tensor& in = c.inputs[input];
     return epilogue::nearest_of(in.type, number_of(input, element_at(in.shape, at)));
   });
@@ -115,15 +120,15 @@ std::string disproof(const seen_graph& g, const links& l, const claim& c, CUstre
     const claim::tensor& out = c.outputs[i];
     constexpr std::int64_t all_terms = 3'000'000, fewest = 12, most = 96;
     const std::int64_t count = std::clamp(all_terms / d.terms_of(out.number), fewest, most);
-    const auto base = reinterpret_cast<CUdeviceptr>(t.addresses()[c.inputs.size() + i]);
+    const CUdeviceptr base = memory_[c.inputs.size() + i].address;
     const std::size_t size = troupe::bytes_of(out.type);
     std::vector<std::array<std::byte, 8>> got(static_cast<std::size_t>(count));
     for (std::int64_t k = 0; k < count; ++k) {
       const auto element = static_cast<std::uint64_t>(element_at(out.shape, place(out.shape, k)));
       (void)::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(got[static_cast<std::size_t>(k)].data()),
-                            base + element * size, size, stream);
+                            base + element * size, size, stream_);
     }
-    if (!t.wait()) return "its results cannot be read";
+    if (!wait()) return "its results cannot be read";
     for (std::int64_t k = 0; k < count; ++k) {
       const indexes at = place(out.shape, k);
       const double is = epilogue::number_at(got[static_cast<std::size_t>(k)].data(), out.type),
@@ -136,6 +141,22 @@ std::string disproof(const seen_graph& g, const links& l, const claim& c, CUstre
     }
   }
   return "";
+}
+
+double trial::time(const runner& enqueue, void* workspace) {
+  constexpr int runs = 5;
+  double best = 0;
+  for (int round = 0; round < 3; ++round) {
+    if (!wait()) return 0;
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < runs; ++i)
+      if (enqueue(addresses_, workspace) != CUDNN_STATUS_SUCCESS) return 0;
+    if (!wait()) return 0;
+    const double us =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / runs;
+    if (round == 0 || us < best) best = us;
+  }
+  return best;
 }
 
 }  // namespace troupe::dnn::cudnn

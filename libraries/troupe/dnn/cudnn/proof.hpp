@@ -5,17 +5,48 @@
 #include <cuda.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <troupe/dnn/cudnn/definition.hpp>
+#include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
+#include <vector>
 
 namespace troupe::dnn::cudnn {
 
-/// Runs a plan on numbers of ours, and compares some of its results with the definition: some engines of cuDNN are
-/// wrong for some shapes. Waits for the GPU.
-///   `run(addresses, workspace)` enqueues it in the stream.
-/// Returns what is wrong; "" if nothing is, or if there was no memory to try.
-std::string disproof(const seen_graph& g, const links& l, const claim& c, CUstream stream,
-                     const std::function<cudnnStatus_t(std::span<void* const> addresses, void* workspace)>& run);
+/// Memory with numbers of ours for the operands of a claim, to try plans on before they are used: some engines of cuDNN
+/// are wrong for some shapes. Waits for the GPU.
+class trial {
+ public:
+  trial(const seen_graph& g, const links& l, CUstream stream) : g_(g), l_(l), stream_(stream) {}
+  ~trial();
+  trial(const trial&) = delete;
+  trial& operator=(const trial&) = delete;
+
+  /// Enqueues a plan for these operands and this workspace in the stream.
+  using runner = std::function<cudnnStatus_t(std::span<void* const> addresses, void* workspace)>;
+  /// Compares some of the results with the definition, and measures the plan if that is asked for. Without memory
+  /// nothing is tried.
+  attempt run(const claim& c, bool measured, const runner& enqueue);
+
+ private:
+  struct block {
+    CUdeviceptr address;
+    std::uint64_t bytes;
+  };
+  bool make(const claim& c);
+  bool add(std::uint64_t bytes);
+  bool fill(std::size_t operand, const claim::tensor& t);
+  bool clear(std::size_t from);
+  bool wait() const noexcept { return ::cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
+  std::string difference(const claim& c) const;
+  double time(const runner& enqueue, void* workspace);
+
+  const seen_graph& g_;
+  const links& l_;
+  const CUstream stream_;
+  std::vector<block> memory_;  // of inputs, then of outputs
+  std::vector<void*> addresses_;
+};
 
 }  // namespace troupe::dnn::cudnn

@@ -13,6 +13,8 @@
 #include <troupe/dnn/cudnn/proof.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
+#include <troupe/plan/disk_cache.hpp>
+#include <troupe/plan/remarks.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
@@ -28,7 +30,7 @@ class variant_pack {
     std::array<void*, most> all{};
     std::size_t n = 0;
     for (void* const a : addresses) all[n++] = a;
-    for (const float& number : numbers_) all[n++] = const_cast<float*>(&number);
+    for (const std::uint32_t& number : numbers_) all[n++] = const_cast<std::uint32_t*>(&number);
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(names_))
         .set_all<CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>(std::span<void* const>(all.data(), n))
@@ -42,7 +44,7 @@ class variant_pack {
 
  private:
   std::vector<std::int64_t> names_;
-  std::vector<float> numbers_;
+  std::vector<std::uint32_t> numbers_;
 };
 
 class planned_part final : public part {
@@ -78,8 +80,12 @@ std::string version_text() {
 
 class cudnn_vendor final : public vendor {
  public:
-  cudnn_vendor(handle planning, cuda::stream stream, std::uint32_t lanes)
-      : planning_(std::move(planning)), stream_(std::move(stream)), lanes_(lanes) {
+  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string chip)
+      : planning_(std::move(planning)),
+        stream_(std::move(stream)),
+        chip_(std::move(chip)),
+        remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }),
+        lanes_(context.lanes) {
     version_ = "cuDNN " + version_text();
   }
   const std::string& version() const noexcept override { return version_; }
@@ -122,26 +128,65 @@ class cudnn_vendor final : public vendor {
     const op what = g.nodes()[node].what;
     if (what != op::convolution && what != op::convolution_data_gradient && what != op::convolution_weight_gradient)
       return nullptr;
-    const chip on{.handle = planning_.get()};
     for (sketch& s : sketches_of_convolution(g, l, node, aligned, w.exact)) {
-      const variant_pack pack(s.drawn);
-      const auto drawn = s.drawn.finish(on);
-      if (!drawn || pack.size() > variant_pack::most) continue;
-      const auto objection = [&](const execution_plan& plan) {
-        s.what.workspace = plan.workspace;
-        return disproof(g, l, s.what, stream_.get(), [&](std::span<void* const> addresses, void* workspace) {
-          return pack.enqueue(plan, planning_.get(), addresses, workspace);
-        });
-      };
-      auto plan = choose_engine(on, *drawn,
-                                {.workspace = w.workspace,
-                                 .deterministic = w.repeatable,
-                                 .exact = s.factors == dtype::f32 && w.exact,
-                                 .distrusted = s.distrusted,
-                                 .objection = objection});
-      if (plan) return std::make_unique<planned_part>(std::move(s.what), pack, std::move(*plan));
+      variant_pack pack(s.drawn);
+      if (pack.size() > variant_pack::most) continue;
+      if (auto plan = plan_of(g, l, s, pack, w))
+        return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan));
     }
     return nullptr;
+  }
+
+  // The plan of an earlier process, or a new one; nothing if cuDNN has none.
+  std::optional<execution_plan> plan_of(const seen_graph& g, const links& l, sketch& s, const variant_pack& pack,
+                                        const wishes& w) {
+    const chip on{.handle = planning_.get()};
+    const std::string key = key_on_disk(s, w);
+    if (!disk_.folder().empty()) {
+      std::string why_not;
+      const auto stored = disk_.find(key, why_not);
+      if (stored && stored->value.empty()) return std::nullopt;
+      auto plan = stored ? execution_plan::from(on, stored->value) : std::nullopt;
+      if (plan) {
+        s.what.workspace = plan->workspace;
+        return plan;
+      }
+      if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
+      remarks_.once(why_not);
+    }
+    std::optional<execution_plan> made = new_plan(g, l, s, pack, w, on);
+    if (!disk_.folder().empty() && (!made || !made->text().empty()))
+      remarks_.once(disk_.store(key, {}, made ? made->text() : std::string()));
+    return made;
+  }
+
+  std::optional<execution_plan> new_plan(const seen_graph& g, const links& l, sketch& s, const variant_pack& pack,
+                                         const wishes& w, const chip& on) {
+    const auto drawn = s.drawn.finish(on);
+    if (!drawn) return std::nullopt;
+    trial t(g, l, stream_.get());
+    const auto attempt_at = [&](const execution_plan& plan) {
+      s.what.workspace = plan.workspace;
+      return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {
+        return pack.enqueue(plan, planning_.get(), addresses, workspace);
+      });
+    };
+    auto plan = choose_engine(on, *drawn,
+                              {.workspace = w.workspace,
+                               .deterministic = w.repeatable,
+                               .exact = s.factors == dtype::f32 && w.exact,
+                               .distrusted = s.distrusted,
+                               .measured = w.measured,
+                               .attempt_at = attempt_at});
+    if (!plan) return std::nullopt;
+    s.what.workspace = plan->workspace;
+    return std::move(*plan);
+  }
+
+  std::string key_on_disk(const sketch& s, const wishes& w) const {
+    constexpr int format = 1;
+    return cat("dnn.cudnn", format, version_, chip_, s.drawn.description(), static_cast<int>(w.exact),
+               static_cast<int>(w.repeatable), static_cast<int>(w.measured), w.workspace);
   }
 
   error broken_or(const char* call, cudnnStatus_t s, lane& on, CUstream stream) {
@@ -154,6 +199,9 @@ class cudnn_vendor final : public vendor {
   std::mutex lock_;  // guards the handle for planning, and its stream
   handle planning_;
   cuda::stream stream_;
+  const std::string chip_;
+  plan::disk_cache disk_{plan::disk_cache::default_folder()};
+  plan::remarks remarks_;
   std::vector<lane> lanes_;  // one thread at a time uses a lane
   std::string version_;
 };
@@ -173,7 +221,18 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   cuda::stream stream(made);
   if (const cudnnStatus_t s = calls().set_stream(planning.get(), made); s != CUDNN_STATUS_SUCCESS)
     return failed("cudnnSetStream", s);
-  return std::unique_ptr<vendor>(std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context.lanes));
+  // Plans fit chips that have these in common.
+  std::string chip;
+  for (const CUdevice_attribute a :
+       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT}) {
+    int number = 0;
+    TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
+                             ::cuDeviceGetAttribute(&number, a, static_cast<CUdevice>(context.device))));
+    chip += cat(number, ".");
+  }
+  return std::unique_ptr<vendor>(
+      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(chip)));
 }
 
 }  // namespace troupe::dnn::cudnn

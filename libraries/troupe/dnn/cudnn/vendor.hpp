@@ -26,6 +26,7 @@ class part {
 struct wishes {
   bool exact = true;       ///< factors of f32 are not rounded to fewer digits
   bool repeatable = true;  ///< with the same result each time
+  bool measured = false;   ///< by the fastest of what cuDNN recommends
   std::uint64_t workspace = ~std::uint64_t{0};
 };
 

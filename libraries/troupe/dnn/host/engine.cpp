@@ -27,24 +27,21 @@ class host_dnn {
   std::string notes() const { return cat("plans: ", plans_.count().plans, "\nthreads: ", team_.threads()); }
 
   result<void> run(const computation& r, call&) try {
-    const seen_graph& g = r.graph.seen();
-    const auto all = TROUPE_TRY(steps_of_graph("dnn.computation", g, r.workspace));
+    const auto all = TROUPE_TRY(plan_of(r));
     const scratch_pool::block scratch = scratch_.take(all->bytes);
-    host::run(*all, g, scratch.data(), team_);
+    host::run(*all, r.graph.seen(), scratch.data(), team_);
     return {};
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of memory for what lies between its operations");
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) {
-    return TROUPE_TRY(steps_of_graph("dnn.prepare", r.graph.seen(), r.workspace))->bytes;
-  }
+  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(plan_of(r))->bytes; }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
-  result<std::shared_ptr<step_list>> steps_of_graph(std::string_view request, const seen_graph& g,
-                                                    std::uint64_t workspace) {
-    return plans_.find(request, g, workspace, [&] { return host::plan(g); });
+  template <class Request>
+  result<std::shared_ptr<step_list>> plan_of(const Request& r) {
+    return plans_.find(r, [&] { return host::plan(r.graph.seen()); });
   }
 
   step_plans<> plans_{"the host engine"};

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/dnn/options.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/plan/cache.hpp>
+#include <troupe/request/request.hpp>
 
 namespace troupe::dnn {
 
@@ -21,19 +23,23 @@ class step_plans {
 
   /// Returns the plan of a graph, and makes it with `make()`, a result<Plan>, if that was not done yet. It depends on
   /// the graph's structure, and on `more`.
-  template <class Make>
-  result<std::shared_ptr<Plan>> find(std::string_view request, const seen_graph& g, std::uint64_t workspace,
-                                     Make&& make, std::string_view more = {}) {
-    if (g.empty()) return error(reaction::fatal, "dnn", cat(request, ": the graph is damaged"));
+  template <class Request, class Make>
+  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
+    const seen_graph& g = r.graph.seen();
+    if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
     std::string both;
     if (!more.empty()) key = both = cat(key, more);
     auto all = TROUPE_TRY(
         plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> { return std::make_shared<Plan>(TROUPE_TRY(make())); }));
-    if (all->bytes <= workspace) return all;
+    if (r.fusion == fusion::required && all->steps.size() > 1)
+      return error(reaction::unsupported, "dnn",
+                   cat(name_of<Request>(), ": fusion is required; ", engine_, " computes this graph in ",
+                       all->steps.size(), " steps: allow it, or ask for less at once"));
+    if (all->bytes <= r.workspace) return all;
     return error(reaction::unsupported, "dnn",
-                 cat(request, ": workspace is ", workspace, "; ", engine_, " needs ", all->bytes,
+                 cat(name_of<Request>(), ": workspace is ", r.workspace, "; ", engine_, " needs ", all->bytes,
                      " bytes for what lies between the operations of this graph"));
   }
   plan::statistics count() const { return plans_.count(); }
