@@ -18,7 +18,7 @@ namespace {
 
 // The steps of a graph, and those that cuDNN computes.
 struct cuda_plan : step_list {
-  std::vector<std::unique_ptr<cudnn::part>> parts;
+  std::vector<std::unique_ptr<part>> parts;
 };
 
 class cuda_dnn {
@@ -104,7 +104,7 @@ class cuda_dnn {
     addresses.reserve(s.inputs.size() + s.outputs.size());
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    return (*vendor_)->enqueue(*all.parts[s.which], addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
+    return all.parts[s.which]->enqueue(addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
   }
 
   cuda::kernel_set kernels_;

@@ -47,19 +47,6 @@ class variant_pack {
   std::vector<std::uint32_t> numbers_;
 };
 
-class planned_part final : public part {
- public:
-  planned_part(claim what, variant_pack pack, execution_plan plan)
-      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
-  cudnnStatus_t enqueue(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
-    return pack_.enqueue(plan_, handle, addresses, workspace);
-  }
-
- private:
-  variant_pack pack_;
-  execution_plan plan_;
-};
-
 struct handle_traits {
   using type = cudnnHandle_t;
   static constexpr type null{};
@@ -77,6 +64,21 @@ std::string version_text() {
   const std::size_t v = calls().version();
   return cat(v / 10000, ".", v / 100 % 100, ".", v % 100);
 }
+
+class cudnn_vendor;
+
+// A plan of cuDNN.
+class planned_part final : public part {
+ public:
+  planned_part(claim what, variant_pack pack, execution_plan plan, cudnn_vendor& of)
+      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)), of_(of) {}
+  result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
+
+ private:
+  variant_pack pack_;
+  execution_plan plan_;
+  cudnn_vendor& of_;
+};
 
 class cudnn_vendor final : public vendor {
  public:
@@ -100,7 +102,9 @@ class cudnn_vendor final : public vendor {
     return out;
   }
 
-  result<void> enqueue(const part& p, std::span<void* const> addresses, void* workspace, const call& c) override {
+  // Calls `f(handle)` with the handle of the call's lane, which has its stream.
+  template <class F>
+  result<void> with_handle(const call& c, F&& f) {
     if (c.lane >= lanes_.size()) return error(reaction::fatal, "dnn", cat("lane ", c.lane, " is none of the worker's"));
     lane& on = lanes_[c.lane];
     const auto stream = static_cast<CUstream>(c.stream);
@@ -110,7 +114,7 @@ class cudnn_vendor final : public vendor {
         return broken_or("cudnnSetStream", s, on, stream);
       on.stream = stream, on.has_stream = true;
     }
-    const cudnnStatus_t s = static_cast<const planned_part&>(p).enqueue(on.library.get(), addresses, workspace);
+    const cudnnStatus_t s = f(on.library.get());
     if (s == CUDNN_STATUS_SUCCESS) [[likely]]
       return {};
     return broken_or("cudnnBackendExecute", s, on, stream);
@@ -132,7 +136,7 @@ class cudnn_vendor final : public vendor {
       variant_pack pack(s.drawn);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(g, l, s, pack, w))
-        return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan));
+        return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan), *this);
     }
     return nullptr;
   }
@@ -205,6 +209,10 @@ class cudnn_vendor final : public vendor {
   std::vector<lane> lanes_;  // one thread at a time uses a lane
   std::string version_;
 };
+
+result<void> planned_part::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
+  return of_.with_handle(c, [&](cudnnHandle_t h) { return pack_.enqueue(plan_, h, addresses, workspace); });
+}
 
 }  // namespace
 

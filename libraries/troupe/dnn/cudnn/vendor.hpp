@@ -4,23 +4,12 @@
 
 #include <memory>
 #include <string>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/steps/part.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
 /// What cuDNN computes of a graph. It is optional: our own kernels compute everything.
 namespace troupe::dnn::cudnn {
-
-/// Some nodes as one of cuDNN's graphs, ready to be run. Thread-safe.
-class part {
- public:
-  explicit part(claim what) : what_(std::move(what)) {}
-  virtual ~part() = default;
-  const claim& what() const noexcept { return what_; }
-
- private:
-  const claim what_;
-};
 
 /// How parts have to be computed.
 struct wishes {
@@ -37,11 +26,10 @@ class vendor {
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 
-  /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16.
+  /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16. The
+  /// parts are used before the vendor is gone.
   virtual std::vector<std::unique_ptr<part>> find(const seen_graph& g, const std::vector<bool>& aligned,
                                                   const wishes& w) = 0;
-  /// Enqueues a part. `addresses` are those of its inputs, then of its outputs.
-  virtual result<void> enqueue(const part& p, std::span<void* const> addresses, void* workspace, const call& c) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn

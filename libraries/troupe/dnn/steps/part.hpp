@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/worker/engine.hpp>
+#include <utility>
+
+namespace troupe::dnn {
+
+/// Claimed nodes, ready to be computed on a GPU. Thread-safe.
+class part {
+ public:
+  explicit part(claim what) : what_(std::move(what)) {}
+  virtual ~part() = default;
+  part(const part&) = delete;
+  part& operator=(const part&) = delete;
+
+  const claim& what() const noexcept { return what_; }
+  /// Enqueues it in the call's stream. `addresses` are those of its inputs, then of its outputs.
+  virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const = 0;
+
+ private:
+  const claim what_;
+};
+
+}  // namespace troupe::dnn
