@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <troupe/base/cat.hpp>
@@ -110,11 +111,12 @@ attention_form asked::form() const {
   const auto layout = [](const attention_sequences& s) {
     return s.lengths ? sequence_layout::lengths : s.offsets ? sequence_layout::offsets : sequence_layout::whole;
   };
+  constexpr std::int64_t unlimited = attention_form::unlimited;
   const bool drops = o.dropout && o.dropout->probability > 0;
   return {.scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(q.extents()[3]))),
           .soft_cap = o.soft_cap.value_or(0),
-          .left = o.window.left.value_or(attention_form::unlimited),
-          .right = o.window.right.value_or(attention_form::unlimited),
+          .left = std::min(o.window.left.value_or(unlimited), unlimited),
+          .right = std::min(o.window.right.value_or(unlimited), unlimited),
           .bottom_right = o.window.bottom_right,
           .has_bias = o.bias.has_value(),
           .has_alibi = o.alibi,

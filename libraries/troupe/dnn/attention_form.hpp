@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <troupe/dnn/op.hpp>
 
 /// What the nodes of attention say beside their tensors.
@@ -16,7 +15,7 @@ enum class sequence_layout : std::int64_t { whole, lengths, offsets };
 
 /// Inputs: q, k, v, and what `attention_inputs` counts. Outputs: y and statistics.
 struct attention_form {
-  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
   double scale, soft_cap;            ///< soft_cap 0: none
   std::int64_t left, right;          ///< keys before and after the diagonal that are seen
   std::int64_t bottom_right;         ///< 1: the last query's diagonal is at the last key

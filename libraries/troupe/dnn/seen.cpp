@@ -40,7 +40,9 @@ bool attends_soundly(const seen_node& n) noexcept {
     if (l < sequence_layout::whole || l > sequence_layout::offsets) return false;
   const bool gradient = n.what == op::attention_gradient;
   if (f.has_pages && (gradient || f.keys == sequence_layout::offsets)) return false;
-  if (f.left < 0 || f.right < 0 || !(f.dropout >= 0 && f.dropout < 1)) return false;
+  for (const std::int64_t side : {f.left, f.right})
+    if (side < 0 || side > attention_form::unlimited) return false;
+  if (!(f.dropout >= 0 && f.dropout < 1)) return false;
   return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
 }
 
