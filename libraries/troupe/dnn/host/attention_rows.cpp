@@ -66,6 +66,50 @@ TROUPE_INLINE N weigh_here(N* s, std::int64_t n, running_softmax& so_far) noexce
   return factor;
 }
 
+template <int Rows, class N>
+TROUPE_INLINE void score_rows(const N* rows, const N* keys, std::int64_t n, std::int64_t width, N* s) noexcept {
+  constexpr std::int64_t lanes = 64 / sizeof(N);
+  for (std::int64_t j = 0; j < n; ++j) {
+    const N* const key = keys + j * width;
+    N sums[Rows][lanes] = {};
+    std::int64_t c = 0;
+    for (; c + lanes <= width; c += lanes)
+      for (int r = 0; r < Rows; ++r)
+        for (std::int64_t k = 0; k < lanes; ++k) sums[r][k] += rows[r * width + c + k] * key[c + k];
+    for (; c < width; ++c)
+      for (int r = 0; r < Rows; ++r) sums[r][0] += rows[r * width + c] * key[c];
+    for (int r = 0; r < Rows; ++r) {
+      for (std::int64_t half = lanes / 2; half > 0; half /= 2)
+        for (std::int64_t k = 0; k < half; ++k) sums[r][k] += sums[r][k + half];
+      s[r * n + j] = sums[r][0];
+    }
+  }
+}
+template <class N>
+TROUPE_INLINE void score_few_here(const N* rows, std::int64_t count, const N* keys, std::int64_t n, std::int64_t width,
+                                  N* s) noexcept {
+  for (; count >= 2; count -= 2, rows += 2 * width, s += 2 * n) score_rows<2>(rows, keys, n, width, s);
+  if (count > 0) score_rows<1>(rows, keys, n, width, s);
+}
+
+template <class N>
+TROUPE_INLINE void find_factors_here(const attention_dropping& d, std::int64_t head, std::int64_t query,
+                                     std::int64_t first, std::int64_t n, N factor, N* to) noexcept {
+  constexpr std::int64_t most = 64;
+  std::uint32_t words[most + 4];
+  for (std::int64_t done = 0; done < n;) {
+    const std::int64_t begin = (first + done) / 4 * 4, skipped = first + done - begin,
+                       count = n - done < most - skipped ? n - done : most - skipped,
+                       groups = (skipped + count + 3) / 4;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const random_words four = d.words(head, query, begin + 4 * g);
+      for (int i = 0; i < 4; ++i) words[4 * g + i] = four.word[i];
+    }
+    for (std::int64_t i = 0; i < count; ++i) to[done + i] = words[skipped + i] >= d.threshold ? factor : N(0);
+    done += count;
+  }
+}
+
 }  // namespace
 
 #define TROUPE_DNN_ATTENTION_ROWS(N)                                                                                 \
@@ -117,5 +161,17 @@ TROUPE_INLINE N weigh_here(N* s, std::int64_t n, running_softmax& so_far) noexce
   }
 TROUPE_DNN_ATTENTION_ROWS(float)
 TROUPE_DNN_ATTENTION_ROWS(double)
+
+#define TROUPE_DNN_ATTENTION_SCORES(N)                                                                            \
+  TROUPE_FOR_EACH_PROCESSOR void score_few(const N* rows, std::int64_t count, const N* keys, std::int64_t n,      \
+                                           std::int64_t width, N* s) noexcept {                                   \
+    score_few_here(rows, count, keys, n, width, s);                                                               \
+  }                                                                                                               \
+  TROUPE_FOR_EACH_PROCESSOR void find_factors(const attention_dropping& d, std::int64_t head, std::int64_t query, \
+                                              std::int64_t first, std::int64_t n, N factor, N* to) noexcept {     \
+    find_factors_here(d, head, query, first, n, factor, to);                                                      \
+  }
+TROUPE_DNN_ATTENTION_SCORES(float)
+TROUPE_DNN_ATTENTION_SCORES(double)
 
 }  // namespace troupe::dnn::host

@@ -84,7 +84,10 @@ void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_til
                                N* slopes) const {
   constexpr N hidden = -std::numeric_limits<N>::infinity();
   const std::int64_t n = keys.count;
-  multiply_tile<N>(false, rows, t.rows(), g.width, true, keys.k, n, scores, n, false);
+  if (t.rows() <= few_rows)
+    score_few(rows, t.rows(), keys.k, n, g.width, scores);
+  else
+    multiply_tile<N>(false, rows, t.rows(), g.width, true, keys.k, n, scores, n, false);
   for (std::int64_t r = 0; r < t.rows(); ++r) {
     N* const s = scores + r * n;
     const std::int64_t i = t.query(r), h = t.head(r);
@@ -103,16 +106,9 @@ void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_til
 
 template <class N>
 void attention_tiles<N>::find_kept(const query_tile& t, const key_tile<N>& keys, N* kept) const {
-  const N kept_factor = static_cast<N>(1 / (1 - g.dropout));
-  for (std::int64_t r = 0; r < t.rows(); ++r) {
-    const std::int64_t head = t.sequence * g.heads + t.head(r);
-    N* const to = kept + r * keys.count;
-    for (std::int64_t j = keys.first / 4 * 4; j < keys.first + keys.count; j += 4) {
-      const random_words words = dropping_.words(head, t.query(r), j);
-      for (std::int64_t i = std::max(j, keys.first); i < std::min(j + 4, keys.first + keys.count); ++i)
-        to[i - keys.first] = words.word[i % 4] >= dropping_.threshold ? kept_factor : N(0);
-    }
-  }
+  for (std::int64_t r = 0; r < t.rows(); ++r)
+    find_factors(dropping_, t.sequence * g.heads + t.head(r), t.query(r), keys.first, keys.count,
+                 static_cast<N>(1 / (1 - g.dropout)), kept + r * keys.count);
 }
 
 template class attention_tiles<float>;
