@@ -3,6 +3,7 @@
 #pragma once
 
 /// Everything of dnn: tensors, what is computed from them, and the requests.
+#include <troupe/dnn/attention.hpp>
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/convolution.hpp>
 #include <troupe/dnn/normalization.hpp>

@@ -29,6 +29,8 @@ enum class op : std::uint8_t {
   transposition,  ///< other order of indexes
   concatenation,
   slice,
+  attention,
+  attention_gradient,
 };
 
 /// Name of an operation, and how many tensors it has.
@@ -56,10 +58,12 @@ inline constexpr op_info op_table[] = {
     {"transposition", 1, 1, 1, 1},
     {"concatenation", 1, 8, 1, 1},
     {"slice", 1, 1, 1, 1},
+    {"attention", 3, 8, 2, 2},
+    {"attention_gradient", 6, 10, 3, 4},
 };
 
 /// Returns true if the value, which can come from another process, is one of the operations.
-constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::slice; }
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::attention_gradient; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 

@@ -226,6 +226,10 @@ class evaluation {
         return concatenate(f.as<concatenation_form>(), in, out[0]);
       case op::slice:
         return take_slice(f.as<slice_form>(), in[0], out[0]);
+      case op::attention:
+        return detail::attend(f.as<attention_form>(), in, out);
+      case op::attention_gradient:
+        return detail::find_attention_gradient(f.as<attention_gradient_form>(), in, out);
     }
   }
 

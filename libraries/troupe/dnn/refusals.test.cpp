@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <troupe/base/half.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/request/describe.hpp>
@@ -123,6 +124,80 @@ TEST_F(dnn_refusals, of_normalizations_name_statistics_that_do_not_fit) {
   expect_value(
       normalization_gradient(x, x, n).dscale,
       "has a normalization_gradient whose dscale is not computed; expected a scale, if its gradient is wanted");
+}
+
+TEST_F(dnn_refusals, of_attention_name_the_input_and_what_fits) {
+  const value q = given({2, 4, 6, 8}), k = given({2, 2, 5, 8}), v = given({2, 2, 5, 3});
+  const auto expect = [&](const value& x, const std::string& text) {
+    expect_value(x, "has an attention whose " + text);
+  };
+  expect_value(attention(q, k, v).y, "");
+  expect(attention(given({4, 6, 8}), k, v).y, "q has 3 indexes; expected 4");
+  expect(attention(q, 1.0, v).y, "k is a number; expected 4");
+  expect(attention(q, given({2, 2, 5, 7}), v).y, "k is 2 x 2 x 5 x 7; expected width 8, as q");
+  expect(attention(q, given({2, 3, 5, 8}), given({2, 3, 5, 8})).y,
+         "k is 2 x 3 x 5 x 8; expected heads that divide those of q, 4");
+  expect(attention(q, given({1, 2, 5, 8}), given({1, 2, 5, 8})).statistics,
+         "k is 1 x 2 x 5 x 8; expected a batch of 2, as q");
+  expect(attention(q, k, given({2, 2, 4, 8})).y, "v is 2 x 2 x 4 x 8; expected 2 x 2 x 5 x any width, as k");
+  expect(attention(q, given<half>({2, 2, 5, 8}), v).y, "k holds f16; expected f32, as q; convert one of them");
+  expect(attention(q, k, given<half>({2, 2, 5, 8})).y, "v holds f16; expected f32, as k; convert one of them");
+  expect(attention(q, k, v, {.scale = std::numeric_limits<double>::infinity()}).y,
+         "scale is inf; expected a finite number");
+  expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected more than 0");
+  expect(attention(q, k, v, {.window = {.left = -1}}).y, "window has -1 keys on one side; expected at least 0");
+  expect(attention(q, k, v, {.bias = given({2, 4, 6, 4})}).y,
+         "bias is 2 x 4 x 6 x 4; expected 2 x 4 x 6 x 5, or 1 in the place of an extent");
+  expect(attention(q, k, v, {.dropout = attention_dropout{.probability = 1}}).y,
+         "dropout has the probability 1.000000; expected at least 0 and less than 1");
+  expect(attention(q, k, v, {.dropout = attention_dropout{.step = given<std::int32_t>({2})}}).y,
+         "dropout.step is 2; expected 1");
+}
+
+TEST_F(dnn_refusals, of_attention_name_sequences_that_do_not_fit) {
+  const value q = given({2, 4, 6, 8}), k = given({2, 2, 5, 8}), one = given({1, 4, 6, 8});
+  const auto whole = [&](std::initializer_list<extent> e) { return given<std::int32_t>(e); };
+  const auto expect = [&](const value& q, const value& k, const attention_options& o, const std::string& text) {
+    expect_value(attention(q, k, k, o).y, text.empty() ? "" : "has an attention whose " + text);
+  };
+  expect(q, k, {.queries = {.lengths = whole({2})}}, "");
+  expect(q, k, {.queries = {.lengths = whole({3})}}, "queries.lengths is 3; expected 2");
+  expect(q, k, {.keys = {.lengths = given({2})}}, "keys.lengths holds f32; expected i32");
+  expect(q, k, {.keys = {.lengths = convert(given({2}), dtype::i32)}},
+         "keys.lengths is computed; expected i32 that are read from memory");
+  expect(q, k, {.keys = {.lengths = whole({2, 1})}}, "keys.lengths has 2 indexes; expected 1");
+  expect(q, k, {.keys = {.offsets = whole({3})}}, "keys.offsets is given for a batch of 2; expected 1");
+  expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({4})}}, "");
+  expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({3})}},
+         "keys.offsets is 3; expected 4");
+  expect(one, k, {.queries = {.offsets = whole({4})}}, "k is 2 x 2 x 5 x 8; expected a batch of 3, as q");
+  expect(one, k, {.queries = {.offsets = whole({1})}},
+         "queries.offsets has no sequence; expected 1 number more than sequences");
+  expect(one, k, {.queries = {.lengths = whole({2}), .offsets = whole({3})}},
+         "queries.lengths is given beside offsets; expected one of them");
+  expect(one, k, {.bias = given({1, 1, 1, 1}), .queries = {.offsets = whole({3})}},
+         "bias is given beside offsets; expected sequences that lie in a row of the batch each");
+  expect(q, k, {.keys = {.lengths = whole({2})}, .pages = whole({2, 7})}, "");
+  expect(q, k, {.pages = whole({3, 7})}, "pages is 3 x 7; expected 2 x the pages of a sequence");
+  expect(q, k, {.keys = {.offsets = whole({3})}, .pages = whole({2, 7})},
+         "keys.offsets is given beside pages; expected lengths");
+}
+
+TEST_F(dnn_refusals, of_attention_gradients_name_what_there_is_none_of) {
+  const value q = given({2, 4, 6, 8}), k = given({2, 2, 5, 8}), v = given({2, 2, 5, 3}), dy = given({2, 4, 6, 3});
+  const attended a = attention(q, k, v);
+  const auto expect = [&](const value& x, const std::string& text) {
+    expect_value(x, "has an attention_gradient whose " + text);
+  };
+  expect_value(attention_gradient(dy, a, q, k, v).dv, "");
+  expect(attention_gradient(dy, a, q, k, v).dbias, "dbias is not computed; expected a bias, if its gradient is wanted");
+  expect(attention_gradient(q, a, q, k, v).dq, "dy is 2 x 4 x 6 x 8; expected 2 x 4 x 6 x 3, what the attention gives");
+  expect(attention_gradient(dy, {q, a.statistics}, q, k, v).dq,
+         "y is 2 x 4 x 6 x 8; expected 2 x 4 x 6 x 3, what the attention gives");
+  expect(attention_gradient(dy, {a.y, dy}, q, k, v).dq,
+         "statistics is 2 x 4 x 6 x 3; expected 2 x 4 x 6 x 1, what the attention gives");
+  expect(attention_gradient(dy, a, q, k, v, {.pages = given<std::int32_t>({2, 1})}).dq,
+         "pages is given; expected k and v that are no pools, which are only read");
 }
 
 TEST_F(dnn_refusals, of_forms_count_elements) {

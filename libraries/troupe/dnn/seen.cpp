@@ -32,6 +32,20 @@ bool normalizes_soundly(const seen_node& n) noexcept {
   return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
 }
 
+bool attends_soundly(const seen_node& n) noexcept {
+  const auto f = n.numbers.as<attention_form>();
+  for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
+    if (!is_flag(flag)) return false;
+  for (const sequence_layout l : {f.queries, f.keys})
+    if (l < sequence_layout::whole || l > sequence_layout::offsets) return false;
+  const bool gradient = n.what == op::attention_gradient;
+  if (f.has_pages && (gradient || f.keys == sequence_layout::offsets)) return false;
+  for (const std::int64_t side : {f.left, f.right})
+    if (side < 0 || side > attention_form::unlimited) return false;
+  if (!(f.dropout >= 0 && f.dropout < 1)) return false;
+  return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
+}
+
 bool has_sound_form(const seen_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
@@ -55,6 +69,9 @@ bool has_sound_form(const seen_node& n) noexcept {
     case op::softmax:
     case op::softmax_gradient:
       return is_flag(n.numbers.as<softmax_form>().logarithmic);
+    case op::attention:
+    case op::attention_gradient:
+      return attends_soundly(n);
     default:
       return true;
   }
@@ -100,6 +117,8 @@ bool seen_graph::is_sound() const noexcept {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
       states[t] = n.what == op::write ? state::written : state::computed;
     }
+    for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
+      if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
   }
   // What is written is not read, neither before nor after.
   for (const seen_node& n : nodes_)

@@ -63,7 +63,7 @@ TEST(dnn_seen, is_empty_if_any_part_is_damaged) {
     void (*damage)(encoding&);
   } cases[] = {
       {"no operation", [](encoding& e) { e.nodes[0].what = op::none; }},
-      {"unknown operation", [](encoding& e) { e.nodes[0].what = static_cast<op>(19); }},
+      {"unknown operation", [](encoding& e) { e.nodes[0].what = static_cast<op>(200); }},
       {"too few inputs", [](encoding& e) { e.nodes[1].input_count = 0; }},
       {"too many inputs", [](encoding& e) { e.nodes[1].input_count = 255; }},
       {"too few outputs", [](encoding& e) { e.nodes[0].output_count = 0; }},
@@ -136,6 +136,45 @@ TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kin
             const bool backward = has == std::make_pair(affine ? 5ul : 4ul, affine ? (rms ? 2ul : 3ul) : 1ul);
             EXPECT_EQ(is_seen(op::normalization_gradient, inputs, outputs, f), backward);
           }
+}
+
+TEST(dnn_seen, is_empty_if_an_attention_does_not_fit_its_tensors) {
+  const std::int32_t length = 1;
+  const auto is_seen = [&](op what, const attention_form& f, std::size_t numbers, std::size_t whole,
+                           std::size_t outputs) {
+    encoding e;
+    e.node(what, {}, {}, f);
+    seen_node& n = e.nodes[0];
+    n.input_count = static_cast<std::uint8_t>(numbers + whole), n.output_count = static_cast<std::uint8_t>(outputs);
+    for (std::size_t i = 0; i < numbers; ++i) n.inputs[i] = e.given({1, 1, 1, 1}, {0});
+    for (std::size_t i = numbers; i < numbers + whole; ++i) n.inputs[i] = e.at(&length, dtype::i32, dense({1}));
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1, 1});
+    return !e.seen().empty();
+  };
+  const attention_form plain{.scale = 1};
+  EXPECT_TRUE(is_seen(op::attention, plain, 3, 0, 2));
+  EXPECT_FALSE(is_seen(op::attention, plain, 2, 0, 2));
+  EXPECT_FALSE(is_seen(op::attention, plain, 3, 1, 2));
+  EXPECT_TRUE(is_seen(op::attention_gradient, plain, 6, 0, 3));
+  EXPECT_FALSE(is_seen(op::attention_gradient, plain, 6, 0, 4));
+  const attention_form with_all{.scale = 1,
+                                .has_bias = 1,
+                                .queries = sequence_layout::offsets,
+                                .keys = sequence_layout::lengths,
+                                .has_pages = 1,
+                                .has_step = 1};
+  EXPECT_TRUE(is_seen(op::attention, with_all, 4, 4, 2));
+  EXPECT_FALSE(is_seen(op::attention, with_all, 5, 3, 2)) << "an f64 where an i32 is read";
+  EXPECT_FALSE(is_seen(op::attention_gradient, with_all, 7, 4, 4)) << "pages have no gradients";
+  attention_form wrong = plain;
+  wrong.left = -1;
+  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
+  wrong = plain, wrong.dropout = 1;
+  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
+  wrong = plain, wrong.queries = sequence_layout(3);
+  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 1, 2));
+  wrong = plain, wrong.has_alibi = 2;
+  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
 }
 
 // Whether an engine can follow each number of the graph to a tensor or to memory.

@@ -29,7 +29,8 @@ maker::maker(op what, std::string_view name, std::vector<value> inputs) : name_(
 
 void maker::refuse(std::string_view input, std::string_view is, std::string expected) {
   if (!fine()) return;
-  made_.refused = {cat("has a ", name_, " whose ", input, " ", is), std::move(expected)};
+  const bool is_vowel = std::string_view("aeiou").find(name_.front()) != std::string_view::npos;
+  made_.refused = {cat(is_vowel ? "has an " : "has a ", name_, " whose ", input, " ", is), std::move(expected)};
   made_.inputs.clear();
   made_.outputs.clear();
 }

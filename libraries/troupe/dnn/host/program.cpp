@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/program.hpp>
 #include <troupe/dnn/host/sets.hpp>
@@ -68,6 +69,10 @@ void carry_out(const whole_step& s, const workspace& w) {
       return pool_gradient<N>(w, f.as<pooling_form>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
     case op::softmax:
       return softmax<N>(w, f.as<softmax_form>(), in[0], to);
+    case op::attention:
+      return attend<N>(w, s);
+    case op::attention_gradient:
+      return attention_gradient<N>(w, s);
     default:
       return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
   }

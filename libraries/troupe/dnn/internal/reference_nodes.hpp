@@ -55,4 +55,9 @@ void normalize(const normalization_form& f, std::span<const input_values> in, st
 void find_normalization_gradient(const normalization_gradient_form& f, std::span<const input_values> in,
                                  std::span<const output_values> out);
 
+/// Likewise.
+void attend(const attention_form& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_attention_gradient(const attention_gradient_form& f, std::span<const input_values> in,
+                             std::span<const output_values> out);
+
 }  // namespace troupe::dnn::detail

@@ -12,9 +12,14 @@ bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::conve
 
 // Float does not have all sums of i8, nor all integers of 32 bits.
 bool needs_double(const seen_graph& g) noexcept {
-  return std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
+  const auto is_wide = [&](std::uint16_t tensor) {
+    const seen_tensor& t = g.tensors()[tensor];
     return t.where != seen_tensor::place::number &&
            (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
+  };
+  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) {
+    return std::any_of(n.inputs, n.inputs + n.count_numbers(), is_wide) ||
+           std::any_of(n.outputs, n.outputs + n.output_count, is_wide);
   });
 }
 
@@ -335,7 +340,8 @@ void planner::add_concatenation(const seen_node& n) {
 
 void planner::add_whole(const seen_node& n) {
   whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}};
-  for (std::size_t k = 0; k < n.input_count; ++k) s.inputs.push_back(dense(n.inputs[k]));
+  for (std::size_t k = 0; k < n.input_count; ++k)
+    s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : place_of(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
   for (const location& l : s.inputs) use(l);

@@ -30,7 +30,8 @@ struct pass {
   std::vector<std::size_t> walked;  ///< operand i is operand walked[i] of the walk
 };
 
-/// A node that is no operation on elements. Its tensors have no gaps.
+/// A node that is no operation on elements. Its tensors have no gaps, but for inputs beyond `count_numbers()`, which
+/// are as they lie in memory.
 struct whole_step {
   op what{};
   form numbers;

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <troupe/dnn/op.hpp>
+
+/// What the nodes of attention say beside their tensors.
+namespace troupe::dnn {
+
+/// Where the tokens of a sequence lie: in a row of the batch, all of them or as many as a tensor says; or all sequences
+/// after each other, with a tensor that says where each begins.
+enum class sequence_layout : std::int64_t { whole, lengths, offsets };
+
+/// Inputs: q, k, v, and what `attention_inputs` counts. Outputs: y and statistics.
+struct attention_form {
+  static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
+  double scale, soft_cap;            ///< soft_cap 0: none
+  std::int64_t left, right;          ///< keys before and after the diagonal that are seen
+  std::int64_t bottom_right;         ///< 1: the last query's diagonal is at the last key
+  std::int64_t has_bias, has_alibi;  ///< flags
+  sequence_layout queries, keys;     ///< unless whole, an input of i32 says more
+  std::int64_t has_pages, has_step;  ///< flags
+  double dropout;                    ///< the probability
+  std::uint64_t seed, offset;        ///< of the dropout; offset is below 2^32
+};
+/// Inputs: dy, y, statistics, then those of attention. Outputs: dq, dk, dv, and dbias if there is a bias.
+using attention_gradient_form = attention_form;
+
+/// The positions of a node's inputs.
+struct attention_inputs {
+  static constexpr std::size_t none = SIZE_MAX;
+  std::size_t q, k, v, bias = none;
+  std::size_t numbers;  ///< how many hold numbers: those that follow hold i32, in memory
+  std::size_t queries = none, keys = none, pages = none, step = none, count;
+
+  constexpr attention_inputs(const attention_form& f, bool gradient) noexcept
+      : q(gradient ? 3 : 0), k(q + 1), v(q + 2), numbers(q + 3), count(q + 3) {
+    const auto next = [this](bool given) { return given ? count++ : none; };
+    bias = next(f.has_bias != 0);
+    numbers = count;
+    queries = next(f.queries != sequence_layout::whole);
+    keys = next(f.keys != sequence_layout::whole);
+    pages = next(f.has_pages != 0);
+    step = next(f.has_step != 0);
+  }
+};
+
+constexpr bool is_attention(op o) noexcept { return o == op::attention || o == op::attention_gradient; }
+
+}  // namespace troupe::dnn

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Attention and its gradients, compared with the reference in double precision.
+#include <limits>
+#include <troupe/dnn/testing/numerics.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16};
+
+class dnn_attention : public dnn_numerics {
+ protected:
+  struct sizes {
+    std::int64_t batch, heads, key_heads, queries, keys, width, value_width;
+  };
+  // Mostly small, with extents that reach over the tiles of the engines.
+  sizes any_sizes() {
+    const std::int64_t key_heads = random.between(1, 3), longest = random.one_of<std::int64_t>({5, 20, 70, 140});
+    return {random.between(1, 3),
+            key_heads * random.one_of<std::int64_t>({1, 1, 2, 5}),
+            key_heads,
+            random.between(1, longest),
+            random.between(1, longest),
+            any_width(),
+            any_width()};
+  }
+  std::int64_t any_width() { return random.between(0, 9) == 0 ? random.between(120, 160) : random.between(1, 40); }
+  bool coin(std::int64_t of = 2) { return random.between(1, of) == 1; }
+
+  value whole(const extents& e, std::vector<std::int32_t> values) {
+    stored_tensor& t = stored(dtype::i32, e);
+    std::size_t next = 0;
+    t.fill([&] { return values[next++]; });
+    return value(t.operand<access_mode::read>());
+  }
+  value some_whole(std::int64_t count, std::int64_t low, std::int64_t high) {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(count));
+    for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(low, high));
+    return whole({count}, out);
+  }
+  // Where sequences begin that lie after each other; some are empty, and some tokens belong to none.
+  value some_offsets(std::int64_t batch, std::int64_t tokens) {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(batch + 1));
+    for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(coin(3) ? 1 : 0, tokens));
+    std::sort(out.begin(), out.end());
+    if (coin()) out.front() = 0, out.back() = static_cast<std::int32_t>(tokens);
+    return whole({batch + 1}, out);
+  }
+
+  // Options that fit any tensors.
+  attention_options any_options() {
+    attention_options o;
+    if (coin(3)) o.scale = random.value();
+    if (coin(3)) o.soft_cap = 0.5 + std::fabs(random.value());
+    o.alibi = coin(3);
+    if (coin()) o.window.right = coin() ? 0 : random.between(0, 20);
+    if (coin(3)) o.window.left = random.between(0, 40);
+    o.window.bottom_right = coin();
+    if (coin(4)) {
+      o.dropout = attention_dropout{.probability = 0.1 * static_cast<double>(random.between(1, 8)),
+                                    .seed = static_cast<std::uint64_t>(random.between(0, 1ll << 60)),
+                                    .offset = static_cast<std::uint32_t>(random.between(0, 0xffffffff))};
+      if (coin()) o.dropout->step = some_whole(1, -5, 1000);
+    }
+    return o;
+  }
+  void add_lengths(attention_options& o, const sizes& s) {
+    if (coin(3)) o.queries.lengths = some_whole(s.batch, -1, s.queries + 2);
+    if (coin(3)) o.keys.lengths = some_whole(s.batch, -1, s.keys + 2);
+  }
+  void add_bias(attention_options& o, const sizes& s, dtype t) {
+    const auto one = [&](std::int64_t n) { return coin(3) ? 1 : n; };
+    o.bias = given(t, {one(s.batch), one(s.heads), one(s.queries), one(s.keys)});
+  }
+
+  struct tensors {
+    value q, k, v;
+  };
+  tensors all(dtype t, const sizes& s) {
+    return {given(t, {s.batch, s.heads, s.queries, s.width}), given(t, {s.batch, s.key_heads, s.keys, s.width}),
+            given(t, {s.batch, s.key_heads, s.keys, s.value_width})};
+  }
+  void expect_gradients(const tensors& x, dtype t, const attention_options& o) {
+    const attended a = attention(x.q, x.k, x.v, o);
+    const auto of_y = a.y.extents();
+    const value dy = given(t, {of_y.begin(), of_y.end()});
+    const auto g = attention_gradient(dy, a, x.q, x.k, x.v, o);
+    std::vector<value> results{a.y, a.statistics, g.dq, g.dk, g.dv};
+    if (o.bias) results.push_back(g.dbias);
+    expect_as_defined(results, dtype::f32, 4e-4);
+  }
+};
+
+TEST_F(dnn_attention, of_all_kinds_and_its_gradients_are_as_defined) {
+  for (const dtype t : types)
+    for (int i = 0; i < 6 && !HasFailure(); ++i) {
+      const sizes s = any_sizes();
+      attention_options o = any_options();
+      add_lengths(o, s);
+      if (coin()) add_bias(o, s, t);
+      expect_gradients(all(t, s), t, o);
+    }
+}
+
+TEST_F(dnn_attention, of_sequences_after_each_other_is_as_defined) {
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    sizes s = any_sizes();
+    const std::int64_t sequences = random.between(1, 6);
+    attention_options o = any_options();
+    o.queries.offsets = some_offsets(sequences, s.queries), o.keys.offsets = some_offsets(sequences, s.keys);
+    s.batch = 1;
+    expect_gradients(all(dtype::f32, s), dtype::f32, o);
+    // One side only.
+    attention_options mixed = any_options();
+    mixed.queries.offsets = o.queries.offsets;
+    mixed.keys.lengths = some_whole(sequences, 0, s.keys);
+    const value q = given(dtype::f16, {1, s.heads, s.queries, s.width}),
+                k = given(dtype::f16, {sequences, s.key_heads, s.keys, s.width}),
+                v = given(dtype::f16, {sequences, s.key_heads, s.keys, s.value_width});
+    expect_gradients({q, k, v}, dtype::f32, mixed);
+    mixed.queries = {.lengths = some_whole(sequences, 0, s.queries), .offsets = {}}, mixed.keys = o.keys;
+    expect_gradients({given(dtype::f32, {sequences, s.heads, s.queries, s.width}),
+                      given(dtype::f32, {1, s.key_heads, s.keys, s.width}),
+                      given(dtype::f32, {1, s.key_heads, s.keys, s.value_width})},
+                     dtype::f32, mixed);
+  }
+}
+
+TEST_F(dnn_attention, of_pages_is_as_defined_and_sees_none_that_the_pool_has_not) {
+  for (int i = 0; i < 16 && !HasFailure(); ++i) {
+    sizes s = any_sizes();
+    const std::int64_t pool = random.between(1, 9), of_a_page = random.one_of<std::int64_t>({1, 3, 16, 40}),
+                       pages = random.between(1, 8);
+    const dtype t = random.one_of({dtype::f32, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f64});
+    std::vector<std::int32_t> table(static_cast<std::size_t>(s.batch * pages));
+    for (std::int32_t& page : table)
+      page = coin(4) ? random.one_of<std::int32_t>({-1, static_cast<std::int32_t>(pool), 0x7fffffff,
+                                                    std::numeric_limits<std::int32_t>::min(), 1 << 30})
+                     : static_cast<std::int32_t>(random.between(0, pool - 1));
+    attention_options o = any_options();
+    s.keys = pages * of_a_page;
+    add_lengths(o, s);
+    if (coin(3)) add_bias(o, s, dtype::f32);
+    o.pages = whole({s.batch, pages}, table);
+    const attended a =
+        attention(given(t, {s.batch, s.heads, s.queries, s.width}), given(t, {pool, s.key_heads, of_a_page, s.width}),
+                  given(t, {pool, s.key_heads, of_a_page, s.value_width}), o);
+    expect_as_defined({a.y, a.statistics}, dtype::f32, 2e-4);
+  }
+}
+
+// Few queries and many keys, which engines divide among several parts.
+TEST_F(dnn_attention, of_few_queries_is_as_defined) {
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
+    sizes s = any_sizes();
+    s.queries = random.between(1, 3), s.keys = random.between(900, 3000), s.batch = random.between(1, 2);
+    attention_options o = any_options();
+    add_lengths(o, s);
+    if (coin(3)) add_bias(o, s, dtype::f32);
+    const tensors x = all(random.one_of({dtype::f32, dtype::f16, dtype::f64}), s);
+    const attended a = attention(x.q, x.k, x.v, o);
+    expect_as_defined({a.y, a.statistics}, dtype::f32, 2e-4);
+  }
+}
+
+TEST_F(dnn_attention, ignores_what_lies_beyond_a_sequence) {
+  const auto with_nan = [&](const extents& e, std::int64_t tokens) {
+    stored_tensor& t = stored(dtype::f32, e);
+    std::int64_t next = 0;
+    const std::int64_t width = e[3], all = e[2];
+    t.fill([&] { return next++ / width % all < tokens ? random.value() : std::nan(""); });
+    return value(t.operand<access_mode::read>());
+  };
+  for (const std::int64_t keys : {3, 70, 1500}) {
+    const value q = with_nan({1, 4, 9, 8}, 5), k = with_nan({1, 2, keys + 9, 8}, keys),
+                v = with_nan({1, 2, keys + 9, 8}, keys);
+    const attention_options o{.queries = {.lengths = whole({1}, {5})},
+                              .keys = {.lengths = whole({1}, {static_cast<std::int32_t>(keys)})}};
+    const attended a = attention(q, k, v, o);
+    const auto g = attention_gradient(with_nan({1, 4, 9, 8}, 5), a, q, k, v, o);
+    expect_as_defined({a.y, a.statistics, g.dq, g.dk, g.dv}, dtype::f32, 2e-4);
+  }
+}
+
+TEST_F(dnn_attention, hides_keys_whose_bias_is_minus_infinity) {
+  stored_tensor& bias = stored(dtype::f32, {1, 1, 7, 90});
+  std::int64_t next = 0;
+  bias.fill([&] { return next++ / 90 == 3 || coin() ? -std::numeric_limits<double>::infinity() : random.value(); });
+  attention_options o;
+  o.bias = value(bias.operand<access_mode::read>());
+  expect_gradients(all(dtype::f32, {2, 2, 1, 7, 90, 8, 8}), dtype::f32, o);
+}
+
+// Many shared heads do not fit a tile.
+TEST_F(dnn_attention, shares_keys_among_any_number_of_heads) {
+  for (const std::int64_t heads : {63, 64, 65, 130})
+    expect_gradients(all(dtype::f32, {1, heads, 1, 3, 5, 4, 4}), dtype::f32, {.alibi = true});
+}
+
+}  // namespace
+}  // namespace troupe::dnn

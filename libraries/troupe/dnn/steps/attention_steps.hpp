@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/steps/attention_geometry.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+
+/// Returns the geometry of a step. Where its i32 lie is found by `memory(location)`, a `void*`.
+template <class Memory>
+attention_geometry geometry_of(const whole_step& s, Memory&& memory) {
+  const auto f = s.numbers.as<attention_form>();
+  const attention_inputs at(f, s.what == op::attention_gradient);
+  const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;
+  const auto numbers = [&](std::size_t input) -> whole_numbers {
+    if (input == attention_inputs::none) return {};
+    const location& l = s.inputs[input];
+    return {static_cast<const std::int32_t*>(static_cast<const void*>(memory(l))), l.shape.strides[0],
+            l.shape.rank > 1 ? l.shape.strides[1] : 0};
+  };
+  attention_geometry g{.scale = f.scale,
+                       .soft_cap = f.soft_cap,
+                       .dropout = f.dropout,
+                       .left = f.left,
+                       .right = f.right,
+                       .bottom_right = f.bottom_right,
+                       .has_alibi = f.has_alibi,
+                       .has_bias = f.has_bias,
+                       .query_layout = f.queries,
+                       .key_layout = f.keys,
+                       .batch = q.extents[0],
+                       .heads = q.extents[1],
+                       .key_heads = k.extents[1],
+                       .shared = q.extents[1] / k.extents[1],
+                       .queries = q.extents[2],
+                       .keys = k.extents[2],
+                       .width = q.extents[3],
+                       .value_width = s.inputs[at.v].shape.extents[3],
+                       .of_a_page = 0,
+                       .pool = 0,
+                       .query_numbers = numbers(at.queries),
+                       .key_numbers = numbers(at.keys),
+                       .pages = numbers(at.pages),
+                       .step = numbers(at.step),
+                       .seed = f.seed,
+                       .offset = f.offset,
+                       .bias_extents = {},
+                       .bias_steps = {}};
+  if (f.queries == sequence_layout::offsets) g.batch = s.inputs[at.queries].shape.extents[0] - 1;
+  if (f.has_pages != 0) {
+    g.of_a_page = k.extents[2], g.pool = k.extents[0];
+    g.keys = g.of_a_page * s.inputs[at.pages].shape.extents[1];
+  }
+  if (f.has_bias != 0) {
+    const tensor_shape& bias = s.inputs[at.bias].shape;
+    const indexes strides = dense_strides(bias);
+    for (std::size_t i = 0; i < 4; ++i)
+      g.bias_extents[i] = bias.extents[i], g.bias_steps[i] = bias.extents[i] == 1 ? 0 : strides[i];
+  }
+  return g;
+}
+
+}  // namespace troupe::dnn
