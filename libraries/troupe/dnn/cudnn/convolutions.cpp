@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/cudnn/convolutions.hpp>
+#include <troupe/dnn/cudnn/sketch.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
 
 // Strides without gaps: the channels are neighbours, or the last index.
@@ -53,9 +52,8 @@ std::vector<std::int64_t> distrusted_engines(op what, const convolution_form& f)
 class artist {
  public:
   /// `fuses`: whether cuDNN may have engines that compute functions of elements with the convolution.
-  artist(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned, dtype factors,
-         bool fuses)
-      : g_(g), l_(l), aligned_(aligned), first_(node), factors_(factors), fuses_(fuses) {
+  artist(const model& m, std::size_t node, dtype factors, bool fuses)
+      : m_(m), l_(m.linked), first_(node), factors_(factors), fuses_(fuses) {
     const seen_tensor& a = tensor(this->node(node).inputs[0]);
     channels_last_ = is_half(factors) || (a.where == seen_tensor::place::memory &&
                                           lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
@@ -68,8 +66,8 @@ class artist {
   }
 
  private:
-  const seen_node& node(std::size_t i) const noexcept { return g_.nodes()[i]; }
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
+  const seen_node& node(std::size_t i) const noexcept { return m_.node(i); }
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return m_.tensor(t); }
 
   // Finds the functions of elements that follow, each the only reader of the one before.
   void follow() {
@@ -116,13 +114,12 @@ class artist {
   std::optional<claim::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
     const seen_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
-    const bool far = t.where == seen_tensor::place::memory && !aligned_[t.memory];
+    const bool far = t.where == seen_tensor::place::memory && !m_.aligned[t.memory];
     return claim::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
   }
   bool can_write(const claim::tensor& to) const {
     const seen_tensor& t = tensor(to.number);
-    return t.where != seen_tensor::place::memory ||
-           (!to.copied && lies_alike(t.shape, to.shape) && g_.memory()[t.memory].mode == access_mode::write);
+    return t.where != seen_tensor::place::memory || (lies_alike(t.shape, to.shape) && m_.is_free(to.number));
   }
 
   // That of memory, or what it was rounded to; otherwise sums are kept.
@@ -138,9 +135,9 @@ class artist {
     const std::span<const std::size_t> chain(chain_.data(), count);
     const std::uint16_t last = count == 0 ? n.outputs[0] : node(chain.back()).outputs[0];
     sketch s{.what = {},
-             .factors = factors_,
-             .distrusted = distrusted_engines(n.what, n.numbers.as<convolution_form>()),
-             .drawn = {}};
+             .drawn = {},
+             .exact_f32 = factors_ == dtype::f32,
+             .distrusted = distrusted_engines(n.what, n.numbers.as<convolution_form>())};
     s.what.nodes.push_back(static_cast<std::uint16_t>(first_));
     for (const std::size_t c : chain) s.what.nodes.push_back(static_cast<std::uint16_t>(c));
 
@@ -188,21 +185,12 @@ class artist {
         s.drawn.pointwise({mode}, {at}, next);
       at = next;
     }
-    s.what.at = first_with_all(s.what);
+    s.what.at = m_.place_of(s.what);
     return s;
   }
 
-  // The first of the nodes that comes after all that make what they read.
-  std::uint16_t first_with_all(const claim& c) const {
-    std::size_t begin = 0;
-    for (const claim::tensor& t : c.inputs)
-      if (const auto maker = l_.maker_of(t.number)) begin = std::max(begin, *maker + 1);
-    return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
-  }
-
-  const seen_graph& g_;
+  const model& m_;
   const links& l_;
-  const std::vector<bool>& aligned_;
   const std::size_t first_;
   const dtype factors_;
   const bool fuses_;
@@ -220,14 +208,20 @@ std::vector<dtype> types_of_factors(dtype t) {
 
 }  // namespace
 
-std::vector<sketch> sketches_of_convolution(const seen_graph& g, const links& l, std::size_t node,
-                                            const std::vector<bool>& aligned, bool exact) {
-  const seen_node& n = g.nodes()[node];
+std::uint16_t model::place_of(const claim& c) const noexcept {
+  std::size_t begin = 0;
+  for (const claim::tensor& t : c.inputs)
+    if (const auto maker = linked.maker_of(t.number)) begin = std::max(begin, *maker + 1);
+  return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
+}
+
+std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact) {
+  const seen_node& n = m.node(node);
   for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]})
-    if (g.tensors()[t].where == seen_tensor::place::number || !is_image(g.tensors()[t].shape)) return {};
+    if (m.tensor(t).where == seen_tensor::place::number || !is_image(m.tensor(t).shape)) return {};
   std::vector<sketch> out;
-  for (const dtype t : types_of_factors(g.tensors()[n.inputs[0]].type))
-    artist(g, l, node, aligned, t, is_half(t) || (t == dtype::f32 && !exact)).draw_all(out);
+  for (const dtype t : types_of_factors(m.tensor(n.inputs[0]).type))
+    artist(m, node, t, is_half(t) || (t == dtype::f32 && !exact)).draw_all(out);
   return out;
 }
 

@@ -45,7 +45,7 @@ bool seen_from(const sliding& s, const tensor_shape& result, const indexes& imag
 
 }  // namespace
 
-double definition::at(std::uint16_t tensor, const indexes& where) const {
+double definition::at(std::uint16_t tensor, const indexes& where, double& size) const {
   const seen_tensor& t = g_.tensors()[tensor];
   if (t.where == seen_tensor::place::number) return t.number;
   indexes at = where;
@@ -54,13 +54,13 @@ double definition::at(std::uint16_t tensor, const indexes& where) const {
   for (std::size_t i = 0; i < claim_.inputs.size(); ++i)
     if (claim_.inputs[i].number == tensor) return number_(i, at);
   const auto maker = l_.maker_of(tensor);
-  return maker ? element(g_.nodes()[*maker], at) : 0;
+  return maker ? element(g_.nodes()[*maker], tensor, at, size) : 0;
 }
 
-double definition::element(const seen_node& n, const indexes& at) const {
+double definition::element(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const {
   switch (n.what) {
     case op::convert:
-      return epilogue::nearest_of(g_.tensors()[n.outputs[0]].type, this->at(n.inputs[0], at));
+      return epilogue::nearest_of(g_.tensors()[n.outputs[0]].type, this->at(n.inputs[0], at, size));
     case op::pointwise: {
       double of[3] = {};
       for (std::size_t k = 0; k < n.input_count; ++k) of[k] = this->at(n.inputs[k], at);
@@ -72,8 +72,11 @@ double definition::element(const seen_node& n, const indexes& at) const {
       return data_gradient(n, at);
     case op::convolution_weight_gradient:
       return weight_gradient(n, at);
+    case op::attention:
+    case op::attention_gradient:
+      return attention(n, output, at, size);
     default:  // a write
-      return this->at(n.inputs[0], at);
+      return this->at(n.inputs[0], at, size);
   }
 }
 
@@ -126,6 +129,9 @@ std::int64_t definition::terms_of(std::uint16_t tensor) const {
       return elements_of(shape(n.inputs[1]));
     case op::convolution_weight_gradient:
       return elements_of(shape(n.inputs[0])) / shape(n.inputs[0]).extents[1];
+    case op::attention:
+    case op::attention_gradient:
+      return terms_of_attention(n, tensor);
     default: {
       std::int64_t sum = 1;
       for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) sum += terms_of(t);

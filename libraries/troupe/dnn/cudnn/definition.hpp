@@ -16,15 +16,23 @@ class definition {
   definition(const seen_graph& g, const links& l, const claim& c, reader number)
       : g_(g), l_(l), claim_(c), number_(std::move(number)) {}
 
-  double at(std::uint16_t tensor, const indexes& at) const;
+  double at(std::uint16_t tensor, const indexes& at) const {
+    double size = 0;
+    return this->at(tensor, at, size);
+  }
+  /// Also says how large the numbers are that were added up, if their products were rounded to a half type before.
+  double at(std::uint16_t tensor, const indexes& at, double& size) const;
   /// About how many numbers go into an element.
   std::int64_t terms_of(std::uint16_t tensor) const;
 
  private:
-  double element(const seen_node& n, const indexes& at) const;
+  double element(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const;
   double convolution(const seen_node& n, const indexes& at) const;
   double data_gradient(const seen_node& n, const indexes& at) const;
   double weight_gradient(const seen_node& n, const indexes& at) const;
+  struct attended;
+  double attention(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const;
+  std::int64_t terms_of_attention(const seen_node& n, std::uint16_t output) const;
   const tensor_shape& shape(std::uint16_t t) const noexcept { return g_.tensors()[t].shape; }
 
   const seen_graph& g_;

@@ -18,7 +18,9 @@ namespace troupe::dnn::cudnn {
 /// are wrong for some shapes. Waits for the GPU.
 class trial {
  public:
-  trial(const seen_graph& g, const links& l, CUstream stream) : g_(g), l_(l), stream_(stream) {}
+  /// The numbers are whole multiples of `unit`, at most 3.
+  trial(const seen_graph& g, const links& l, CUstream stream, double unit)
+      : g_(g), l_(l), stream_(stream), unit_(unit) {}
   ~trial();
   trial(const trial&) = delete;
   trial& operator=(const trial&) = delete;
@@ -45,6 +47,7 @@ class trial {
   const seen_graph& g_;
   const links& l_;
   const CUstream stream_;
+  const double unit_;
   std::vector<block> memory_;  // of inputs, then of outputs
   std::vector<void*> addresses_;
 };

@@ -139,8 +139,8 @@ void attention_drawing::backward(operations& d, const gradient& g) const {
 
   const tensor keys = d.between(k, type);
   d.reshape(g.k, keys);
-  d.product(ds, keys, g.sums_of_q);
-  d.pointwise({CUDNN_POINTWISE_IDENTITY}, {g.sums_of_q}, g.dq);
+  d.product(ds, keys, g.sums_of_q.value_or(g.dq));
+  if (g.sums_of_q) d.pointwise({CUDNN_POINTWISE_IDENTITY}, {*g.sums_of_q}, g.dq);
 }
 
 }  // namespace troupe::dnn::cudnn

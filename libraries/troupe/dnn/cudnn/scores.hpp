@@ -17,9 +17,11 @@ struct attention_drawing {
 
   /// Draws y, and the statistics if they are wanted. The tensors are given.
   void forward(operations& d, tensor of_q, tensor of_k, tensor of_v, tensor y, std::optional<tensor> statistics) const;
-  /// Draws the gradients. k and v are given as `turned`. Sums that take memory: rows() in float, and `sums_of_q()`.
+  /// Draws the gradients. k and v are given as `turned`. Sums that take memory: rows() in float, and `sums_of_q()`,
+  /// without which they are the same each time.
   struct gradient {
-    tensor q, k, v, y, statistics, dy, dq, dk, dv, row_sums, sums_of_q;
+    tensor q, k, v, y, statistics, dy, dq, dk, dv, row_sums;
+    std::optional<tensor> sums_of_q;
   };
   void backward(operations& d, const gradient& g) const;
 

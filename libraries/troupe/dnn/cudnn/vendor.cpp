@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
-#include <troupe/dnn/cudnn/convolutions.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/proof.hpp>
+#include <troupe/dnn/cudnn/sketch.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/plan/disk_cache.hpp>
@@ -19,17 +21,28 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// The names of a plan's tensors, and the numbers that are in it.
+// The names of a plan's tensors, the numbers that are in it, and what lies in the workspace behind cuDNN's own.
 class variant_pack {
  public:
-  explicit variant_pack(const operations& drawn) : names_(drawn.arguments()), numbers_(drawn.numbers()) {
-    names_.insert(names_.end(), drawn.names_of_numbers().begin(), drawn.names_of_numbers().end());
+  explicit variant_pack(const sketch& s) : names_(s.drawn.arguments()), numbers_(s.drawn.numbers()), extra_(s.extra) {
+    names_.insert(names_.end(), s.drawn.names_of_numbers().begin(), s.drawn.names_of_numbers().end());
+  }
+  // The bytes of all of the workspace.
+  std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
+    std::uint64_t out = extra_.empty() ? plan.workspace : round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : extra_) out += round_up(bytes, 256);
+    return out;
   }
   cudnnStatus_t enqueue(const execution_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
                         void* workspace) const {
     std::array<void*, most> all{};
     std::size_t n = 0;
     for (void* const a : addresses) all[n++] = a;
+    auto* behind = static_cast<std::byte*>(workspace) + round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : extra_) {
+      all[n++] = behind;
+      behind += round_up(bytes, 256);
+    }
     for (const std::uint32_t& number : numbers_) all[n++] = const_cast<std::uint32_t*>(&number);
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(names_))
@@ -45,6 +58,7 @@ class variant_pack {
  private:
   std::vector<std::int64_t> names_;
   std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint64_t> extra_;
 };
 
 struct handle_traits {
@@ -82,10 +96,12 @@ class planned_part final : public part {
 
 class cudnn_vendor final : public vendor {
  public:
-  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string chip)
+  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string chip,
+               std::uint64_t most_workspace)
       : planning_(std::move(planning)),
         stream_(std::move(stream)),
         chip_(std::move(chip)),
+        most_workspace_(most_workspace),
         remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }),
         lanes_(context.lanes) {
     version_ = "cuDNN " + version_text();
@@ -129,16 +145,28 @@ class cudnn_vendor final : public vendor {
 
   std::unique_ptr<part> find_at(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned,
                                 const wishes& w) {
-    const op what = g.nodes()[node].what;
-    if (what != op::convolution && what != op::convolution_data_gradient && what != op::convolution_weight_gradient)
-      return nullptr;
-    for (sketch& s : sketches_of_convolution(g, l, node, aligned, w.exact)) {
-      variant_pack pack(s.drawn);
+    for (sketch& s : sketches_of({g, l, aligned}, node, w)) {
+      variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(g, l, s, pack, w))
         return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan), *this);
     }
     return nullptr;
+  }
+
+  static std::vector<sketch> sketches_of(const model& m, std::size_t node, const wishes& w) {
+    switch (m.node(node).what) {
+      case op::convolution:
+      case op::convolution_data_gradient:
+      case op::convolution_weight_gradient:
+        return sketches_of_convolution(m, node, w.exact);
+      case op::attention:
+        return sketches_of_attention(m, node);
+      case op::attention_gradient:
+        return sketches_of_attention_gradient(m, node, w.repeatable);
+      default:
+        return {};
+    }
   }
 
   // The plan of an earlier process, or a new one; nothing if cuDNN has none.
@@ -152,7 +180,7 @@ class cudnn_vendor final : public vendor {
       if (stored && stored->value.empty()) return std::nullopt;
       auto plan = stored ? execution_plan::from(on, stored->value) : std::nullopt;
       if (plan) {
-        s.what.workspace = plan->workspace;
+        s.what.workspace = pack.workspace_of(*plan);
         return plan;
       }
       if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
@@ -168,22 +196,22 @@ class cudnn_vendor final : public vendor {
                                          const wishes& w, const chip& on) {
     const auto drawn = s.drawn.finish(on);
     if (!drawn) return std::nullopt;
-    trial t(g, l, stream_.get());
+    trial t(g, l, stream_.get(), s.unit);
     const auto attempt_at = [&](const execution_plan& plan) {
-      s.what.workspace = plan.workspace;
+      s.what.workspace = pack.workspace_of(plan);
       return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
     auto plan = choose_engine(on, *drawn,
-                              {.workspace = w.workspace,
+                              {.workspace = std::min(w.workspace, most_workspace_),
                                .deterministic = w.repeatable,
-                               .exact = s.factors == dtype::f32 && w.exact,
+                               .exact = s.exact_f32 && w.exact,
                                .distrusted = s.distrusted,
                                .measured = w.measured,
                                .attempt_at = attempt_at});
     if (!plan) return std::nullopt;
-    s.what.workspace = plan->workspace;
+    s.what.workspace = pack.workspace_of(*plan);
     return std::move(*plan);
   }
 
@@ -204,6 +232,7 @@ class cudnn_vendor final : public vendor {
   handle planning_;
   cuda::stream stream_;
   const std::string chip_;
+  const std::uint64_t most_workspace_;
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::remarks remarks_;
   std::vector<lane> lanes_;  // one thread at a time uses a lane
@@ -239,8 +268,10 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
                              ::cuDeviceGetAttribute(&number, a, static_cast<CUdevice>(context.device))));
     chip += cat(number, ".");
   }
+  std::size_t free = 0, all = 0;
+  TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuMemGetInfo", ::cuMemGetInfo(&free, &all)));
   return std::unique_ptr<vendor>(
-      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(chip)));
+      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(chip), all / 8));
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -194,6 +194,28 @@ TEST_F(dnn_attention, hides_keys_whose_bias_is_minus_infinity) {
   expect_gradients(all(dtype::f32, {2, 2, 1, 7, 90, 8, 8}), dtype::f32, o);
 }
 
+// What vendors' libraries take: half types in and out, and no more than a window.
+TEST_F(dnn_attention, from_half_types_to_half_types_is_as_defined) {
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
+    const dtype t = random.one_of({dtype::f16, dtype::bf16});
+    sizes s = any_sizes();
+    s.width = 8 * random.between(1, 16), s.value_width = coin() ? s.width : 8 * random.between(1, 16);
+    attention_options o;
+    if (coin()) o.window.right = coin() ? 0 : random.between(0, 20);
+    if (coin(3)) o.window.left = random.between(0, 40);
+    o.window.bottom_right = coin();
+    const tensors x = all(t, s);
+    const attended a = attention(x.q, x.k, x.v, o);
+    const attended rounded{convert(a.y, t), a.statistics};
+    const value dy = given(t, {s.batch, s.heads, s.queries, s.value_width});
+    const auto g = attention_gradient(dy, rounded, x.q, x.k, x.v, o);
+    SCOPED_TRACE("queries " + std::to_string(s.queries) + ", keys " + std::to_string(s.keys) + ", widths " +
+                 std::to_string(s.width) + " and " + std::to_string(s.value_width));
+    // Weights are rounded before they are multiplied.
+    expect_as_defined({rounded.y, g.dq, g.dk, g.dv}, t, t == dtype::bf16 ? 3e-2 : 6e-3);
+  }
+}
+
 // Many shared heads do not fit a tile.
 TEST_F(dnn_attention, shares_keys_among_any_number_of_heads) {
   for (const std::int64_t heads : {63, 64, 65, 130})

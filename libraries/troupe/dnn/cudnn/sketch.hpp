@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cudnn/operations.hpp>
+#include <troupe/dnn/steps/links.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+#include <vector>
+
+namespace troupe::dnn::cudnn {
+
+/// Nodes of a graph as one of cuDNN's, which has an engine for it or not.
+struct sketch {
+  claim what;
+  operations drawn;                           ///< its arguments: the claim's inputs and outputs, then `extra`
+  bool exact_f32 = false;                     ///< its factors are f32, which may have to be exact
+  std::vector<std::int64_t> distrusted = {};  ///< numbers of cuDNN's engines that are not to be taken
+  std::vector<std::uint64_t> extra = {};      ///< bytes of further arguments, which lie in the workspace
+  double unit = 1;                            ///< of the numbers on which plans are tried
+};
+
+/// What of a graph is drawn.
+struct model {
+  const seen_graph& graph;
+  const links& linked;
+  const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
+
+  const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
+  /// Whether a claim may write to the memory of a tensor, which nobody reads.
+  bool is_free(std::uint16_t t) const noexcept {
+    return aligned[tensor(t).memory] && graph.memory()[tensor(t).memory].mode == access_mode::write;
+  }
+  /// The first of the claimed nodes that comes after all that make what they read.
+  std::uint16_t place_of(const claim& c) const noexcept;
+};
+
+constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
+
+/// Draw a node with what follows it, in all ways that cuDNN may have, the best first. `exact`: factors of f32 are not
+/// rounded to fewer digits. `repeatable`: results are the same each time.
+std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact);
+std::vector<sketch> sketches_of_attention(const model& m, std::size_t node);
+std::vector<sketch> sketches_of_attention_gradient(const model& m, std::size_t node, bool repeatable);
+
+}  // namespace troupe::dnn::cudnn
