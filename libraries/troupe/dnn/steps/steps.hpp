@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <troupe/dnn/steps/places.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <variant>
@@ -34,6 +35,7 @@ struct whole_step {
   op what{};
   form numbers;
   std::vector<location> inputs, outputs;
+  std::optional<location> room;  ///< memory for this step alone
 };
 
 /// All of a graph.
@@ -44,9 +46,10 @@ struct step_list {
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
-/// How large a pass may be. Longer ones are divided.
+/// How large a pass may be; longer ones are divided. And how many numbers a step needs beside its tensors, if any does.
 struct pass_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX;
+  std::int64_t (*room)(const whole_step&) = nullptr;
 };
 
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
