@@ -39,7 +39,28 @@ struct preparation {
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
-using dnn_cases = testing::Types<convolution, preparation>;
+// Two queries, of which the first sees one key only.
+struct attention {
+  using request = dnn::computation;
+  static constexpr const char* bad_field = "graph has an attention whose keys.lengths is 2; expected 1";
+  static request make(const device& gpu, extent lengths) {
+    const tensor q(gpu.upload(std::vector<float>{0, 0}), {1, 1, 2, 1}),
+        k(gpu.upload(std::vector<float>{1, 2, 3}), {1, 1, 3, 1}),
+        v(gpu.upload(std::vector<float>{4, 8, 99}), {1, 1, 3, 1});
+    const tensor length(gpu.upload(std::vector<std::int32_t>{2, 2}), {lengths});
+    const auto y = dnn::attention(dnn::read(q), dnn::read(k), dnn::read(v),
+                                  {.window = dnn::causal, .keys = {.lengths = dnn::read(length)}});
+    return {.graph = {write(y.y, tensor(gpu.alloc<float>(2), {1, 1, 2, 1}))}};
+  }
+  static request good(const device& gpu) { return make(gpu, 1); }
+  static request bad(const device& gpu) { return make(gpu, 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(gpu.download(buffer<float>(r.graph.memory().back().range)).get().value(), (std::vector<float>{4, 6}));
+  }
+};
+
+using dnn_cases = testing::Types<convolution, preparation, attention>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn, library_actor, dnn_cases);
 
 class tensors : public testing::Test {
@@ -102,6 +123,27 @@ TEST_F(tensors, have_plans_that_are_counted) {
   ASSERT_OK(counted);
   EXPECT_LE(counted->made, 1u);
   EXPECT_EQ(counted->hits + counted->misses, 3u);
+}
+
+// A dropout of each run of one plan: its step is in memory.
+TEST_F(tensors, attend_with_another_dropout_for_each_step) {
+  const auto step = gpu.upload(std::vector<std::int32_t>{0});
+  const tensor x(gpu.upload(ramp(64)), {1, 1, 16, 4}), y(gpu.alloc<float>(64), {1, 1, 16, 4});
+  const dnn::value v = dnn::read(x);
+  const dnn::computation r{
+      .graph = {write(
+          dnn::attention(v, v, v,
+                         {.scale = 0, .dropout = dnn::attention_dropout{.probability = 0.5, .step = dnn::read(step)}})
+              .y,
+          y)}};
+  const auto run = [&](std::int32_t number) {
+    gpu.upload(step, std::vector<std::int32_t>{number});
+    EXPECT_OK(gpu.ask(r).get());
+    return gpu.download(y.memory()).get().value();
+  };
+  const auto first = run(0), second = run(1);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(run(0), first);
 }
 
 TEST_F(tensors, are_recorded_in_graphs_and_rebound) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/cuda/launch_kernel.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
@@ -11,8 +13,6 @@ namespace {
 
 using kernel_arguments::set_threads;
 
-constexpr unsigned threads = 256;
-
 // The kernels' numbers of operations are those of a pass.
 using kind = pass::operation::kind;
 static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read &&
@@ -20,17 +20,6 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::apply) == kernel_arguments::operation::apply &&
               static_cast<int>(kind::round) == kernel_arguments::operation::round &&
               static_cast<int>(kind::write) == kernel_arguments::operation::write);
-
-template <fixed_string Name, class A>
-result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
-  const bool is_float = w.all.numbers == dtype::f32;
-  return cuda::launch(w.kernels, is_float ? cuda::kernel<Name, float> : cuda::kernel<Name, double>,
-                      {cuda::at_most(blocks, w.most_blocks)}, {of_threads}, w.stream, "dnn", arguments);
-}
-template <fixed_string Name, class A>
-result<void> launch_for(const launch_site& w, std::int64_t elements, const A& arguments) {
-  return launch<Name>(w, (elements + threads - 1) / threads, threads, arguments);
-}
 
 // -- sets of elements
 
@@ -199,8 +188,10 @@ result<void> multiply(const whole_step& s, const launch_site& w) {
 
 }  // namespace
 
-const pass_limits limits_of_kernels{.operations = kernel_arguments::most_operations,
-                                    .operands = kernel_arguments::most_operands};
+const pass_limits limits_of_kernels{
+    .operations = kernel_arguments::most_operations,
+    .operands = kernel_arguments::most_operands,
+    .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
 result<void> enqueue(const pass& p, const launch_site& w) {
   kernel_arguments::elements e{};
@@ -243,6 +234,10 @@ result<void> enqueue(const whole_step& s, const launch_site& w) {
       return pool(s, w);
     case op::softmax:
       return softmax(s, w, false);
+    case op::attention:
+      return attend(s, w);
+    case op::attention_gradient:
+      return find_attention_gradients(s, w);
     default:
       return softmax(s, w, true);
   }

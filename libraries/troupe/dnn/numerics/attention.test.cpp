@@ -216,6 +216,35 @@ TEST_F(dnn_attention, from_half_types_to_half_types_is_as_defined) {
   }
 }
 
+// No results are expected of these, but that nothing else is touched.
+TEST_F(dnn_attention, touches_no_other_memory_whatever_the_offsets_are) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    const sizes s = any_sizes();
+    const std::int64_t sequences = random.between(1, 5);
+    const auto wild = [&] {
+      std::vector<std::int32_t> out(static_cast<std::size_t>(sequences + 1));
+      for (std::int32_t& n : out)
+        n = coin(3) ? random.one_of<std::int32_t>({std::numeric_limits<std::int32_t>::min(), -1, 0x7fffffff})
+                    : static_cast<std::int32_t>(random.between(0, s.keys + s.queries));
+      return whole({sequences + 1}, out);
+    };
+    attention_options o = any_options();
+    o.queries.offsets = wild(), o.keys.offsets = wild();
+    const tensors x = all(dtype::f32, {1, s.heads, s.key_heads, s.queries, s.keys, s.width, s.value_width});
+    const attended a = attention(x.q, x.k, x.v, o);
+    const auto g = attention_gradient(given(dtype::f32, {1, s.heads, s.queries, s.value_width}), a, x.q, x.k, x.v, o);
+    std::vector<written> to;
+    std::vector<stored_tensor*> memory;
+    for (const value& v : {a.y, a.statistics, g.dq, g.dk, g.dv}) {
+      memory.push_back(
+          &stored(dtype::f32, extents(v.extents().begin(), v.extents().end()), stored_tensor::storing::dense));
+      to.push_back({v, memory.back()->operand<access_mode::write>()});
+    }
+    run(computation{.graph = graph(to)});
+    for (stored_tensor* t : memory) EXPECT_TRUE(t->untouched_outside());
+  }
+}
+
 // Many shared heads do not fit a tile.
 TEST_F(dnn_attention, shares_keys_among_any_number_of_heads) {
   for (const std::int64_t heads : {63, 64, 65, 130})

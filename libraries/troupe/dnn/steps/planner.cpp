@@ -339,13 +339,15 @@ void planner::add_concatenation(const seen_node& n) {
 }
 
 void planner::add_whole(const seen_node& n) {
-  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}};
+  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
     s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : place_of(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
+  if (const std::int64_t numbers = most_.room != nullptr ? most_.room(s) : 0; numbers > 0)
+    use(*(s.room = new_buffer({.rank = 1, .extents = {numbers}})));
   out_.steps.emplace_back(std::move(s));
 }
 

@@ -36,6 +36,7 @@ struct whole_step {
   op what{};
   form numbers;
   std::vector<location> inputs, outputs;
+  std::optional<location> room;  ///< memory for this step alone
 };
 
 /// Nodes that an engine computes together, in a way of its own, with what they read and write as it lies in memory.
@@ -67,9 +68,10 @@ struct step_list {
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
-/// How large a pass may be. Longer ones are divided.
+/// How large a pass may be; longer ones are divided. And how many numbers a step needs beside its tensors, if any does.
 struct pass_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX;
+  std::int64_t (*room)(const whole_step&) = nullptr;
 };
 
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements

@@ -3,6 +3,8 @@
 // kernels.cu, compiled for the processor.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
+#include "../attention.cuh"
+#include "../attention_gradient.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "attention_tiles.cuh"
+
+/// Each block takes the keys of its queries square by square, and keeps what it has of the softmax. Parts of the keys
+/// are combined by another kernel.
+namespace troupe::dnn::on_gpu {
+
+/// Writes what a row has: the result, or that of a part.
+template <class N>
+__device__ void write_result(const attending& a, i64 part, i64 row, i64 column, N value, N sum) {
+  if (a.parts == 1)
+    static_cast<N*>(a.to)[row * a.g.value_width + column] = sum == 0 ? N(0) : value / sum;
+  else
+    static_cast<N*>(
+        a.room)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::room_of_a_row(a.g) + column] = value;
+}
+template <class N>
+__device__ void write_statistics(const attending& a, i64 part, i64 row, N largest, N sum) {
+  if (a.parts == 1) {
+    static_cast<N*>(a.second)[row] = sum == 0 ? hidden<N>() : largest + std::log(sum);
+    return;
+  }
+  N* const to = static_cast<N*>(a.room) +
+                (part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::room_of_a_row(a.g) + a.g.value_width;
+  to[0] = largest, to[1] = sum;
+}
+/// The same for tokens that belong to no sequence.
+template <class N>
+__device__ void write_nothing(const attending& a, const query_tile& t, i64 row_of_batch, i64 token, i64 part,
+                              i64 first_column, i64 columns) {
+  const token_range whole{row_of_batch, 0, a.g.queries};
+  const i64 count = columns < a.g.value_width - first_column ? columns : a.g.value_width - first_column;
+  for (i64 n = threadIdx.x; n < t.rows() * count; n += blockDim.x) {
+    const i64 r = n / count, row = a.g.query_row(whole, t.head(r), token + r / t.heads);
+    write_result<N>(a, part, row, first_column + n % count, N(0), N(0));
+    if (first_column == 0 && n % count == 0) write_statistics<N>(a, part, row, hidden<N>(), N(0));
+  }
+}
+
+/// Replaces a square's scores by weights, and says by what factor those before are due. Threads share each row.
+template <class N, int Threads, int Part, class Kept>
+__device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads, const Kept& kept) {
+  const int r = static_cast<int>(threadIdx.x) / Threads, q = static_cast<int>(threadIdx.x) % Threads;
+  N most = hidden<N>();
+  for (int i = 0; i < Part; ++i) most = scores[i] > most ? scores[i] : most;
+  of_threads[threadIdx.x] = most;
+  __syncthreads();
+  const N before = largest[r];
+  N now = before;
+  for (int k = 0; k < Threads; ++k) now = of_threads[r * Threads + k] > now ? of_threads[r * Threads + k] : now;
+  N sum = 0;
+  for (int i = 0; i < Part; ++i) {
+    const N e = weight_of(scores[i], now == hidden<N>() ? N(0) : now);
+    sum += e;
+    scores[i] = kept(r, q * Part + i, e);
+  }
+  __syncthreads();
+  of_threads[threadIdx.x] = sum;
+  if (q == 0) largest[r] = now, factors[r] = before == hidden<N>() ? N(1) : std::exp(before - now);
+  __syncthreads();
+  if (q != 0) return;
+  sum = 0;
+  for (int k = 0; k < Threads; ++k) sum += of_threads[r * Threads + k];
+  sums[r] = sums[r] * factors[r] + sum;
+}
+
+template <class N>
+__device__ void attend_tile(const attending& a, const query_tile& t, i64 part, i64 first_column, square_memory<N>& m) {
+  constexpr int columns = square<N> / threads_of_row<N>;
+  kept_columns<N> y;
+  y.clear();
+  set_rows<N>(a, t, m, false);
+  const key_range keys = part_of(seen_by(a.g, t), part, a.parts, square<N>);
+  const N factor = static_cast<N>(1 / (1 - a.g.dropout));
+  for (i64 first = keys.first; first < keys.last; first += square<N>) {
+    set_keys<N>(a, t.keys, t.key_head, first, keys.last, m);
+    N scores[micro<N>][micro<N>], slopes[micro<N>][micro<N>];
+    find_scores<N>(a, t, first, m, scores, slopes);
+    for (int i = 0; i < micro<N>; ++i)
+      for (int j = 0; j < micro<N>; ++j) m.scores[square_row() * micro<N> + i][square_column() + 16 * j] = scores[i][j];
+    const bool drops = a.g.dropout != 0;
+    if (drops) find_kept<N>(a, t, first, m);
+    __syncthreads();
+    const int r = static_cast<int>(threadIdx.x) / threads_of_row<N>,
+              q = static_cast<int>(threadIdx.x) % threads_of_row<N>;
+    weigh<N, threads_of_row<N>, columns>(m.scores[r] + q * columns, m.largest, m.sums, m.factors, m.of_threads,
+                                         [&](int row, int column, N e) {
+                                           if (!drops) return e;
+                                           return is_kept(m, row, column) ? factor * e : N(0);
+                                         });
+    for (int i = 0; i < micro<N>; ++i)
+      for (int c = 0; c < columns_of_thread; ++c) y.of[i][c] *= m.factors[square_row() * micro<N> + i];
+    y.add(m, false, a.v, m.key_rows, a.g.value_width, first_column);
+  }
+  __syncthreads();
+  y.for_each(a.g.value_width, first_column, [&](int r, i64 column, N value) {
+    if (r < t.rows()) write_result<N>(a, part, m.query_rows[r], column, value, m.sums[r]);
+  });
+  if (first_column == 0 && static_cast<i64>(threadIdx.x) < t.rows())
+    write_statistics<N>(a, part, m.query_rows[threadIdx.x], m.largest[threadIdx.x], m.sums[threadIdx.x]);
+  __syncthreads();
+}
+
+template <class N>
+__device__ void attend(const attending& a) {
+  __shared__ square_memory<N> m;
+  constexpr int columns = kernel_arguments::square_columns;
+  const kernel_arguments::query_grid grid(a.g, square<N>);
+  const i64 slices = kernel_arguments::divided_up(a.g.value_width, columns);
+  for (i64 n = blockIdx.x; n < grid.count() * a.parts * slices; n += gridDim.x) {
+    const i64 part = n % a.parts, first_column = n / a.parts % slices * columns;
+    for_each_tile(a.g, grid, n / a.parts / slices, [&](const query_tile& t, i64 row, i64 token) {
+      if (t.sequence < 0)
+        write_nothing<N>(a, t, row, token, part, first_column, columns);
+      else
+        attend_tile<N>(a, t, part, first_column, m);
+    });
+  }
+}
+
+/// What a block has of few rows and as many keys as it has threads.
+template <class N>
+struct few_memory {
+  static constexpr int rows = kernel_arguments::few_rows, keys = static_cast<int>(kernel_arguments::few_threads),
+                       depth = 128 / static_cast<int>(sizeof(N));
+  N scores[rows][keys + 1];
+  N stage[keys * (depth + 1)], q[rows][depth];
+  i64 query_rows[rows], key_rows[keys], first_seen[rows], last_seen[rows], diagonals[rows];
+  N slopes[rows], largest[rows], sums[rows], factors[rows], of_threads[keys];
+};
+
+/// Each thread computes the scores of a key, which the block loads together.
+template <class N>
+__device__ void score_few(const attending& a, const query_tile& t, i64 first, few_memory<N>& m) {
+  using memory = few_memory<N>;
+  const int thread = static_cast<int>(threadIdx.x);
+  const N *const q = static_cast<const N*>(a.q), *const k = static_cast<const N*>(a.k);
+  N products[memory::rows] = {};
+  for (i64 begin = 0; begin < a.g.width; begin += memory::depth) {
+    for (int n = thread; n < memory::keys * memory::depth; n += memory::keys) {
+      const int j = n / memory::depth, d = n % memory::depth;
+      m.stage[j * (memory::depth + 1) + d] =
+          begin + d < a.g.width && m.key_rows[j] >= 0 ? k[m.key_rows[j] * a.g.width + begin + d] : N(0);
+    }
+    for (int n = thread; n < memory::rows * memory::depth; n += memory::keys) {
+      const int r = n / memory::depth, d = n % memory::depth;
+      m.q[r][d] = begin + d < a.g.width && r < t.rows() ? q[m.query_rows[r] * a.g.width + begin + d] : N(0);
+    }
+    __syncthreads();
+    for (int d = 0; d < memory::depth; ++d) {
+      const N x = m.stage[thread * (memory::depth + 1) + d];
+      for (int r = 0; r < memory::rows; ++r) products[r] += m.q[r][d] * x;
+    }
+    __syncthreads();
+  }
+  const i64 key = first + thread;
+  for (int r = 0; r < memory::rows; ++r) {
+    N slope;
+    const bool is_seen = r < t.rows() && m.key_rows[thread] >= 0 && key >= m.first_seen[r] && key < m.last_seen[r];
+    m.scores[r][thread] = is_seen ? score_of<N>(a, t.sequence, t.head(r), t.query(r), key, products[r], m.slopes[r],
+                                                m.diagonals[r], slope)
+                                  : hidden<N>();
+  }
+}
+
+template <class N>
+__device__ void attend_few_rows(const attending& a, const query_tile& t, i64 part, i64 first_column, few_memory<N>& m) {
+  using memory = few_memory<N>;
+  constexpr int all = memory::keys, per_row = all / memory::rows, columns_of_part = all / per_row;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < memory::rows) {
+    m.largest[thread] = hidden<N>(), m.sums[thread] = 0;
+    if (thread < t.rows()) {
+      const i64 i = t.query(thread);
+      const key_range seen = a.g.seen(i, t.queries.count, t.keys.count);
+      m.query_rows[thread] = a.g.query_row(t.queries, t.head(thread), i);
+      m.first_seen[thread] = seen.first, m.last_seen[thread] = seen.last;
+      m.diagonals[thread] = a.g.diagonal(i, t.queries.count, t.keys.count);
+      m.slopes[thread] = a.g.has_alibi != 0 ? static_cast<N>(a.g.slope(t.head(thread))) : N(0);
+    }
+  }
+  // Threads have a column each, and a second one if there are many; if there are few, groups of threads share the keys.
+  const i64 columns = a.g.value_width - first_column;
+  int group = all;
+  while (group / 2 >= columns) group /= 2;
+  const int mine = thread % group, groups = all / group, keys_from = thread / group;
+  const bool has_first = mine < columns, has_second = mine + all < columns;
+  N y[memory::rows][2] = {};
+  const N* const v = static_cast<const N*>(a.v);
+  const N factor = static_cast<N>(1 / (1 - a.g.dropout));
+  const attention_dropping dropping = a.g.dropping();
+  const key_range keys = part_of(seen_by(a.g, t), part, a.parts, all);
+  for (i64 first = keys.first; first < keys.last; first += all) {
+    m.key_rows[thread] = first + thread < keys.last ? a.g.key_row(t.keys, t.key_head, first + thread) : -1;
+    __syncthreads();
+    score_few<N>(a, t, first, m);
+    __syncthreads();
+    weigh<N, per_row, columns_of_part>(
+        m.scores[thread / per_row] + thread % per_row * columns_of_part, m.largest, m.sums, m.factors, m.of_threads,
+        [&](int row, int column, N e) {
+          if (a.g.dropout == 0 || row >= t.rows()) return e;
+          return dropping.keeps(t.sequence * a.g.heads + t.head(row), t.query(row), first + column) ? factor * e : N(0);
+        });
+    for (int r = 0; r < memory::rows; ++r) y[r][0] *= m.factors[r], y[r][1] *= m.factors[r];
+    const int count = static_cast<int>(keys.last - first < all ? keys.last - first : all);
+    for (int j = keys_from; j < count; j += groups) {
+      const i64 row = m.key_rows[j];
+      if (row < 0 || !has_first) continue;
+      const N* const from = v + row * a.g.value_width + first_column + mine;
+      const N x = from[0], second = has_second ? from[all] : N(0);
+      for (int r = 0; r < memory::rows; ++r) y[r][0] += m.scores[r][j] * x, y[r][1] += m.scores[r][j] * second;
+    }
+    __syncthreads();
+  }
+  for (int r = 0; r < memory::rows; ++r) m.stage[r * all + thread] = y[r][0];
+  __syncthreads();
+  for (int r = 0; r < memory::rows && r < t.rows() && keys_from == 0; ++r) {
+    N sum = 0;
+    for (int k = 0; k < groups; ++k) sum += m.stage[r * all + k * group + mine];
+    if (has_first) write_result<N>(a, part, m.query_rows[r], first_column + mine, sum, m.sums[r]);
+    if (has_second) write_result<N>(a, part, m.query_rows[r], first_column + mine + all, y[r][1], m.sums[r]);
+  }
+  if (first_column == 0 && thread < t.rows())
+    write_statistics<N>(a, part, m.query_rows[thread], m.largest[thread], m.sums[thread]);
+  __syncthreads();
+}
+
+template <class N>
+__device__ void attend_few(const attending& a) {
+  __shared__ few_memory<N> m;
+  constexpr int columns = kernel_arguments::few_columns;
+  const kernel_arguments::query_grid grid(a.g, kernel_arguments::few_rows);
+  const i64 slices = kernel_arguments::divided_up(a.g.value_width, columns);
+  for (i64 n = blockIdx.x; n < grid.count() * a.parts * slices; n += gridDim.x) {
+    const i64 part = n % a.parts, first_column = n / a.parts % slices * columns;
+    for_each_tile(a.g, grid, n / a.parts / slices, [&](const query_tile& t, i64 row, i64 token) {
+      if (t.sequence < 0)
+        write_nothing<N>(a, t, row, token, part, first_column, columns);
+      else
+        attend_few_rows<N>(a, t, part, first_column, m);
+    });
+  }
+}
+
+/// Combines the parts, in their order.
+template <class N>
+__device__ void combine_attention(const attending& a) {
+  const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width, each = kernel_arguments::room_of_a_row(a.g);
+  for (i64 n = first_of_thread(); n < rows * width; n += all_threads()) {
+    const N* const of_row = static_cast<const N*>(a.room) + n / width * each;
+    N largest = hidden<N>(), sum = 0, y = 0;
+    for (i64 p = 0; p < a.parts; ++p) {
+      const N here = of_row[p * rows * each + width];
+      largest = here > largest ? here : largest;
+    }
+    for (i64 p = 0; p < a.parts; ++p) {
+      const N* const of_part = of_row + p * rows * each;
+      const N factor = of_part[width] == largest ? N(1) : std::exp(of_part[width] - largest);
+      sum += factor * of_part[width + 1], y += factor * of_part[n % width];
+    }
+    static_cast<N*>(a.to)[n] = sum == 0 ? N(0) : y / sum;
+    if (n % width == 0) static_cast<N*>(a.second)[n / width] = sum == 0 ? hidden<N>() : largest + std::log(sum);
+  }
+}
+
+}  // namespace troupe::dnn::on_gpu

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/steps/attention_geometry.hpp>
+
+/// What the kernels of attention are given, and how they divide their work.
+namespace troupe::dnn::kernel_arguments {
+
+/// Threads of a block that computes squares of scores, and of one that computes few rows.
+inline constexpr unsigned attention_threads = 256, few_threads = 128;
+/// Rows of a square, by the type of numbers; rows that are few.
+template <class N>
+inline constexpr int square_rows = sizeof(N) == 4 ? 64 : 32;
+inline constexpr int few_rows = 8;
+/// Columns of a result that a block keeps.
+inline constexpr int square_columns = 128, few_columns = 256;
+
+struct attending {
+  attention_geometry g;
+  std::int64_t parts;  ///< into which the keys of each tile are divided; several leave their results in `room`
+  const void *q, *k, *v, *bias, *dy, *y, *statistics;
+  void *to, *second;  ///< y and statistics; dq; dk and dv; dbias
+  void* room;
+};
+
+TROUPE_EVERYWHERE std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
+
+/// Tiles of queries: a row is a head of a query, and the heads of a tile share keys.
+struct query_grid {
+  std::int64_t heads, chunks, tokens, tiles, rows_of_batch, key_heads;
+
+  TROUPE_EVERYWHERE query_grid(const attention_geometry& g, std::int64_t most_rows) noexcept
+      : heads(g.shared < most_rows ? g.shared : most_rows),
+        chunks(divided_up(g.shared, heads)),
+        tokens(most_rows / heads),
+        tiles(divided_up(g.queries, tokens)),
+        rows_of_batch(g.query_layout == sequence_layout::offsets ? 1 : g.batch),
+        key_heads(g.key_heads) {}
+  TROUPE_EVERYWHERE std::int64_t count() const noexcept { return rows_of_batch * key_heads * chunks * tiles; }
+};
+
+/// All rows of q, of which each part of the keys has results: y, then the largest score and the sum.
+TROUPE_EVERYWHERE std::int64_t rows_of(const attention_geometry& g) noexcept {
+  return (g.query_layout == sequence_layout::offsets ? 1 : g.batch) * g.heads * g.queries;
+}
+TROUPE_EVERYWHERE std::int64_t room_of_a_row(const attention_geometry& g) noexcept { return g.value_width + 2; }
+
+}  // namespace troupe::dnn::kernel_arguments

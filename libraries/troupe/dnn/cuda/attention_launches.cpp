@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/attention_arguments.hpp>
+#include <troupe/dnn/cuda/attention_launches.hpp>
+#include <troupe/dnn/cuda/launch_kernel.hpp>
+#include <troupe/dnn/steps/attention_steps.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using kernel_arguments::attending, kernel_arguments::query_grid, kernel_arguments::divided_up;
+
+// Whether tiles of queries have so few rows that loading keys is what takes time.
+bool has_few_rows(const attention_geometry& g) noexcept {
+  // A sequence of those after each other has few queries on average.
+  const std::int64_t queries = g.query_layout == sequence_layout::offsets ? divided_up(g.queries, g.batch) : g.queries;
+  return queries * g.shared <= kernel_arguments::few_rows;
+}
+
+std::int64_t rows_of_square(dtype numbers) noexcept {
+  return numbers == dtype::f32 ? kernel_arguments::square_rows<float> : kernel_arguments::square_rows<double>;
+}
+
+// The same on each GPU, so that results are. Keys may be fewer than the tensor has, which is known only on the GPU.
+std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
+  constexpr std::int64_t enough_blocks = 512, least_keys = 256, most_parts = 64;
+  const query_grid grid(g, has_few_rows(g) ? kernel_arguments::few_rows : rows_of_square(numbers));
+  return std::clamp<std::int64_t>(std::min(enough_blocks / grid.count(), g.keys / least_keys), 1, most_parts);
+}
+
+attending arguments_of(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<attention_form>();
+  const bool gradient = s.what == op::attention_gradient;
+  const attention_inputs at(f, gradient);
+  return {.g = geometry_of(s, [&](const location& l) { return w.at(l); }),
+          .parts = 1,
+          .q = w.at(s.inputs[at.q]),
+          .k = w.at(s.inputs[at.k]),
+          .v = w.at(s.inputs[at.v]),
+          .bias = f.has_bias != 0 ? w.at(s.inputs[at.bias]) : nullptr,
+          .dy = gradient ? w.at(s.inputs[0]) : nullptr,
+          .y = gradient ? w.at(s.inputs[1]) : nullptr,
+          .statistics = gradient ? w.at(s.inputs[2]) : nullptr,
+          .to = w.at(s.outputs[0]),
+          .second = w.at(s.outputs[1]),
+          .room = s.room ? w.at(*s.room) : nullptr};
+}
+
+}  // namespace
+
+std::int64_t room_of_attention(const whole_step& s) noexcept {
+  const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
+  const std::int64_t parts = parts_of(g, s.outputs[0].type);
+  return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::room_of_a_row(g);
+}
+
+result<void> attend(const whole_step& s, const launch_site& w) {
+  attending a = arguments_of(s, w);
+  a.parts = parts_of(a.g, w.all.numbers);
+  if (has_few_rows(a.g)) {
+    const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::few_columns);
+    const query_grid grid(a.g, kernel_arguments::few_rows);
+    TROUPE_TRY(launch<"attend_few">(w, grid.count() * a.parts * slices, kernel_arguments::few_threads, a));
+  } else {
+    const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::square_columns);
+    const query_grid grid(a.g, rows_of_square(w.all.numbers));
+    TROUPE_TRY(launch<"attend">(w, grid.count() * a.parts * slices, kernel_arguments::attention_threads, a));
+  }
+  if (a.parts == 1) return {};
+  return launch_for<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
+}
+
+result<void> find_attention_gradients(const whole_step& s, const launch_site& w) {
+  using kernel_arguments::attention_threads, kernel_arguments::square_columns;
+  attending a = arguments_of(s, w);
+  const attention_geometry& g = a.g;
+  const std::int64_t rows = rows_of_square(w.all.numbers);
+  TROUPE_TRY(launch<"attention_query_gradient">(w, query_grid(g, rows).count() * divided_up(g.width, square_columns),
+                                                attention_threads, a));
+  a.to = w.at(s.outputs[1]), a.second = w.at(s.outputs[2]);
+  const std::int64_t rows_of_batch = g.key_layout == sequence_layout::offsets ? 1 : g.batch,
+                     slices = divided_up(std::max(g.width, g.value_width), square_columns);
+  TROUPE_TRY(launch<"attention_key_gradient">(w, rows_of_batch * g.key_heads * divided_up(g.keys, rows) * slices,
+                                              attention_threads, a));
+  if (a.bias == nullptr) return {};
+  a.to = w.at(s.outputs[3]);
+  const std::int64_t* const e = g.bias_extents;
+  return launch<"attention_bias_gradient">(w, e[0] * e[1] * divided_up(e[2], rows) * divided_up(e[3], rows),
+                                           attention_threads, a);
+}
+
+}  // namespace troupe::dnn

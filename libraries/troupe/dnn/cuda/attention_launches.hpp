@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/launches.hpp>
+
+namespace troupe::dnn {
+
+result<void> attend(const whole_step& s, const launch_site& w);
+result<void> find_attention_gradients(const whole_step& s, const launch_site& w);
+/// Returns how many numbers an attention needs for the results of parts of its keys.
+std::int64_t room_of_attention(const whole_step& s) noexcept;
+
+}  // namespace troupe::dnn
