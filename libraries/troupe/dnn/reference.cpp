@@ -226,6 +226,24 @@ class evaluation {
         return concatenate(f.as<concatenation_form>(), in, out[0]);
       case op::slice:
         return take_slice(f.as<slice_form>(), in[0], out[0]);
+      case op::random:
+        return detail::make_random(f.as<random_form>(), in, out[0]);
+      case op::local_response_norm:
+        return detail::normalize_responses(f.as<local_response_norm_form>(), in[0], out[0]);
+      case op::local_response_norm_gradient:
+        return detail::find_response_gradient(f.as<local_response_norm_form>(), in[0], in[1], out[0]);
+      case op::resampling:
+        return detail::resample(f.as<resampling_form>(), in[0], out[0]);
+      case op::resampling_gradient:
+        return detail::find_resampling_gradient(f.as<resampling_form>(), in[0], out[0]);
+      case op::pooling_with_indexes:
+        return detail::find_largest(f.as<pooling_form>(), in[0], out[0], out[1]);
+      case op::pooling_index_gradient:
+        return detail::find_index_gradient(f.as<pooling_form>(), in[0], in[1], out[0]);
+      case op::block_quantization:
+        return detail::quantize_blocks(f.as<block_form>(), in[0], out[0], out[1]);
+      case op::block_dequantization:
+        return detail::dequantize_blocks(f.as<block_form>(), in[0], in[1], out[0]);
     }
   }
 

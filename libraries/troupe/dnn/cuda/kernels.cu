@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Everything of dnn, for all types and strides.
+#include "blocks.cuh"
+#include "images.cuh"
 #include "windows.cuh"
 
 using namespace troupe::dnn;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
+#include <troupe/dnn/host/images.hpp>
 #include <troupe/dnn/host/windows.hpp>
 #include <vector>
 
@@ -118,6 +119,21 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   }
 }
 
+template <class N>
+TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {
+  const auto width = static_cast<std::size_t>(g.out[2]);
+  std::vector<std::int64_t> where(width);
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
+    N* const out = to + line * g.out[2];
+    std::fill(where.begin(), where.end(), -1);
+    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      find_best(out + first, where.data() + first, image + place, place, g.step[2], count);
+    });
+    for (std::size_t c = 0; c < width; ++c)
+      indexes[line * g.out[2] + static_cast<std::int64_t>(c)] = static_cast<N>(where[c]);
+  }
+}
+
 // Compiled for several kinds of processor, which templates cannot be.
 #define TROUPE_DNN_PLANES(N)                                                                            \
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
@@ -127,6 +143,10 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
   void pool_gradient_one(const window_geometry& g, pooling_kind kind, const N* dy, const N* x, N* dx) { \
     pool_gradient_plane(g, kind, dy, x, dx);                                                            \
+  }                                                                                                     \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void pool_one_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {             \
+    pool_plane_with_indexes(g, image, to, indexes);                                                     \
   }
 TROUPE_DNN_PLANES(float)
 TROUPE_DNN_PLANES(double)
@@ -157,10 +177,59 @@ void pool_gradient(const workspace& w, const pooling_form& f, const location& dy
   });
 }
 
-#define TROUPE_DNN_POOLING(N)                                                                             \
-  template void pool<N>(const workspace&, const pooling_form&, const location&, const location&);         \
-  template void pool_gradient<N>(const workspace&, const pooling_form&, const location&, const location*, \
-                                 const location&);
+namespace {
+
+// Whether the window at position o sees place i of the image.
+bool sees(const window_geometry& g, std::size_t along, std::int64_t o, std::int64_t i) noexcept {
+  const std::int64_t within = i + g.before[along] - o * g.step[along];
+  return within >= 0 && within % g.dilation[along] == 0 && within / g.dilation[along] < g.width[along];
+}
+
+template <class N>
+void index_gradient_of_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
+  std::fill_n(dx, g.inside(), N(0));
+  const auto inside = static_cast<N>(g.inside());
+  for (std::int64_t o = 0; o < g.positions(); ++o) {
+    if (!(indexes[o] >= 0 && indexes[o] < inside)) continue;
+    const auto i = static_cast<std::int64_t>(indexes[o]);
+    if (sees(g, 0, o / (g.out[1] * g.out[2]), i / (g.in[1] * g.in[2])) &&
+        sees(g, 1, o / g.out[2] % g.out[1], i / g.in[2] % g.in[1]) && sees(g, 2, o % g.out[2], i % g.in[2]))
+      dx[i] += dy[o];
+  }
+}
+
+}  // namespace
+
+template <class N>
+void pool_with_indexes(const workspace& w, const pooling_form& f, const location& x, const location& y,
+                       const location& indexes) {
+  const window_geometry g(f.window, x.shape, y.shape, f.extents);
+  const N* const from = w.numbers<N>(x);
+  N *const to = w.numbers<N>(y), *const where = w.numbers<N>(indexes);
+  w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
+    pool_one_with_indexes(g, from + plane * g.inside(), to + plane * g.positions(), where + plane * g.positions());
+  });
+}
+
+template <class N>
+void pool_index_gradient(const workspace& w, const pooling_form& f, const location& dy, const location& indexes,
+                         const location& dx) {
+  const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
+  const N *const from = w.numbers<N>(dy), *const where = w.numbers<N>(indexes);
+  N* const to = w.numbers<N>(dx);
+  w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
+    index_gradient_of_plane(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.inside());
+  });
+}
+
+#define TROUPE_DNN_POOLING(N)                                                                                   \
+  template void pool<N>(const workspace&, const pooling_form&, const location&, const location&);               \
+  template void pool_gradient<N>(const workspace&, const pooling_form&, const location&, const location*,       \
+                                 const location&);                                                              \
+  template void pool_with_indexes<N>(const workspace&, const pooling_form&, const location&, const location&,   \
+                                     const location&);                                                          \
+  template void pool_index_gradient<N>(const workspace&, const pooling_form&, const location&, const location&, \
+                                       const location&);
 TROUPE_DNN_POOLING(float)
 TROUPE_DNN_POOLING(double)
 

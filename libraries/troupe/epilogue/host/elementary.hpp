@@ -117,9 +117,9 @@ TROUPE_INLINE float fast_power(float x, float y) noexcept {
   float out = base == 0 ? at_zero : base == infinite ? at_infinity : within;
   const bool is_whole = std::trunc(y) == y, is_odd = is_whole & (std::trunc(y * 0.5f) != y * 0.5f);
   const bool is_negative = std::bit_cast<std::int32_t>(x) < 0;
-  out = is_negative & is_odd ? -out : out;
-  out = (x < 0) & !is_whole & (base < infinite) ? nan : out;
-  out = (x != x) | (y != y) ? x + y : out;
+  out = (is_negative & is_odd) ? -out : out;
+  out = ((x < 0) & !is_whole & (base < infinite)) ? nan : out;
+  out = ((x != x) | (y != y)) ? x + y : out;
   const bool is_one = (y == 0) | (x == 1) | ((x == -1) & (std::fabs(y) == infinite));
   return is_one ? 1.0f : out;
 }
@@ -144,7 +144,7 @@ TROUPE_INLINE float fast_arctangent(float y, float x) noexcept {
   float angle = is_steep ? 0.785398163f + near : near;
   angle = b > a ? 1.57079633f - angle : angle;
   angle = std::bit_cast<std::int32_t>(x) < 0 ? pi - angle : angle;
-  return (x != x) | (y != y) ? x + y : std::copysign(angle, y);
+  return ((x != x) | (y != y)) ? x + y : std::copysign(angle, y);
 }
 
 /// Like `elementary_value_of`, which defines it.
@@ -172,9 +172,9 @@ TROUPE_INLINE float fast_elementary_value(float x, float y) noexcept {
   else if constexpr (What == op::d_elu)
     return x > 0 ? 1.0f : y * fast_exp(x);
   else if constexpr (What == op::logical_and)
-    return (x != 0) & (y != 0) ? 1.0f : 0.0f;
+    return ((x != 0) & (y != 0)) ? 1.0f : 0.0f;
   else if constexpr (What == op::logical_or)
-    return (x != 0) | (y != 0) ? 1.0f : 0.0f;
+    return ((x != 0) | (y != 0)) ? 1.0f : 0.0f;
   else
     return elementary_value_of(What, x, y);  // instructions of the processor
 }

@@ -3,6 +3,8 @@
 // kernels.cu, compiled for the processor.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
+#include "../blocks.cuh"
+#include "../images.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;
