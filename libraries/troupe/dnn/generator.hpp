@@ -13,18 +13,26 @@ struct random_words {
   std::uint32_t word[4];
 };
 
+inline constexpr int philox_rounds = 10;
+/// What is added to the two words of the key, each round.
+inline constexpr std::uint32_t philox_step_low = 0x9E3779B9, philox_step_high = 0xBB67AE85;
+
+TROUPE_EVERYWHERE random_words philox_round(const random_words& n, std::uint32_t k, std::uint32_t m) noexcept {
+  const std::uint64_t p = std::uint64_t{0xD2511F53} * n.word[0], q = std::uint64_t{0xCD9E8D57} * n.word[2];
+  return {{static_cast<std::uint32_t>(q >> 32) ^ n.word[1] ^ k, static_cast<std::uint32_t>(q),
+           static_cast<std::uint32_t>(p >> 32) ^ n.word[3] ^ m, static_cast<std::uint32_t>(p)}};
+}
+
 /// Philox4x32-10: the four words of a counter, by a key.
 TROUPE_EVERYWHERE random_words philox(std::uint64_t key, std::uint64_t low, std::uint64_t high = 0) noexcept {
-  auto a = static_cast<std::uint32_t>(low), b = static_cast<std::uint32_t>(low >> 32);
-  auto c = static_cast<std::uint32_t>(high), d = static_cast<std::uint32_t>(high >> 32);
+  random_words n{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+                  static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}};
   auto k = static_cast<std::uint32_t>(key), m = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p = std::uint64_t{0xD2511F53} * a, q = std::uint64_t{0xCD9E8D57} * c;
-    a = static_cast<std::uint32_t>(q >> 32) ^ b ^ k, b = static_cast<std::uint32_t>(q);
-    c = static_cast<std::uint32_t>(p >> 32) ^ d ^ m, d = static_cast<std::uint32_t>(p);
-    k += 0x9E3779B9, m += 0xBB67AE85;
+  for (int round = 0; round < philox_rounds; ++round) {
+    n = philox_round(n, k, m);
+    k += philox_step_low, m += philox_step_high;
   }
-  return {{a, b, c, d}};
+  return n;
 }
 
 /// Number n of the sequence that a seed has: four of them share a counter, n / 4. These are the numbers of cuRAND's

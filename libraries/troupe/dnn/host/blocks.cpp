@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/block_scaling.hpp>
 #include <troupe/dnn/host/images.hpp>
-#include <vector>
+#include <type_traits>
 
 namespace troupe::dnn::host {
 namespace {
@@ -17,29 +19,30 @@ struct blocks_of {
   std::int64_t length, width, stride;
 };
 
+// Magnitudes as whole numbers, which have the same order; NaN is the largest.
 template <class N>
-TROUPE_INLINE void find_largest_here(const blocks_of<N>& b, N* largest) noexcept {
+using bits_of = std::conditional_t<sizeof(N) == sizeof(float), std::int32_t, std::int64_t>;
+template <class N>
+TROUPE_INLINE bits_of<N> magnitude_bits(N x) noexcept {
+  return std::bit_cast<bits_of<N>>(x) & std::numeric_limits<bits_of<N>>::max();
+}
+template <class N>
+TROUPE_INLINE void find_largest(const blocks_of<N>& b, N* largest) noexcept {
+  if (b.stride == 1) {
+    bits_of<N> most = 0;
+    for (std::int64_t i = 0; i < b.length; ++i) most = std::max(most, magnitude_bits(b.from[i]));
+    *largest = std::bit_cast<N>(most);
+    return;
+  }
   std::fill_n(largest, b.width, N(0));
   for (std::int64_t i = 0; i < b.length; ++i)
-    for (std::int64_t k = 0; k < b.width; ++k) {
-      const N x = b.from[i * b.stride + k], magnitude = x < 0 ? -x : x;
-      largest[k] = ((magnitude > largest[k]) | (magnitude != magnitude)) ? magnitude : largest[k];
-    }
-}
-// Of neighbours of one block.
-template <class N>
-TROUPE_INLINE void find_largest_along(const blocks_of<N>& b, N* largest) noexcept {
-  N most = 0, sum = 0;
-  for (std::int64_t i = 0; i < b.length; ++i) {
-    const N x = b.from[i], magnitude = x < 0 ? -x : x;
-    most = magnitude > most ? magnitude : most;
-    sum += magnitude != magnitude ? N(1) : N(0);
-  }
-  *largest = sum > 0 ? std::numeric_limits<N>::quiet_NaN() : most;
+    for (std::int64_t k = 0; k < b.width; ++k)
+      largest[k] =
+          std::bit_cast<N>(std::max(std::bit_cast<bits_of<N>>(largest[k]), magnitude_bits(b.from[i * b.stride + k])));
 }
 template <class N>
 TROUPE_INLINE void scale_here(const blocks_of<N>& b, const narrow_type& t, const N* scales) noexcept {
-  if (b.width == 1 && b.stride == 1) {
+  if (b.stride == 1) {
     const double scale = static_cast<double>(*scales);
     for (std::int64_t i = 0; i < b.length; ++i)
       b.to[i] = static_cast<N>(scaled_element(static_cast<double>(b.from[i]), scale, t));
@@ -59,10 +62,7 @@ TROUPE_INLINE void unscale_here(const blocks_of<N>& b, const N* scales) noexcept
 template <class N>
 TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_form& f, N* scales) noexcept {
   const narrow_type t = narrow_type_of(f.elements);
-  if (b.stride == 1)
-    find_largest_along(b, scales);
-  else
-    find_largest_here(b, scales);
+  find_largest(b, scales);
   for (std::int64_t k = 0; k < b.width; ++k)
     scales[k] = static_cast<N>(scale_of_block(static_cast<double>(scales[k]), t, f.scales));
   scale_here(b, t, scales);

@@ -13,30 +13,61 @@ constexpr std::int64_t of_a_counter = 4, piece = 256;
 
 // The words of elements, and of normal numbers the pair that each is made of.
 struct words {
-  std::array<std::uint32_t, piece> word, first, second;
-  std::array<std::uint32_t, piece> odd;  // 1: the second of its pair
+  std::uint32_t word[piece], first[piece], second[piece];
+  std::uint32_t odd[piece];  // 1: the second of its pair
 };
 
-// The numbers of whole counters.
+// Philox for several counters at a time, side by side.
+constexpr std::int64_t wide = 32;
+struct counters {
+  std::uint32_t a[wide], b[wide], c[wide], d[wide];
+};
+TROUPE_INLINE void multiply_rounds(std::uint64_t seed, counters& n) noexcept {
+  auto k = static_cast<std::uint32_t>(seed), m = static_cast<std::uint32_t>(seed >> 32);
+  for (int round = 0; round < philox_rounds; ++round) {
+    for (std::int64_t i = 0; i < wide; ++i) {
+      const random_words next = philox_round({{n.a[i], n.b[i], n.c[i], n.d[i]}}, k, m);
+      n.a[i] = next.word[0], n.b[i] = next.word[1], n.c[i] = next.word[2], n.d[i] = next.word[3];
+    }
+    k += philox_step_low, m += philox_step_high;
+  }
+}
+
+// The numbers of neighbouring counters; room for whole groups of them.
 TROUPE_FOR_EACH_PROCESSOR
-void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t counters, std::uint32_t* to) noexcept {
-  for (std::int64_t i = 0; i < counters; ++i) {
-    const random_words r = philox(seed, counter + static_cast<std::uint64_t>(i));
-    to[of_a_counter * i] = r.word[0], to[of_a_counter * i + 1] = r.word[1];
-    to[of_a_counter * i + 2] = r.word[2], to[of_a_counter * i + 3] = r.word[3];
+void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, std::uint32_t* to) noexcept {
+  for (std::int64_t first = 0; first < count; first += wide) {
+    counters n;
+    for (std::int64_t i = 0; i < wide; ++i) {
+      const std::uint64_t at = counter + static_cast<std::uint64_t>(first + i);
+      n.a[i] = static_cast<std::uint32_t>(at), n.b[i] = static_cast<std::uint32_t>(at >> 32), n.c[i] = n.d[i] = 0;
+    }
+    multiply_rounds(seed, n);
+    std::uint32_t* const out = to + of_a_counter * first;
+    for (std::int64_t i = 0; i < wide; ++i) {
+      out[of_a_counter * i] = n.a[i], out[of_a_counter * i + 1] = n.b[i];
+      out[of_a_counter * i + 2] = n.c[i], out[of_a_counter * i + 3] = n.d[i];
+    }
   }
 }
 // The same for elements anywhere: each has its own counter.
 TROUPE_FOR_EACH_PROCESSOR
 void find_words_apart(std::uint64_t seed, std::uint64_t n, std::uint64_t step, std::int64_t count, words& to) noexcept {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = n + static_cast<std::uint64_t>(i) * step;
-    const random_words r = philox(seed, at >> 2);
-    const bool upper = (at & 2) != 0, odd = (at & 1) != 0;
-    const auto k = static_cast<std::size_t>(i);
-    const std::uint32_t first = upper ? r.word[2] : r.word[0], second = upper ? r.word[3] : r.word[1];
-    to.first[k] = first, to.second[k] = second;
-    to.word[k] = odd ? second : first, to.odd[k] = odd;
+  for (std::int64_t first = 0; first < count; first += wide) {
+    counters all;
+    for (std::int64_t i = 0; i < wide; ++i) {
+      const std::uint64_t at = (n + static_cast<std::uint64_t>(first + i) * step) / of_a_counter;
+      all.a[i] = static_cast<std::uint32_t>(at), all.b[i] = static_cast<std::uint32_t>(at >> 32),
+      all.c[i] = all.d[i] = 0;
+    }
+    multiply_rounds(seed, all);
+    for (std::int64_t i = 0; i < wide; ++i) {
+      const auto at = static_cast<std::uint32_t>(n + static_cast<std::uint64_t>(first + i) * step);
+      const bool upper = (at & 2) != 0;
+      const std::uint32_t one = upper ? all.c[i] : all.a[i], other = upper ? all.d[i] : all.b[i];
+      to.first[first + i] = one, to.second[first + i] = other;
+      to.odd[first + i] = at & 1, to.word[first + i] = (at & 1) != 0 ? other : one;
+    }
   }
 }
 
@@ -58,14 +89,12 @@ TROUPE_INLINE float normal<float>(std::uint32_t first, std::uint32_t second, boo
 
 template <class N>
 TROUPE_INLINE void make_here(random_kind kind, std::uint32_t limit, const words& from, N* to, std::int64_t n) noexcept {
-  const std::uint32_t *const word = from.word.data(), *const first = from.first.data(),
-                             *const second = from.second.data(), *const odd = from.odd.data();
   if (kind == random_kind::uniform)
-    for (std::int64_t i = 0; i < n; ++i) to[i] = uniform_of<N>(word[i]);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = uniform_of<N>(from.word[i]);
   else if (kind == random_kind::bernoulli)
-    for (std::int64_t i = 0; i < n; ++i) to[i] = bernoulli_of<N>(word[i], limit);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = bernoulli_of<N>(from.word[i], limit);
   else
-    for (std::int64_t i = 0; i < n; ++i) to[i] = normal<N>(first[i], second[i], odd[i] != 0);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = normal<N>(from.first[i], from.second[i], from.odd[i] != 0);
 }
 TROUPE_FOR_EACH_PROCESSOR
 void make_numbers(random_kind kind, std::uint32_t limit, const words& from, float* to, std::int64_t n) noexcept {
@@ -77,11 +106,11 @@ void make_numbers(random_kind kind, std::uint32_t limit, const words& from, doub
 
 // The words of neighbours, `from` of which belongs to element n.
 void take_words(bool is_normal, const std::uint32_t* from, std::uint64_t n, std::int64_t count, words& to) noexcept {
-  if (!is_normal) return std::copy_n(from, count, to.word.data()), void();
+  if (!is_normal) return std::copy_n(from, count, to.word), void();
+  const auto parity = static_cast<std::uint32_t>(n & 1);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const std::uint32_t odd = (n + k) & 1;
-    to.odd[k] = odd, to.first[k] = from[i - odd], to.second[k] = from[i + 1 - odd];
+    const std::uint32_t odd = (parity + static_cast<std::uint32_t>(i)) & 1;
+    to.odd[i] = odd, to.first[i] = odd != 0 ? from[i - 1] : from[i], to.second[i] = odd != 0 ? from[i] : from[i + 1];
   }
 }
 
@@ -93,7 +122,7 @@ void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std:
     const std::int64_t here = std::min(piece, count - i);
     const std::uint64_t first = n + static_cast<std::uint64_t>(i * step);
     if (step == 1) {
-      std::array<std::uint32_t, piece + 2 * of_a_counter> all;
+      std::array<std::uint32_t, piece + 2 * of_a_counter * wide> all;
       const auto before = static_cast<std::int64_t>(first % of_a_counter);
       find_words(seed, first / of_a_counter, (before + here + of_a_counter - 1) / of_a_counter, all.data());
       take_words(kind == random_kind::normal, all.data() + before, first, here, w);

@@ -134,6 +134,28 @@ TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* im
   }
 }
 
+// For each place of a window that positions [0, count) of a line see: those that took it add to it.
+template <class N>
+TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t at, std::int64_t step,
+                             std::int64_t count) noexcept {
+  // Indexes are numbers N that are whole, so that this is exact.
+  const N first = static_cast<N>(at), next = static_cast<N>(step);
+  for (std::int64_t i = 0; i < count; ++i)
+    dx[i * step] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
+}
+template <class N>
+TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
+  std::fill_n(dx, g.inside(), N(0));
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line)
+    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      const std::int64_t at = line * g.out[2] + first;
+      if (g.step[2] == 1)
+        add_taken(dy + at, indexes + at, dx + place, place, 1, count);
+      else
+        add_taken(dy + at, indexes + at, dx + place, place, g.step[2], count);
+    });
+}
+
 // Compiled for several kinds of processor, which templates cannot be.
 #define TROUPE_DNN_PLANES(N)                                                                            \
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
@@ -147,6 +169,10 @@ TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* im
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
   void pool_one_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {             \
     pool_plane_with_indexes(g, image, to, indexes);                                                     \
+  }                                                                                                     \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void index_gradient_one(const window_geometry& g, const N* dy, const N* indexes, N* dx) {             \
+    index_gradient_plane(g, dy, indexes, dx);                                                           \
   }
 TROUPE_DNN_PLANES(float)
 TROUPE_DNN_PLANES(double)
@@ -177,29 +203,6 @@ void pool_gradient(const workspace& w, const pooling_form& f, const location& dy
   });
 }
 
-namespace {
-
-// Whether the window at position o sees place i of the image.
-bool sees(const window_geometry& g, std::size_t along, std::int64_t o, std::int64_t i) noexcept {
-  const std::int64_t within = i + g.before[along] - o * g.step[along];
-  return within >= 0 && within % g.dilation[along] == 0 && within / g.dilation[along] < g.width[along];
-}
-
-template <class N>
-void index_gradient_of_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
-  std::fill_n(dx, g.inside(), N(0));
-  const auto inside = static_cast<N>(g.inside());
-  for (std::int64_t o = 0; o < g.positions(); ++o) {
-    if (!(indexes[o] >= 0 && indexes[o] < inside)) continue;
-    const auto i = static_cast<std::int64_t>(indexes[o]);
-    if (sees(g, 0, o / (g.out[1] * g.out[2]), i / (g.in[1] * g.in[2])) &&
-        sees(g, 1, o / g.out[2] % g.out[1], i / g.in[2] % g.in[1]) && sees(g, 2, o % g.out[2], i % g.in[2]))
-      dx[i] += dy[o];
-  }
-}
-
-}  // namespace
-
 template <class N>
 void pool_with_indexes(const workspace& w, const pooling_form& f, const location& x, const location& y,
                        const location& indexes) {
@@ -218,7 +221,7 @@ void pool_index_gradient(const workspace& w, const pooling_form& f, const locati
   const N *const from = w.numbers<N>(dy), *const where = w.numbers<N>(indexes);
   N* const to = w.numbers<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
-    index_gradient_of_plane(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.inside());
+    index_gradient_one(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.inside());
   });
 }
 
