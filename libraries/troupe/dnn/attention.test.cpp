@@ -9,8 +9,8 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <troupe/dnn/attention_dropping.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/philox.hpp>
 #include <troupe/dnn/reference.hpp>
 
 namespace troupe::dnn {

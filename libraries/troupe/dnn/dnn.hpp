@@ -4,12 +4,16 @@
 
 /// Everything of dnn: tensors, what is computed from them, and the requests.
 #include <troupe/dnn/attention.hpp>
+#include <troupe/dnn/blocks.hpp>
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/convolution.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>
+#include <troupe/dnn/random.hpp>
 #include <troupe/dnn/reductions.hpp>
+#include <troupe/dnn/resampling.hpp>
+#include <troupe/dnn/response_norm.hpp>
 #include <troupe/dnn/shaping.hpp>
 #include <troupe/request/request_list.hpp>
 

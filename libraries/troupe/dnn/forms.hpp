@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/base/dtype.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <type_traits>
 
@@ -78,6 +79,38 @@ struct concatenation_form {
 /// Where the part begins, at each index.
 struct slice_form {
   std::int64_t first[8];
+};
+
+/// What random numbers are: in [0, 1), standard normal, or 1 with a probability and otherwise 0.
+enum class random_kind : std::int64_t { uniform, normal, bernoulli };
+/// Of random numbers. Input: none, or words of memory: 2, the seed, or 4, the seed and a number that is added to the
+/// offset; the lower one first. See generator.hpp.
+struct random_form {
+  random_kind kind;
+  std::uint64_t seed, offset;
+  double probability;
+};
+/// Of a normalisation across channels, and its gradient, whose inputs are dy and x: x / (k + alpha / size * sum)^beta,
+/// where the sum is that of squares at `size` channels, (size - 1) / 2 of them before.
+struct local_response_norm_form {
+  std::int64_t size;
+  double alpha, beta, k;
+};
+/// How an image is read between its elements.
+enum class resampling_kind : std::int64_t { nearest, linear, cubic };
+/// Of a resampling and its gradient.
+struct resampling_form {
+  resampling_kind kind;
+  std::int64_t aligned;  ///< 1: the centres of the corners lie on each other; 0: the corners themselves
+};
+// Pooling with indexes has outputs y and where in the image's spatial indexes each lies, in row-major order. The inputs
+// of its gradient are dy and these. Both have a pooling_form.
+
+/// Of a quantisation in blocks along an index: its outputs are the elements and their scales, one for each block.
+struct block_form {
+  std::int64_t along, block;
+  dtype elements, scales;
+  std::uint8_t unused[6];
 };
 
 /// The numbers of any form.

@@ -7,33 +7,15 @@
 #include <cmath>
 #include <functional>
 #include <random>
-#include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/testing/variable.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using extents = std::vector<std::int64_t>;
+using namespace testing;
 
 class dnn_gradients : public ::testing::Test {
  protected:
-  struct variable {
-    std::vector<double> numbers;
-    extents shape;
-
-    tensor_shape as_stored() const {
-      tensor_shape s{.rank = shape.size()};
-      std::copy(shape.begin(), shape.end(), s.extents.begin());
-      s.strides = dense_strides(s);
-      return s;
-    }
-    memory_range range() const {
-      return {{}, reinterpret_cast<std::uint64_t>(numbers.data()), numbers.size() * sizeof(double)};
-    }
-    value read() const { return value(in_any(range(), as_stored(), dtype::f64)); }
-    written write(const value& v) const { return {v, out_any(range(), as_stored(), dtype::f64)}; }
-  };
-
   variable any(const extents& shape) {
     std::int64_t n = 1;
     for (const std::int64_t e : shape) n *= e;
@@ -43,17 +25,6 @@ class dnn_gradients : public ::testing::Test {
     return out;
   }
   static extents of(const value& v) { return {v.extents().begin(), v.extents().end()}; }
-
-  static std::vector<double> values_of(const value& v) {
-    const variable to{{0}, of(v)};  // nothing is written to it
-    const graph g{to.write(v)};
-    EXPECT_FALSE(g.refused()) << g.refused()->what;
-    std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
-    g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-    EXPECT_FALSE(seen.empty());
-    return evaluate(seen)[seen.nodes().back().outputs[0]];
-  }
 
   // `gradient(dy)` is that of y with respect to x.
   void expect_gradient(variable& x, const std::function<value()>& y,
@@ -139,6 +110,50 @@ TEST_F(dnn_gradients, of_softmax) {
         x, [&] { return log_softmax(x.read(), over); },
         [&](const value& dy) { return log_softmax_gradient(dy, log_softmax(x.read(), over), over); });
   }
+}
+
+TEST_F(dnn_gradients, of_dropout_have_the_same_mask) {
+  variable x = any({4, 6});
+  const random_seed seed(3, 5);
+  expect_gradient(
+      x, [&] { return dropout(x.read(), 0.4, seed); },
+      [&](const value& dy) { return dropout_gradient(dy, 0.4, seed); });
+}
+
+TEST_F(dnn_gradients, of_normalizations_across_channels) {
+  for (const std::int64_t size : {1, 2, 3, 5, 9}) {
+    variable x = any({2, 6, 2, 3});
+    const response_norm_options o{.size = size, .alpha = 1.5, .beta = 0.6, .k = 1.2};
+    expect_gradient(
+        x, [&] { return local_response_norm(x.read(), o); },
+        [&](const value& dy) { return local_response_norm_gradient(dy, x.read(), o); });
+  }
+}
+
+TEST_F(dnn_gradients, of_resampling) {
+  const std::pair<extents, extents> cases[] = {
+      {{5}, {8}}, {{7}, {3}}, {{3, 4}, {5, 4}}, {{4, 5}, {1, 2}}, {{2, 3, 4}, {4, 2, 5}}};
+  for (const auto& [in, out] : cases)
+    for (const auto kind : {resampling_kind::nearest, resampling_kind::linear, resampling_kind::cubic})
+      for (const bool aligned : {false, true}) {
+        extents shape{2, 2};
+        shape.insert(shape.end(), in.begin(), in.end());
+        variable x = any(shape);
+        const resampling_options o{kind, aligned};
+        expect_gradient(
+            x, [&, &to = out] { return resample(x.read(), to, o); },
+            [&, &of_x = in](const value& dy) { return resample_gradient(dy, of_x, o); });
+      }
+}
+
+TEST_F(dnn_gradients, of_pooling_follow_its_indexes) {
+  variable x = any({2, 2, 5, 6});
+  const pooling_options o{.padding = 1, .stride = {2, 1}};
+  expect_gradient(
+      x, [&] { return max_pool_with_indexes(x.read(), {3, 2}, o).y; },
+      [&](const value& dy) {
+        return max_pool_index_gradient(dy, max_pool_with_indexes(x.read(), {3, 2}, o).indexes, x.shape, {3, 2}, o);
+      });
 }
 
 }  // namespace

@@ -31,6 +31,15 @@ enum class op : std::uint8_t {
   slice,
   attention,
   attention_gradient,
+  random,
+  local_response_norm,
+  local_response_norm_gradient,
+  resampling,
+  resampling_gradient,
+  pooling_with_indexes,
+  pooling_index_gradient,
+  block_quantization,
+  block_dequantization,
 };
 
 /// Name of an operation, and how many tensors it has.
@@ -60,10 +69,19 @@ inline constexpr op_info op_table[] = {
     {"slice", 1, 1, 1, 1},
     {"attention", 3, 8, 2, 2},
     {"attention_gradient", 6, 10, 3, 4},
+    {"random", 0, 1, 1, 1},
+    {"local_response_norm", 1, 1, 1, 1},
+    {"local_response_norm_gradient", 2, 2, 1, 1},
+    {"resampling", 1, 1, 1, 1},
+    {"resampling_gradient", 1, 1, 1, 1},
+    {"pooling_with_indexes", 1, 1, 2, 2},
+    {"pooling_index_gradient", 2, 2, 1, 1},
+    {"block_quantization", 1, 1, 2, 2},
+    {"block_dequantization", 2, 2, 1, 1},
 };
 
 /// Returns true if the value, which can come from another process, is one of the operations.
-constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::attention_gradient; }
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::block_dequantization; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 

@@ -60,6 +60,14 @@ value pool(const value& x, per_index window, const pooling_options& o, pooling_k
   return m.done();
 }
 
+// Positions are i32.
+void check_positions(maker& m, std::span<const std::int64_t> x) {
+  std::int64_t count = 1;
+  for (std::size_t i = 2; i < x.size(); ++i)
+    if (m.fine() && (__builtin_mul_overflow(count, x[i], &count) || count > std::int64_t{1} << 31))
+      m.refuse("x", "is " + maker::text_of(x), "images of at most 2^31 elements, so that i32 has their positions");
+}
+
 value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_index window,
                     const pooling_options& o, pooling_kind kind) {
   if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
@@ -87,10 +95,36 @@ value mean_pool(const value& x, per_index window, const pooling_options& o, bool
   return pool(x, window, o, counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
 }
 
+pooled max_pool_with_indexes(const value& x, per_index window, const pooling_options& o) {
+  maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
+  if (m.has_rank("x", x, 3, 2 + most_spatial)) {
+    const pooling_form f = form_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
+    extents y{};
+    if (m.fine()) slide(m, f, x.extents(), y);
+    check_positions(m, x.extents());
+    m.with(f);
+    m.gives(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+    m.gives(dtype::i32, std::span<const std::int64_t>(y.data(), x.rank()));
+  }
+  const auto all = m.all(2);
+  return {all[0], all[1]};
+}
+
 value max_pool_gradient(const value& dy, const value& x, per_index window, const pooling_options& o) {
   maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
   return pool_gradient(std::move(m), dy, x.extents(), detail::floating_type({dy, x}), window, o, pooling_kind::maximum);
+}
+value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
+                              per_index window, const pooling_options& o) {
+  maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
+  if (indexes.type() != dtype::i32)
+    m.refuse("indexes", cat("holds ", to_string(indexes.type())), "i32, as max_pool_with_indexes gives");
+  else if (!std::equal(indexes.extents().begin(), indexes.extents().end(), dy.extents().begin(), dy.extents().end()))
+    m.refuse_extents("indexes", indexes, cat(maker::text_of(dy.extents()), ", as dy"));
+  check_positions(m, of_x);
+  return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o, pooling_kind::maximum);
 }
 value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_index window,
                          const pooling_options& o, bool counts_padding) {

@@ -18,9 +18,17 @@ struct pooling_options {
 value max_pool(const value& x, per_index window, const pooling_options& o = {});
 /// The mean of each window. The padding counts as zeros, or not at all.
 value mean_pool(const value& x, per_index window, const pooling_options& o = {}, bool counts_padding = true);
+/// max_pool, and where its elements lie: i32 positions in row-major order of the image's spatial indexes.
+struct pooled {
+  value y, indexes;
+};
+pooled max_pool_with_indexes(const value& x, per_index window, const pooling_options& o = {});
 
 /// The gradients of x from that of y. That of a maximum is its first element's in row-major order.
 value max_pool_gradient(const value& dy, const value& x, per_index window, const pooling_options& o = {});
+/// The same from the positions, without x. `of_x` are its extents. One that its window does not see is ignored.
+value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
+                              per_index window, const pooling_options& o = {});
 value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_index window,
                          const pooling_options& o = {}, bool counts_padding = true);
 

@@ -230,6 +230,24 @@ class evaluation {
         return detail::attend(f.as<attention_form>(), in, out);
       case op::attention_gradient:
         return detail::find_attention_gradient(f.as<attention_gradient_form>(), in, out);
+      case op::random:
+        return detail::make_random(f.as<random_form>(), in, out[0]);
+      case op::local_response_norm:
+        return detail::normalize_responses(f.as<local_response_norm_form>(), in[0], out[0]);
+      case op::local_response_norm_gradient:
+        return detail::find_response_gradient(f.as<local_response_norm_form>(), in[0], in[1], out[0]);
+      case op::resampling:
+        return detail::resample(f.as<resampling_form>(), in[0], out[0]);
+      case op::resampling_gradient:
+        return detail::find_resampling_gradient(f.as<resampling_form>(), in[0], out[0]);
+      case op::pooling_with_indexes:
+        return detail::find_largest(f.as<pooling_form>(), in[0], out[0], out[1]);
+      case op::pooling_index_gradient:
+        return detail::find_index_gradient(f.as<pooling_form>(), in[0], in[1], out[0]);
+      case op::block_quantization:
+        return detail::quantize_blocks(f.as<block_form>(), in[0], out[0], out[1]);
+      case op::block_dequantization:
+        return detail::dequantize_blocks(f.as<block_form>(), in[0], in[1], out[0]);
     }
   }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <troupe/dnn/attention_dropping.hpp>
 #include <troupe/dnn/internal/reference_nodes.hpp>
-#include <troupe/dnn/philox.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

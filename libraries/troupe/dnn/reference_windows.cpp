@@ -53,6 +53,13 @@ void for_each_inside(const pooling_form& form, const tensor_shape& x, const tens
   });
 }
 
+// The position of an element among those of its image.
+double position_of(const tensor_index& image, const tensor_shape& x) noexcept {
+  std::int64_t position = 0;
+  for (std::size_t i = first_spatial; i < x.rank; ++i) position = position * x.extents[i] + image[i];
+  return static_cast<double>(position);
+}
+
 // The number that a mean divides by.
 double count_of(const pooling_form& form, const tensor_shape& x, const tensor_index& out) {
   std::int64_t count = 0;
@@ -110,6 +117,26 @@ void find_pooling_gradient(const pooling_form& f, input_values dy, input_values 
       const double share = dy[out] / count_of(f, dx.shape, out);
       for_each_inside(f, dx.shape, out, [&](const tensor_index& image) { dx[image] += share; });
     }
+  });
+}
+
+void find_largest(const pooling_form& f, input_values x, output_values y, output_values indexes) {
+  for_each_index(y.shape, [&](const tensor_index& out) {
+    double largest = -std::numeric_limits<double>::infinity(), where = -1;
+    for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+      const double here = x[image];
+      if (where >= 0 && !(here > largest) && !(std::isnan(here) && !std::isnan(largest))) return;
+      largest = here, where = position_of(image, x.shape);
+    });
+    y[out] = largest, indexes[out] = where;
+  });
+}
+
+void find_index_gradient(const pooling_form& f, input_values dy, input_values indexes, output_values dx) {
+  for_each_index(dy.shape, [&](const tensor_index& out) {
+    for_each_inside(f, dx.shape, out, [&](const tensor_index& image) {
+      if (position_of(image, dx.shape) == indexes[out]) dx[image] += dy[out];
+    });
   });
 }
 

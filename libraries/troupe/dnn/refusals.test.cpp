@@ -212,6 +212,57 @@ TEST_F(dnn_refusals, of_forms_count_elements) {
   expect_value(channels(x), "has a reshape whose channels has 3 indexes, for 4; expected 1, for 2 to 8");
 }
 
+TEST_F(dnn_refusals, of_random_numbers_name_the_seed_and_the_probability) {
+  const auto words = [&](extent n) { return read(at<std::uint32_t>(0, {n})); };
+  expect_value(random_uniform({2, 3}, random_seed(words(4))), "");
+  expect_value(random_uniform({2, 3}, random_seed(words(3))),
+               "has a random_uniform whose seed is 3; expected 2 words, or 4 with those of an offset");
+  expect_value(random_normal({2, 3}, random_seed(given({2}))),
+               "has a random_normal whose seed holds f32; expected u32 or i32");
+  expect_value(random_normal({2, 3}, random_seed(convert(given({2}), dtype::u32))),
+               "has a random_normal whose seed is computed; expected a tensor in memory, or a number");
+  expect_value(random_bernoulli({2}, 1.5, 1), "has a random_bernoulli whose probability is 1.500000; expected 0 to 1");
+  expect_value(random_uniform({2, 0}, 1), "has a random_uniform whose result is 2 x 0; expected at least one element");
+  expect_value(random_uniform({}, 1), "has a random_uniform whose result has 0 indexes; expected 1 to 8");
+  expect_value(dropout(given({2}), -0.5, 1), "has a dropout whose probability is -0.500000; expected 0 to 1");
+  expect_value(dropout_gradient(2, 0.5, 1), "has a dropout_gradient whose dy is a number; expected 1 to 8");
+}
+
+TEST_F(dnn_refusals, of_images_and_blocks_name_the_option) {
+  const value x = given({2, 6, 8, 8});
+  expect_value(local_response_norm(x), "");
+  expect_value(local_response_norm(x, {.size = 0}), "has a local_response_norm whose size is 0; expected 1 to 1048576");
+  expect_value(local_response_norm(x, {.k = 0}), "has a local_response_norm whose k is 0.000000; expected more than 0");
+  expect_value(local_response_norm(given({2})), "has a local_response_norm whose x has 1 indexes; expected 2 to 8");
+  expect_value(local_response_norm_gradient(given({2, 6, 8, 7}), x),
+               "has a local_response_norm_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x");
+  expect_value(resample(x, {4}), "has a resampling whose result has 1 indexes; expected 2, the spatial ones");
+  expect_value(resample(x, {4, 0}), "has a resampling whose result is 0; expected 1 to 268435456");
+  expect_value(resample_by(x, {2, -1.0}),
+               "has a resampling whose factor is -1.000000; expected more than 0, for extents up to 268435456");
+  expect_value(resample_by(x, {2, 0.1}), "has a resampling whose result is 0; expected 1 to 268435456");
+  expect_value(resample(given({2, 6}), {4}), "has a resampling whose x has 2 indexes; expected 3 to 5");
+  expect_value(resample_gradient(x, {4, 4, 4}),
+               "has a resampling_gradient whose extents of x has 3 indexes; expected 2, the spatial ones");
+  expect_value(max_pool_index_gradient(given({2, 6, 4, 4}), given({2, 6, 4, 4}), x.extents(), 2),
+               "has a max_pool_index_gradient whose indexes holds f32; expected i32, as max_pool_with_indexes gives");
+  expect_value(max_pool_index_gradient(given({2, 6, 4, 4}), read(at<std::int32_t>(0, {2, 6, 4, 3})), x.extents(), 2),
+               "has a max_pool_index_gradient whose indexes is 2 x 6 x 4 x 3; expected 2 x 6 x 4 x 4, as dy");
+  expect_value(quantize_blocks(x, {.along = 4}).elements,
+               "has a block_quantization whose index is 4; expected less than 4");
+  expect_value(quantize_blocks(x, {.along = 1, .block = 0}).scales,
+               "has a block_quantization whose block is 0; expected at least 1");
+  expect_value(
+      quantize_blocks(x, {.along = 1, .elements = dtype::f4e2m1x2}).elements,
+      "has a block_quantization whose type of elements is f4e2m1x2; expected one number in each element: f8e4m3, "
+      "f8e5m2 or f4e2m1");
+  expect_value(quantize_blocks(x, {.along = 1, .scales = dtype::f16}).elements,
+               "has a block_quantization whose type of scales is f16; expected f8e8m0, f8e4m3 or f32");
+  expect_value(dequantize_blocks(x, given({2, 2, 8, 8}), 1, 4), "");
+  expect_value(dequantize_blocks(x, given({2, 6, 8, 8}), 1, 4),
+               "has a block_dequantization whose scales is 2 x 6 x 8 x 8; expected 2 x 2 x 8 x 8, one for each block");
+}
+
 TEST_F(dnn_refusals, reach_the_request_from_anywhere_in_a_graph) {
   const auto refusal = [&](const graph& g) { return memory.refusal(computation{.graph = g}); };
   const tensor<float> y = at(1000, {2, 3, 4});

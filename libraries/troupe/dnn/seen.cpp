@@ -50,8 +50,7 @@ bool has_sound_form(const seen_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
       const epilogue::op function = n.numbers.as<pointwise_form>().function;
-      return function >= epilogue::op::negate && function <= epilogue::op::select &&
-             has_counts(n, epilogue::info(function).arguments, 1);
+      return epilogue::is_function(function) && has_counts(n, epilogue::info(function).arguments, 1);
     }
     case op::reduction: {
       const reduction_kind kind = n.numbers.as<reduction_form>().kind;
@@ -72,9 +71,32 @@ bool has_sound_form(const seen_node& n) noexcept {
     case op::attention:
     case op::attention_gradient:
       return attends_soundly(n);
+    case op::random: {
+      const random_kind kind = n.numbers.as<random_form>().kind;
+      return kind >= random_kind::uniform && kind <= random_kind::bernoulli;
+    }
+    case op::resampling:
+    case op::resampling_gradient: {
+      const auto f = n.numbers.as<resampling_form>();
+      return f.kind >= resampling_kind::nearest && f.kind <= resampling_kind::cubic && is_flag(f.aligned);
+    }
+    case op::pooling_with_indexes:
+    case op::pooling_index_gradient:
+      return n.numbers.as<pooling_form>().kind == pooling_kind::maximum;
+    case op::block_quantization:
+    case op::block_dequantization:
+      return n.numbers.as<block_form>().block > 0;
     default:
       return true;
   }
+}
+
+// Words are read as they are in memory.
+bool has_words(const seen_node& n, std::span<const seen_tensor> all) noexcept {
+  if (n.what != op::random || n.input_count == 0) return true;
+  const seen_tensor& t = all[n.inputs[0]];
+  const std::int64_t count = elements_of(t.shape);
+  return t.where == place::memory && (t.type == dtype::u32 || t.type == dtype::i32) && (count == 2 || count == 4);
 }
 
 bool is_sound(const seen_node& n) noexcept {
@@ -112,6 +134,7 @@ bool seen_graph::is_sound() const noexcept {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
+    if (!has_words(n, tensors_)) return false;
     const place output = n.what == op::write ? place::memory : place::within;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;

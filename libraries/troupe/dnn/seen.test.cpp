@@ -121,6 +121,15 @@ TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kin
     EXPECT_EQ(is_seen(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
     EXPECT_EQ(is_seen(op::softmax, 1, 1, softmax_form{0, kind}), kind == 0) << kind;
   }
+  for (const std::int64_t kind : {-1, 0, 2, 3}) {
+    EXPECT_EQ(is_seen(op::random, 0, 1, random_form{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2) << kind;
+    EXPECT_FALSE(is_seen(op::random, 1, 1, random_form{random_kind(kind), 0, 0, 0})) << "the seed is no memory";
+    EXPECT_EQ(is_seen(op::resampling, 1, 1, resampling_form{resampling_kind(kind), 0}), kind == 0 || kind == 2) << kind;
+    EXPECT_EQ(is_seen(op::pooling_with_indexes, 1, 2, pooling_form{{1}, by_one, pooling_kind(kind)}), kind == 0)
+        << kind;
+    EXPECT_EQ(is_seen(op::block_quantization, 1, 2, block_form{0, kind, dtype::f8e4m3, dtype::f32, {}}), kind > 0);
+  }
+  EXPECT_FALSE(is_seen(op::resampling_gradient, 1, 1, resampling_form{resampling_kind::linear, 2}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
     for (std::size_t outputs = 0; outputs <= seen_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/graph/graph.hpp>
 
@@ -144,19 +146,51 @@ TEST_F(tensors, attend_with_another_dropout_for_each_step) {
   const auto first = run(0), second = run(1);
   EXPECT_NE(first, second);
   EXPECT_EQ(run(0), first);
-}
+  TEST_F(tensors, have_random_numbers_from_a_seed_that_a_recorded_graph_reads_anew) {
+    const auto words = gpu.upload(std::vector<std::uint32_t>{0, 0, 0, 0});
+    const auto all = gpu.alloc<float>(4), kept = gpu.alloc<float>(4);
+    const dnn::random_seed seed(dnn::read(words));
+    graph::recorder rec(gpu);
+    ASSERT_TRUE(
+        rec.add(dnn::computation{.graph = {write(dnn::random_uniform({4}, seed), all),
+                                           write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), kept)}}));
+    const graph::graph g = rec.finish();
+    gpu.tell(graph::launch{.graph = g});
+    // The words of Philox for key 0 and counter 0, see random.test.cpp; at least a half is kept.
+    const auto of = [](std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; };
+    EXPECT_EQ(gpu.download(all).get().value(),
+              (std::vector<float>{of(0x6627e8d5), of(0xe169c58d), of(0xbc57ac4c), of(0x9b00dbd8)}));
+    EXPECT_EQ(gpu.download(kept).get().value(), (std::vector<float>{2, 0, 0, 0}));
+    gpu.upload(words, std::vector<std::uint32_t>{0, 0, 2, 0});
+    gpu.tell(graph::launch{.graph = g});
+    const auto next = gpu.download(all).get().value();
+    EXPECT_EQ(next[0], of(0xbc57ac4c));
+    EXPECT_EQ(next[1], of(0x9b00dbd8));
+  }
 
-TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
-  const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
-  graph::recorder rec(gpu);
-  ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
-  const graph::graph g = rec.finish();
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{0, 1, 4, 9}));
-  EXPECT_OK(g.rebind(x, other));
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
-}
+  TEST_F(tensors, are_resampled_and_quantized) {
+    const tensor x(gpu.upload(std::vector<float>{0, 8, 4}), {1, 1, 3}), y(gpu.alloc<float>(6), {1, 1, 6});
+    const tensor elements(gpu.alloc<float8_e4m3>(3), {1, 1, 3});
+    const tensor scales(gpu.alloc<float8_e8m0>(1), {1, 1, 1});
+    const dnn::block_scaled q = dnn::quantize_blocks(dnn::read(x) * 60, {.along = 2});
+    EXPECT_TRUE(dnn::compute(
+        gpu, {write(dnn::resample(dnn::read(x), {6}), y), write(q.elements, elements), write(q.scales, scales)}));
+    EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{0, 2, 6, 7, 5, 4}));
+    EXPECT_EQ(static_cast<float>(gpu.download(elements.memory()).get().value()[1]), 240);
+    EXPECT_EQ(static_cast<float>(gpu.download(scales.memory()).get().value()[0]), 2);
+  }
+
+  TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
+    const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
+    graph::recorder rec(gpu);
+    ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
+    const graph::graph g = rec.finish();
+    gpu.tell(graph::launch{.graph = g});
+    EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{0, 1, 4, 9}));
+    EXPECT_OK(g.rebind(x, other));
+    gpu.tell(graph::launch{.graph = g});
+    EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
+  }
 
 }  // namespace
 }  // namespace troupe::whole

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/meaning.hpp>
 
@@ -14,6 +16,21 @@ using i64 = std::int64_t;
 /// The first element of this thread among all, and the distance to its next.
 __device__ inline i64 first_of_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 all_threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }
+
+/// The random number of the element at a position.
+template <class N>
+__device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
+  std::uint64_t seed = s.seed, n = s.offset + static_cast<std::uint64_t>(position);
+  const auto pair = [&](i64 i) {
+    return s.words[i * s.word_stride] | static_cast<std::uint64_t>(s.words[(i + 1) * s.word_stride]) << 32;
+  };
+  if (s.words != nullptr) seed = pair(0);
+  if (s.words != nullptr && s.word_count == 4) n += pair(2);
+  const auto kind = static_cast<random_kind>(s.kind);
+  if (kind == random_kind::normal) return random_normal<N>(seed, n);
+  const std::uint32_t word = random_word(seed, n);
+  return kind == random_kind::uniform ? uniform_of<N>(word) : bernoulli_of<N>(word, s.limit);
+}
 
 /// A pass: each thread interprets the operations for one element after the other.
 template <class N>
@@ -29,7 +46,7 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
       const operation& o = e.all[k];
       const kernel_arguments::operand& at = e.operands[o.operand];
       i64 place = 0;
-      if (o.what == operation::read || o.what == operation::write)
+      if (o.what == operation::read || o.what == operation::write || o.what == operation::random)
         for (i64 i = 0; i < e.rank; ++i) place += index[i] * at.strides[i];
       if (o.what == operation::read)
         values[k] = number::load(static_cast<dtype>(at.type), at.memory, place);
@@ -40,6 +57,8 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
                                        values[o.from[2]]);
       else if (o.what == operation::round)
         values[k] = number::rounded(static_cast<dtype>(o.type), values[o.from[0]]);
+      else if (o.what == operation::random)
+        values[k] = random_at<N>(e.sequences[o.from[0]], place);
       else
         number::store(static_cast<dtype>(at.type), at.memory, place, values[o.from[0]]);
     }

@@ -9,11 +9,11 @@ namespace troupe::dnn::kernel_arguments {
 
 /// Threads of a block that computes a set of elements.
 inline constexpr unsigned set_threads = 128;
-inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8;
+inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8, most_sequences = 4;
 
 /// See pass::operation.
 struct operation {
-  enum what : std::uint8_t { read, number, apply, round, write };
+  enum what : std::uint8_t { read, number, apply, round, write, random };
   std::uint8_t what, function, type, operand;
   std::uint8_t from[3], unused;
   double value;
@@ -23,12 +23,20 @@ struct operand {
   std::uint64_t type;
   std::int64_t strides[most_indexes];
 };
+/// See pass::sequence.
+struct sequence {
+  std::uint64_t seed, offset;
+  std::uint32_t kind, limit;   ///< of bernoulli
+  const std::uint32_t* words;  ///< nullptr: of the seed by value
+  std::int64_t word_count, word_stride;
+};
 /// A pass. The first index is the slowest.
 struct elements {
   std::int64_t rank, extents[most_indexes], count;
   std::uint64_t operations;
   operation all[most_operations];
   operand operands[most_operands];
+  sequence sequences[most_sequences];
 };
 
 /// Indexes, and how far elements lie apart along them in three tensors.

@@ -3,6 +3,8 @@
 // Everything of dnn, for all types and strides.
 #include "attention.cuh"
 #include "attention_gradient.cuh"
+#include "blocks.cuh"
+#include "images.cuh"
 #include "windows.cuh"
 
 using namespace troupe::dnn;

@@ -6,6 +6,7 @@
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launch_kernel.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/generator.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
@@ -19,7 +20,19 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::number) == kernel_arguments::operation::number &&
               static_cast<int>(kind::apply) == kernel_arguments::operation::apply &&
               static_cast<int>(kind::round) == kernel_arguments::operation::round &&
-              static_cast<int>(kind::write) == kernel_arguments::operation::write);
+              static_cast<int>(kind::write) == kernel_arguments::operation::write &&
+              static_cast<int>(kind::random) == kernel_arguments::operation::random);
+
+kernel_arguments::sequence sequence_of(const pass::sequence& s, const launch_site& w) noexcept {
+  const bool in_memory = s.words.has_value();
+  return {.seed = s.numbers.seed,
+          .offset = s.numbers.offset,
+          .kind = static_cast<std::uint32_t>(s.numbers.kind),
+          .limit = bernoulli_limit(s.numbers.probability),
+          .words = in_memory ? static_cast<const std::uint32_t*>(w.at(*s.words)) : nullptr,
+          .word_count = in_memory ? s.words->shape.extents[0] : 0,
+          .word_stride = in_memory ? s.words->shape.strides[0] : 0};
+}
 
 // -- sets of elements
 
@@ -118,17 +131,6 @@ result<void> normalization_gradient(const whole_step& s, const launch_site& w) {
 
 // -- windows
 
-kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
-                                     const std::int64_t* widths) noexcept {
-  const window_geometry g(s, image, result, widths);
-  kernel_arguments::windows out{};
-  for (std::size_t i = 0; i < most_spatial; ++i) {
-    out.in[i] = g.in[i], out.out[i] = g.out[i], out.width[i] = g.width[i];
-    out.before[i] = g.before[i], out.step[i] = g.step[i], out.dilation[i] = g.dilation[i];
-  }
-  return out;
-}
-
 result<void> convolve(const whole_step& s, const launch_site& w) {
   const auto f = s.numbers.as<convolution_form>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
@@ -188,9 +190,21 @@ result<void> multiply(const whole_step& s, const launch_site& w) {
 
 }  // namespace
 
+kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
+                                     const std::int64_t* widths) noexcept {
+  const window_geometry g(s, image, result, widths);
+  kernel_arguments::windows out{};
+  for (std::size_t i = 0; i < most_spatial; ++i) {
+    out.in[i] = g.in[i], out.out[i] = g.out[i], out.width[i] = g.width[i];
+    out.before[i] = g.before[i], out.step[i] = g.step[i], out.dilation[i] = g.dilation[i];
+  }
+  return out;
+}
+
 const pass_limits limits_of_kernels{
     .operations = kernel_arguments::most_operations,
     .operands = kernel_arguments::most_operands,
+    .sequences = kernel_arguments::most_sequences,
     .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
 result<void> enqueue(const pass& p, const launch_site& w) {
@@ -209,9 +223,11 @@ result<void> enqueue(const pass& p, const launch_site& w) {
                 .value = o.value};
   }
   for (std::size_t i = 0; i < p.operands.size(); ++i) {
-    e.operands[i].memory = w.at(p.operands[i]), e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
+    e.operands[i].memory = p.operands[i].exists() ? w.at(p.operands[i]) : nullptr;
+    e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
     for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.walked[i], k);
   }
+  for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], w);
   return launch_for<"elements">(w, e.count, e);
 }
 
@@ -238,6 +254,16 @@ result<void> enqueue(const whole_step& s, const launch_site& w) {
       return attend(s, w);
     case op::attention_gradient:
       return find_attention_gradients(s, w);
+    case op::local_response_norm:
+    case op::local_response_norm_gradient:
+    case op::resampling:
+    case op::resampling_gradient:
+    case op::pooling_with_indexes:
+    case op::pooling_index_gradient:
+      return enqueue_of_images(s, w);
+    case op::block_quantization:
+    case op::block_dequantization:
+      return enqueue_of_blocks(s, w);
     default:
       return softmax(s, w, true);
   }

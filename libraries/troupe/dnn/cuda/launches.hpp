@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/cuda/launch.hpp>
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -22,11 +23,18 @@ struct launch_site {
   }
 };
 
+/// Images and windows as kernels see them.
+kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
+                                     const std::int64_t* widths) noexcept;
+
 /// The passes that the kernels take.
 extern const pass_limits limits_of_kernels;
 
 /// Enqueue a step.
 result<void> enqueue(const pass& p, const launch_site& w);
 result<void> enqueue(const whole_step& s, const launch_site& w);
+/// Of normalisations across channels, resamplings, pooling with indexes, and blocks with scales.
+result<void> enqueue_of_images(const whole_step& s, const launch_site& w);
+result<void> enqueue_of_blocks(const whole_step& s, const launch_site& w);
 
 }  // namespace troupe::dnn

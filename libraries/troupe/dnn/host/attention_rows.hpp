@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/dnn/philox.hpp>
+#include <troupe/dnn/attention_dropping.hpp>
 
 /// Loops over a few scores of one query, and small products. Compiled for several kinds of processor.
 namespace troupe::dnn::host {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <troupe/dnn/host/pass.hpp>
+#include <troupe/dnn/host/random.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 
 namespace troupe::dnn::host {
@@ -15,7 +16,8 @@ template <class N>
 class pieces {
  public:
   pieces(const pass& p, const workspace& w) : pass_(p) {
-    for (const location& l : p.operands) at_.push_back(w.at(l));
+    for (const location& l : p.operands) at_.push_back(l.exists() ? w.at(l) : nullptr);
+    for (const pass::sequence& s : p.sequences) sequences_.emplace_back(s, w);
   }
 
   /// What the operations of one thread give.
@@ -52,6 +54,9 @@ class pieces {
           break;
         case write:
           epilogue::host::write(type(o), r.of[o.from[0]], place(o, line, first), along(o), count);
+          break;
+        case random:
+          sequences_[o.from[0]].make(position(o, line, first), along(o), to, count);
       }
     }
   }
@@ -59,13 +64,16 @@ class pieces {
  private:
   dtype type(const pass::operation& o) const noexcept { return pass_.operands[o.operand].type; }
   std::int64_t along(const pass::operation& o) const noexcept { return pass_.over.along(pass_.walked[o.operand]); }
+  std::int64_t position(const pass::operation& o, std::int64_t line, std::int64_t first) const noexcept {
+    return pass_.over.begin(pass_.walked[o.operand], line) + first * along(o);
+  }
   std::byte* place(const pass::operation& o, std::int64_t line, std::int64_t first) const noexcept {
-    const std::int64_t elements = pass_.over.begin(pass_.walked[o.operand], line) + first * along(o);
-    return at_[o.operand] + elements * static_cast<std::int64_t>(bytes_of(type(o)));
+    return at_[o.operand] + position(o, line, first) * static_cast<std::int64_t>(bytes_of(type(o)));
   }
 
   const pass& pass_;
   std::vector<std::byte*> at_;
+  std::vector<random_sequence> sequences_;
 };
 
 }  // namespace

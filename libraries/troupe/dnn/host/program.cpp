@@ -3,6 +3,7 @@
 #include <limits>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/host/attention.hpp>
+#include <troupe/dnn/host/images.hpp>
 #include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/program.hpp>
 #include <troupe/dnn/host/sets.hpp>
@@ -73,6 +74,22 @@ void carry_out(const whole_step& s, const workspace& w) {
       return attend<N>(w, s);
     case op::attention_gradient:
       return attention_gradient<N>(w, s);
+    case op::local_response_norm:
+      return normalize_responses<N>(w, f.as<local_response_norm_form>(), in[0], to);
+    case op::local_response_norm_gradient:
+      return response_gradient<N>(w, f.as<local_response_norm_form>(), in[0], in[1], to);
+    case op::resampling:
+      return resample<N>(w, f.as<resampling_form>(), in[0], to);
+    case op::resampling_gradient:
+      return resampling_gradient<N>(w, f.as<resampling_form>(), in[0], to);
+    case op::pooling_with_indexes:
+      return pool_with_indexes<N>(w, f.as<pooling_form>(), in[0], to, s.outputs[1]);
+    case op::pooling_index_gradient:
+      return pool_index_gradient<N>(w, f.as<pooling_form>(), in[0], in[1], to);
+    case op::block_quantization:
+      return quantize_blocks<N>(w, f.as<block_form>(), in[0], to, s.outputs[1]);
+    case op::block_dequantization:
+      return dequantize_blocks<N>(w, f.as<block_form>(), in[0], in[1], to);
     default:
       return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
   }

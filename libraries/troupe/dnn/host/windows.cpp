@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
+#include <troupe/dnn/host/images.hpp>
 #include <troupe/dnn/host/windows.hpp>
 #include <vector>
 
@@ -118,6 +119,43 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   }
 }
 
+template <class N>
+TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {
+  const auto width = static_cast<std::size_t>(g.out[2]);
+  std::vector<std::int64_t> where(width);
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
+    N* const out = to + line * g.out[2];
+    std::fill(where.begin(), where.end(), -1);
+    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      find_best(out + first, where.data() + first, image + place, place, g.step[2], count);
+    });
+    for (std::size_t c = 0; c < width; ++c)
+      indexes[line * g.out[2] + static_cast<std::int64_t>(c)] = static_cast<N>(where[c]);
+  }
+}
+
+// For each place of a window that positions [0, count) of a line see: those that took it add to it.
+template <class N>
+TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t at, std::int64_t step,
+                             std::int64_t count) noexcept {
+  // Indexes are numbers N that are whole, so that this is exact.
+  const N first = static_cast<N>(at), next = static_cast<N>(step);
+  for (std::int64_t i = 0; i < count; ++i)
+    dx[i * step] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
+}
+template <class N>
+TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
+  std::fill_n(dx, g.inside(), N(0));
+  for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line)
+    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      const std::int64_t at = line * g.out[2] + first;
+      if (g.step[2] == 1)
+        add_taken(dy + at, indexes + at, dx + place, place, 1, count);
+      else
+        add_taken(dy + at, indexes + at, dx + place, place, g.step[2], count);
+    });
+}
+
 // Compiled for several kinds of processor, which templates cannot be.
 #define TROUPE_DNN_PLANES(N)                                                                            \
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
@@ -127,6 +165,14 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   TROUPE_FOR_EACH_PROCESSOR                                                                             \
   void pool_gradient_one(const window_geometry& g, pooling_kind kind, const N* dy, const N* x, N* dx) { \
     pool_gradient_plane(g, kind, dy, x, dx);                                                            \
+  }                                                                                                     \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void pool_one_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {             \
+    pool_plane_with_indexes(g, image, to, indexes);                                                     \
+  }                                                                                                     \
+  TROUPE_FOR_EACH_PROCESSOR                                                                             \
+  void index_gradient_one(const window_geometry& g, const N* dy, const N* indexes, N* dx) {             \
+    index_gradient_plane(g, dy, indexes, dx);                                                           \
   }
 TROUPE_DNN_PLANES(float)
 TROUPE_DNN_PLANES(double)
@@ -157,10 +203,36 @@ void pool_gradient(const workspace& w, const pooling_form& f, const location& dy
   });
 }
 
-#define TROUPE_DNN_POOLING(N)                                                                             \
-  template void pool<N>(const workspace&, const pooling_form&, const location&, const location&);         \
-  template void pool_gradient<N>(const workspace&, const pooling_form&, const location&, const location*, \
-                                 const location&);
+template <class N>
+void pool_with_indexes(const workspace& w, const pooling_form& f, const location& x, const location& y,
+                       const location& indexes) {
+  const window_geometry g(f.window, x.shape, y.shape, f.extents);
+  const N* const from = w.numbers<N>(x);
+  N *const to = w.numbers<N>(y), *const where = w.numbers<N>(indexes);
+  w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
+    pool_one_with_indexes(g, from + plane * g.inside(), to + plane * g.positions(), where + plane * g.positions());
+  });
+}
+
+template <class N>
+void pool_index_gradient(const workspace& w, const pooling_form& f, const location& dy, const location& indexes,
+                         const location& dx) {
+  const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
+  const N *const from = w.numbers<N>(dy), *const where = w.numbers<N>(indexes);
+  N* const to = w.numbers<N>(dx);
+  w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
+    index_gradient_one(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.inside());
+  });
+}
+
+#define TROUPE_DNN_POOLING(N)                                                                                   \
+  template void pool<N>(const workspace&, const pooling_form&, const location&, const location&);               \
+  template void pool_gradient<N>(const workspace&, const pooling_form&, const location&, const location*,       \
+                                 const location&);                                                              \
+  template void pool_with_indexes<N>(const workspace&, const pooling_form&, const location&, const location&,   \
+                                     const location&);                                                          \
+  template void pool_index_gradient<N>(const workspace&, const pooling_form&, const location&, const location&, \
+                                       const location&);
 TROUPE_DNN_POOLING(float)
 TROUPE_DNN_POOLING(double)
 

@@ -59,5 +59,19 @@ void find_normalization_gradient(const normalization_gradient_form& f, std::span
 void attend(const attention_form& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_attention_gradient(const attention_gradient_form& f, std::span<const input_values> in,
                              std::span<const output_values> out);
+/// `in` is the seed's words, or empty.
+void make_random(const random_form& f, std::span<const input_values> in, output_values y);
+
+void normalize_responses(const local_response_norm_form& f, input_values x, output_values y);
+void find_response_gradient(const local_response_norm_form& f, input_values dy, input_values x, output_values dx);
+
+void resample(const resampling_form& f, input_values x, output_values y);
+void find_resampling_gradient(const resampling_form& f, input_values dy, output_values dx);
+
+void find_largest(const pooling_form& f, input_values x, output_values y, output_values indexes);
+void find_index_gradient(const pooling_form& f, input_values dy, input_values indexes, output_values dx);
+
+void quantize_blocks(const block_form& f, input_values x, output_values elements, output_values scales);
+void dequantize_blocks(const block_form& f, input_values elements, input_values scales, output_values y);
 
 }  // namespace troupe::dnn::detail

@@ -10,10 +10,11 @@ namespace troupe::dnn {
 /// Where a tensor is, once it is computed: a view of memory of the graph, or of a buffer between operations.
 struct location {
   bool is_buffer = false;
-  std::uint16_t number = 0;  ///< of the memory, or of the buffer
+  std::uint16_t number = 0;  ///< of the memory, or of the buffer; no_tensor: it is nowhere
   dtype type{};
   std::int64_t offset = 0;  ///< elements
   tensor_shape shape;
+  bool exists() const noexcept { return number != no_tensor; }
 };
 
 /// Whether the elements lie without gaps, the last index the fastest. The stride of an index with extent 1 does not

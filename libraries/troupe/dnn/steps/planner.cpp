@@ -3,24 +3,14 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
+#include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::convert || o == op::write; }
-
-// Float does not have all sums of i8, nor all integers of 32 bits.
-bool needs_double(const seen_graph& g) noexcept {
-  const auto is_wide = [&](std::uint16_t tensor) {
-    const seen_tensor& t = g.tensors()[tensor];
-    return t.where != seen_tensor::place::number &&
-           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
-  };
-  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) {
-    return std::any_of(n.inputs, n.inputs + n.count_numbers(), is_wide) ||
-           std::any_of(n.outputs, n.outputs + n.output_count, is_wide);
-  });
+bool is_of_elements(op o) noexcept {
+  return o == op::pointwise || o == op::convert || o == op::write || o == op::random;
 }
 
 class planner {
@@ -63,6 +53,7 @@ class planner {
   std::uint16_t slot_of(std::uint16_t t);
   bool is_full() const noexcept;
   void join(const seen_node& n);
+  std::uint16_t join_random(const seen_node& n);
   void close();
   void push(pass p);
 
@@ -141,7 +132,7 @@ void planner::add(const seen_node& n) {
   const seen_tensor& out = tensor(n.outputs[0]);
   if (is_of_elements(n.what)) {
     // A step may have put its result where it is written to.
-    const tensor_state& from = tensors_[n.inputs[0]];
+    const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.writes_to == n.outputs[0] && from.place && !from.place->is_buffer &&
         tensor(n.inputs[0]).where == seen_tensor::place::within && from.place->number == out.memory)
       return;
@@ -179,7 +170,7 @@ bool planner::is_full() const noexcept {
   constexpr std::size_t of_a_node = 4;
   const std::size_t kept = in_pass_.size();
   return open_->operations.size() + kept + of_a_node > most_.operations ||
-         open_->operands.size() + kept + of_a_node > most_.operands;
+         open_->operands.size() + kept + of_a_node > most_.operands || open_->sequences.size() >= most_.sequences;
 }
 
 std::uint16_t planner::slot_of(std::uint16_t t) {
@@ -196,6 +187,10 @@ void planner::join(const seen_node& n) {
   const seen_tensor& out = tensor(n.outputs[0]);
   if (!open_) open_.emplace().extents = out.shape;
   operation o{.what = operation::kind::apply};
+  if (n.what == op::random) {
+    tensors_[n.outputs[0]].slot = join_random(n);
+    return in_pass_.push_back(n.outputs[0]);
+  }
   for (std::size_t k = 0; k < n.input_count; ++k) o.from[k] = slot_of(n.inputs[k]);
   for (std::size_t k = n.input_count; k < 3; ++k) o.from[k] = o.from[0];
   tensor_state& made = tensors_[n.outputs[0]];
@@ -210,6 +205,16 @@ void planner::join(const seen_node& n) {
     o.function = n.numbers.as<pointwise_form>().function;
   made.slot = put(o);
   in_pass_.push_back(n.outputs[0]);
+}
+
+std::uint16_t planner::join_random(const seen_node& n) {
+  pass::sequence s{n.numbers.as<random_form>(), {}};
+  if (n.input_count != 0) s.words = place_of(n.inputs[0]);
+  open_->sequences.push_back(s);
+  const auto number = static_cast<std::uint16_t>(open_->sequences.size() - 1);
+  location positions{.is_buffer = false, .number = no_tensor, .type = {}, .offset = 0, .shape = open_->extents};
+  positions.shape.strides = dense_strides(positions.shape);
+  return put({.what = operation::kind::random, .operand = operand_of(positions), .from = {number}});
 }
 
 // Ends the open pass. What is wanted of it later is kept.

@@ -15,17 +15,24 @@ namespace troupe::dnn {
 /// Operations on elements, computed in one go over all of them.
 struct pass {
   struct operation {
-    enum class kind : std::uint8_t { read, number, apply, round, write };
+    enum class kind : std::uint8_t { read, number, apply, round, write, random };
     kind what{};
     epilogue::op function{};            ///< of apply
     dtype type{};                       ///< of round
-    std::uint16_t operand = 0;          ///< of read and write
-    std::uint16_t from[3] = {0, 0, 0};  ///< operations before it: of apply; the first of round and write
+    std::uint16_t operand = 0;          ///< of read and write; of random: its places are the positions of the elements
+    std::uint16_t from[3] = {0, 0, 0};  ///< operations before it: of apply; the first of round and write; of random:
+                                        ///< which of the sequences
     double value = 0;                   ///< of number
+  };
+  /// A sequence of random numbers.
+  struct sequence {
+    random_form numbers;
+    std::optional<location> words;  ///< of the seed
   };
   tensor_shape extents;
   std::vector<operation> operations;
   std::vector<location> operands;
+  std::vector<sequence> sequences = {};
   walk over;                        ///< of the operands, the one first whose order in memory matters most
   std::vector<std::size_t> walked;  ///< operand i is operand walked[i] of the walk
 };
@@ -70,7 +77,7 @@ struct step_list {
 
 /// How large a pass may be; longer ones are divided. And how many numbers a step needs beside its tensors, if any does.
 struct pass_limits {
-  std::size_t operations = SIZE_MAX, operands = SIZE_MAX;
+  std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
   std::int64_t (*room)(const whole_step&) = nullptr;
 };
 

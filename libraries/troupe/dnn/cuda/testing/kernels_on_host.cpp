@@ -5,6 +5,8 @@
 
 #include "../attention.cuh"
 #include "../attention_gradient.cuh"
+#include "../blocks.cuh"
+#include "../images.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;

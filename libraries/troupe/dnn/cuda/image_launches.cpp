@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/cuda/kernel_image_arguments.hpp>
+#include <troupe/dnn/cuda/launch_kernel.hpp>
+#include <troupe/dnn/sampling.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+result<void> normalize_responses(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<local_response_norm_form>();
+  const bool forward = s.what == op::local_response_norm;
+  const tensor_shape& x = s.inputs[0].shape;
+  const kernel_arguments::normalizing_responses r{.images = x.extents[0],
+                                                  .channels = x.extents[1],
+                                                  .between = elements_of(x) / x.extents[0] / x.extents[1],
+                                                  .x = w.at(s.inputs[forward ? 0 : 1]),
+                                                  .dy = forward ? nullptr : w.at(s.inputs[0]),
+                                                  .to = w.at(s.outputs[0]),
+                                                  .size = f.size,
+                                                  .alpha = f.alpha,
+                                                  .beta = f.beta,
+                                                  .k = f.k};
+  return forward ? launch_for<"normalize_responses">(w, elements_of(x), r)
+                 : launch_for<"response_gradient">(w, elements_of(x), r);
+}
+
+result<void> resample(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<resampling_form>();
+  const bool forward = s.what == op::resampling;
+  const location &from = s.inputs[0], &to = s.outputs[0];
+  const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
+  kernel_arguments::resampling r{.planes = image.extents[0] * image.extents[1],
+                                 .in = {1, 1, 1},
+                                 .out = {1, 1, 1},
+                                 .taps = {1, 1, 1},
+                                 .aligned = f.aligned,
+                                 .from = w.at(from),
+                                 .to = w.at(to)};
+  const std::size_t missing = most_spatial + 2 - image.rank;
+  for (std::size_t i = missing; i < most_spatial; ++i)
+    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = taps_of(f.kind);
+  const std::int64_t count = elements_of(to.shape);
+  return forward ? launch_for<"resample">(w, count, r) : launch_for<"resampling_gradient">(w, count, r);
+}
+
+result<void> pool(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<pooling_form>();
+  const bool forward = s.what == op::pooling_with_indexes;
+  const location &from = s.inputs[0], &to = s.outputs[0];
+  const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
+  const kernel_arguments::indexing r{.g = windows_of(f.window, image, result, f.extents),
+                                     .planes = image.extents[0] * image.extents[1],
+                                     .x = forward ? w.at(from) : nullptr,
+                                     .dy = forward ? nullptr : w.at(from),
+                                     .given = forward ? nullptr : w.at(s.inputs[1]),
+                                     .to = w.at(to),
+                                     .found = forward ? w.at(s.outputs[1]) : nullptr};
+  const std::int64_t count = elements_of(to.shape);
+  return forward ? launch_for<"pool_with_indexes">(w, count, r) : launch_for<"pool_index_gradient">(w, count, r);
+}
+
+}  // namespace
+
+result<void> enqueue_of_images(const whole_step& s, const launch_site& w) {
+  if (s.what == op::local_response_norm || s.what == op::local_response_norm_gradient) return normalize_responses(s, w);
+  if (s.what == op::resampling || s.what == op::resampling_gradient) return resample(s, w);
+  return pool(s, w);
+}
+
+result<void> enqueue_of_blocks(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<block_form>();
+  const bool forward = s.what == op::block_quantization;
+  const tensor_shape &x = s.inputs[0].shape, &scales = forward ? s.outputs[1].shape : s.inputs[1].shape;
+  const auto along = static_cast<std::size_t>(f.along);
+  std::int64_t width = 1;
+  for (std::size_t i = along + 1; i < x.rank; ++i) width *= x.extents[i];
+  const kernel_arguments::scaling_blocks r{.rows = elements_of(x) / x.extents[along] / width,
+                                           .length = x.extents[along],
+                                           .width = width,
+                                           .block = f.block,
+                                           .elements = static_cast<std::uint64_t>(f.elements),
+                                           .scales = static_cast<std::uint64_t>(f.scales),
+                                           .from = w.at(s.inputs[0]),
+                                           .to = w.at(s.outputs[0]),
+                                           .by = w.at(forward ? s.outputs[1] : s.inputs[1])};
+  return forward ? launch_for<"quantize_blocks">(w, elements_of(scales), r)
+                 : launch_for<"dequantize_blocks">(w, elements_of(x), r);
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel_arguments.hpp"
+
+/// What the kernels of images.cuh and blocks.cuh are given.
+namespace troupe::dnn::kernel_arguments {
+
+struct normalizing_responses {
+  std::int64_t images, channels, between;  ///< elements between those of two channels
+  const void *x, *dy;
+  void* to;
+  std::int64_t size;
+  double alpha, beta, k;
+};
+
+struct resampling {
+  std::int64_t planes, in[3], out[3];  ///< of the image and of the result
+  std::int64_t taps[3], aligned;
+  const void* from;
+  void* to;
+};
+
+/// Pooling with indexes, see `pooling`.
+struct indexing {
+  windows g;
+  std::int64_t planes;
+  const void *x, *dy, *given;  ///< indexes of the gradient
+  void *to, *found;
+};
+
+struct scaling_blocks {
+  std::int64_t rows, length, width, block;  ///< `width` elements lie between two along the index
+  std::uint64_t elements, scales;           ///< their types
+  const void* from;
+  void* to;
+  void* by;  ///< the scales
+};
+
+}  // namespace troupe::dnn::kernel_arguments

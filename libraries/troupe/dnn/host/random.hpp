@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn::host {
+
+/// A sequence of random numbers, see generator.hpp.
+class random_sequence {
+ public:
+  random_sequence(const pass::sequence& s, const workspace& w) noexcept;
+
+  /// Makes the numbers of n elements from `first` on, `step` apart.
+  void make(std::int64_t first, std::int64_t step, float* to, std::int64_t n) const noexcept;
+  void make(std::int64_t first, std::int64_t step, double* to, std::int64_t n) const noexcept;
+
+ private:
+  random_kind kind_;
+  std::uint64_t seed_, offset_;
+  std::uint32_t limit_;  // of bernoulli
+};
+
+}  // namespace troupe::dnn::host

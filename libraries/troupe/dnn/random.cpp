@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/pointwise.hpp>
+#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/random.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::maker;
+
+void check_words(maker& m, const value& words) {
+  if (!m.fine()) return;
+  if (words.from().what != op::none || !words.from().memory)
+    return m.refuse("seed", "is computed", "a tensor in memory, or a number");
+  if (words.type() != dtype::u32 && words.type() != dtype::i32)
+    return m.refuse("seed", cat("holds ", to_string(words.type())), "u32 or i32");
+  if (words.rank() != 1 || (words.extents()[0] != 2 && words.extents()[0] != 4))
+    m.refuse_extents("seed", words, "2 words, or 4 with those of an offset");
+}
+
+value make(std::string_view name, random_kind kind, std::span<const std::int64_t> extents, double probability,
+           const random_seed& s) {
+  std::vector<value> inputs;
+  if (s.words()) inputs.push_back(*s.words());
+  maker m(op::random, name, inputs);
+  if (s.words()) check_words(m, *s.words());
+  if (extents.empty() || extents.size() > tensor_shape::max_rank)
+    m.refuse("result", cat("has ", extents.size(), " indexes"), "1 to 8");
+  if (!(probability >= 0 && probability <= 1)) m.refuse("probability", "is " + std::to_string(probability), "0 to 1");
+  m.with(random_form{kind, s.seed(), s.offset(), probability});
+  m.gives(dtype::f32, extents);
+  return m.done();
+}
+
+value drop(std::string_view name, std::string_view input, const value& x, double probability, const random_seed& s) {
+  maker refusal(op::random, name, {x});
+  if (!refusal.has_rank(input, x, 1, tensor_shape::max_rank)) return refusal.done();
+  if (!(probability >= 0 && probability <= 1)) {
+    refusal.refuse("probability", "is " + std::to_string(probability), "0 to 1");
+    return refusal.done();
+  }
+  const value kept = make(name, random_kind::bernoulli, x.extents(), 1 - probability, s);
+  return select(kept, probability < 1 ? x * (1 / (1 - probability)) : x, 0);
+}
+
+}  // namespace
+
+value random_uniform(std::span<const std::int64_t> extents, const random_seed& s) {
+  return make("random_uniform", random_kind::uniform, extents, 0, s);
+}
+value random_normal(std::span<const std::int64_t> extents, const random_seed& s) {
+  return make("random_normal", random_kind::normal, extents, 0, s);
+}
+value random_bernoulli(std::span<const std::int64_t> extents, double probability, const random_seed& s) {
+  return make("random_bernoulli", random_kind::bernoulli, extents, probability, s);
+}
+
+value dropout(const value& x, double probability, const random_seed& s) {
+  return drop("dropout", "x", x, probability, s);
+}
+value dropout_gradient(const value& dy, double probability, const random_seed& s) {
+  return drop("dropout_gradient", "dy", dy, probability, s);
+}
+
+}  // namespace troupe::dnn

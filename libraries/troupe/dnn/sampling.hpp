@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/dnn/forms.hpp>
+#include <troupe/epilogue/everywhere.hpp>
+
+namespace troupe::dnn {
+
+/// Rounds a quotient down, for b > 0.
+TROUPE_EVERYWHERE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) noexcept {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// A spatial index of a resampling, of an image with `in` elements to one with `out`. Places are quotients of whole
+/// numbers, so that all engines take the same elements.
+struct sampling_axis {
+  std::int64_t in, out;
+  std::int64_t taps;  ///< neighbours that an element is made of: 1, 2 or 4
+  std::int64_t aligned;
+
+  /// The first neighbour of element o, and how far behind the place of the second (of four) or the first the element
+  /// lies, from 0 to 1. Neighbours beside the image count for its border.
+  template <class N>
+  TROUPE_EVERYWHERE std::int64_t first(std::int64_t o, N& rest) const noexcept {
+    const std::int64_t above = aligned == 0 ? (2 * o + 1) * in - out : out == 1 ? 0 : o * (in - 1);
+    const std::int64_t below = aligned == 0 ? 2 * out : out == 1 ? 1 : out - 1;
+    if (taps == 1) return floor_quotient(2 * above + below, 2 * below);
+    const std::int64_t whole = floor_quotient(above, below);
+    rest = static_cast<N>(above - whole * below) / static_cast<N>(below);
+    return taps == 2 ? whole : whole - 1;
+  }
+  TROUPE_EVERYWHERE std::int64_t on_image(std::int64_t i) const noexcept { return i < 0 ? 0 : i < in ? i : in - 1; }
+
+  /// The least element whose first neighbour is i or later.
+  TROUPE_EVERYWHERE std::int64_t first_from(std::int64_t i) const noexcept {
+    if (taps == 4) ++i;
+    std::int64_t o = 0;
+    if (aligned == 0)
+      o = -floor_quotient(in - (taps == 1 ? 2 * i : 2 * i + 1) * out, 2 * in);
+    else if (in == 1 || out == 1)
+      o = i <= 0 ? 0 : out;
+    else
+      o = -floor_quotient(-(taps == 1 ? 2 * i - 1 : 2 * i) * (out - 1), 2 * (in - 1));
+    return o < 0 ? 0 : o < out ? o : out;
+  }
+  /// The elements [first, last) that element i of the image is a neighbour of.
+  TROUPE_EVERYWHERE std::int64_t first_user(std::int64_t i) const noexcept {
+    return i == 0 ? 0 : first_from(i - taps + 1);
+  }
+  TROUPE_EVERYWHERE std::int64_t last_user(std::int64_t i) const noexcept {
+    return i == in - 1 ? out : first_from(i + 1);
+  }
+};
+
+/// What neighbour `k` of `taps` counts.
+template <class N>
+TROUPE_EVERYWHERE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) noexcept {
+  if (taps == 1) return N(1);
+  if (taps == 2) return k == 0 ? 1 - rest : rest;
+  // Keys's cubic polynomial.
+  constexpr N a = N(-0.75);
+  const N distance = k == 0 ? 1 + rest : k == 1 ? rest : k == 2 ? 1 - rest : 2 - rest;
+  if (k == 1 || k == 2) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+  return a * (((distance - 5) * distance + 8) * distance - 4);
+}
+
+inline std::int64_t taps_of(resampling_kind k) noexcept {
+  return k == resampling_kind::nearest ? 1 : k == resampling_kind::linear ? 2 : 4;
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/seen.hpp>
+
+namespace troupe::dnn {
+
+/// Whether a graph must be computed in double: it has f64, or integers that float has not.
+bool needs_double(const seen_graph& g);
+
+}  // namespace troupe::dnn
