@@ -22,7 +22,8 @@ inline constexpr attention_window causal{.left = {}, .right = 0}, causal_bottom_
 struct attention_sequences {
   /// For each sequence, how many of its tokens there are. Those beyond have no effect, whatever they hold.
   std::optional<value> lengths;
-  /// Sequences lie after each other in one row: where each begins, and where the last ends, in tokens.
+  /// Sequences lie after each other in one row: where each begins, and where the last ends, in tokens. They must not
+  /// decrease.
   std::optional<value> offsets;
 };
 
