@@ -5,10 +5,13 @@
 /// Everything of dnn: tensors, what is computed from them, and the requests.
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/convolution.hpp>
+#include <troupe/dnn/ctc.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>
+#include <troupe/dnn/recurrence.hpp>
 #include <troupe/dnn/reductions.hpp>
+#include <troupe/dnn/rnn.hpp>
 #include <troupe/dnn/shaping.hpp>
 #include <troupe/request/request_list.hpp>
 

@@ -29,6 +29,10 @@ enum class op : std::uint8_t {
   transposition,  ///< other order of indexes
   concatenation,
   slice,
+  recurrence,  ///< a layer of cells, from step to step in one direction
+  recurrence_gradient,
+  ctc_loss,  ///< of alignments of labels to steps
+  ctc_loss_gradient,
 };
 
 /// Name of an operation, and how many tensors it has.
@@ -56,10 +60,14 @@ inline constexpr op_info op_table[] = {
     {"transposition", 1, 1, 1, 1},
     {"concatenation", 1, 8, 1, 1},
     {"slice", 1, 1, 1, 1},
+    {"recurrence", 3, 9, 3, 4},
+    {"recurrence_gradient", 5, 9, 3, 8},
+    {"ctc_loss", 4, 4, 1, 1},
+    {"ctc_loss_gradient", 5, 5, 1, 1},
 };
 
 /// Returns true if the value, which can come from another process, is one of the operations.
-constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::slice; }
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::ctc_loss_gradient; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 

@@ -66,6 +66,9 @@ class maker {
   producer made_;
 };
 
+/// Returns what an output is that was not asked for.
+value not_computed(op what, std::string_view name, std::string_view output, std::string expected);
+
 /// Returns true for the types of elements: one real number that a double has exactly.
 bool is_element(dtype t) noexcept;
 inline constexpr std::string_view elements = "f32, f64, f16, bf16, an 8-bit float, or an integer of at most 32 bits";

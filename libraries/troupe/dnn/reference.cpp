@@ -226,6 +226,14 @@ class evaluation {
         return concatenate(f.as<concatenation_form>(), in, out[0]);
       case op::slice:
         return take_slice(f.as<slice_form>(), in[0], out[0]);
+      case op::recurrence:
+        return detail::recur(f.as<recurrence_form>(), in, out);
+      case op::recurrence_gradient:
+        return detail::find_recurrence_gradient(f.as<recurrence_gradient_form>(), in, out);
+      case op::ctc_loss:
+        return detail::find_ctc_loss(f.as<ctc_form>(), in, out[0]);
+      case op::ctc_loss_gradient:
+        return detail::find_ctc_loss_gradient(f.as<ctc_form>(), in, out[0]);
     }
   }
 

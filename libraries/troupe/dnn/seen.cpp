@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <troupe/dnn/internal/recurrence_layout.hpp>
 #include <troupe/dnn/seen.hpp>
 #include <troupe/request/records.hpp>
 
@@ -32,6 +33,19 @@ bool normalizes_soundly(const seen_node& n) noexcept {
   return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
 }
 
+bool recurs_soundly(const seen_node& n) noexcept {
+  const auto f = n.numbers.as<recurrence_form>();
+  const std::int64_t flags[] = {f.reversed,    f.has_state, f.has_biases, f.has_projection,
+                                f.has_lengths, f.has_dy,    f.has_dh,     f.has_dc};
+  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru || !std::all_of(flags, std::end(flags), is_flag))
+    return false;
+  const bool is_lstm = detail::has_c(f.cell);
+  if (!is_lstm && (f.has_projection || f.has_dc)) return false;
+  const auto has_places = [&n](const auto& p) { return n.input_count == p.inputs && n.output_count == p.outputs; };
+  if (n.what == op::recurrence) return !f.has_dy && !f.has_dh && !f.has_dc && has_places(detail::recurrence_places(f));
+  return (f.has_dy || f.has_dh || f.has_dc) && has_places(detail::recurrence_gradient_places(f));
+}
+
 bool has_sound_form(const seen_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
@@ -52,6 +66,9 @@ bool has_sound_form(const seen_node& n) noexcept {
     case op::normalization:
     case op::normalization_gradient:
       return normalizes_soundly(n);
+    case op::recurrence:
+    case op::recurrence_gradient:
+      return recurs_soundly(n);
     case op::softmax:
     case op::softmax_gradient:
       return is_flag(n.numbers.as<softmax_form>().logarithmic);

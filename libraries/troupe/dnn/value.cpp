@@ -75,6 +75,12 @@ std::string maker::text_of(std::span<const std::int64_t> extents) {
 }
 std::string maker::text_of(const value& v) { return v.rank() == 0 ? "is a number" : "is " + text_of(v.extents()); }
 
+value not_computed(op what, std::string_view name, std::string_view output, std::string expected) {
+  maker m(what, name, std::vector<value>());
+  m.refuse(output, "is not computed", std::move(expected));
+  return m.done();
+}
+
 bool is_element(dtype t) noexcept {
   return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/sequence_forms.hpp>
 #include <utility>
 
 /// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
@@ -54,5 +55,12 @@ void find_pooling_gradient(const pooling_form& f, input_values dy, input_values 
 void normalize(const normalization_form& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_normalization_gradient(const normalization_gradient_form& f, std::span<const input_values> in,
                                  std::span<const output_values> out);
+
+void recur(const recurrence_form& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_recurrence_gradient(const recurrence_gradient_form& f, std::span<const input_values> in,
+                              std::span<const output_values> out);
+
+void find_ctc_loss(const ctc_form& f, std::span<const input_values> in, output_values losses);
+void find_ctc_loss_gradient(const ctc_form& f, std::span<const input_values> in, output_values dlogits);
 
 }  // namespace troupe::dnn::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
+#include <troupe/dnn/steps/room.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -14,12 +15,17 @@ bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
   return a.rank == b.rank && a.extents == b.extents;
 }
 
-// Float does not have all sums of i8, nor all integers of 32 bits.
-bool needs_double(const seen_graph& g) noexcept {
-  return std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
-    return t.where != seen_tensor::place::number &&
-           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
-  });
+// Float does not have all sums of i8, nor all integers of 32 bits. Those that only count need not be had.
+bool needs_double(const seen_graph& g) {
+  std::vector<bool> is_number(g.tensors().size()), only_counts(g.tensors().size());
+  for (const seen_node& n : g.nodes())
+    for (std::size_t k = 0; k < n.input_count; ++k) (counts(n, k) ? only_counts : is_number)[n.inputs[k]] = true;
+  for (std::size_t i = 0; i < g.tensors().size(); ++i) {
+    const seen_tensor& t = g.tensors()[i];
+    const bool is_wide = t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32;
+    if (is_wide && t.where != seen_tensor::place::number && (is_number[i] || !only_counts[i])) return true;
+  }
+  return false;
 }
 
 class planner {
@@ -61,6 +67,7 @@ class planner {
   // Steps.
   void copy(const location& from, const location& to);
   location new_buffer(const tensor_shape& s);
+  location new_room(std::uint64_t bytes);
   location result(std::uint16_t t);
   location place_of(std::uint16_t t);
   location dense(std::uint16_t t);
@@ -239,6 +246,15 @@ location planner::new_buffer(const tensor_shape& s) {
   return l;
 }
 
+location planner::new_room(std::uint64_t bytes) {
+  buffers_.push_back({round_up(bytes, 64), SIZE_MAX, 0});
+  return {.is_buffer = true,
+          .number = static_cast<std::uint16_t>(buffers_.size() - 1),
+          .type = dtype::u8,
+          .offset = 0,
+          .shape = {}};
+}
+
 // Where a step puts a tensor: in the memory that it is written to, if that is all that becomes of it.
 location planner::result(std::uint16_t t) {
   const std::uint16_t to = tensors_[t].writes_to;
@@ -304,12 +320,14 @@ void planner::add_concatenation(const seen_node& n) {
 }
 
 void planner::add_whole(const seen_node& n) {
-  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}};
+  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
   for (std::size_t k = 0; k < n.input_count; ++k) s.inputs.push_back(dense(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
+  if (const std::uint64_t bytes = room_of(graph_, n, out_.numbers); bytes != 0) s.room = new_room(bytes);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
+  use(s.room);
   out_.steps.emplace_back(std::move(s));
 }
 

@@ -33,6 +33,7 @@ struct whole_step {
   op what{};
   form numbers;
   std::vector<location> inputs, outputs;
+  location room;  ///< memory beside them, of bytes; see room.hpp
 };
 
 /// All of a graph.
