@@ -4,6 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/program.hpp>
+#include <troupe/dnn/host/sequences.hpp>
 #include <troupe/dnn/host/sets.hpp>
 #include <troupe/dnn/host/windows.hpp>
 
@@ -65,6 +66,14 @@ void carry_out(const whole_step& s, const workspace& w) {
       return pool_gradient<N>(w, f.as<pooling_form>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
     case op::softmax:
       return softmax<N>(w, f.as<softmax_form>(), in[0], to);
+    case op::recurrence:
+      return recur<N>(w, s);
+    case op::recurrence_gradient:
+      return recurrence_gradient<N>(w, s);
+    case op::ctc_loss:
+      return ctc_loss<N>(w, s);
+    case op::ctc_loss_gradient:
+      return ctc_loss_gradient<N>(w, s);
     default:
       return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
   }
