@@ -21,13 +21,13 @@ class dnn_sequences : public dnn_numerics {
     return value(t.operand<access_mode::read>());
   }
   // Random numbers; beyond the lengths what must not be used.
-  value within_lengths(dtype type, const extents& e, const std::vector<std::int64_t>& lengths) {
+  value within_lengths(dtype type, const extents& e, const std::vector<std::int64_t>& lengths, double beyond = nan) {
     stored_tensor& t = stored(type, e);
     std::int64_t next = 0;
     t.fill([&] {
       const std::int64_t line = next++ / e[2], sequence = line % e[1];
       const bool is_used = lengths.empty() || line / e[1] < lengths[static_cast<std::size_t>(sequence)];
-      return is_used ? random.value() : type == dtype::i8 ? 100 : nan;
+      return is_used ? random.value() : type == dtype::i8 ? 100 : beyond;
     });
     return value(t.operand<access_mode::read>());
   }
@@ -72,7 +72,13 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_are_as_defined) {
         if (which != 0) d.y = within_lengths(of_weights, {time, batch, width}, lengths);
         if (which != 1) d.h = given(of_weights, {batch, width});
         if (is_lstm && random.between(0, 1) == 0) d.c = given(of_weights, {batch, hidden});
-        const recurrence_gradients g = recurrence_gradient(d, x, w, r.reserve, o);
+        // Whether a sum is above 0 may be a matter of rounding.
+        const auto of_reserve = r.reserve.extents();
+        const value reserve =
+            cell == recurrent_cell::relu
+                ? within_lengths(of_weights, extents(of_reserve.begin(), of_reserve.end()), lengths, 0)
+                : r.reserve;
+        const recurrence_gradients g = recurrence_gradient(d, x, w, reserve, o);
         std::vector<value> all{r.y, r.h, r.reserve, g.dx, g.dinput, g.drecurrent};
         if (is_lstm) all.push_back(r.c);
         if (w.biases) all.insert(all.end(), {g.dinput_bias, g.drecurrent_bias});
