@@ -31,7 +31,7 @@ void check(maker& m, const value& logits, const ctc_labels& l) {
   const std::pair<std::string_view, const value*> whole[] = {
       {"labels", &l.labels}, {"steps", &l.steps}, {"counts", &l.counts}};
   for (const auto& [name, v] : whole)
-    if (v->type() != dtype::i32) m.refuse(name, cat("holds ", to_string(v->type())), "i32");
+    if (m.fine()) m.is_whole(name, *v);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 /// Connectionist temporal classification: what a sequence says, whenever it says it.
 namespace troupe::dnn {
 
-/// What the labels of some sequences are. All are i32.
+/// What the labels of some sequences are. All are i32 in memory.
 struct ctc_labels {
   value labels;            ///< batch x longest; beyond a sequence's labels they are not used
   value steps;             ///< of each sequence: how many of the logits' steps are used

@@ -67,6 +67,8 @@ TEST_F(dnn_ctc, refuses_what_does_not_fit) {
             "has a ctc_loss whose counts is 2; expected 1, as the logits have sequences");
   EXPECT_EQ(reason(logits, {l.labels, given({1}, {2}), l.counts}),
             "has a ctc_loss whose steps holds f64; expected i32");
+  EXPECT_EQ(reason(logits, {l.labels, l.steps + 1, l.counts}),
+            "has a ctc_loss whose steps is computed; expected i32 that are read from memory");
   EXPECT_EQ(reason(logits, {l.labels, l.steps, 1.0}), "has a ctc_loss whose counts is a number; expected 1");
   EXPECT_EQ(reason(logits, {l.labels, l.steps, l.counts, 3}),
             "has a ctc_loss whose blank is 3; expected one of the 3 classes");

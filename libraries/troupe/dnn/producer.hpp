@@ -46,6 +46,8 @@ class maker {
   }
   /// Requires an input to have elements, and from `least` to `most` indexes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
+  /// Requires an input to be i32 in memory, which engines read as they are. Returns fine().
+  bool is_whole(std::string_view input, const value& v);
 
   template <class F>
   void with(const F& numbers) {

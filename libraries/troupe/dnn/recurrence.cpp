@@ -81,7 +81,7 @@ void check_state(maker& m, std::string_view name, const std::optional<value>& h,
 
 void check_lengths(maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
   if (!m.fine() || !lengths) return;
-  if (lengths->type() != dtype::i32) m.refuse("lengths", cat("holds ", to_string(lengths->type())), "i32");
+  m.is_whole("lengths", *lengths);
   expect_extents(m, "lengths", *lengths, {l.batch}, "x has sequences");
   if (l.time > detail::most_counted)
     m.refuse("x", cat("has ", l.time, " steps"), cat("at most ", detail::most_counted, ", if there are lengths"));

@@ -34,8 +34,8 @@ struct recurrence_options {
   bool reversed = false;  ///< each sequence from its last step to its first
   /// Before the first step; otherwise 0.
   std::optional<recurrent_state> initial = {};
-  /// i32: the number of steps of each sequence, from 0 to those of x, to which others are clamped. What x holds beyond
-  /// is not used; y and the gradient of x are 0 there.
+  /// i32 in memory: the number of steps of each sequence, from 0 to those of x, to which others are clamped. What x
+  /// holds beyond is not used; y and the gradient of x are 0 there.
   std::optional<value> lengths = {};
 };
 

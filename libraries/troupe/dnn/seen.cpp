@@ -86,6 +86,19 @@ bool is_sound(const seen_node& n) noexcept {
 
 }  // namespace
 
+std::size_t seen_node::count_numbers() const noexcept {
+  switch (what) {
+    case op::recurrence:
+    case op::recurrence_gradient:
+      return input_count - (numbers.as<recurrence_form>().has_lengths != 0 ? 1u : 0u);
+    case op::ctc_loss:
+    case op::ctc_loss_gradient:
+      return input_count - 3u;
+    default:
+      return input_count;
+  }
+}
+
 seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
   head h{};
   if (bytes < sizeof h) return;
@@ -112,6 +125,8 @@ bool seen_graph::is_sound() const noexcept {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
+    for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
+      if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
     const place output = n.what == op::write ? place::memory : place::within;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;

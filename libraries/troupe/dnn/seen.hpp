@@ -36,6 +36,10 @@ struct seen_node {
   std::uint8_t input_count, output_count, unused[5];
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
   form numbers;
+
+  /// Returns how many inputs, the first, hold numbers. The others hold places or counts: i32 in memory, which engines
+  /// read as they are.
+  std::size_t count_numbers() const noexcept;
 };
 static_assert(sizeof(seen_node) == 176);
 

@@ -42,6 +42,14 @@ bool maker::has_rank(std::string_view input, const value& v, std::size_t least, 
   return fine();
 }
 
+bool maker::is_whole(std::string_view input, const value& v) {
+  if (!v.from().memory)
+    refuse(input, "is computed", "i32 that are read from memory");
+  else if (v.type() != dtype::i32)
+    refuse(input, cat("holds ", to_string(v.type())), "i32");
+  return fine();
+}
+
 void maker::gives(dtype type, std::span<const std::int64_t> extents) {
   if (!fine()) return;
   producer::output out{type, {.rank = extents.size()}};

@@ -52,7 +52,8 @@ class cuda_dnn {
 
  private:
   cuda_dnn(cuda::kernel_set kernels, int multiprocessors)
-      : kernels_(std::move(kernels)), most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)) {}
+      : kernels_(std::move(kernels)),
+        most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)) {}
 
   result<std::shared_ptr<step_list>> steps_of_graph(std::string_view request, const seen_graph& g,
                                                     std::uint64_t workspace) {

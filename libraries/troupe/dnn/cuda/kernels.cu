@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Everything of dnn, for all types and strides.
+#include "ctc.cuh"
+#include "products.cuh"
+#include "recurrence.cuh"
 #include "windows.cuh"
 
 using namespace troupe::dnn;

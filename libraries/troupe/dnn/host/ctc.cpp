@@ -30,9 +30,9 @@ struct losses {
         longest(s.inputs[is_gradient + 1].shape.extents[1]),
         room(shape, s.inputs[is_gradient + 1].shape, is_gradient),
         logits(w.numbers<N>(s.inputs[is_gradient])),
-        labels(w.numbers<N>(s.inputs[is_gradient + 1])),
-        steps(w.numbers<N>(s.inputs[is_gradient + 2])),
-        counts(w.numbers<N>(s.inputs[is_gradient + 3])),
+        labels(w.numbers<std::int32_t>(s.inputs[is_gradient + 1])),
+        steps(w.numbers<std::int32_t>(s.inputs[is_gradient + 2])),
+        counts(w.numbers<std::int32_t>(s.inputs[is_gradient + 3])),
         all(w.numbers<double>(s.room)),
         kept(is_gradient ? shape.extents[0] : 2) {}
 
@@ -45,7 +45,8 @@ struct losses {
   const tensor_shape shape;
   const std::int64_t longest;
   const ctc_room room;
-  const N *const logits, *const labels, *const steps, *const counts;
+  const N* const logits;
+  const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
   const std::int64_t kept;  // the steps whose sums are kept
 };
@@ -54,15 +55,15 @@ template <class N>
 class alignments {
  public:
   alignments(const losses<N>& l, std::int64_t sequence) : l_(l), b_(sequence) {
-    const N steps = l.steps[b_], count = l.counts[b_];
-    possible_ = steps >= 0 && steps <= static_cast<N>(l.time()) && count >= 0 && count <= static_cast<N>(l.longest);
+    const std::int64_t steps = l.steps[b_], count = l.counts[b_];
+    possible_ = steps >= 0 && steps <= l.time() && count >= 0 && count <= l.longest;
     if (!possible_) return;
-    steps_ = static_cast<std::int64_t>(steps), states_ = 2 * static_cast<std::int64_t>(count) + 1;
+    steps_ = steps, states_ = 2 * count + 1;
     classes_.assign(static_cast<std::size_t>(states_), l.blank);
     for (std::int64_t s = 1; s < states_; s += 2) {
-      const N label = l.labels[b_ * l.longest + s / 2];
-      possible_ = possible_ && label >= 0 && label < static_cast<N>(l.classes()) && label != static_cast<N>(l.blank);
-      if (possible_) classes_[static_cast<std::size_t>(s)] = static_cast<std::int64_t>(label);
+      const std::int64_t label = l.labels[b_ * l.longest + s / 2];
+      possible_ = possible_ && label >= 0 && label < l.classes() && label != l.blank;
+      classes_[static_cast<std::size_t>(s)] = label;
     }
   }
 

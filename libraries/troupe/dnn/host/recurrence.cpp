@@ -19,12 +19,10 @@ struct recurrence {
   recurrence(const workspace& w, const whole_step& s, const recurrence_form& f, std::size_t lengths)
       : work(w),
         l(f, s.inputs[0].shape, s.inputs[2].shape),
-        lengths_(lengths != SIZE_MAX ? w.numbers<N>(s.inputs[lengths]) : nullptr) {}
+        lengths_(lengths != SIZE_MAX ? w.numbers<std::int32_t>(s.inputs[lengths]) : nullptr) {}
 
   std::int64_t length(std::int64_t b) const noexcept {
-    if (lengths_ == nullptr) return l.time;
-    const N n = lengths_[b];
-    return n > 0 ? (n < static_cast<N>(l.time) ? static_cast<std::int64_t>(n) : l.time) : 0;
+    return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
   }
   // Calls `f(row of the batch, its line, whether it has this step)` on all cores.
   template <class F>
@@ -49,7 +47,7 @@ struct recurrence {
   const detail::recurrence_layout l;
 
  private:
-  const N* const lengths_;
+  const std::int32_t* const lengths_;
 };
 
 template <class N>
@@ -150,15 +148,15 @@ class backward : recurrence<N> {
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
     const recurrence_room room(f, l);
     N* const all = w.numbers<N>(s.room);
-    slopes_ = all, dh_ = all + room.dh, dc_ = all + room.dc, projected_ = all + room.projected, kept_x_ = all + room.x;
+    dh_ = at_.dh != at_.none ? output(at_.dh) : all + room.dh,
+    dc_ = at_.dc != at_.none ? output(at_.dc) : all + room.dc;
+    slopes_ = all, projected_ = all + room.projected, kept_x_ = all + room.x;
   }
 
   void run() const {
     begin(at_.dlast_h, dh_, l.batch * l.width);
     if (detail::has_c(l.cell)) begin(at_.dlast_c, dc_, l.batch * l.hidden);
     for (std::int64_t n = l.time; n-- > 0;) take_step(l.step(n));
-    if (at_.dh != at_.none) std::copy_n(dh_, l.batch * l.width, output(at_.dh));
-    if (at_.dc != at_.none) std::copy_n(dc_, l.batch * l.hidden, output(at_.dc));
     find_weights();
   }
 

@@ -10,7 +10,7 @@
 /// Where a recurrence has its tensors, and its reserve what.
 namespace troupe::dnn::detail {
 
-/// f32 has all integers up to this: longer sequences could not be counted in it.
+/// f32 has all integers up to this. Integers with gaps pass through it.
 inline constexpr std::int64_t most_counted = 1 << 24;
 
 constexpr std::int64_t gates_of(recurrent_cell c) noexcept {

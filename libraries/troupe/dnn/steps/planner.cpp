@@ -15,15 +15,18 @@ bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
   return a.rank == b.rank && a.extents == b.extents;
 }
 
-// Float does not have all sums of i8, nor all integers of 32 bits. Those that only count need not be had.
+// Float does not have all sums of i8, nor all integers of 32 bits. Those that no node computes with do not matter.
 bool needs_double(const seen_graph& g) {
-  std::vector<bool> is_number(g.tensors().size()), only_counts(g.tensors().size());
+  std::vector<bool> is_number(g.tensors().size()), is_read(g.tensors().size());
   for (const seen_node& n : g.nodes())
-    for (std::size_t k = 0; k < n.input_count; ++k) (counts(n, k) ? only_counts : is_number)[n.inputs[k]] = true;
+    for (std::size_t k = 0; k < n.input_count; ++k) {
+      is_read[n.inputs[k]] = true;
+      if (k < n.count_numbers()) is_number[n.inputs[k]] = true;
+    }
   for (std::size_t i = 0; i < g.tensors().size(); ++i) {
     const seen_tensor& t = g.tensors()[i];
     const bool is_wide = t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32;
-    if (is_wide && t.where != seen_tensor::place::number && (is_number[i] || !only_counts[i])) return true;
+    if (is_wide && t.where != seen_tensor::place::number && (is_number[i] || !is_read[i])) return true;
   }
   return false;
 }
@@ -40,6 +43,7 @@ class planner {
   struct tensor_state {
     std::optional<location> place;      ///< where it can be read
     std::optional<location> dense;      ///< a copy in the type of numbers, without gaps
+    std::optional<location> whole;      ///< a copy of integers without gaps
     std::optional<std::uint16_t> slot;  ///< the operation of the open pass that has it
     std::size_t last_reader = 0;        ///< the last node that reads it
     std::size_t readers = 0;
@@ -71,6 +75,7 @@ class planner {
   location result(std::uint16_t t);
   location place_of(std::uint16_t t);
   location dense(std::uint16_t t);
+  location whole(std::uint16_t t);
   void add_view(const seen_node& n);
   void add_concatenation(const seen_node& n);
   void add_whole(const seen_node& n);
@@ -291,6 +296,18 @@ location planner::dense(std::uint16_t t) {
   return *s.dense;
 }
 
+// Integers in memory, as they are but without gaps.
+location planner::whole(std::uint16_t t) {
+  tensor_state& s = tensors_[t];
+  if (is_dense(s.place->shape)) return *s.place;
+  if (!s.whole) {
+    s.whole = new_buffer(s.place->shape);
+    s.whole->type = dtype::i32;
+    copy(*s.place, *s.whole);
+  }
+  return *s.whole;
+}
+
 void planner::add_view(const seen_node& n) {
   location l = n.what == op::reshape ? dense(n.inputs[0]) : place_of(n.inputs[0]);
   const tensor_shape before = l.shape;
@@ -321,7 +338,8 @@ void planner::add_concatenation(const seen_node& n) {
 
 void planner::add_whole(const seen_node& n) {
   whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
-  for (std::size_t k = 0; k < n.input_count; ++k) s.inputs.push_back(dense(n.inputs[k]));
+  for (std::size_t k = 0; k < n.input_count; ++k)
+    s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : whole(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
   if (const std::uint64_t bytes = room_of(graph_, n, out_.numbers); bytes != 0) s.room = new_room(bytes);

@@ -41,19 +41,4 @@ std::uint64_t room_of(const seen_graph& g, const seen_node& n, dtype numbers) no
   }
 }
 
-bool counts(const seen_node& n, std::size_t k) noexcept {
-  switch (n.what) {
-    case op::recurrence:
-      return k == detail::recurrence_places(n.numbers.as<recurrence_form>()).lengths;
-    case op::recurrence_gradient:
-      return k == detail::recurrence_gradient_places(n.numbers.as<recurrence_gradient_form>()).lengths;
-    case op::ctc_loss:
-      return k >= 1;
-    case op::ctc_loss_gradient:
-      return k >= 2;
-    default:
-      return false;
-  }
-}
-
 }  // namespace troupe::dnn

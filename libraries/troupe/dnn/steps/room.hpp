@@ -35,7 +35,4 @@ struct ctc_room {
 /// Returns the bytes of a node's room, where numbers have the type; 0: it needs none.
 std::uint64_t room_of(const seen_graph& g, const seen_node& n, dtype numbers) noexcept;
 
-/// Returns true if input `k` of a node is indexes or lengths, which are not computed with.
-bool counts(const seen_node& n, std::size_t k) noexcept;
-
 }  // namespace troupe::dnn

@@ -3,6 +3,9 @@
 // kernels.cu, compiled for the processor.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
+#include "../ctc.cuh"
+#include "../products.cuh"
+#include "../recurrence.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;
