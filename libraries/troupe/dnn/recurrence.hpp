@@ -29,6 +29,7 @@ struct recurrent_state {
   value h;
   std::optional<value> c = {};
 };
+/// The kind of layer, and what goes with its sequences.
 struct recurrence_options {
   recurrent_cell cell = recurrent_cell::lstm;
   bool reversed = false;  ///< each sequence from its last step to its first
@@ -48,10 +49,11 @@ struct recurrent_result {
 /// x is time x batch x inputs.
 recurrent_result recurrence(const value& x, const recurrent_weights& w, const recurrence_options& o);
 
-/// The gradients of what a layer gave; those that are absent are 0.
+/// The gradients of y and of the last states; those that are absent are 0.
 struct recurrent_slopes {
   std::optional<value> y = {}, h = {}, c = {};
 };
+/// The gradients of what a layer was given: x, its weights, the first state.
 struct recurrence_gradients {
   value dx, dinput, drecurrent;
   value dinput_bias, drecurrent_bias, dprojection, dh, dc;  ///< refused if the layer was not given these

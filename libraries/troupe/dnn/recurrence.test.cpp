@@ -3,6 +3,7 @@
 // What recurrences mean, by hand; and how those that do not fit are refused.
 #include <troupe/base/half.hpp>
 #include <troupe/dnn/testing/definition.hpp>
+#include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::dnn {
@@ -188,6 +189,48 @@ TEST_F(dnn_recurrence_refusals, count_the_lists_of_layers) {
             "has a rnn whose initial states are of 2; expected 3, as the weights, or none");
   EXPECT_EQ(rnn_gradient(x, x, w, {x, {}}, {}).dx.why_refused(),
             "has a rnn_gradient whose results are of 0; expected 3, as the weights");
+}
+
+TEST(dnn_recurrence_form, is_seen_only_with_the_tensors_that_it_promises) {
+  const std::int32_t length = 1;
+  const auto is_seen = [&](op what, const recurrence_form& f, std::size_t inputs, std::size_t outputs,
+                           bool last_is_whole = false) {
+    testing::encoding e;
+    e.node(what, {}, {}, f);
+    seen_node& n = e.nodes[0];
+    n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
+    for (std::size_t i = 0; i < inputs; ++i)
+      n.inputs[i] =
+          last_is_whole && i + 1 == inputs ? e.at(&length, dtype::i32, testing::dense({1})) : e.given({1, 1, 1}, {0});
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
+    return !e.seen().empty();
+  };
+  recurrence_form f{};
+  EXPECT_TRUE(is_seen(op::recurrence, f, 3, 3));
+  EXPECT_FALSE(is_seen(op::recurrence, f, 4, 3));
+  EXPECT_FALSE(is_seen(op::recurrence_gradient, f, 4, 3)) << "the gradient of nothing";
+  f.has_dh = 1;
+  EXPECT_TRUE(is_seen(op::recurrence_gradient, f, 5, 3));
+  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3)) << "a gradient that goes in";
+  f = {.cell = recurrent_cell::lstm,
+       .reversed = 0,
+       .has_state = 1,
+       .has_biases = 1,
+       .has_projection = 1,
+       .has_lengths = 1,
+       .has_dy = 0,
+       .has_dh = 0,
+       .has_dc = 0};
+  EXPECT_TRUE(is_seen(op::recurrence, f, 9, 4, true));
+  EXPECT_FALSE(is_seen(op::recurrence, f, 9, 4)) << "lengths of f64";
+  f.has_dy = f.has_dh = f.has_dc = 1;
+  EXPECT_TRUE(is_seen(op::recurrence_gradient, f, 9, 8, true));
+  f.cell = recurrent_cell::gru;
+  EXPECT_FALSE(is_seen(op::recurrence_gradient, f, 8, 7, true)) << "a projection of a GRU";
+  f = {}, f.cell = recurrent_cell(4);
+  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3));
+  f = {}, f.reversed = 2;
+  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 /// Several layers of recurrences, each fed with y of the one before it.
 namespace troupe::dnn {
 
+/// What all layers have in common.
 struct rnn_options {
   recurrent_cell cell = recurrent_cell::lstm;
   /// Each layer goes through the sequences in both directions: its y is that of both, after each other in index 2.
@@ -25,6 +26,7 @@ struct rnn_result {
 rnn_result rnn(const value& x, std::span<const recurrent_weights> weights, const rnn_options& o,
                std::span<const recurrent_state> initial = {});
 
+/// The gradients of what the layers were given, in the order of their results.
 struct rnn_gradients {
   value dx;
   std::vector<recurrence_gradients> layers;
