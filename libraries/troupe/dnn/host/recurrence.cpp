@@ -3,7 +3,7 @@
 // What does not depend on the step before is one product over all steps.
 #include <algorithm>
 #include <troupe/dnn/host/cells.hpp>
-#include <troupe/dnn/host/row_products.hpp>
+#include <troupe/dnn/host/few_lines.hpp>
 #include <troupe/dnn/host/sequences.hpp>
 #include <troupe/dnn/steps/room.hpp>
 #include <vector>
@@ -107,8 +107,8 @@ class forward : recurrence<N> {
   void take_step(std::int64_t t) const {
     N* const lines = reserve_ + t * l.batch * l.line;
     this->for_each_part_of_sums([&](std::int64_t first, std::int64_t rows, std::int64_t further) {
-      multiply_rows<N>(l.batch, rows, l.width, {h_, l.width}, {recurrent_ + first * l.width, l.width, true}, 1,
-                       lines + first + further, l.line);
+      add_product<N>(this->work, l.batch, rows, l.width, {h_, l.width}, {recurrent_ + first * l.width, l.width, true},
+                     lines + first + further, l.line);
     });
     this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
       N *const line = reserve_ + i * l.line, *const h = h_ + b * l.width;
@@ -197,8 +197,9 @@ class backward : recurrence<N> {
       step_cell_back(l, reserve + i * l.line, projection != nullptr ? of_units + b * l.hidden : dh, dh,
                      dc_ + b * l.hidden, slopes, room.data());
     });
-    multiply_rows<N>(l.batch, l.width, l.rows, {slopes_ + t * l.batch * l.slopes() + l.recurrent_slopes(), l.slopes()},
-                     {input(2), l.width}, 1, dh_, l.width);
+    add_product<N>(this->work, l.batch, l.width, l.rows,
+                   {slopes_ + t * l.batch * l.slopes() + l.recurrent_slopes(), l.slopes()}, {input(2), l.width}, dh_,
+                   l.width);
   }
 
   // 0 times what lies beyond a sequence need not be 0.

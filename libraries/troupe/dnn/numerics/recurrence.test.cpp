@@ -114,6 +114,21 @@ TEST_F(dnn_sequences, layers_in_both_directions_are_as_defined) {
   }
 }
 
+TEST_F(dnn_sequences, lengths_do_not_make_all_numbers_double) {
+  const value x = given(dtype::f32, {3, 2, 4}, dense);
+  const recurrent_weights w{given(dtype::f32, {4, 4}, dense), given(dtype::f32, {4, 4}, dense)};
+  stored_tensor &y = stored(dtype::f32, {3, 2, 4}, dense), &lengths = stored(dtype::i32, {2}, dense);
+  lengths.fill([] { return 2; });
+  const auto needs = [&](const recurrence_options& o) {
+    const computation r{.graph = {{recurrence(x, w, o).y, y.operand<access_mode::write>()}}};
+    const auto bytes = engine->run(prepare::of(r));
+    EXPECT_TRUE(bytes);
+    return bytes ? *bytes : 0;
+  };
+  const value of_each(lengths.operand<access_mode::read>());
+  EXPECT_EQ(needs({.cell = recurrent_cell::tanh, .lengths = of_each}), needs({.cell = recurrent_cell::tanh}));
+}
+
 TEST_F(dnn_sequences, losses_of_alignments_and_their_gradients_are_as_defined) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e5m2})
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
