@@ -7,13 +7,16 @@
 #include <troupe/dnn/blocks.hpp>
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/convolution.hpp>
+#include <troupe/dnn/ctc.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>
 #include <troupe/dnn/random.hpp>
+#include <troupe/dnn/recurrence.hpp>
 #include <troupe/dnn/reductions.hpp>
 #include <troupe/dnn/resampling.hpp>
 #include <troupe/dnn/response_norm.hpp>
+#include <troupe/dnn/rnn.hpp>
 #include <troupe/dnn/shaping.hpp>
 #include <troupe/request/request_list.hpp>
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <troupe/base/cat.hpp>
 #include <troupe/dnn/testing/variable.hpp>
 
 namespace troupe::dnn {
@@ -154,6 +155,88 @@ TEST_F(dnn_gradients, of_pooling_follow_its_indexes) {
       [&](const value& dy) {
         return max_pool_index_gradient(dy, max_pool_with_indexes(x.read(), {3, 2}, o).indexes, x.shape, {3, 2}, o);
       });
+}
+
+TEST_F(dnn_gradients, of_recurrences) {
+  const std::int32_t steps[] = {4, 2, 0};
+  const value lengths(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(steps), sizeof steps},
+                             {.rank = 1, .extents = {3}, .strides = {1}}, dtype::i32));
+  for (const auto& [cell, gates, width] : {std::tuple(recurrent_cell::relu, 1, 3),
+                                           {recurrent_cell::tanh, 1, 3},
+                                           {recurrent_cell::lstm, 4, 3},
+                                           {recurrent_cell::lstm, 4, 2},
+                                           {recurrent_cell::gru, 3, 3}}) {
+    SCOPED_TRACE(cat("cell ", static_cast<int>(cell), ", width ", width));
+    const std::int64_t rows = 3 * gates;
+    const bool is_lstm = cell == recurrent_cell::lstm;
+    variable x = any({4, 3, 2}), input = any({rows, 2}), recurrent = any({rows, width}), b = any({rows}),
+             d = any({rows}), projection = any({width, 3}), h = any({3, width}), c = any({3, 3});
+    for (const bool reversed : {false, true}) {
+      const auto weights = [&] {
+        return recurrent_weights{input.read(), recurrent.read(), recurrent_weights::bias{b.read(), d.read()},
+                                 width != 3 ? std::optional(projection.read()) : std::nullopt};
+      };
+      const auto options = [&] {
+        return recurrence_options{cell, reversed,
+                                  recurrent_state{h.read(), is_lstm ? std::optional(c.read()) : std::nullopt}, lengths};
+      };
+      // All that a layer gives as one matrix of sequences, so that one gradient belongs to all of it.
+      const auto all = [&] {
+        const recurrent_result r = recurrence(x.read(), weights(), options());
+        const value y = reshape(transpose(r.y, {1, 0, 2}), {3, 4 * width});
+        return is_lstm ? concatenate({y, r.h, r.c}, 1) : concatenate({y, r.h}, 1);
+      };
+      const auto back = [&](const value& s) {
+        recurrent_slopes slopes{.y = transpose(reshape(slice(s, 1, 0, 4 * width), {3, 4, width}), {1, 0, 2}),
+                                .h = slice(s, 1, 4 * width, width)};
+        if (is_lstm) slopes.c = slice(s, 1, 5 * width, 3);
+        return recurrence_gradient(slopes, x.read(), weights(), recurrence(x.read(), weights(), options()).reserve,
+                                   options());
+      };
+      expect_gradient(x, all, [&](const value& s) { return back(s).dx; });
+      expect_gradient(input, all, [&](const value& s) { return back(s).dinput; });
+      expect_gradient(recurrent, all, [&](const value& s) { return back(s).drecurrent; });
+      expect_gradient(b, all, [&](const value& s) { return back(s).dinput_bias; });
+      expect_gradient(d, all, [&](const value& s) { return back(s).drecurrent_bias; });
+      expect_gradient(h, all, [&](const value& s) { return back(s).dh; });
+      if (is_lstm) expect_gradient(c, all, [&](const value& s) { return back(s).dc; });
+      if (width != 3) expect_gradient(projection, all, [&](const value& s) { return back(s).dprojection; });
+    }
+  }
+}
+
+TEST_F(dnn_gradients, of_layers_in_both_directions) {
+  variable x = any({3, 2, 2}), first = any({12, 2}), second = any({12, 6}), recurrent = any({12, 3});
+  const rnn_options o{.bidirectional = true};
+  const auto weights = [&] {
+    const recurrent_weights one{first.read(), recurrent.read()}, two{second.read(), recurrent.read()};
+    return std::vector{one, one, two, two};
+  };
+  const auto y = [&] { return rnn(x.read(), weights(), o).y; };
+  const auto back = [&](const value& dy) {
+    return rnn_gradient(dy, x.read(), weights(), rnn(x.read(), weights(), o), o);
+  };
+  expect_gradient(x, y, [&](const value& dy) { return back(dy).dx; });
+  expect_gradient(first, y, [&](const value& dy) { return back(dy).layers[0].dinput + back(dy).layers[1].dinput; });
+  expect_gradient(recurrent, y, [&](const value& dy) {
+    const rnn_gradients g = back(dy);
+    return g.layers[0].drecurrent + g.layers[1].drecurrent + g.layers[2].drecurrent + g.layers[3].drecurrent;
+  });
+}
+
+TEST_F(dnn_gradients, of_alignments) {
+  // Repeated labels, one sequence that is shorter than the logits, one without labels.
+  const std::int32_t all[] = {1, 1, 2, 3, 2, 3, 0, 0, 0}, steps[] = {6, 4, 5}, counts[] = {3, 3, 0};
+  const auto whole = [](const std::int32_t* at, tensor_shape s) {
+    return value(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(at), 36}, s, dtype::i32));
+  };
+  const tensor_shape of_batch{.rank = 1, .extents = {3}, .strides = {1}};
+  const ctc_labels l{whole(all, {.rank = 2, .extents = {3, 3}, .strides = {3, 1}}), whole(steps, of_batch),
+                     whole(counts, of_batch)};
+  variable logits = any({6, 3, 4});
+  expect_gradient(
+      logits, [&] { return ctc_loss(logits.read(), l); },
+      [&](const value& dloss) { return ctc_loss_gradient(dloss, logits.read(), l); });
 }
 
 }  // namespace

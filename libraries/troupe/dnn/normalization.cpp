@@ -98,13 +98,6 @@ normalized with(const value& x, request_of_norm r, const std::optional<affine>& 
   return {all[0], all[1], all[2]};
 }
 
-// What an output that was not asked for is.
-value none(op what, std::string_view name, std::string_view output, std::string expected) {
-  maker m(what, name, std::vector<value>());
-  m.refuse(output, "is not computed", std::move(expected));
-  return m.done();
-}
-
 normalization_gradients gradient(const value& dy, const value& x, const normalized& of,
                                  const std::optional<value>& scale, bool rms) {
   const std::string_view name = rms ? "rms_norm_gradient" : "normalization_gradient";
@@ -137,7 +130,7 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
   for (std::size_t i = 1; i < outputs; ++i) m.gives(type, scale->extents());
   std::vector<value> all = m.all(outputs);
   const auto missing = [&](std::string_view what) {
-    return none(op::normalization_gradient, name, what, "a scale, if its gradient is wanted");
+    return detail::not_computed(op::normalization_gradient, name, what, "a scale, if its gradient is wanted");
   };
   return {all[0], outputs > 1 ? all[1] : missing("dscale"), outputs > 2 ? all[2] : missing("doffset")};
 }
@@ -175,7 +168,8 @@ batch_normalized batch_norm(const value& x, double epsilon, const std::optional<
   if (running) r.running = &*running;
   std::vector<value> all = normalized_by(x, r);
   if (!running)
-    all.resize(5, none(op::normalization, "batch_norm", "next running average", "running averages to be given"));
+    all.resize(5, detail::not_computed(op::normalization, "batch_norm", "next running average",
+                                       "running averages to be given"));
   return {{all[0], all[1], all[2]}, all[3], all[4]};
 }
 

@@ -40,6 +40,10 @@ enum class op : std::uint8_t {
   pooling_index_gradient,
   block_quantization,
   block_dequantization,
+  recurrence,  ///< a layer of cells, from step to step in one direction
+  recurrence_gradient,
+  ctc_loss,  ///< of alignments of labels to steps
+  ctc_loss_gradient,
 };
 
 /// Name of an operation, and how many tensors it has.
@@ -78,10 +82,14 @@ inline constexpr op_info op_table[] = {
     {"pooling_index_gradient", 2, 2, 1, 1},
     {"block_quantization", 1, 1, 2, 2},
     {"block_dequantization", 2, 2, 1, 1},
+    {"recurrence", 3, 9, 3, 4},
+    {"recurrence_gradient", 5, 9, 3, 8},
+    {"ctc_loss", 4, 4, 1, 1},
+    {"ctc_loss_gradient", 5, 5, 1, 1},
 };
 
 /// Returns true if the value, which can come from another process, is one of the operations.
-constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::block_dequantization; }
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::ctc_loss_gradient; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 

@@ -46,6 +46,8 @@ class maker {
   }
   /// Requires an input to have elements, and from `least` to `most` indexes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
+  /// Requires an input to be i32 in memory, which engines read as they are. Returns fine().
+  bool is_whole(std::string_view input, const value& v);
 
   template <class F>
   void with(const F& numbers) {
@@ -65,6 +67,9 @@ class maker {
   std::string name_;
   producer made_;
 };
+
+/// Returns what an output is that was not asked for.
+value not_computed(op what, std::string_view name, std::string_view output, std::string expected);
 
 /// Returns true for the types of elements: one real number that a double has exactly.
 bool is_element(dtype t) noexcept;

@@ -248,6 +248,14 @@ class evaluation {
         return detail::quantize_blocks(f.as<block_form>(), in[0], out[0], out[1]);
       case op::block_dequantization:
         return detail::dequantize_blocks(f.as<block_form>(), in[0], in[1], out[0]);
+      case op::recurrence:
+        return detail::recur(f.as<recurrence_form>(), in, out);
+      case op::recurrence_gradient:
+        return detail::find_recurrence_gradient(f.as<recurrence_gradient_form>(), in, out);
+      case op::ctc_loss:
+        return detail::find_ctc_loss(f.as<ctc_form>(), in, out[0]);
+      case op::ctc_loss_gradient:
+        return detail::find_ctc_loss_gradient(f.as<ctc_form>(), in, out[0]);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <troupe/dnn/internal/recurrence_layout.hpp>
 #include <troupe/dnn/seen.hpp>
 #include <troupe/request/records.hpp>
 
@@ -46,6 +47,19 @@ bool attends_soundly(const seen_node& n) noexcept {
   return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
 }
 
+bool recurs_soundly(const seen_node& n) noexcept {
+  const auto f = n.numbers.as<recurrence_form>();
+  const std::int64_t flags[] = {f.reversed,    f.has_state, f.has_biases, f.has_projection,
+                                f.has_lengths, f.has_dy,    f.has_dh,     f.has_dc};
+  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru || !std::all_of(flags, std::end(flags), is_flag))
+    return false;
+  const bool is_lstm = detail::has_c(f.cell);
+  if (!is_lstm && (f.has_projection || f.has_dc)) return false;
+  const auto has_places = [&n](const auto& p) { return n.input_count == p.inputs && n.output_count == p.outputs; };
+  if (n.what == op::recurrence) return !f.has_dy && !f.has_dh && !f.has_dc && has_places(detail::recurrence_places(f));
+  return (f.has_dy || f.has_dh || f.has_dc) && has_places(detail::recurrence_gradient_places(f));
+}
+
 bool has_sound_form(const seen_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
@@ -65,6 +79,9 @@ bool has_sound_form(const seen_node& n) noexcept {
     case op::normalization:
     case op::normalization_gradient:
       return normalizes_soundly(n);
+    case op::recurrence:
+    case op::recurrence_gradient:
+      return recurs_soundly(n);
     case op::softmax:
     case op::softmax_gradient:
       return is_flag(n.numbers.as<softmax_form>().logarithmic);
@@ -108,6 +125,22 @@ bool is_sound(const seen_node& n) noexcept {
 
 }  // namespace
 
+std::size_t seen_node::count_numbers() const noexcept {
+  switch (what) {
+    case op::recurrence:
+    case op::recurrence_gradient:
+      return input_count - (numbers.as<recurrence_form>().has_lengths != 0 ? 1u : 0u);
+    case op::ctc_loss:
+    case op::ctc_loss_gradient:
+      return input_count - 3u;
+    case op::attention:
+    case op::attention_gradient:
+      return attention_inputs(numbers.as<attention_form>(), what == op::attention_gradient).numbers;
+    default:
+      return input_count;
+  }
+}
+
 seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
   head h{};
   if (bytes < sizeof h) return;
@@ -135,13 +168,13 @@ bool seen_graph::is_sound() const noexcept {
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
     if (!has_words(n, tensors_)) return false;
+    for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
+      if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
     const place output = n.what == op::write ? place::memory : place::within;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
       states[t] = n.what == op::write ? state::written : state::computed;
     }
-    for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
-      if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
   }
   // What is written is not read, neither before nor after.
   for (const seen_node& n : nodes_)

@@ -32,20 +32,17 @@ static_assert(sizeof(seen_tensor) == 152);
 
 /// A node. Its inputs are outputs of nodes before it, or given.
 struct seen_node {
-  static constexpr std::size_t most_inputs = 12, most_outputs = 5;
+  static constexpr std::size_t most_inputs = 12, most_outputs = 8;
   op what;
-  std::uint8_t input_count, output_count, unused[3];
+  std::uint8_t input_count, output_count, unused[5];
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
   form numbers;
 
   /// Returns how many inputs, the first, hold numbers. The others hold places or counts: i32 in memory, which engines
   /// read as they are.
-  std::size_t count_numbers() const noexcept {
-    return is_attention(what) ? attention_inputs(numbers.as<attention_form>(), what == op::attention_gradient).numbers
-                              : input_count;
-  }
+  std::size_t count_numbers() const noexcept;
 };
-static_assert(sizeof(seen_node) == 168);
+static_assert(sizeof(seen_node) == 176);
 
 /// Memory that a graph reads or writes.
 struct seen_memory {

@@ -43,6 +43,14 @@ bool maker::has_rank(std::string_view input, const value& v, std::size_t least, 
   return fine();
 }
 
+bool maker::is_whole(std::string_view input, const value& v) {
+  if (!v.from().memory)
+    refuse(input, "is computed", "i32 that are read from memory");
+  else if (v.type() != dtype::i32)
+    refuse(input, cat("holds ", to_string(v.type())), "i32");
+  return fine();
+}
+
 void maker::gives(dtype type, std::span<const std::int64_t> extents) {
   if (!fine()) return;
   producer::output out{type, {.rank = extents.size()}};
@@ -75,6 +83,12 @@ std::string maker::text_of(std::span<const std::int64_t> extents) {
   return out;
 }
 std::string maker::text_of(const value& v) { return v.rank() == 0 ? "is a number" : "is " + text_of(v.extents()); }
+
+value not_computed(op what, std::string_view name, std::string_view output, std::string expected) {
+  maker m(what, name, std::vector<value>());
+  m.refuse(output, "is not computed", std::move(expected));
+  return m.done();
+}
 
 bool is_element(dtype t) noexcept {
   return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;

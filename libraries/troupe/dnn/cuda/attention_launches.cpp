@@ -4,7 +4,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_arguments.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
-#include <troupe/dnn/cuda/launch_kernel.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 
 namespace troupe::dnn {
@@ -45,7 +45,7 @@ attending arguments_of(const whole_step& s, const launch_site& w) {
           .statistics = gradient ? w.at(s.inputs[2]) : nullptr,
           .to = w.at(s.outputs[0]),
           .second = w.at(s.outputs[1]),
-          .room = s.room ? w.at(*s.room) : nullptr};
+          .room = s.room.is_buffer ? w.at(s.room) : nullptr};
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class cuda_dnn {
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
   cuda_dnn(cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor)
       : kernels_(std::move(kernels)),
-        most_blocks_(32 * static_cast<std::int64_t>(multiprocessors)),
+        most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)) {}
 
   template <class Request>

@@ -22,6 +22,10 @@ TEST_F(dnn_cuda, divides_passes_that_are_longer_than_a_kernel_takes) {
   expect_as_defined(all, dtype::f32, 1e-5);
 }
 
+TEST_F(dnn_cuda, multiplies_in_large_tiles_where_there_are_enough_of_them) {
+  expect_as_defined({product(given(dtype::f32, {3, 450, 17}), given(dtype::f32, {3, 17, 449}))}, dtype::f32, 1e-5);
+}
+
 TEST_F(dnn_cuda, keeps_to_the_workspace) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});

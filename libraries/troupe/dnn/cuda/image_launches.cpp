@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/cuda/kernel_image_arguments.hpp>
-#include <troupe/dnn/cuda/launch_kernel.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/sampling.hpp>
 
 namespace troupe::dnn {

@@ -92,9 +92,14 @@ struct pooling {
   void* to;
 };
 
+/// Threads of a block that computes a tile of a product.
+inline constexpr unsigned product_threads = 256;
+
 struct multiplying {
   std::int64_t m, n, k;
-  indexes batch;  ///< x: a, scale: b; the product has no gaps
+  std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< how far elements lie apart
+  std::int64_t adds;                                     ///< 1: to what c holds
+  indexes batch;                                         ///< x: a, scale: b, statistics: c
   const void *a, *b;
   void* c;
 };

@@ -5,6 +5,9 @@
 #include "attention_gradient.cuh"
 #include "blocks.cuh"
 #include "images.cuh"
+#include "ctc.cuh"
+#include "products.cuh"
+#include "recurrence.cuh"
 #include "windows.cuh"
 
 using namespace troupe::dnn;

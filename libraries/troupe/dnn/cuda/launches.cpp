@@ -4,8 +4,9 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
-#include <troupe/dnn/cuda/launch_kernel.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/cuda/sequences.hpp>
 #include <troupe/dnn/generator.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
@@ -171,21 +172,29 @@ result<void> pool(const whole_step& s, const launch_site& w) {
 result<void> multiply(const whole_step& s, const launch_site& w) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
   const std::size_t rank = c.rank;
-  kernel_arguments::multiplying r{.m = c.extents[rank - 2],
-                                  .n = c.extents[rank - 1],
-                                  .k = a.extents[rank - 1],
+  const std::int64_t m = c.extents[rank - 2], n = c.extents[rank - 1], k = a.extents[rank - 1];
+  kernel_arguments::multiplying r{.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .a_row = k,
+                                  .a_column = 1,
+                                  .b_row = n,
+                                  .b_column = 1,
+                                  .c_row = n,
+                                  .adds = 0,
                                   .batch = {},
                                   .a = w.at(s.inputs[0]),
                                   .b = w.at(s.inputs[1]),
                                   .c = w.at(s.outputs[0])};
-  const indexes of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents);
+  const indexes of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents),
+                of_c = dense_strides(c);
   r.batch.count = 1;
   for (std::size_t i = 0; i + 2 < rank; ++i) {
-    const auto k = static_cast<std::size_t>(r.batch.rank++);
-    r.batch.extents[k] = c.extents[i], r.batch.count *= c.extents[i];
-    r.batch.x[k] = of_a[i], r.batch.scale[k] = of_b[i];
+    const auto at = static_cast<std::size_t>(r.batch.rank++);
+    r.batch.extents[at] = c.extents[i], r.batch.count *= c.extents[i];
+    r.batch.x[at] = of_a[i], r.batch.scale[at] = of_b[i], r.batch.statistics[at] = of_c[i];
   }
-  return launch_for<"multiply">(w, elements_of(c), r);
+  return launch_product(w, r);
 }
 
 }  // namespace
@@ -264,6 +273,13 @@ result<void> enqueue(const whole_step& s, const launch_site& w) {
     case op::block_quantization:
     case op::block_dequantization:
       return enqueue_of_blocks(s, w);
+    case op::recurrence:
+      return enqueue_recurrence(s, w);
+    case op::recurrence_gradient:
+      return enqueue_recurrence_gradient(s, w);
+    case op::ctc_loss:
+    case op::ctc_loss_gradient:
+      return enqueue_ctc(s, w);
     default:
       return softmax(s, w, true);
   }

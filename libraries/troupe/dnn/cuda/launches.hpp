@@ -8,6 +8,9 @@
 
 namespace troupe::dnn {
 
+/// How many blocks a launch is worth for each multiprocessor.
+inline constexpr std::int64_t blocks_of_a_multiprocessor = 32;
+
 /// Where a graph is computed: its addresses, memory between its steps, and the stream.
 struct launch_site {
   const cuda::kernel_set& kernels;

@@ -155,16 +155,4 @@ __device__ void pool_gradient(const kernel_arguments::pooling& r) {
   }
 }
 
-template <class N>
-__device__ void multiply(const kernel_arguments::multiplying& r) {
-  for (i64 n = first_of_thread(); n < r.batch.count * r.m * r.n; n += all_threads()) {
-    const places at = place_of(r.batch, n / (r.m * r.n));
-    const N* const a = static_cast<const N*>(r.a) + at.x + n / r.n % r.m * r.k;
-    const N* const b = static_cast<const N*>(r.b) + at.scale + n % r.n;
-    N sum = 0;
-    for (i64 k = 0; k < r.k; ++k) sum += a[k] * b[k * r.n];
-    static_cast<N*>(r.c)[n] = sum;
-  }
-}
-
 }  // namespace troupe::dnn::on_gpu

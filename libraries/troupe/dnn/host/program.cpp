@@ -6,6 +6,7 @@
 #include <troupe/dnn/host/images.hpp>
 #include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/program.hpp>
+#include <troupe/dnn/host/sequences.hpp>
 #include <troupe/dnn/host/sets.hpp>
 #include <troupe/dnn/host/windows.hpp>
 
@@ -90,6 +91,14 @@ void carry_out(const whole_step& s, const workspace& w) {
       return quantize_blocks<N>(w, f.as<block_form>(), in[0], to, s.outputs[1]);
     case op::block_dequantization:
       return dequantize_blocks<N>(w, f.as<block_form>(), in[0], in[1], to);
+    case op::recurrence:
+      return recur<N>(w, s);
+    case op::recurrence_gradient:
+      return recurrence_gradient<N>(w, s);
+    case op::ctc_loss:
+      return ctc_loss<N>(w, s);
+    case op::ctc_loss_gradient:
+      return ctc_loss_gradient<N>(w, s);
     default:
       return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
   }

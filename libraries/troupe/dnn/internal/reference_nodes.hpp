@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/sequence_forms.hpp>
 #include <utility>
 
 /// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
@@ -73,5 +74,11 @@ void find_index_gradient(const pooling_form& f, input_values dy, input_values in
 
 void quantize_blocks(const block_form& f, input_values x, output_values elements, output_values scales);
 void dequantize_blocks(const block_form& f, input_values elements, input_values scales, output_values y);
+void recur(const recurrence_form& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_recurrence_gradient(const recurrence_gradient_form& f, std::span<const input_values> in,
+                              std::span<const output_values> out);
+
+void find_ctc_loss(const ctc_form& f, std::span<const input_values> in, output_values losses);
+void find_ctc_loss_gradient(const ctc_form& f, std::span<const input_values> in, output_values dlogits);
 
 }  // namespace troupe::dnn::detail

@@ -4,6 +4,7 @@
 #include <optional>
 #include <troupe/base/round_up.hpp>
 #include <troupe/dnn/steps/precision.hpp>
+#include <troupe/dnn/steps/room.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -28,6 +29,7 @@ class planner {
   struct tensor_state {
     std::optional<location> place;        ///< where it can be read
     std::optional<location> dense;        ///< a copy in the type of numbers, without gaps
+    std::optional<location> whole;        ///< a copy of integers without gaps
     std::optional<location> other;        ///< a copy as a claim wants it
     const tensor_shape* order = nullptr;  ///< as a claim wants it, if it is kept in memory between steps
     std::optional<std::uint16_t> slot;    ///< the operation of the open pass that has it
@@ -65,10 +67,14 @@ class planner {
     dense.strides = dense_strides(s);
     return new_buffer(dense, out_.numbers);
   }
+  location new_room(std::uint64_t bytes) {
+    return new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(bytes)}, .strides = {1}}, dtype::u8);
+  }
   location result(std::uint16_t t);
   location kept(std::uint16_t t);
   location place_of(std::uint16_t t);
   location dense(std::uint16_t t);
+  location whole(std::uint16_t t);
   void add_view(const seen_node& n);
   void add_concatenation(const seen_node& n);
   void add_whole(const seen_node& n);
@@ -315,6 +321,19 @@ location planner::dense(std::uint16_t t) {
   return *s.dense;
 }
 
+// Integers in memory, as they are but without gaps.
+location planner::whole(std::uint16_t t) {
+  tensor_state& s = tensors_[t];
+  if (is_dense(s.place->shape)) return *s.place;
+  if (!s.whole) {
+    tensor_shape shape = s.place->shape;
+    shape.strides = dense_strides(shape);
+    s.whole = new_buffer(shape, dtype::i32);
+    copy(*s.place, *s.whole);
+  }
+  return *s.whole;
+}
+
 void planner::add_view(const seen_node& n) {
   location l = n.what == op::reshape ? dense(n.inputs[0]) : place_of(n.inputs[0]);
   const tensor_shape before = l.shape;
@@ -346,13 +365,16 @@ void planner::add_concatenation(const seen_node& n) {
 void planner::add_whole(const seen_node& n) {
   whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
-    s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : place_of(n.inputs[k]));
+    s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : whole(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
+  const std::int64_t of_engine = most_.room != nullptr ? most_.room(s) : 0;
+  const std::uint64_t room =
+      room_of(graph_, n, out_.numbers) + static_cast<std::uint64_t>(of_engine) * bytes_of(out_.numbers);
+  if (room != 0) s.room = new_room(room);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
-  if (const std::int64_t numbers = most_.room != nullptr ? most_.room(s) : 0; numbers > 0)
-    use(*(s.room = new_buffer({.rank = 1, .extents = {numbers}})));
+  use(s.room);
   out_.steps.emplace_back(std::move(s));
 }
 
@@ -379,9 +401,7 @@ void planner::add_claimed(std::size_t which) {
     if (!place) place = new_buffer(out.shape, out.type);
     s.outputs.push_back(*place);
   }
-  if (c.workspace != 0)
-    s.workspace =
-        new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(c.workspace)}, .strides = {1}}, dtype::u8);
+  if (c.workspace != 0) s.workspace = new_room(c.workspace);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
   if (s.workspace) use(*s.workspace);

@@ -43,7 +43,7 @@ struct whole_step {
   op what{};
   form numbers;
   std::vector<location> inputs, outputs;
-  std::optional<location> room;  ///< memory for this step alone
+  location room = {};  ///< memory beside them, of bytes; see room.hpp
 };
 
 /// Nodes that an engine computes together, in a way of its own, with what they read and write as it lies in memory.

@@ -6,7 +6,10 @@
 #include "../attention.cuh"
 #include "../attention_gradient.cuh"
 #include "../blocks.cuh"
+#include "../ctc.cuh"
 #include "../images.cuh"
+#include "../products.cuh"
+#include "../recurrence.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 
+/// How our kernels are launched for a step.
 namespace troupe::dnn {
 
-/// Launches a kernel of our own, of the numbers that the graph is computed in.
+/// Launches the kernel that is called so, for the numbers of the graph.
 template <fixed_string Name, class A>
 result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
   const bool is_float = w.all.numbers == dtype::f32;
@@ -18,6 +20,17 @@ template <fixed_string Name, class A>
 result<void> launch_for(const launch_site& w, std::int64_t elements, const A& arguments) {
   constexpr unsigned threads = 256;
   return launch<Name>(w, (elements + threads - 1) / threads, threads, arguments);
+}
+
+/// Launches a product, in large tiles if there are enough of them for this GPU.
+inline result<void> launch_product(const launch_site& w, const kernel_arguments::multiplying& r) {
+  const auto tiles = [&](std::int64_t rows, std::int64_t columns) {
+    return r.batch.count * ((r.m + rows - 1) / rows) * ((r.n + columns - 1) / columns);
+  };
+  using kernel_arguments::product_threads;
+  if (tiles(64, 64) >= w.most_blocks / blocks_of_a_multiprocessor)
+    return launch<"multiply">(w, tiles(64, 64), product_threads, r);
+  return launch<"multiply_few">(w, tiles(16, 32), product_threads, r);
 }
 
 }  // namespace troupe::dnn

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <troupe/dnn/dnn.hpp>
+
+#include <tests/contract/contract.hpp>
+
+namespace troupe::whole {
+namespace {
+
+// A layer of one unit that adds x to its state, over a sequence of 3 steps and one of 1.
+struct recurrent_layer {
+  using request = dnn::computation;
+  static constexpr const char* bad_field =
+      "graph has a recurrence whose recurrent weights is 1 x 2; expected 1 x 1, as there are rows for each gate";
+  static request make(const device& gpu, extent width) {
+    const tensor x(gpu.upload(std::vector<float>{1, 10, 2, 20, 4, 40}), {3, 2, 1}), y(gpu.alloc<float>(6), {3, 2, 1});
+    const tensor input(gpu.upload(std::vector<float>{1}), {1, 1}),
+        recurrent(gpu.upload(std::vector<float>{1, 1}), {1, width});
+    const auto lengths = gpu.upload(std::vector<std::int32_t>{3, 1});
+    const dnn::recurrent_result r = dnn::recurrence(dnn::read(x), {dnn::read(input), dnn::read(recurrent)},
+                                                    {.cell = dnn::recurrent_cell::relu, .lengths = dnn::read(lengths)});
+    return {.graph = {write(r.y, y)}};
+  }
+  static request good(const device& gpu) { return make(gpu, 1); }
+  static request bad(const device& gpu) { return make(gpu, 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(gpu.download(buffer<float>(r.graph.memory().back().range)).get().value(),
+              (std::vector<float>{1, 10, 3, 0, 7, 0}));
+  }
+};
+
+// The loss of one label in two steps of three equal probabilities.
+struct alignment {
+  using request = dnn::computation;
+  static constexpr const char* bad_field = "graph has a ctc_loss whose blank is 3; expected one of the 3 classes";
+  static request make(const device& gpu, std::int64_t blank) {
+    const auto one = gpu.upload(std::vector<std::int32_t>{1}), two = gpu.upload(std::vector<std::int32_t>{2}),
+               label = gpu.upload(std::vector<std::int32_t>{1});
+    const tensor logits(gpu.upload(std::vector<float>(6)), {2, 1, 3}), loss(gpu.alloc<float>(1), {1});
+    const dnn::value l =
+        dnn::ctc_loss(dnn::read(logits), {dnn::read(tensor(label, {1, 1})), dnn::read(two), dnn::read(one), blank});
+    return {.graph = {write(l, loss)}};
+  }
+  static request good(const device& gpu) { return make(gpu, 0); }
+  static request bad(const device& gpu) { return make(gpu, 3); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    const auto loss = gpu.download(buffer<float>(r.graph.memory().back().range)).get().value();
+    EXPECT_NEAR(loss[0], std::log(3.0f), 1e-5f);
+  }
+};
+
+using dnn_sequence_cases = testing::Types<recurrent_layer, alignment>;
+INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, library_actor, dnn_sequence_cases);
+
+}  // namespace
+}  // namespace troupe::whole

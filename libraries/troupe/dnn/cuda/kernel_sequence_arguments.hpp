@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// What kernels for sequences are given; see kernel_arguments.hpp.
+namespace troupe::dnn::kernel_arguments {
+
+/// See detail::recurrence_layout.
+struct recurrence {
+  std::int64_t cell, time, batch, inputs, hidden, width, rows;
+  std::int64_t before_reset, c_before, unprojected, h_before, line, slopes, recurrent_slopes;
+  const std::int32_t* lengths;  ///< null: all sequences have all steps
+};
+struct recurring {
+  recurrence of;
+  std::int64_t step;
+  const void *h0, *c0, *input_bias, *recurrent_bias;
+  void *y, *h, *c, *reserve;
+};
+/// See recurrence_room.
+struct recurring_back {
+  recurrence of;
+  std::int64_t step;
+  const void *x, *dy, *dlast_h, *dlast_c, *reserve;
+  void *slopes, *dh, *dc, *projected, *of_units, *kept_x;
+};
+/// The sums of columns, whose lines lie `stride` apart.
+struct adding_lines {
+  std::int64_t lines, columns, stride;
+  const void* x;
+  void* to;
+};
+/// Threads of a block that adds lines: columns, and lines at a time.
+inline constexpr unsigned added_columns = 16, added_lines = 16;
+
+/// See ctc_room.
+struct aligning {
+  std::int64_t time, batch, classes, longest, blank, states;
+  std::int64_t kept;  ///< the steps whose sums are kept
+  const void *logits, *dloss;
+  const std::int32_t *labels, *steps, *counts;
+  double *norms, *forward, *backward, *next, *losses;
+  void* to;  ///< losses, or the gradient of the logits
+};
+
+}  // namespace troupe::dnn::kernel_arguments

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/sequence_forms.hpp>
+
+#include "elements.cuh"
+#include "kernel_sequence_arguments.hpp"
+
+/// What a step of a recurrence does between its products. Each element is written by one thread.
+namespace troupe::dnn::on_gpu {
+
+__device__ inline recurrent_cell cell_of(const kernel_arguments::recurrence& l) {
+  return static_cast<recurrent_cell>(l.cell);
+}
+__device__ inline bool has_step(const kernel_arguments::recurrence& l, i64 b, i64 t) {
+  return l.lengths == nullptr || t < l.lengths[b];
+}
+template <class N>
+__device__ N sigmoid_of(N x) {
+  return epilogue::value_of(epilogue::op::sigmoid, x);
+}
+template <class N>
+__device__ N tanh_of(N x) {
+  return epilogue::value_of(epilogue::op::tanh, x);
+}
+template <class N>
+__device__ void fill(void* to, const void* from, i64 count) {
+  for (i64 n = first_of_thread(); n < count; n += all_threads())
+    static_cast<N*>(to)[n] = from != nullptr ? static_cast<const N*>(from)[n] : N(0);
+}
+
+/// The first state, and the biases in the reserve, to which products are added.
+template <class N>
+__device__ void recurrence_begin(const kernel_arguments::recurring& r) {
+  const auto& l = r.of;
+  fill<N>(r.h, r.h0, l.batch * l.width);
+  if (r.c != nullptr) fill<N>(r.c, r.c0, l.batch * l.hidden);
+  const bool is_gru = cell_of(l) == recurrent_cell::gru;
+  const i64 sums = l.rows + (is_gru ? l.hidden : 0), together = is_gru ? 2 * l.hidden : l.rows;
+  const N *const b = static_cast<const N*>(r.input_bias), *const d = static_cast<const N*>(r.recurrent_bias);
+  for (i64 n = first_of_thread(); n < l.time * l.batch * sums; n += all_threads()) {
+    const i64 i = n % sums;
+    N sum = 0;
+    if (b != nullptr && i < l.rows) sum += b[i];
+    if (d != nullptr && i < together) sum += d[i];
+    if (d != nullptr && i >= l.rows) sum += d[i - l.hidden];
+    static_cast<N*>(r.reserve)[n / sums * l.line + i] = sum;
+  }
+}
+
+/// From the sums of unit j: the gates, and what the unit gives.
+template <class N>
+__device__ N step_unit(const kernel_arguments::recurrence& l, N* line, i64 j, N h, N* c) {
+  const auto gate = [&](i64 i) -> N& { return line[i * l.hidden + j]; };
+  switch (cell_of(l)) {
+    case recurrent_cell::relu:
+      return gate(0) = epilogue::value_of(epilogue::op::relu, gate(0));
+    case recurrent_cell::tanh:
+      return gate(0) = tanh_of(gate(0));
+    case recurrent_cell::lstm: {
+      const N i = gate(0) = sigmoid_of(gate(0)), f = gate(1) = sigmoid_of(gate(1)), g = gate(2) = tanh_of(gate(2)),
+              o = gate(3) = sigmoid_of(gate(3));
+      line[l.c_before + j] = *c;
+      *c = f * *c + i * g;
+      return o * tanh_of(*c);
+    }
+    default: {
+      const N z = gate(1) = sigmoid_of(gate(1)), reset = gate(0) = sigmoid_of(gate(0)),
+              n = gate(2) = tanh_of(gate(2) + reset * line[l.before_reset + j]);
+      return (1 - z) * n + z * h;
+    }
+  }
+}
+
+/// A step, from its sums. What is projected is written to the reserve, and not to h.
+template <class N>
+__device__ void recurrence_step(const kernel_arguments::recurring& r) {
+  const auto& l = r.of;
+  const i64 across = l.width > l.hidden ? l.width : l.hidden;
+  for (i64 n = first_of_thread(); n < l.batch * across; n += all_threads()) {
+    const i64 b = n / across, j = n % across, at = r.step * l.batch + b;
+    N* const line = static_cast<N*>(r.reserve) + at * l.line;
+    if (!has_step(l, b, r.step)) {
+      for (i64 i = j; i < l.line; i += across) line[i] = 0;
+      if (j < l.width) static_cast<N*>(r.y)[at * l.width + j] = 0;
+      continue;
+    }
+    N* const h = static_cast<N*>(r.h) + b * l.width + j;
+    const N before = j < l.width ? *h : N(0);
+    if (j < l.width) line[l.h_before + j] = before;
+    if (j >= l.hidden) continue;
+    N* const c = r.c != nullptr ? static_cast<N*>(r.c) + b * l.hidden + j : nullptr;
+    const N given = step_unit(l, line, j, before, c);
+    if (l.unprojected != 0)
+      line[l.unprojected + j] = given;
+    else
+      *h = static_cast<N*>(r.y)[at * l.width + j] = given;
+  }
+}
+/// What a step projected is the state.
+template <class N>
+__device__ void recurrence_keep(const kernel_arguments::recurring& r) {
+  const auto& l = r.of;
+  for (i64 n = first_of_thread(); n < l.batch * l.width; n += all_threads()) {
+    N& y = static_cast<N*>(r.y)[r.step * l.batch * l.width + n];
+    if (has_step(l, n / l.width, r.step))
+      static_cast<N*>(r.h)[n] = y;
+    else
+      y = 0;
+  }
+}
+
+/// The gradient of the last state, and x without what is not used: 0 times that need not be 0.
+template <class N>
+__device__ void recurrence_back_begin(const kernel_arguments::recurring_back& r) {
+  const auto& l = r.of;
+  fill<N>(r.dh, r.dlast_h, l.batch * l.width);
+  if (r.dc != nullptr) fill<N>(r.dc, r.dlast_c, l.batch * l.hidden);
+  if (l.lengths == nullptr) return;
+  for (i64 n = first_of_thread(); n < l.time * l.batch * l.inputs; n += all_threads()) {
+    const i64 line = n / l.inputs;
+    static_cast<N*>(r.kept_x)[n] = has_step(l, line % l.batch, line / l.batch) ? static_cast<const N*>(r.x)[n] : N(0);
+  }
+}
+/// The gradient of what a step projected.
+template <class N>
+__device__ void recurrence_back_sum(const kernel_arguments::recurring_back& r) {
+  const auto& l = r.of;
+  for (i64 n = first_of_thread(); n < l.batch * l.width; n += all_threads()) {
+    const i64 at = r.step * l.batch * l.width + n;
+    N& dh = static_cast<N*>(r.dh)[n];
+    N sum = 0;
+    if (has_step(l, n / l.width, r.step)) {
+      sum = dh + (r.dy != nullptr ? static_cast<const N*>(r.dy)[at] : N(0));
+      dh = 0;
+    }
+    static_cast<N*>(r.projected)[at] = sum;
+  }
+}
+
+/// From the gradient of what unit j gave: those of its gates' sums. Returns what of it is that of h before the step.
+template <class N>
+__device__ N step_unit_back(const kernel_arguments::recurrence& l, const N* line, i64 j, N d, N* dc, N* slopes) {
+  const auto gate = [&](i64 i) { return line[i * l.hidden + j]; };
+  const auto to = [&](i64 i) -> N& { return slopes[i * l.hidden + j]; };
+  const auto of_sigmoid = [](N y) { return y * (1 - y); };
+  const auto of_tanh = [](N y) { return 1 - y * y; };
+  switch (cell_of(l)) {
+    case recurrent_cell::relu:
+      to(0) = gate(0) > 0 ? d : N(0);
+      return 0;
+    case recurrent_cell::tanh:
+      to(0) = d * of_tanh(gate(0));
+      return 0;
+    case recurrent_cell::lstm: {
+      const N before = line[l.c_before + j], c = tanh_of(gate(1) * before + gate(0) * gate(2));
+      const N slope = *dc + d * gate(3) * of_tanh(c);
+      to(0) = slope * gate(2) * of_sigmoid(gate(0)), to(1) = slope * before * of_sigmoid(gate(1));
+      to(2) = slope * gate(0) * of_tanh(gate(2)), to(3) = d * c * of_sigmoid(gate(3));
+      *dc = slope * gate(1);
+      return 0;
+    }
+    default: {
+      const N reset = gate(0), z = gate(1), c = gate(2), candidate = d * (1 - z) * of_tanh(c);
+      to(0) = to(3) = candidate * line[l.before_reset + j] * of_sigmoid(reset);
+      to(1) = to(4) = d * (line[l.h_before + j] - c) * of_sigmoid(z);
+      to(2) = candidate, to(5) = candidate * reset;
+      return d * z;
+    }
+  }
+}
+template <class N>
+__device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
+  const auto& l = r.of;
+  for (i64 n = first_of_thread(); n < l.batch * l.hidden; n += all_threads()) {
+    const i64 b = n / l.hidden, j = n % l.hidden, at = r.step * l.batch + b;
+    N* const slopes = static_cast<N*>(r.slopes) + at * l.slopes;
+    if (!has_step(l, b, r.step)) {
+      for (i64 i = j; i < l.slopes; i += l.hidden) slopes[i] = 0;
+      continue;
+    }
+    const N* const line = static_cast<const N*>(r.reserve) + at * l.line;
+    N* const dc = r.dc != nullptr ? static_cast<N*>(r.dc) + n : nullptr;
+    if (r.of_units != nullptr) {
+      step_unit_back(l, line, j, static_cast<const N*>(r.of_units)[n], dc, slopes);
+      continue;
+    }
+    N& dh = static_cast<N*>(r.dh)[n];
+    const N d = dh + (r.dy != nullptr ? static_cast<const N*>(r.dy)[at * l.width + j] : N(0));
+    dh = step_unit_back(l, line, j, d, dc, slopes);
+  }
+}
+
+/// A block adds up some columns, in a fixed order.
+template <class N>
+__device__ void add_lines(const kernel_arguments::adding_lines& r) {
+  using kernel_arguments::added_columns, kernel_arguments::added_lines;
+  __shared__ double sums[added_lines][added_columns];
+  const unsigned mine = threadIdx.x % added_columns, part = threadIdx.x / added_columns;
+  for (i64 first = static_cast<i64>(blockIdx.x) * added_columns; first < r.columns;
+       first += static_cast<i64>(gridDim.x) * added_columns) {
+    const i64 column = first + mine;
+    double sum = 0;
+    for (i64 i = part; column < r.columns && i < r.lines; i += added_lines)
+      sum += static_cast<double>(static_cast<const N*>(r.x)[i * r.stride + column]);
+    sums[part][mine] = sum;
+    __syncthreads();
+    for (unsigned p = 1; part == 0 && p < added_lines; ++p) sum += sums[p][mine];
+    if (part == 0 && column < r.columns) static_cast<N*>(r.to)[column] = static_cast<N>(sum);
+    __syncthreads();
+  }
+}
+
+}  // namespace troupe::dnn::on_gpu

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/kernel_sequence_arguments.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/cuda/sequences.hpp>
+#include <troupe/dnn/steps/room.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using kernel_arguments::set_threads;
+
+kernel_arguments::recurrence arguments_of(const detail::recurrence_layout& l, const std::int32_t* lengths) noexcept {
+  return {.cell = static_cast<std::int64_t>(l.cell),
+          .time = l.time,
+          .batch = l.batch,
+          .inputs = l.inputs,
+          .hidden = l.hidden,
+          .width = l.width,
+          .rows = l.rows,
+          .before_reset = l.before_reset,
+          .c_before = l.c_before,
+          .unprojected = l.unprojected,
+          .h_before = l.h_before,
+          .line = l.line,
+          .slopes = l.slopes(),
+          .recurrent_slopes = l.recurrent_slopes(),
+          .lengths = lengths};
+}
+
+// Where tensors and room are on the GPU.
+class places_on_gpu {
+ public:
+  places_on_gpu(const whole_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
+  void* input(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.inputs[k]) : nullptr; }
+  void* output(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.outputs[k]) : nullptr; }
+  const std::int32_t* whole(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
+  void* room(std::int64_t first) const noexcept { return further(site_.at(step_.room), first); }
+  void* further(const void* from, std::int64_t numbers) const noexcept {
+    return const_cast<char*>(static_cast<const char*>(from)) +
+           numbers * static_cast<std::int64_t>(bytes_of(site_.all.numbers));
+  }
+
+ private:
+  const whole_step& step_;
+  const launch_site& site_;
+};
+
+// A matrix: how far its elements lie apart from row to row and from column to column.
+struct matrix {
+  const void* data;
+  std::int64_t row, column = 1;
+  matrix turned() const noexcept { return {data, column, row}; }
+};
+result<void> multiply(const launch_site& w, std::int64_t m, std::int64_t n, std::int64_t k, const matrix& a,
+                      const matrix& b, void* c, std::int64_t c_row, bool adds = false) {
+  kernel_arguments::multiplying r{.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .a_row = a.row,
+                                  .a_column = a.column,
+                                  .b_row = b.row,
+                                  .b_column = b.column,
+                                  .c_row = c_row,
+                                  .adds = adds,
+                                  .batch = {},
+                                  .a = a.data,
+                                  .b = b.data,
+                                  .c = c};
+  r.batch.count = 1;
+  return launch_product(w, r);
+}
+
+// The weight gradients, once the gradients of all gates are known.
+result<void> find_weights(const detail::recurrence_layout& l, const detail::recurrence_gradient_places& at,
+                          const places_on_gpu& p, const kernel_arguments::recurring_back& r, const launch_site& w) {
+  const std::int64_t lines = l.lines(), slopes = l.slopes();
+  const matrix of_x{r.slopes, slopes}, of_h{p.further(r.slopes, l.recurrent_slopes()), slopes};
+  const matrix x{r.of.lengths != nullptr ? r.kept_x : r.x, l.inputs}, h{p.further(r.reserve, l.h_before), l.line};
+  TROUPE_TRY(multiply(w, lines, l.inputs, l.rows, of_x, {p.input(1), l.inputs}, p.output(0), l.inputs));
+  TROUPE_TRY(multiply(w, l.rows, l.inputs, lines, of_x.turned(), x, p.output(1), l.inputs));
+  TROUPE_TRY(multiply(w, l.rows, l.width, lines, of_h.turned(), h, p.output(2), l.width));
+  if (at.dprojection != at.none)
+    TROUPE_TRY(multiply(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.turned(),
+                        {p.further(r.reserve, l.unprojected), l.line}, p.output(at.dprojection), l.hidden));
+  if (at.dinput_bias == at.none) return {};
+  using kernel_arguments::added_columns, kernel_arguments::added_lines;
+  for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
+    TROUPE_TRY(launch<"add_lines">(w, (l.rows + added_columns - 1) / added_columns, added_columns * added_lines,
+                                   kernel_arguments::adding_lines{lines, l.rows, slopes, from, p.output(to)}));
+  return {};
+}
+
+}  // namespace
+
+result<void> enqueue_recurrence(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<recurrence_form>();
+  const detail::recurrence_places at(f);
+  const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
+  const places_on_gpu p(s, w);
+  kernel_arguments::recurring r{.of = arguments_of(l, p.whole(at.lengths)),
+                                .step = 0,
+                                .h0 = p.input(at.h),
+                                .c0 = p.input(at.c),
+                                .input_bias = p.input(at.input_bias),
+                                .recurrent_bias = p.input(at.recurrent_bias),
+                                .y = p.output(0),
+                                .h = p.output(at.last_h),
+                                .c = p.output(at.last_c),
+                                .reserve = p.output(at.reserve)};
+  TROUPE_TRY(launch_for<"recurrence_begin">(w, l.lines() * (l.rows + l.hidden), r));
+  const matrix x{p.input(0), l.inputs}, weights{p.input(1), l.inputs};
+  TROUPE_TRY(multiply(w, l.lines(), l.rows, l.inputs, x, weights.turned(), r.reserve, l.line, true));
+  for (std::int64_t n = 0; n < l.time; ++n) {
+    r.step = l.step(n);
+    void* const lines = p.further(r.reserve, r.step * l.batch * l.line);
+    const bool is_gru = l.cell == recurrent_cell::gru;
+    const std::int64_t together = is_gru ? 2 * l.hidden : l.rows;
+    const matrix h{r.h, l.width}, recurrent{p.input(2), l.width};
+    TROUPE_TRY(multiply(w, l.batch, together, l.width, h, recurrent.turned(), lines, l.line, true));
+    if (is_gru) {
+      const matrix last{p.further(recurrent.data, together * l.width), l.width};
+      TROUPE_TRY(
+          multiply(w, l.batch, l.hidden, l.width, h, last.turned(), p.further(lines, l.before_reset), l.line, true));
+    }
+    TROUPE_TRY(launch_for<"recurrence_step">(w, l.batch * std::max(l.width, l.hidden), r));
+    if (l.unprojected == 0) continue;
+    TROUPE_TRY(multiply(w, l.batch, l.width, l.hidden, {p.further(lines, l.unprojected), l.line},
+                        matrix{p.input(at.projection), l.hidden}.turned(), p.further(r.y, r.step * l.batch * l.width),
+                        l.width));
+    TROUPE_TRY(launch_for<"recurrence_keep">(w, l.batch * l.width, r));
+  }
+  return {};
+}
+
+result<void> enqueue_recurrence_gradient(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<recurrence_gradient_form>();
+  const detail::recurrence_gradient_places at(f);
+  const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
+  const recurrence_room room(f, l);
+  const places_on_gpu p(s, w);
+  const bool projects = f.has_projection != 0;
+  kernel_arguments::recurring_back r{.of = arguments_of(l, p.whole(at.lengths)),
+                                     .step = 0,
+                                     .x = p.input(0),
+                                     .dy = p.input(at.dy),
+                                     .dlast_h = p.input(at.dlast_h),
+                                     .dlast_c = p.input(at.dlast_c),
+                                     .reserve = p.input(3),
+                                     .slopes = p.room(room.slopes),
+                                     .dh = at.dh != at.none ? p.output(at.dh) : p.room(room.dh),
+                                     .dc = at.dc != at.none        ? p.output(at.dc)
+                                           : detail::has_c(l.cell) ? p.room(room.dc)
+                                                                   : nullptr,
+                                     .projected = projects ? p.room(room.projected) : nullptr,
+                                     .of_units = projects ? p.room(room.projected + l.lines() * l.width) : nullptr,
+                                     .kept_x = p.room(room.x)};
+  TROUPE_TRY(launch_for<"recurrence_back_begin">(
+      w, std::max(l.batch * std::max(l.width, l.hidden), f.has_lengths != 0 ? l.lines() * l.inputs : 0), r));
+  for (std::int64_t n = l.time; n-- > 0;) {
+    r.step = l.step(n);
+    if (projects) {
+      TROUPE_TRY(launch_for<"recurrence_back_sum">(w, l.batch * l.width, r));
+      TROUPE_TRY(multiply(w, l.batch, l.hidden, l.width, {p.further(r.projected, r.step * l.batch * l.width), l.width},
+                          {p.input(at.projection), l.hidden}, r.of_units, l.hidden));
+    }
+    TROUPE_TRY(launch_for<"recurrence_back">(w, l.batch * l.hidden, r));
+    const void* const slopes = p.further(r.slopes, r.step * l.batch * l.slopes() + l.recurrent_slopes());
+    TROUPE_TRY(multiply(w, l.batch, l.width, l.rows, {slopes, l.slopes()}, {p.input(2), l.width}, r.dh, l.width, true));
+  }
+  return find_weights(l, at, p, r, w);
+}
+
+result<void> enqueue_ctc(const whole_step& s, const launch_site& w) {
+  const bool is_gradient = s.what == op::ctc_loss_gradient;
+  const std::size_t first = is_gradient ? 1 : 0;
+  const tensor_shape &logits = s.inputs[first].shape, &labels = s.inputs[first + 1].shape;
+  const ctc_room room(logits, labels, is_gradient);
+  const places_on_gpu p(s, w);
+  auto* const all = static_cast<double*>(p.room(0));
+  const kernel_arguments::aligning r{.time = logits.extents[0],
+                                     .batch = logits.extents[1],
+                                     .classes = logits.extents[2],
+                                     .longest = labels.extents[1],
+                                     .blank = s.numbers.as<ctc_form>().blank,
+                                     .states = room.states,
+                                     .kept = is_gradient ? logits.extents[0] : 2,
+                                     .logits = p.input(first),
+                                     .dloss = is_gradient ? p.input(0) : nullptr,
+                                     .labels = p.whole(first + 1),
+                                     .steps = p.whole(first + 2),
+                                     .counts = p.whole(first + 3),
+                                     .norms = all + room.norms,
+                                     .forward = all + room.forward,
+                                     .backward = all + room.backward,
+                                     .next = all + room.next,
+                                     .losses = all + room.losses,
+                                     .to = p.output(0)};
+  TROUPE_TRY(launch<"ctc_norms">(w, r.time * r.batch, set_threads, r));
+  TROUPE_TRY(launch<"ctc_forward">(w, r.batch, set_threads, r));
+  if (!is_gradient) return {};
+  TROUPE_TRY(launch<"ctc_backward">(w, r.batch, set_threads, r));
+  return launch<"ctc_gradient">(w, r.time * r.batch, set_threads, r);
+}
+
+}  // namespace troupe::dnn

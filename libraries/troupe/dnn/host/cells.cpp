@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/for_each_processor.hpp>
+#include <troupe/dnn/host/cells.hpp>
+#include <troupe/epilogue/host/runs.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+using detail::recurrence_layout;
+
+template <class N>
+void apply(epilogue::op what, N* x, std::int64_t n) noexcept {
+  epilogue::host::apply(what, x, x, x, x, n);
+}
+
+// The gradients of functions, from what they gave.
+template <class N>
+TROUPE_INLINE N of_sigmoid(N y) noexcept {
+  return y * (1 - y);
+}
+template <class N>
+TROUPE_INLINE N of_tanh(N y) noexcept {
+  return 1 - y * y;
+}
+
+// Loops over units [0, n): compiled for several kinds of processor, which templates cannot be.
+#define TROUPE_DNN_CELL_LOOPS(N)                                                                         \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void add_products(N* to, const N* a, const N* b, std::int64_t n) noexcept {                            \
+    for (std::int64_t j = 0; j < n; ++j) to[j] += a[j] * b[j];                                           \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void next_c(N* c, N* before, N* to, const N* gates, std::int64_t n) noexcept {                         \
+    for (std::int64_t j = 0; j < n; ++j) {                                                               \
+      before[j] = c[j];                                                                                  \
+      to[j] = c[j] = gates[n + j] * c[j] + gates[j] * gates[2 * n + j];                                  \
+    }                                                                                                    \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void multiply_by(N* to, const N* by, std::int64_t n) noexcept {                                        \
+    for (std::int64_t j = 0; j < n; ++j) to[j] *= by[j];                                                 \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void mix(N* to, const N* z, const N* candidate, const N* h, std::int64_t n) noexcept {                 \
+    for (std::int64_t j = 0; j < n; ++j) to[j] = (1 - z[j]) * candidate[j] + z[j] * h[j];                \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void lstm_slopes(const N* gates, const N* before, const N* tanh_c, const N* d, N* dc, N* to,           \
+                   std::int64_t n) noexcept {                                                            \
+    for (std::int64_t j = 0; j < n; ++j) {                                                               \
+      const N i = gates[j], f = gates[n + j], g = gates[2 * n + j], o = gates[3 * n + j], t = tanh_c[j]; \
+      const N slope = dc[j] + d[j] * o * of_tanh(t);                                                     \
+      to[j] = slope * g * of_sigmoid(i), to[n + j] = slope * before[j] * of_sigmoid(f);                  \
+      to[2 * n + j] = slope * i * of_tanh(g), to[3 * n + j] = d[j] * t * of_sigmoid(o);                  \
+      dc[j] = slope * f;                                                                                 \
+    }                                                                                                    \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void gru_slopes(const N* gates, const N* before_reset, const N* h, N* dh, N* of_x, N* of_h,            \
+                  std::int64_t n) noexcept {                                                             \
+    for (std::int64_t j = 0; j < n; ++j) {                                                               \
+      const N r = gates[j], z = gates[n + j], c = gates[2 * n + j], d = dh[j];                           \
+      const N candidate = d * (1 - z) * of_tanh(c);                                                      \
+      of_x[j] = of_h[j] = candidate * before_reset[j] * of_sigmoid(r);                                   \
+      of_x[n + j] = of_h[n + j] = d * (h[j] - c) * of_sigmoid(z);                                        \
+      of_x[2 * n + j] = candidate, of_h[2 * n + j] = candidate * r;                                      \
+      dh[j] = d * z;                                                                                     \
+    }                                                                                                    \
+  }                                                                                                      \
+  TROUPE_FOR_EACH_PROCESSOR                                                                              \
+  void simple_slopes(const N* y, const N* d, N* to, bool is_relu, std::int64_t n) noexcept {             \
+    if (is_relu)                                                                                         \
+      for (std::int64_t j = 0; j < n; ++j) to[j] = y[j] > 0 ? d[j] : 0;                                  \
+    else                                                                                                 \
+      for (std::int64_t j = 0; j < n; ++j) to[j] = d[j] * of_tanh(y[j]);                                 \
+  }
+TROUPE_DNN_CELL_LOOPS(float)
+TROUPE_DNN_CELL_LOOPS(double)
+#undef TROUPE_DNN_CELL_LOOPS
+
+template <class N>
+void step(const recurrence_layout& l, N* line, N* c, N* to) noexcept {
+  const std::int64_t n = l.hidden;
+  using enum epilogue::op;
+  switch (l.cell) {
+    case recurrent_cell::relu:
+    case recurrent_cell::tanh:
+      apply(l.cell == recurrent_cell::relu ? relu : tanh, line, n);
+      std::copy_n(line, n, to);
+      return;
+    case recurrent_cell::lstm:
+      apply(sigmoid, line, 2 * n);
+      apply(tanh, line + 2 * n, n);
+      apply(sigmoid, line + 3 * n, n);
+      next_c(c, line + l.c_before, to, line, n);
+      apply(tanh, to, n);
+      multiply_by(to, line + 3 * n, n);
+      return;
+    case recurrent_cell::gru:
+      apply(sigmoid, line, 2 * n);
+      add_products(line + 2 * n, line, line + l.before_reset, n);
+      apply(tanh, line + 2 * n, n);
+      mix(to, line + n, line + 2 * n, line + l.h_before, n);
+  }
+}
+
+template <class N>
+void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* dc, N* slopes, N* room) noexcept {
+  const std::int64_t n = l.hidden;
+  switch (l.cell) {
+    case recurrent_cell::relu:
+    case recurrent_cell::tanh:
+      simple_slopes(line, d, slopes, l.cell == recurrent_cell::relu, n);
+      std::fill_n(dh, l.width, N(0));
+      return;
+    case recurrent_cell::lstm:
+      std::fill_n(room, n, N(0));
+      add_products(room, line + n, line + l.c_before, n);
+      add_products(room, line, line + 2 * n, n);
+      apply(epilogue::op::tanh, room, n);
+      lstm_slopes(line, line + l.c_before, room, d, dc, slopes, n);
+      std::fill_n(dh, l.width, N(0));
+      return;
+    case recurrent_cell::gru:
+      gru_slopes(line, line + l.before_reset, line + l.h_before, dh, slopes, slopes + l.recurrent_slopes(), n);
+  }
+}
+
+}  // namespace
+
+void step_cell(const recurrence_layout& l, float* line, float* c, float* to) noexcept { step(l, line, c, to); }
+void step_cell(const recurrence_layout& l, double* line, double* c, double* to) noexcept { step(l, line, c, to); }
+
+void step_cell_back(const recurrence_layout& l, const float* line, const float* d, float* dh, float* dc, float* slopes,
+                    float* room) noexcept {
+  step_back(l, line, d, dh, dc, slopes, room);
+}
+void step_cell_back(const recurrence_layout& l, const double* line, const double* d, double* dh, double* dc,
+                    double* slopes, double* room) noexcept {
+  step_back(l, line, d, dh, dc, slopes, room);
+}
+
+}  // namespace troupe::dnn::host

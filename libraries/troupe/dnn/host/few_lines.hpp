@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/host/row_products.hpp>
+#include <troupe/dnn/host/workspace.hpp>
+
+/// Products of very few lines with a large matrix, which is read once and not packed: what a step of a recurrence with
+/// a small batch multiplies. From 4 lines on OpenBLAS is faster, which packs it.
+namespace troupe::dnn::host {
+
+inline constexpr std::int64_t most_few_lines = 3;
+
+/// c += a * transposed b, of m lines of k numbers and n lines of k numbers; m is at most `most_few_lines`.
+void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
+              float* c, std::int64_t stride);
+void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
+              double* c, std::int64_t stride);
+/// c += a * b, of m lines of k numbers and k lines of n numbers.
+void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
+               float* c, std::int64_t stride);
+void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
+               double* c, std::int64_t stride);
+
+/// c += a * b, or a * transposed b, by these or by OpenBLAS.
+template <class N>
+void add_product(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
+                 std::int64_t stride) {
+  if (m > most_few_lines)
+    multiply_rows<N>(m, n, k, a, b, 1, c, stride);
+  else if (b.turned)
+    add_dots(w, m, n, k, a, b, c, stride);
+  else
+    add_lines(w, m, n, k, a, b, c, stride);
+}
+
+}  // namespace troupe::dnn::host

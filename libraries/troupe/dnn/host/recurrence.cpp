@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What does not depend on the step before is one product over all steps.
+#include <algorithm>
+#include <troupe/dnn/host/cells.hpp>
+#include <troupe/dnn/host/few_lines.hpp>
+#include <troupe/dnn/host/sequences.hpp>
+#include <troupe/dnn/steps/room.hpp>
+#include <vector>
+
+namespace troupe::dnn::host {
+namespace {
+
+constexpr std::int64_t of_a_part = 1 << 13;  // numbers that are worth a thread
+
+// What both directions of the computation know.
+template <class N>
+struct recurrence {
+  recurrence(const workspace& w, const whole_step& s, const recurrence_form& f, std::size_t lengths)
+      : work(w),
+        l(f, s.inputs[0].shape, s.inputs[2].shape),
+        lengths_(lengths != SIZE_MAX ? w.numbers<std::int32_t>(s.inputs[lengths]) : nullptr) {}
+
+  std::int64_t length(std::int64_t b) const noexcept {
+    return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
+  }
+  // Calls `f(row of the batch, its line, whether it has this step)` on all cores.
+  template <class F>
+  void for_each_sequence(std::int64_t t, std::int64_t numbers, F&& f) const {
+    work.team.spread(l.batch, std::max<std::int64_t>(1, of_a_part / numbers),
+                     [&](std::int64_t b) { f(b, t * l.batch + b, t < length(b)); });
+  }
+  template <class F>
+  void for_each_line(std::int64_t numbers, F&& f) const {
+    work.team.spread(l.lines(), std::max<std::int64_t>(1, of_a_part / numbers), f);
+  }
+  // Calls `f(first row, rows, how much further than in the weights they are)` for the rows of the weights of h that
+  // have their sums in the reserve next to each other.
+  template <class F>
+  void for_each_part_of_sums(F&& f) const {
+    if (l.cell != recurrent_cell::gru) return f(std::int64_t{0}, l.rows, std::int64_t{0});
+    f(std::int64_t{0}, 2 * l.hidden, std::int64_t{0});
+    f(2 * l.hidden, l.hidden, l.before_reset - 2 * l.hidden);
+  }
+
+  const workspace& work;
+  const detail::recurrence_layout l;
+
+ private:
+  const std::int32_t* const lengths_;
+};
+
+template <class N>
+class forward : recurrence<N> {
+  using base = recurrence<N>;
+  using base::l;
+
+ public:
+  forward(const workspace& w, const whole_step& s, const recurrence_form& f, const detail::recurrence_places& p)
+      : base(w, s, f, p.lengths),
+        x_(input(s, 0)),
+        weights_(input(s, 1)),
+        recurrent_(input(s, 2)),
+        h0_(input(s, p.h)),
+        c0_(input(s, p.c)),
+        biases_{input(s, p.input_bias), input(s, p.recurrent_bias)},
+        projection_(input(s, p.projection)),
+        y_(output(s, 0)),
+        h_(output(s, p.last_h)),
+        c_(output(s, p.last_c)),
+        reserve_(output(s, p.reserve)) {}
+
+  void run() const {
+    begin(h0_, h_, l.batch * l.width);
+    if (c_ != nullptr) begin(c0_, c_, l.batch * l.hidden);
+    this->for_each_line(l.line, [&](std::int64_t i) { put_biases(reserve_ + i * l.line); });
+    for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
+      multiply_rows<N>(count, l.rows, l.inputs, {x_ + first * l.inputs, l.inputs}, {weights_, l.inputs, true}, 1,
+                       reserve_ + first * l.line, l.line);
+    });
+    for (std::int64_t n = 0; n < l.time; ++n) take_step(l.step(n));
+  }
+
+ private:
+  const N* input(const whole_step& s, std::size_t k) const {
+    return k != SIZE_MAX ? this->work.template numbers<N>(s.inputs[k]) : nullptr;
+  }
+  N* output(const whole_step& s, std::size_t k) const {
+    return k != SIZE_MAX ? this->work.template numbers<N>(s.outputs[k]) : nullptr;
+  }
+
+  static void begin(const N* from, N* state, std::int64_t count) {
+    if (from != nullptr)
+      std::copy_n(from, count, state);
+    else
+      std::fill_n(state, count, N(0));
+  }
+  void put_biases(N* line) const {
+    const auto [b, d] = biases_;
+    if (b == nullptr) return std::fill_n(line, l.rows + (l.before_reset != 0 ? l.hidden : 0), N(0)), void();
+    std::copy_n(b, l.rows, line);
+    this->for_each_part_of_sums([&, d = d](std::int64_t first, std::int64_t rows, std::int64_t further) {
+      N* const to = line + first + further;
+      for (std::int64_t i = 0; i < rows; ++i) to[i] = further != 0 ? d[first + i] : to[i] + d[first + i];
+    });
+  }
+  void take_step(std::int64_t t) const {
+    N* const lines = reserve_ + t * l.batch * l.line;
+    this->for_each_part_of_sums([&](std::int64_t first, std::int64_t rows, std::int64_t further) {
+      add_product<N>(this->work, l.batch, rows, l.width, {h_, l.width}, {recurrent_ + first * l.width, l.width, true},
+                     lines + first + further, l.line);
+    });
+    this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
+      N *const line = reserve_ + i * l.line, *const h = h_ + b * l.width;
+      if (!has_step) return std::fill_n(line, l.line, N(0)), void();
+      std::copy_n(h, l.width, line + l.h_before);
+      step_cell(l, line, c_ != nullptr ? c_ + b * l.hidden : nullptr,
+                projection_ != nullptr ? line + l.unprojected : h);
+    });
+    if (projection_ != nullptr)
+      multiply_rows<N>(l.batch, l.width, l.hidden, {lines + l.unprojected, l.line}, {projection_, l.hidden, true}, 0,
+                       y_ + t * l.batch * l.width, l.width);
+    this->for_each_sequence(t, l.width, [&](std::int64_t b, std::int64_t i, bool has_step) {
+      N *const h = h_ + b * l.width, *const y = y_ + i * l.width;
+      if (!has_step)
+        std::fill_n(y, l.width, N(0));
+      else if (projection_ != nullptr)
+        std::copy_n(y, l.width, h);
+      else
+        std::copy_n(h, l.width, y);
+    });
+  }
+
+  const N *const x_, *const weights_, *const recurrent_, *const h0_, *const c0_;
+  const std::pair<const N*, const N*> biases_;
+  const N* const projection_;
+  N *const y_, *const h_, *const c_, *const reserve_;
+};
+
+template <class N>
+class backward : recurrence<N> {
+  using base = recurrence<N>;
+  using base::l;
+
+ public:
+  backward(const workspace& w, const whole_step& s, const recurrence_gradient_form& f,
+           const detail::recurrence_gradient_places& p)
+      : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
+    const recurrence_room room(f, l);
+    N* const all = w.numbers<N>(s.room);
+    dh_ = at_.dh != at_.none ? output(at_.dh) : all + room.dh,
+    dc_ = at_.dc != at_.none ? output(at_.dc) : all + room.dc;
+    slopes_ = all, projected_ = all + room.projected, kept_x_ = all + room.x;
+  }
+
+  void run() const {
+    begin(at_.dlast_h, dh_, l.batch * l.width);
+    if (detail::has_c(l.cell)) begin(at_.dlast_c, dc_, l.batch * l.hidden);
+    for (std::int64_t n = l.time; n-- > 0;) take_step(l.step(n));
+    find_weights();
+  }
+
+ private:
+  const N* input(std::size_t k) const {
+    return k != SIZE_MAX ? this->work.template numbers<N>(step_.inputs[k]) : nullptr;
+  }
+  N* output(std::size_t k) const { return k != SIZE_MAX ? this->work.template numbers<N>(step_.outputs[k]) : nullptr; }
+
+  void begin(std::size_t given, N* slope, std::int64_t count) const {
+    if (given != SIZE_MAX)
+      std::copy_n(input(given), count, slope);
+    else
+      std::fill_n(slope, count, N(0));
+  }
+
+  void take_step(std::int64_t t) const {
+    const N *const dy = input(at_.dy), *const projection = input(at_.projection), *const reserve = input(3);
+    N* const of_units = projected_ + l.lines() * l.width;  // of this step's, before they are projected
+    this->for_each_sequence(t, l.width, [&](std::int64_t b, std::int64_t i, bool has_step) {
+      N* const dh = dh_ + b * l.width;
+      if (has_step && dy != nullptr)
+        for (std::int64_t j = 0; j < l.width; ++j) dh[j] += dy[i * l.width + j];
+      if (projection == nullptr) return;
+      if (has_step)
+        std::copy_n(dh, l.width, projected_ + i * l.width);
+      else
+        std::fill_n(projected_ + i * l.width, l.width, N(0));
+    });
+    if (projection != nullptr)
+      multiply_rows<N>(l.batch, l.hidden, l.width, {projected_ + t * l.batch * l.width, l.width},
+                       {projection, l.hidden}, 0, of_units, l.hidden);
+    this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
+      thread_local std::vector<N> room;
+      N *const slopes = slopes_ + i * l.slopes(), *const dh = dh_ + b * l.width;
+      if (!has_step) return std::fill_n(slopes, l.slopes(), N(0)), void();
+      room.resize(static_cast<std::size_t>(l.hidden));
+      step_cell_back(l, reserve + i * l.line, projection != nullptr ? of_units + b * l.hidden : dh, dh,
+                     dc_ + b * l.hidden, slopes, room.data());
+    });
+    add_product<N>(this->work, l.batch, l.width, l.rows,
+                   {slopes_ + t * l.batch * l.slopes() + l.recurrent_slopes(), l.slopes()}, {input(2), l.width}, dh_,
+                   l.width);
+  }
+
+  // 0 times what lies beyond a sequence need not be 0.
+  const N* used_x() const {
+    const N* const x = input(0);
+    if (!has_lengths_) return x;
+    this->for_each_line(l.inputs, [&](std::int64_t i) {
+      if (i / l.batch < this->length(i % l.batch))
+        std::copy_n(x + i * l.inputs, l.inputs, kept_x_ + i * l.inputs);
+      else
+        std::fill_n(kept_x_ + i * l.inputs, l.inputs, N(0));
+    });
+    return kept_x_;
+  }
+
+  void find_weights() const {
+    const N *const x = used_x(), *const reserve = input(3), *const of_h = slopes_ + l.recurrent_slopes();
+    for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
+      const N so_far = first == 0 ? 0 : 1;
+      const std::int64_t width = l.slopes();
+      const N* const h = reserve + first * l.line + l.h_before;
+      multiply_rows<N>(count, l.inputs, l.rows, {slopes_ + first * width, width}, {input(1), l.inputs}, 0,
+                       output(0) + first * l.inputs, l.inputs);
+      multiply_rows<N>(l.rows, l.inputs, count, {slopes_ + first * width, width, true},
+                       {x + first * l.inputs, l.inputs}, so_far, output(1), l.inputs);
+      multiply_rows<N>(l.rows, l.width, count, {of_h + first * width, width, true}, {h, l.line}, so_far, output(2),
+                       l.width);
+      if (at_.dprojection != at_.none)
+        multiply_rows<N>(l.width, l.hidden, count, {projected_ + first * l.width, l.width, true},
+                         {reserve + first * l.line + l.unprojected, l.line}, so_far, output(at_.dprojection), l.hidden);
+    });
+    if (at_.dinput_bias == at_.none) return;
+    add_up(slopes_, output(at_.dinput_bias));
+    if (of_h != slopes_)
+      add_up(of_h, output(at_.drecurrent_bias));
+    else
+      std::copy_n(output(at_.dinput_bias), l.rows, output(at_.drecurrent_bias));
+  }
+  // The sums over all steps of all sequences.
+  void add_up(const N* slopes, N* to) const {
+    constexpr std::int64_t columns = 64;
+    this->work.team.spread((l.rows + columns - 1) / columns, std::max<std::int64_t>(1, of_a_part / columns / l.lines()),
+                           [&](std::int64_t part) {
+                             const std::int64_t first = part * columns, count = std::min(columns, l.rows - first);
+                             double sums[columns] = {};
+                             for (std::int64_t i = 0; i < l.lines(); ++i)
+                               for (std::int64_t j = 0; j < count; ++j)
+                                 sums[j] += static_cast<double>(slopes[i * l.slopes() + first + j]);
+                             for (std::int64_t j = 0; j < count; ++j) to[first + j] = static_cast<N>(sums[j]);
+                           });
+  }
+
+  const whole_step& step_;
+  const detail::recurrence_gradient_places at_;
+  const bool has_lengths_;
+  N *slopes_, *dh_, *dc_, *projected_, *kept_x_;
+};
+
+}  // namespace
+
+template <class N>
+void recur(const workspace& w, const whole_step& s) {
+  const auto f = s.numbers.as<recurrence_form>();
+  forward<N>(w, s, f, detail::recurrence_places(f)).run();
+}
+
+template <class N>
+void recurrence_gradient(const workspace& w, const whole_step& s) {
+  const auto f = s.numbers.as<recurrence_gradient_form>();
+  backward<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
+}
+
+#define TROUPE_DNN_RECURRENCES(N)                              \
+  template void recur<N>(const workspace&, const whole_step&); \
+  template void recurrence_gradient<N>(const workspace&, const whole_step&);
+TROUPE_DNN_RECURRENCES(float)
+TROUPE_DNN_RECURRENCES(double)
+
+}  // namespace troupe::dnn::host

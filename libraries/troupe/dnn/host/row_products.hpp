@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <troupe/blas/host/products.hpp>
+
+/// Products of matrices that are stored row by row.
+namespace troupe::dnn::host {
+
+template <class N>
+struct rows_of {
+  const N* data;
+  std::int64_t stride;  ///< from row to row
+  bool turned = false;  ///< what is stored is the transposed matrix
+};
+
+/// c = a * b + beta * c, of m x k and k x n. Row by row, the transposed product is one of matrices that are stored
+/// column by column.
+template <class N>
+void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N beta, N* c,
+                   std::int64_t stride) {
+  blas::multiply(blas::matrix_product<N, N>{.trans_a = b.turned ? blas::op::transpose : blas::op::none,
+                                            .trans_b = a.turned ? blas::op::transpose : blas::op::none,
+                                            .m = n,
+                                            .n = m,
+                                            .k = k,
+                                            .alpha = 1,
+                                            .beta = beta,
+                                            .a = b.data,
+                                            .lda = b.stride,
+                                            .b = a.data,
+                                            .ldb = a.stride,
+                                            .c = c,
+                                            .ldc = stride});
+}
+
+/// Calls `f(first, count)` for runs of lines that are few enough for OpenBLAS, which counts in 32 bits.
+template <class F>
+void for_each_run_of_lines(std::int64_t lines, F&& f) {
+  constexpr std::int64_t most = 1 << 30;
+  for (std::int64_t first = 0; first < lines; first += most) f(first, std::min(most, lines - first));
+}
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/sequence_forms.hpp>
+
+/// Where a recurrence has its tensors, and its reserve what.
+namespace troupe::dnn::detail {
+
+/// f32 has all integers up to this. Integers with gaps pass through it.
+inline constexpr std::int64_t most_counted = 1 << 24;
+
+constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
+  return c == recurrent_cell::lstm ? 4 : c == recurrent_cell::gru ? 3 : 1;
+}
+constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
+
+/// Which inputs and outputs are what; those that the form does not have are `none`.
+struct recurrence_places {
+  static constexpr std::size_t none = SIZE_MAX;
+  std::size_t inputs = 3, outputs = 2;
+  std::size_t h, c, input_bias, recurrent_bias, projection, lengths;
+  std::size_t last_h = 1, last_c, reserve;
+  constexpr explicit recurrence_places(const recurrence_form& f) noexcept {
+    const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
+    h = next(inputs, f.has_state), c = next(inputs, f.has_state && has_c(f.cell));
+    input_bias = next(inputs, f.has_biases), recurrent_bias = next(inputs, f.has_biases);
+    projection = next(inputs, f.has_projection), lengths = next(inputs, f.has_lengths);
+    last_c = next(outputs, has_c(f.cell)), reserve = outputs++;
+  }
+};
+struct recurrence_gradient_places {
+  static constexpr std::size_t none = recurrence_places::none;
+  std::size_t inputs = 4, outputs = 3;
+  std::size_t dy, dlast_h, dlast_c, projection, lengths;
+  std::size_t dinput_bias, drecurrent_bias, dprojection, dh, dc;
+  constexpr explicit recurrence_gradient_places(const recurrence_gradient_form& f) noexcept {
+    const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
+    dy = next(inputs, f.has_dy), dlast_h = next(inputs, f.has_dh), dlast_c = next(inputs, f.has_dc);
+    projection = next(inputs, f.has_projection), lengths = next(inputs, f.has_lengths);
+    dinput_bias = next(outputs, f.has_biases), drecurrent_bias = next(outputs, f.has_biases);
+    dprojection = next(outputs, f.has_projection);
+    dh = next(outputs, f.has_state), dc = next(outputs, f.has_state && has_c(f.cell));
+  }
+};
+
+/// Extents, and what is where in a line of the reserve, which has one for each step of each sequence: the gates as they
+/// were used; of a GRU what the reset gate was multiplied by; of an LSTM c before the step, and what is projected; h
+/// before the step.
+struct recurrence_layout {
+  recurrent_cell cell;
+  bool reversed;
+  std::int64_t time, batch, inputs, hidden, width;  ///< width: of h
+  std::int64_t rows;                                ///< of both weights: gates * hidden
+  std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0, line = 0;
+
+  constexpr recurrence_layout(const recurrence_form& f, const tensor_shape& x, const tensor_shape& recurrent) noexcept
+      : cell(f.cell),
+        reversed(f.reversed != 0),
+        time(x.extents[0]),
+        batch(x.extents[1]),
+        inputs(x.extents[2]),
+        hidden(recurrent.extents[0] / gates_of(f.cell)),
+        width(recurrent.extents[1]),
+        rows(recurrent.extents[0]) {
+    line = rows;
+    const auto next = [this](std::int64_t count) {
+      const std::int64_t at = line;
+      line += count;
+      return at;
+    };
+    if (cell == recurrent_cell::gru) before_reset = next(hidden);
+    if (has_c(cell)) c_before = next(hidden);
+    if (f.has_projection != 0) unprojected = next(hidden);
+    h_before = next(width);
+  }
+
+  std::int64_t lines() const noexcept { return time * batch; }
+  /// The step that is taken as the `n`th.
+  std::int64_t step(std::int64_t n) const noexcept { return reversed ? time - 1 - n : n; }
+  /// What a GRU's reset gate is multiplied by has a gradient that differs from that of what it is added to: a line of
+  /// the gates' gradients is then one for x and one for h.
+  std::int64_t slopes() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
+  std::int64_t recurrent_slopes() const noexcept { return slopes() - rows; }
+};
+
+}  // namespace troupe::dnn::detail

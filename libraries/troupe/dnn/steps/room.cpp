@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/steps/room.hpp>
+
+namespace troupe::dnn {
+
+recurrence_room::recurrence_room(const recurrence_gradient_form& f, const detail::recurrence_layout& l) noexcept {
+  dh = l.lines() * l.slopes();
+  dc = dh + l.batch * l.width;
+  projected = dc + (detail::has_c(l.cell) ? l.batch * l.hidden : 0);
+  x = projected + (f.has_projection != 0 ? l.lines() * l.width + l.batch * l.hidden : 0);
+  count = x + (f.has_lengths != 0 ? l.lines() * l.inputs : 0);
+}
+
+ctc_room::ctc_room(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept {
+  const std::int64_t time = logits.extents[0], batch = logits.extents[1];
+  states = 2 * labels.extents[1] + 1;
+  forward = time * batch;
+  backward = forward + (gradient ? time : 2) * batch * states;
+  next = backward + (gradient ? 2 * batch * states : 0);
+  losses = next + (gradient ? batch * labels.extents[1] : 0);
+  count = losses + (gradient ? batch : 0);
+}
+
+std::uint64_t room_of(const seen_graph& g, const seen_node& n, dtype numbers) noexcept {
+  const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
+  switch (n.what) {
+    case op::recurrence_gradient: {
+      const auto f = n.numbers.as<recurrence_gradient_form>();
+      const recurrence_room room(f, detail::recurrence_layout(f, shape(0), shape(2)));
+      return static_cast<std::uint64_t>(room.count) * bytes_of(numbers);
+    }
+    case op::ctc_loss:
+    case op::ctc_loss_gradient: {
+      const bool gradient = n.what == op::ctc_loss_gradient;
+      const ctc_room room(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
+      return static_cast<std::uint64_t>(room.count) * sizeof(double);
+    }
+    default:
+      return 0;
+  }
+}
+
+}  // namespace troupe::dnn
