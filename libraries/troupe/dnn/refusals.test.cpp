@@ -151,6 +151,26 @@ TEST_F(dnn_refusals, reach_the_request_from_anywhere_in_a_graph) {
             "dnn.computation: graph is empty; expected at least one tensor to write");
   EXPECT_NE(refusal({write(x, y), write(x * 2, y)}).find("overlap"), std::string::npos) << "it is written twice";
   EXPECT_NE(refusal({write(x * 2, at(12, {2, 3, 4}))}).find("overlap"), std::string::npos);
+  EXPECT_EQ(refusal({write(x * 2, at(0, {2, 3, 4}))}), "") << "in place";
+  EXPECT_EQ(refusal({write(given({6, 4}), at(500, {6, 4})), write(read(at(500, {6, 4})), at(0, {6, 4}))}), "")
+      << "exchanged";
+  EXPECT_NE(refusal({write(reshape(x, {6, 4}), at(0, {6, 4}))}).find("overlap"), std::string::npos)
+      << "another view of the same memory";
+  EXPECT_NE(refusal({write(x * 2, y), write(x, at(0, {2, 3, 4})), write(x, at(0, {2, 3, 4}))}).find("overlap"),
+            std::string::npos)
+      << "it is written twice";
+}
+
+TEST_F(dnn_refusals, know_what_is_read_and_written) {
+  const auto y = at(1000, {2, 3, 4});
+  const value x = given({2, 3, 4});
+  const graph g{write(x * 2, at(0, {2, 3, 4})), write(x + given<half>({2, 3, 4}) + read(at(2000, {2, 3, 4})), y)};
+  std::vector<access_mode> modes;
+  for (const auto& m : g.memory()) modes.push_back(m.mode);
+  using enum access_mode;
+  EXPECT_EQ(modes, (std::vector{read_write, access_mode::read, access_mode::read, access_mode::write}));
+  EXPECT_EQ(to_string(g), "sum, sum, write, product, write") << "what is written in place comes last";
+  for (const auto& m : g.without_writes().memory()) EXPECT_EQ(m.mode, access_mode::read);
 }
 
 TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {

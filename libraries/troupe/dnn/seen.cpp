@@ -89,22 +89,22 @@ bool seen_graph::is_sound() const noexcept {
   for (const seen_tensor& t : tensors_)
     if (!dnn::is_sound(t, memory_.size())) return false;
 
+  const auto can_be_read = [&](const seen_tensor& t, bool computed) {
+    return t.where == place::memory ? memory_[t.memory].mode != access_mode::write
+                                    : computed || t.where == place::number;
+  };
   enum class state : std::uint8_t { not_computed, computed, written };
   std::array<state, most_tensors> states{};
   for (const seen_node& n : nodes_) {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
+      if (t >= tensors_.size() || !can_be_read(tensors_[t], states[t] == state::computed)) return false;
     const place output = n.what == op::write ? place::memory : place::within;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
       states[t] = n.what == op::write ? state::written : state::computed;
     }
   }
-  // What is written is not read, neither before nor after.
-  for (const seen_node& n : nodes_)
-    for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      if (states[t] == state::written) return false;
   return true;
 }
 

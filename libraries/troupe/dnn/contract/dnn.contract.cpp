@@ -74,9 +74,18 @@ TEST_F(tensors, feed_each_other_and_carry_errors_along) {
       << "y is stale: it was to be written by the refused request";
 }
 
-TEST_F(tensors, are_not_written_where_they_are_read) {
-  const tensor x(gpu.upload(ramp(4)), {4});
-  const accepted wrong = dnn::compute(gpu, {write(dnn::read(x) + 1, x)});
+TEST_F(tensors, are_replaced_by_what_is_computed_from_them) {
+  const tensor x(gpu.upload(ramp(4)), {2, 2}), y(gpu.upload(std::vector<float>{5, 5, 5, 6}), {2, 2});
+  EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, x)}));
+  EXPECT_TRUE(dnn::compute(gpu, {write(dnn::transpose(dnn::read(y), {1, 0}), x), write(dnn::read(x) * 2, y)}));
+  EXPECT_EQ(gpu.download(x.memory()).get().value(), (std::vector<float>{5, 5, 5, 6}));
+  EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST_F(tensors, are_not_written_where_others_of_another_form_are_read) {
+  const auto memory = gpu.upload(ramp(4));
+  const tensor x(memory, {4}), y(memory, {2, 2});
+  const accepted wrong = dnn::compute(gpu, {write(dnn::reshape(dnn::read(x), {2, 2}), y)});
   ASSERT_FALSE(wrong);
   EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"dnn.computation", "overlaps"}))
       << wrong.error().to_string();
@@ -114,6 +123,20 @@ TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
   EXPECT_OK(g.rebind(x, other));
   gpu.tell(graph::launch{.graph = g});
   EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
+}
+
+TEST_F(tensors, are_replaced_by_each_launch_of_a_graph_and_rebound) {
+  const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1});
+  const tensor view(x, {4});
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(view) * 2, view)}}));
+  const graph::graph g = rec.finish();
+  for (int i = 0; i < 2; ++i) gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
+  EXPECT_OK(g.rebind(x, other));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
+  EXPECT_EQ(gpu.download(other).get().value(), (std::vector<float>{8, 6, 4, 2}));
 }
 
 }  // namespace
