@@ -11,13 +11,10 @@ namespace {
 
 using detail::maker;
 
-bool is_pointwise(epilogue::op o) noexcept { return o >= epilogue::op::negate && o <= epilogue::op::select; }
-
 value make(epilogue::op function, std::vector<value> inputs) {
   maker m(op::pointwise, epilogue::to_string(function), inputs);
-  if (!is_pointwise(function) || epilogue::info(function).arguments != inputs.size())
-    m.refuse("function", cat("is not one of ", inputs.size(), " tensors"),
-             "an operation of epilogues from negate to select");
+  if (!epilogue::is_function(function) || epilogue::info(function).arguments != inputs.size())
+    m.refuse("function", cat("is not one of ", inputs.size(), " tensors"), "a function of epilogues");
   std::size_t rank = 0;
   for (const value& v : inputs) rank = std::max(rank, v.rank());
   for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -9,7 +9,7 @@
 /// extents, or 1 where one element is combined with all; numbers fit everything.
 namespace troupe::dnn {
 
-/// Any of epilogue::op from negate to select.
+/// Any function of epilogue::op, see epilogue::is_function.
 value pointwise(epilogue::op function, const value& x);
 value pointwise(epilogue::op function, const value& x, const value& y);
 value pointwise(epilogue::op function, const value& x, const value& y, const value& z);
@@ -25,6 +25,13 @@ inline value max(const value& x, const value& y) { return pointwise(epilogue::op
 inline value equal(const value& x, const value& y) { return pointwise(epilogue::op::equal, x, y); }
 inline value less(const value& x, const value& y) { return pointwise(epilogue::op::less, x, y); }
 inline value less_equal(const value& x, const value& y) { return pointwise(epilogue::op::less_equal, x, y); }
+inline value not_equal(const value& x, const value& y) { return 1 - equal(x, y); }
+inline value greater(const value& x, const value& y) { return less(y, x); }
+inline value greater_equal(const value& x, const value& y) { return less_equal(y, x); }
+/// 1 where both, one, or none of them is not 0, as NaN is not; otherwise 0.
+inline value logical_and(const value& x, const value& y) { return pointwise(epilogue::op::logical_and, x, y); }
+inline value logical_or(const value& x, const value& y) { return pointwise(epilogue::op::logical_or, x, y); }
+inline value logical_not(const value& x) { return equal(x, 0); }
 /// x where the condition is not 0, otherwise y.
 inline value select(const value& condition, const value& x, const value& y) {
   return pointwise(epilogue::op::select, condition, x, y);
@@ -33,8 +40,22 @@ inline value select(const value& condition, const value& x, const value& y) {
 inline value abs(const value& x) { return pointwise(epilogue::op::absolute, x); }
 inline value sign(const value& x) { return pointwise(epilogue::op::sign, x); }
 inline value exp(const value& x) { return pointwise(epilogue::op::exponential, x); }
+inline value log(const value& x) { return pointwise(epilogue::op::logarithm, x); }
+inline value sqrt(const value& x) { return pointwise(epilogue::op::square_root, x); }
+inline value sin(const value& x) { return pointwise(epilogue::op::sine, x); }
+inline value cos(const value& x) { return pointwise(epilogue::op::cosine, x); }
+inline value tan(const value& x) { return pointwise(epilogue::op::tangent, x); }
+inline value atan2(const value& y, const value& x) { return pointwise(epilogue::op::arctangent, y, x); }
+inline value erf(const value& x) { return pointwise(epilogue::op::error_function, x); }
+inline value pow(const value& x, const value& exponent) { return pointwise(epilogue::op::power, x, exponent); }
+inline value fmod(const value& x, const value& y) { return pointwise(epilogue::op::modulo, x, y); }
+inline value floor(const value& x) { return pointwise(epilogue::op::floor, x); }
+inline value ceil(const value& x) { return pointwise(epilogue::op::ceiling, x); }
+/// The nearest whole number, half way the even one.
+inline value nearest(const value& x) { return pointwise(epilogue::op::nearest_whole, x); }
 inline value relu(const value& x) { return pointwise(epilogue::op::relu, x); }
 inline value leaky_relu(const value& x, const value& slope) { return pointwise(epilogue::op::leaky_relu, x, slope); }
+inline value elu(const value& x, const value& alpha) { return pointwise(epilogue::op::elu, x, alpha); }
 inline value gelu(const value& x) { return pointwise(epilogue::op::gelu, x); }
 inline value gelu_tanh(const value& x) { return pointwise(epilogue::op::gelu_tanh, x); }
 inline value silu(const value& x) { return pointwise(epilogue::op::silu, x); }
@@ -49,6 +70,7 @@ inline value d_relu(const value& x) { return pointwise(epilogue::op::d_relu, x);
 inline value d_leaky_relu(const value& x, const value& slope) {
   return pointwise(epilogue::op::d_leaky_relu, x, slope);
 }
+inline value d_elu(const value& x, const value& alpha) { return pointwise(epilogue::op::d_elu, x, alpha); }
 inline value d_gelu(const value& x) { return pointwise(epilogue::op::d_gelu, x); }
 inline value d_gelu_tanh(const value& x) { return pointwise(epilogue::op::d_gelu_tanh, x); }
 inline value d_silu(const value& x) { return pointwise(epilogue::op::d_silu, x); }

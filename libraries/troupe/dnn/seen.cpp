@@ -36,8 +36,7 @@ bool has_sound_form(const seen_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
       const epilogue::op function = n.numbers.as<pointwise_form>().function;
-      return function >= epilogue::op::negate && function <= epilogue::op::select &&
-             has_counts(n, epilogue::info(function).arguments, 1);
+      return epilogue::is_function(function) && has_counts(n, epilogue::info(function).arguments, 1);
     }
     case op::reduction: {
       const reduction_kind kind = n.numbers.as<reduction_form>().kind;

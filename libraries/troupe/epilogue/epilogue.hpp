@@ -157,15 +157,36 @@ inline expression clamp(const expression& x, const expression& low, const expres
 inline expression select(const expression& condition, const expression& x, const expression& y) {
   return detail::make(op::select, condition, x, y);
 }
+/// 1 where both, one, or none of them is not 0, as NaN is not; otherwise 0.
+inline expression logical_and(const expression& x, const expression& y) { return detail::make(op::logical_and, x, y); }
+inline expression logical_or(const expression& x, const expression& y) { return detail::make(op::logical_or, x, y); }
+inline expression logical_not(const expression& x) { return x == 0; }
 
 inline expression abs(const expression& x) { return detail::make(op::absolute, x); }
 inline expression sign(const expression& x) { return detail::make(op::sign, x); }
 inline expression exp(const expression& x) { return detail::make(op::exponential, x); }
+inline expression log(const expression& x) { return detail::make(op::logarithm, x); }
+inline expression sqrt(const expression& x) { return detail::make(op::square_root, x); }
+inline expression sin(const expression& x) { return detail::make(op::sine, x); }
+inline expression cos(const expression& x) { return detail::make(op::cosine, x); }
+inline expression tan(const expression& x) { return detail::make(op::tangent, x); }
+/// The angle of the point (x, y), from -pi to pi.
+inline expression atan2(const expression& y, const expression& x) { return detail::make(op::arctangent, y, x); }
+inline expression erf(const expression& x) { return detail::make(op::error_function, x); }
+inline expression pow(const expression& x, const expression& exponent) { return detail::make(op::power, x, exponent); }
+/// What remains of x when whole multiples of y are taken away. It has the sign of x.
+inline expression fmod(const expression& x, const expression& y) { return detail::make(op::modulo, x, y); }
+inline expression floor(const expression& x) { return detail::make(op::floor, x); }
+inline expression ceil(const expression& x) { return detail::make(op::ceiling, x); }
+/// The nearest whole number, half way the even one.
+inline expression nearest(const expression& x) { return detail::make(op::nearest_whole, x); }
 inline expression relu(const expression& x) { return detail::make(op::relu, x); }
 /// `x` where it is positive, and `slope * x` elsewhere.
 inline expression leaky_relu(const expression& x, const expression& slope) {
   return detail::make(op::leaky_relu, x, slope);
 }
+/// `x` where it is positive, and `alpha * (exp(x) - 1)` elsewhere.
+inline expression elu(const expression& x, const expression& alpha) { return detail::make(op::elu, x, alpha); }
 /// x times the normal distribution up to x; `gelu_tanh` is the approximation by tanh.
 inline expression gelu(const expression& x) { return detail::make(op::gelu, x); }
 inline expression gelu_tanh(const expression& x) { return detail::make(op::gelu_tanh, x); }
@@ -183,6 +204,7 @@ inline expression d_relu(const expression& x) { return detail::make(op::d_relu, 
 inline expression d_leaky_relu(const expression& x, const expression& slope) {
   return detail::make(op::d_leaky_relu, x, slope);
 }
+inline expression d_elu(const expression& x, const expression& alpha) { return detail::make(op::d_elu, x, alpha); }
 inline expression d_gelu(const expression& x) { return detail::make(op::d_gelu, x); }
 inline expression d_gelu_tanh(const expression& x) { return detail::make(op::d_gelu_tanh, x); }
 inline expression d_silu(const expression& x) { return detail::make(op::d_silu, x); }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <troupe/epilogue/elementary.hpp>
 #include <troupe/epilogue/everywhere.hpp>
 #include <troupe/epilogue/op.hpp>
 
@@ -102,6 +103,7 @@ TROUPE_EVERYWHERE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
       return x > 0 ? N(1) : x <= 0 ? y : x;
     default:
       if (what >= op::d_relu && what <= op::d_hard_swish) return derivative_of(what, x);
+      if (what > op::reduce) return elementary_value_of(what, x, y);
       return x;  // what passes its argument on
   }
 }

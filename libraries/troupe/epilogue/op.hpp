@@ -63,6 +63,24 @@ enum class op : std::uint8_t {
   // Of one, which they pass on: write it, or what it adds up to, to memory.
   store,
   reduce,
+  // Of one argument.
+  square_root,
+  logarithm,
+  sine,
+  cosine,
+  tangent,
+  error_function,
+  floor,
+  ceiling,
+  nearest_whole,
+  // Of two.
+  power,
+  modulo,
+  arctangent,
+  elu,
+  d_elu,
+  logical_and,
+  logical_or,
 };
 
 /// How a `reduce` combines values.
@@ -84,14 +102,20 @@ inline constexpr op_info op_table[] = {
     {"d_silu", 1},       {"d_tanh", 1},   {"d_sigmoid", 1},  {"d_softplus", 1}, {"d_hard_swish", 1}, {"sum", 2},
     {"difference", 2},   {"product", 2},  {"quotient", 2},   {"min", 2},        {"max", 2},          {"leaky_relu", 2},
     {"d_leaky_relu", 2}, {"==", 2},       {"<", 2},          {"<=", 2},         {"select", 3},       {"convert", 1},
-    {"store", 1},        {"reduce", 1},
+    {"store", 1},        {"reduce", 1},   {"sqrt", 1},       {"log", 1},        {"sin", 1},          {"cos", 1},
+    {"tan", 1},          {"erf", 1},      {"floor", 1},      {"ceil", 1},       {"nearest", 1},      {"pow", 2},
+    {"fmod", 2},         {"atan2", 2},    {"elu", 2},        {"d_elu", 2},      {"logical_and", 2},  {"logical_or", 2},
 };
 
 /// Returns true if the value, which can come from another process, is one of the operations.
-constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::reduce; }
+constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::logical_or; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 
+/// Returns true if the operation is a function of the values of its arguments.
+constexpr bool is_function(op o) noexcept {
+  return (o >= op::negate && o <= op::select) || (o > op::reduce && is_known(o));
+}
 /// Returns true if the operation reads or writes memory.
 constexpr bool has_memory(op o) noexcept {
   return (o >= op::load_number && o <= op::load) || o == op::store || o == op::reduce;

@@ -59,6 +59,7 @@ TEST(epilogue_reference, knows_each_activation) {
     expect(abs(acc), std::fabs(x));
     expect(exp(acc), std::exp(x));
     expect(sign(acc), x > 0 ? 1 : x < 0 ? -1 : 0);
+    expect(elu(acc, 0.5), x > 0 ? x : 0.5 * (std::exp(x) - 1));
   }
 }
 
@@ -72,11 +73,53 @@ TEST(epilogue_reference, has_the_derivative_of_each_activation) {
                                                      {tanh(acc), d_tanh(acc)},
                                                      {sigmoid(acc), d_sigmoid(acc)},
                                                      {softplus(acc), d_softplus(acc)},
-                                                     {hard_swish(acc), d_hard_swish(acc)}};
+                                                     {hard_swish(acc), d_hard_swish(acc)},
+                                                     {elu(acc, 0.5), d_elu(acc, 0.5)},
+                                                     {sin(acc), cos(acc)},
+                                                     {cos(acc), -sin(acc)},
+                                                     {tan(acc), 1 + tan(acc) * tan(acc)},
+                                                     {erf(acc), 1.1283791670955126 * exp(-acc * acc)}};
   for (const auto& [f, d] : pairs)
     for (const double x : {-5.0, -2.5, -1.0, -0.1, 0.1, 0.7, 2.0, 2.9, 4.0})
       EXPECT_NEAR(at(d, x), (at(f, x + h) - at(f, x - h)) / (2 * h), 1e-8)
           << to_string(d.nodes().back().what) << " at " << x;
+}
+
+TEST(epilogue_reference, has_the_derivative_of_each_function_of_positive_numbers) {
+  constexpr double h = 1e-6;
+  const std::pair<expression, expression> pairs[] = {{log(acc), 1 / acc},
+                                                     {sqrt(acc), 0.5 / sqrt(acc)},
+                                                     {pow(acc, 2.5), 2.5 * pow(acc, 1.5)},
+                                                     {pow(2, acc), std::log(2.0) * pow(2, acc)},
+                                                     {atan2(acc, 2), 2 / (acc * acc + 4)},
+                                                     {fmod(acc, 3), 1}};
+  for (const auto& [f, d] : pairs)
+    for (const double x : {0.1, 0.7, 2.0, 2.9, 4.0})
+      EXPECT_NEAR(at(d, x), (at(f, x + h) - at(f, x - h)) / (2 * h), 1e-7) << to_string(f.nodes().back().what);
+}
+
+TEST(epilogue_reference, knows_each_function) {
+  EXPECT_EQ(at(sqrt(acc), 9), 3);
+  EXPECT_EQ(at(log(acc), 1), 0);
+  EXPECT_EQ(at(sin(acc), 0), 0);
+  EXPECT_EQ(at(cos(acc), 0), 1);
+  EXPECT_NEAR(at(atan2(acc, -1), 1), 2.356194490192345, 1e-15) << "the first is y";
+  EXPECT_NEAR(at(erf(acc), 0.5), 0.5204998778130465, 1e-15);
+  EXPECT_EQ(at(pow(acc, 3), -2), -8);
+  EXPECT_EQ(at(fmod(acc, 3), -7), -1) << "the sign is that of the first";
+  const double x[] = {-2.5, -0.5, 0.5, 1.5, 2.2}, down[] = {-3, -1, 0, 1, 2}, up[] = {-2, 0, 1, 2, 3},
+               near[] = {-2, 0, 0, 2, 2};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(at(floor(acc), x[i]), down[i]);
+    EXPECT_EQ(at(ceil(acc), x[i]), up[i]);
+    EXPECT_EQ(at(nearest(acc), x[i]), near[i]);
+  }
+  for (const double a : {0.0, 2.0, std::nan("")})
+    for (const double b : {0.0, -1.0}) {
+      EXPECT_EQ(at(logical_and(acc, b), a), a != 0 && b != 0);
+      EXPECT_EQ(at(logical_or(acc, b), a), a != 0 || b != 0);
+      EXPECT_EQ(at(logical_not(acc), a), a == 0);
+    }
 }
 
 TEST(epilogue_reference, computes_and_compares) {
@@ -120,7 +163,21 @@ TEST(epilogue_reference, passes_nan_on) {
                             d_tanh(acc),
                             d_sigmoid(acc),
                             d_softplus(acc),
-                            d_gelu_tanh(acc)};
+                            d_gelu_tanh(acc),
+                            sqrt(acc),
+                            log(acc),
+                            sin(acc),
+                            cos(acc),
+                            tan(acc),
+                            atan2(acc, 1),
+                            erf(acc),
+                            pow(acc, 2),
+                            fmod(acc, 2),
+                            floor(acc),
+                            ceil(acc),
+                            nearest(acc),
+                            elu(acc, 1),
+                            d_elu(acc, 1)};
   for (const expression& e : all) EXPECT_TRUE(std::isnan(at(e, nan))) << to_string(e.nodes().back().what);
   EXPECT_EQ(at(acc == acc, nan), 0);
 }

@@ -37,8 +37,9 @@ class dnn_elements : public dnn_numerics {
 };
 
 TEST_F(dnn_elements, all_functions_of_elements_are_as_defined) {
-  for (auto f = fn::negate; f <= fn::select; f = static_cast<fn>(static_cast<int>(f) + 1))
+  for (auto f = fn::negate; epilogue::is_known(f); f = static_cast<fn>(static_cast<int>(f) + 1))
     for (const dtype t : types) {
+      if (!epilogue::is_function(f)) break;
       const extents e = any_extents(1, 5, 5);
       const value x = given(t, e);
       const value y = random.between(0, 2) == 0 ? value(0.5) : given(t, some_of(e)), z = given(dtype::f32, some_of(e));

@@ -6,8 +6,8 @@
 #include <troupe/epilogue/cuda/tail_arguments.hpp>
 #include <troupe/epilogue/meaning.hpp>
 
-/// Epilogues as a second pass over a product: an interpreter of the tree, which does each step for several elements at a
-/// time. It is bound by memory, for epilogues of ordinary size.
+/// Epilogues as a second pass over a product: an interpreter of the tree, which does each step for several elements at
+/// a time. It is bound by memory, for epilogues of ordinary size.
 namespace troupe::epilogue::on_gpu {
 
 using kernel_arguments::lanes, kernel_arguments::warps;
@@ -33,8 +33,8 @@ template <class N, int Count>
 __device__ void apply(op what, N* to, const N* x, const N* y, const N* z) {
   if constexpr (std::is_floating_point_v<N>) {
     switch (what) {
-#define TROUPE_CASE(OP)                                                              \
-  case op::OP:                                                                       \
+#define TROUPE_CASE(OP)                                                            \
+  case op::OP:                                                                     \
     for (int i = 0; i < Count; ++i) to[i] = value_of<N>(op::OP, x[i], y[i], z[i]); \
     break;
       TROUPE_CASE(negate)
@@ -71,7 +71,7 @@ __device__ void apply(op what, N* to, const N* x, const N* y, const N* z) {
       TROUPE_CASE(select)
 #undef TROUPE_CASE
       default:
-        break;
+        for (int i = 0; i < Count; ++i) to[i] = elementary_value_of<N>(what, x[i], y[i]);
     }
   } else {
     for (int i = 0; i < Count; ++i) {
@@ -116,7 +116,8 @@ inline __device__ double combined_in_warp(reduction how, double x) {
   all[threadIdx.y][threadIdx.x] = x;
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
     __syncthreads();
-    if (threadIdx.x < distance) x = all[threadIdx.y][threadIdx.x] = combined(how, x, all[threadIdx.y][threadIdx.x + distance]);
+    if (threadIdx.x < distance)
+      x = all[threadIdx.y][threadIdx.x] = combined(how, x, all[threadIdx.y][threadIdx.x + distance]);
   }
   return x;
 #endif

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 #include <troupe/base/convert.hpp>
-#include <troupe/epilogue/host/functions.hpp>
+#include <troupe/epilogue/host/elementary.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
@@ -26,9 +26,54 @@ TROUPE_INLINE void run(float* out, const float* x, const float* y, const float* 
   for (std::int64_t i = 0; i < n; ++i) out[i] = fast_value<What>(x[i], y[i], z[i]);
 }
 template <op What>
+TROUPE_INLINE void run_elementary(float* out, const float* x, const float* y, std::int64_t n) noexcept {
+  if constexpr (is_limited(What)) {
+    bool all = true;
+    for (std::int64_t i = 0; i < n; ++i) all &= is_within_limit<What>(x[i], y[i]);
+    if (!all) {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = elementary_value_of(What, x[i], y[i]);
+      return;
+    }
+  }
+  TROUPE_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) out[i] = fast_elementary_value<What>(x[i], y[i]);
+}
+template <op What>
+TROUPE_INLINE void run_elementary(double* out, const double* x, const double* y, std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = elementary_value_of(What, x[i], y[i]);
+}
+template <op What>
 TROUPE_INLINE void run(double* out, const double* x, const double* y, const double* z, std::int64_t n) noexcept {
   TROUPE_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) out[i] = value_of(What, x[i], y[i], z[i]);
+}
+
+template <class N>
+TROUPE_INLINE void apply_elementary(op what, N* out, const N* x, const N* y, std::int64_t n) noexcept {
+  switch (what) {
+#define TROUPE_RUN(WHAT) \
+  case op::WHAT:         \
+    return run_elementary<op::WHAT>(out, x, y, n);
+    TROUPE_RUN(square_root)
+    TROUPE_RUN(logarithm)
+    TROUPE_RUN(sine)
+    TROUPE_RUN(cosine)
+    TROUPE_RUN(tangent)
+    TROUPE_RUN(error_function)
+    TROUPE_RUN(floor)
+    TROUPE_RUN(ceiling)
+    TROUPE_RUN(nearest_whole)
+    TROUPE_RUN(power)
+    TROUPE_RUN(modulo)
+    TROUPE_RUN(arctangent)
+    TROUPE_RUN(elu)
+    TROUPE_RUN(d_elu)
+    TROUPE_RUN(logical_and)
+    TROUPE_RUN(logical_or)
+#undef TROUPE_RUN
+    default:
+      if (out != x) std::copy_n(x, n, out);
+  }
 }
 
 template <class N>
@@ -71,7 +116,7 @@ TROUPE_INLINE void apply_here(op what, N* out, const N* x, const N* y, const N* 
     TROUPE_RUN(select)
 #undef TROUPE_RUN
     default:
-      if (out != x) std::copy_n(x, n, out);
+      return apply_elementary(what, out, x, y, n);
   }
 }
 

@@ -86,6 +86,13 @@ void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t colu
   }
 }
 
+std::vector<op> functions() {
+  std::vector<op> out;
+  for (int o = 0; is_known(static_cast<op>(o)) || o == 0; ++o)
+    if (is_function(static_cast<op>(o))) out.push_back(static_cast<op>(o));
+  return out;
+}
+
 class epilogue_tail : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(random, epilogue_tail, ::testing::Range(0, 200));
 
@@ -103,8 +110,7 @@ TEST_P(epilogue_tail, computes_random_trees_as_the_reference_does) {
 }
 
 TEST(epilogue_tail_of_floats, is_accurate_for_each_function) {
-  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
-    const op what = static_cast<op>(o);
+  for (const op what : functions()) {
     const expression x = acc, y = 0.25, z = 2;
     const expression* const all[] = {&x, &y, &z};
     const expression e = expression::of(what, std::span(all).first(info(what).arguments));
@@ -119,12 +125,13 @@ TEST(epilogue_tail_of_floats, is_accurate_over_the_whole_range) {
     for (const double s : {-1.0, 1.0}) x.push_back(static_cast<float>(s * std::exp2(v)));
   const std::vector<float> slope(x.size(), 0.25f), other(x.size(), 2);
   out.resize(x.size());
-  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
-    const op what = static_cast<op>(o);
+  for (const op what : functions()) {
     apply(what, out.data(), x.data(), slope.data(), other.data(), static_cast<std::int64_t>(x.size()));
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double want = value_of<double>(what, x[i], slope[i], other[i]);
-      if (std::fabs(want) > std::numeric_limits<float>::max())
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(out[i])) << to_string(what) << " of " << x[i];
+      else if (std::fabs(want) > std::numeric_limits<float>::max())
         EXPECT_TRUE(std::isinf(out[i])) << to_string(what) << " of " << x[i];
       else
         ASSERT_NEAR(out[i], want, 2.5e-7 * std::max(1.0, std::fabs(want))) << to_string(what) << " of " << x[i];
@@ -132,12 +139,96 @@ TEST(epilogue_tail_of_floats, is_accurate_over_the_whole_range) {
   }
 }
 
+// Reports the most that `what` errs, in units of the last place of float.
+void expect_accurate(op what, const std::vector<float>& x, const std::vector<float>& y, double units) {
+  std::vector<float> out(x.size());
+  // In pieces, as an engine does: large arguments are computed in another way, with all others of a piece.
+  for (std::size_t i = 0; i < x.size(); i += 64)
+    apply(what, out.data() + i, x.data() + i, y.data() + i, y.data() + i,
+          static_cast<std::int64_t>(std::min<std::size_t>(64, x.size() - i)));
+  double most = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = value_of<double>(what, x[i], y[i]);
+    const auto rounded = static_cast<float>(want);
+    if (out[i] == rounded || (std::isnan(want) && std::isnan(out[i]))) continue;
+    const double unit = std::fabs(std::nextafter(rounded, INFINITY) - rounded);
+    const double error = std::isinf(rounded)
+                             ? std::fabs(std::fabs(out[i]) - std::numeric_limits<float>::max()) / 0x1p104
+                             : std::fabs(out[i] - want) / unit;
+    if (!(error <= most)) most = error, at = i;
+  }
+  EXPECT_LE(most, units) << to_string(what) << " of " << x[at] << " and " << y[at] << " is " << out[at];
+}
+
+TEST(epilogue_tail_of_floats, has_elementary_functions_within_a_few_units_in_the_last_place) {
+  std::mt19937_64 random(11);
+  const auto any = [&](double least, double most) {
+    std::vector<float> out(20000);
+    std::uniform_real_distribution<double> exponent(least, most);
+    for (float& v : out) v = static_cast<float>((random() % 2 == 0 ? 1 : -1) * std::exp2(exponent(random)));
+    return out;
+  };
+  const auto near_one = any(-3, 1), all = any(-149, 128), other = any(-149, 128);
+  for (const op what :
+       {op::square_root, op::floor, op::ceiling, op::nearest_whole, op::modulo, op::logical_and, op::logical_or}) {
+    expect_accurate(what, all, other, 0.5);
+    expect_accurate(what, any(-2, 20), any(-2, 3), 0.5);
+  }
+  for (const op what : {op::sine, op::cosine, op::tangent}) {
+    expect_accurate(what, any(-30, 19.9), other, 0.6);
+    expect_accurate(what, all, other, 1);
+  }
+  for (const auto& x : {near_one, all, any(-0.01, 0.01), any(-10, 10)}) {
+    expect_accurate(op::logarithm, x, other, 1.5);
+    expect_accurate(op::error_function, x, other, 2.5);
+    expect_accurate(op::elu, x, near_one, 2.5);
+    expect_accurate(op::d_elu, x, near_one, 2.5);
+  }
+  expect_accurate(op::arctangent, all, other, 4);
+  expect_accurate(op::arctangent, near_one, any(-3, 1), 4);
+  expect_accurate(op::power, all, other, 1);
+  expect_accurate(op::power, any(-8, 8), any(-3, 5), 1);
+  expect_accurate(op::power, any(-0.01, 0.01), any(0, 14), 1);
+  expect_accurate(op::power, any(-149, -120), any(-3, 1), 1);
+}
+
+TEST(epilogue_tail_of_floats, has_the_special_values_of_functions_of_two) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[] = {0.0f, -0.0f, 1, -1, 2, -2, 3, -3, 0.5f, -0.5f, 0.25f, 1e10f, -1e10f, inf, -inf, nan, 1e-40f};
+  for (const op what : {op::power, op::modulo, op::arctangent, op::logical_and, op::logical_or, op::elu, op::d_elu})
+    for (const float x : special)
+      for (const float y : special) {
+        float out[40];
+        const std::vector<float> xs(40, x), ys(40, y);
+        apply(what, out, xs.data(), ys.data(), ys.data(), 40);
+        const auto want = static_cast<float>(value_of<double>(what, x, y));
+        for (const float o : {out[0], out[39]}) {
+          if (std::isnan(want))
+            EXPECT_TRUE(std::isnan(o)) << to_string(what) << " of " << x << " and " << y << " is " << o;
+          else if (std::isfinite(want) && want != 0)
+            EXPECT_NEAR(o, want, 3e-7 * std::fabs(want)) << to_string(what) << " of " << x << " and " << y;
+          else
+            EXPECT_TRUE(o == want) << to_string(what) << " of " << x << " and " << y << " is " << o;
+        }
+      }
+  const float x[] = {0.0f, -0.0f, -1.0f, inf, nan, 1e-42f, -inf};
+  float out[7];
+  apply(op::logarithm, out, x, x, x, 7);
+  EXPECT_EQ(out[0], -inf);
+  EXPECT_EQ(out[1], -inf);
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(out[3], inf);
+  EXPECT_TRUE(std::isnan(out[4]));
+  EXPECT_NEAR(out[5], std::log(static_cast<double>(x[5])), 1e-5);
+  EXPECT_TRUE(std::isnan(out[6]));
+}
+
 TEST(epilogue_tail_of_floats, keeps_nan_and_infinities) {
   const float special[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity(), -0.0f};
   const float y[] = {0.5f, 0.5f, 0.5f, 0.5f};
-  for (int o = static_cast<int>(op::negate); o <= static_cast<int>(op::select); ++o) {
-    const op what = static_cast<op>(o);
+  for (const op what : functions()) {
     float out[4];
     apply(what, out, special, y, y, 4);
     for (int i = 0; i < 4; ++i) {
