@@ -9,7 +9,10 @@ namespace troupe::dnn {
 namespace {
 
 void check_graph(checker& c, const graph& g) {
-  if (const auto& refused = g.refused()) return c.refuse(&g, refused->what, refused->expected);
+  if (const auto& refused = g.refused()) {
+    if (const void* const field = c.ready_field(refused->input)) return c.refuse(field, refused->is, refused->expected);
+    return c.refuse(&g, refused->what, refused->expected);
+  }
   for (const graph::operand& m : g.memory()) c.view_at(&m, m.shape);
 }
 

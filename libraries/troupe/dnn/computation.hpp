@@ -7,15 +7,18 @@
 #include <troupe/dnn/graph.hpp>
 #include <troupe/plan/statistics.hpp>
 #include <troupe/request/for_device.hpp>
-#include <troupe/request/request.hpp>
+#include <troupe/request/ready_request.hpp>
 
 namespace troupe::dnn {
+
+/// No limit of the bytes that a request may use beside its operands.
+inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
 
 /// Computes a graph of tensors, and writes what it says.
 struct computation {
   dnn::graph graph;
   /// The most bytes of memory beside the operands.
-  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t workspace = any_workspace;
   using reply = void;
   TROUPE_REQUEST("dnn.computation", graph, workspace)
   void check(checker&) const;
@@ -24,9 +27,13 @@ struct computation {
 /// Finds out how to compute a graph, before the first request needs it. Its memory is neither read nor written.
 struct prepare {
   dnn::graph graph;
-  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t workspace = any_workspace;
   using reply = std::uint64_t;  ///< how many bytes beside the operands it needs
   static prepare of(const computation& r) { return {r.graph.without_writes(), r.workspace}; }
+  template <ready_request R>
+  static prepare of(const R& r) {
+    return of(r.sent());
+  }
   TROUPE_REQUEST("dnn.prepare", graph, workspace)
   void check(checker&) const;
 };

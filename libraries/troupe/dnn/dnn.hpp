@@ -8,6 +8,7 @@
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>
+#include <troupe/dnn/ready.hpp>
 #include <troupe/dnn/reductions.hpp>
 #include <troupe/dnn/shaping.hpp>
 #include <troupe/request/request_list.hpp>

@@ -55,7 +55,10 @@ class graph::builder {
  private:
   void check(const written& w) {
     if (to_.refused) return;
-    if (const auto& refused = w.what.from().refused) return refuse(refused->what, refused->expected);
+    if (const auto& refused = w.what.from().refused) {
+      to_.refused = refused;
+      return;
+    }
     const tensor_shape& s = w.to.shape();
     if (!detail::is_element(w.to.type()))
       return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));

@@ -182,5 +182,38 @@ TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {
   EXPECT_NE(memory.refusal(computation{.graph = graph(all)}).find("too large"), std::string::npos);
 }
 
+TEST_F(dnn_refusals, of_ready_requests_name_their_fields) {
+  const auto x = at(0, {2, 6, 8, 8}), y = at(2000, {2, 4, 6, 6});
+  const auto filters = at(4000, {4, 6, 3, 3});
+  conv_forward r{.x = x, .filters = filters, .y = y};
+  EXPECT_EQ(memory.refusal(r), "");
+  r.filters = at(4000, {4, 5, 3, 3});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  EXPECT_EQ(
+      memory.refusal(prepare::of(r)),
+      "dnn.prepare: graph has a convolution whose filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  r.filters = filters, r.stride = 0;
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: stride is 0; expected at least 1");
+  r.stride = 1, r.y = at(2000, {2, 4, 6, 5});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: y is 2 x 4 x 6 x 5; expected 2 x 4 x 6 x 6");
+  r.y = y, r.bias = at(6000, {5});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: bias is 5; expected 1 x 4 x 1 x 1, or without extents of 1");
+  r.bias = {}, r.residual = y;
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: residual is given; expected beta to be its factor, which is 0");
+  r.beta = 1;
+  EXPECT_EQ(memory.refusal(r), "") << "the residual may be y";
+  r.y = at(2001, {2, 4, 6, 6});
+  EXPECT_NE(memory.refusal(r).find("dnn.conv_forward: y overlaps residual"), std::string::npos) << memory.refusal(r);
+  r.residual = {}, r.y = at(12, {2, 4, 6, 6});
+  EXPECT_NE(memory.refusal(r).find("dnn.conv_forward: y overlaps x"), std::string::npos) << memory.refusal(r);
+  EXPECT_EQ(memory.refusal(conv_weight_backward{.dy = y, .x = x, .dfilters = at(4000, {4, 6, 3})}),
+            "dnn.conv_weight_backward: dfilters has 3 indexes; expected 4, as dy");
+  EXPECT_EQ(memory.refusal(layer_norm_forward{.x = x, .y = x, .scale = at(4000, {8})}),
+            "dnn.layer_norm_forward: offset is not given; expected one, as scale is given");
+  EXPECT_EQ(
+      memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
+      "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; or x to be given");
+}
+
 }  // namespace
 }  // namespace troupe::dnn

@@ -9,6 +9,7 @@
 #include <troupe/request/extent.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/operand_uses.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/request/request_refusal.hpp>
 #include <troupe/request/scalar.hpp>
@@ -26,7 +27,15 @@ class checker {
   template <request R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : refusal_(&r, name_of<R>(), &field_name<R>), owner_(owner), generation_(generation) {
-    R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
+    collect_all(r);
+  }
+  /// The same for what is sent of a ready request, which texts name. Both must outlive the checker.
+  template <ready_request R>
+  checker(const detail::ready_and_sent<R>& both, const memory_owner* owner, std::uint64_t generation) noexcept
+      : refusal_(&both, name_of<R>(), &detail::ready_field_name<R>, &detail::find_ready_field<R>),
+        owner_(owner),
+        generation_(generation) {
+    collect_all(both.sent);
   }
 
   /// `field`, an `extent` or another integer, must be at least `low`.
@@ -115,6 +124,8 @@ class checker {
       refuse(&field, value, expected);
   }
   void refuse(const void* field, std::string_view value, std::string_view expected);
+  /// Returns the place of the field with this name, if a ready request is checked that has one; otherwise null.
+  const void* ready_field(std::string_view name) const { return refusal_.find_field(name); }
   /// Refuses the request for a reason outside its fields.
   void fail(const error& why) { refusal_.fail(why); }
 
@@ -132,6 +143,10 @@ class checker {
   std::uint64_t generation() const noexcept { return generation_; }
 
  private:
+  template <class R>
+  void collect_all(const R& r) {
+    R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
+  }
   template <class F>
   void collect(const F& f) {
     if constexpr (operands_in<F>::any) {

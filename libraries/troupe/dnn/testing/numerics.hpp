@@ -123,7 +123,10 @@ class dnn_numerics : public numerics::engine_suite {
       ASSERT_EQ(values[i].why_refused(), "");
       all.push_back({values[i], to[i]->operand<access_mode::write>()});
     }
-    const computation r{.graph = graph(all)};
+    expect_computed({.graph = graph(all)}, tolerance);
+  }
+  /// Runs the request, and compares what it writes, to memory of `stored`.
+  void expect_computed(const computation& r, double tolerance) {
     ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
     SCOPED_TRACE(story(r));
     std::vector<std::uint64_t> encoded(r.graph.encoded_bytes() / sizeof(std::uint64_t));
@@ -134,13 +137,13 @@ class dnn_numerics : public numerics::engine_suite {
     run(r);
     if (HasFatalFailure()) return;
     for (const stored_tensor& t : all_) EXPECT_TRUE(const_cast<stored_tensor&>(t).untouched_outside());
+    std::size_t which = 0;
     for (const seen_node& n : seen.nodes()) {
       if (n.what != op::write) continue;
       const std::uint64_t address = seen.memory()[seen.tensors()[n.outputs[0]].memory].address;
-      const auto at = std::find_if(to.begin(), to.end(), [&](const auto* t) { return t->address() == address; });
-      ASSERT_NE(at, to.end());
-      expect_near((*at)->values(), expected[n.outputs[0]], (*at)->type(), tolerance,
-                  static_cast<std::size_t>(at - to.begin()));
+      const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& t) { return t.address() == address; });
+      ASSERT_NE(at, all_.end());
+      expect_near(at->values(), expected[n.outputs[0]], at->type(), tolerance, which++);
     }
   }
   template <class T>
