@@ -46,6 +46,7 @@ struct rms_norm_forward {
   TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, workspace)
   computation sent() const;
 };
+/// The gradients from that of y; the inverse deviation is what the forward request gave.
 struct rms_norm_backward {
   in_any dy, x, inverse_deviation;
   out_any dx;
@@ -69,6 +70,7 @@ struct group_norm_forward {
   TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, workspace)
   computation sent() const;
 };
+/// The gradients from that of y; mean and inverse deviation are what the forward request gave.
 struct group_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;
@@ -92,6 +94,7 @@ struct instance_norm_forward {
   TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, workspace)
   computation sent() const;
 };
+/// The gradients from that of y; mean and inverse deviation are what the forward request gave.
 struct instance_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;

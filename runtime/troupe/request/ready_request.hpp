@@ -4,6 +4,7 @@
 
 #include <string>
 #include <troupe/request/request.hpp>
+#include <troupe/request/request_refusal.hpp>
 
 namespace troupe {
 
@@ -83,6 +84,24 @@ const void* find_ready_field(const void* both, std::string_view name) {
     ((nth_name(names, i) == name ? void(out = &f) : void(), ++i), ...);
   });
   return out;
+}
+
+/// What a checker checks, and whose name and fields its texts have.
+template <request R>
+const R& sent_of(const R& r) noexcept {
+  return r;
+}
+template <ready_request R>
+const sent_as<R>& sent_of(const ready_and_sent<R>& both) noexcept {
+  return both.sent;
+}
+template <request R>
+request_refusal refusal_of(const R& r) noexcept {
+  return {&r, name_of<R>(), &field_name<R>};
+}
+template <ready_request R>
+request_refusal refusal_of(const ready_and_sent<R>& both) noexcept {
+  return {&both, name_of<R>(), &ready_field_name<R>, &find_ready_field<R>};
 }
 
 }  // namespace detail
