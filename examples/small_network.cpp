@@ -36,13 +36,13 @@ struct weights {
   buffer<float> bias;
 };
 
-// Writes the loss and the next weights.
-static dnn::graph step(const tensor<float>& image, const tensor<float>& kind, const weights& now, const weights& next,
+// Writes the loss, and the next weights in the place of these.
+static dnn::graph step(const tensor<float>& image, const tensor<float>& kind, const weights& w,
                        const tensor<float>& loss) {
   constexpr double rate = 0.5;
   const dnn::convolution_options same_size{.padding = 1};
-  const dnn::value x = dnn::read(image), wanted = dnn::read(kind), w1 = dnn::read(now.of_image),
-                   w2 = dnn::read(now.of_kind), b = dnn::read(now.bias);
+  const dnn::value x = dnn::read(image), wanted = dnn::read(kind), w1 = dnn::read(w.of_image),
+                   w2 = dnn::read(w.of_kind), b = dnn::read(w.bias);
   // Forward.
   const dnn::value h = convolution(x, w1, same_size) + channels(b);
   const dnn::value seen = reshape(reduce(relu(h), dnn::reduction_kind::mean, {2, 3}), {images, filters});
@@ -55,8 +55,8 @@ static dnn::graph step(const tensor<float>& image, const tensor<float>& kind, co
   const dnn::value dh = dseen / (size * size) * d_relu(h);
   const dnn::value dw1 = convolution_weight_gradient(dh, x, {filters, 1, 3, 3}, same_size);
   const dnn::value db = reshape(reduce(dh, dnn::reduction_kind::sum, {0, 2, 3}), {filters});
-  return {write(error, loss), write(w1 - rate * dw1, next.of_image), write(w2 - rate * dw2, next.of_kind),
-          write(b - rate * db, next.bias)};
+  return {write(error, loss), write(w1 - rate * dw1, w.of_image), write(w2 - rate * dw2, w.of_kind),
+          write(b - rate * db, w.bias)};
 }
 
 int main() {
@@ -69,18 +69,14 @@ int main() {
     for (float& v : out) v = value(random);
     return gpu.upload(out);
   };
-  const auto make = [&] {
-    return weights{tensor(random_weights(filters * 9), {filters, 1, 3, 3}),
-                   tensor(random_weights(filters * 2), {filters, 2}), random_weights(filters)};
-  };
-  weights now = make(), next = make();
+  const weights w{tensor(random_weights(filters * 9), {filters, 1, 3, 3}),
+                  tensor(random_weights(filters * 2), {filters, 2}), random_weights(filters)};
   const tensor loss(gpu.alloc<float>(1), {1, 1});
   float first = 0, last = 0;
   for (int i = 0; i <= 60; ++i) {
     const samples s = draw(random);
     const tensor image(gpu.upload(s.pixels), {images, 1, size, size}), kind(gpu.upload(s.kinds), {images, 2});
-    gpu.tell(dnn::computation{step(image, kind, now, next, loss)});
-    std::swap(now, next);
+    gpu.tell(dnn::computation{step(image, kind, w, loss)});
     if (i % 20 != 0) continue;
     last = gpu.download(loss.memory()).get().value()[0];
     if (i == 0) first = last;

@@ -54,8 +54,9 @@ using dense_algebra = request_list<
     blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
     blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>,
     blas::multiplication<float>, blas::addition<float>, blas::triangular_solution<float>>;
-using spectra = joined_requests<matmul::all_requests, dnn::all_requests, fft::all_transforms, fft::all_views,
-                                request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
+using spectra =
+    joined_requests<matmul::all_requests, dnn::all_requests, dnn::ready_requests, fft::all_transforms, fft::all_views,
+                    request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
     request_list<graph::unload, events::record, events::record_all, events::hold_back, events::reach,
@@ -105,6 +106,9 @@ struct bench {
       return F(two_by_two);
     } else if constexpr (std::is_same_v<F, in_any> || std::is_same_v<F, out_any>) {
       return F(matrix(of<float>(), 2, 2));
+    } else if constexpr (std::is_same_v<F, std::optional<in_any>> || std::is_same_v<F, std::optional<out_any>> ||
+                         std::is_same_v<F, std::optional<inout_any>>) {
+      return typename F::value_type(matrix(of<float>(), 2, 2));
     } else if constexpr (std::is_same_v<F, dnn::graph>) {
       return {dnn::write(dnn::relu(dnn::read(of<float>())), of<float>())};
     } else if constexpr (std::is_same_v<F, epilogue::expression>) {

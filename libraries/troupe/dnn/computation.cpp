@@ -11,7 +11,10 @@ namespace {
 template <class R>
 void check_request(checker& c, const R& r) {
   const graph& g = r.graph;
-  if (const auto& refused = g.refused()) return c.refuse(&g, refused->what, refused->expected);
+  if (const auto& refused = g.refused()) {
+    if (const void* const field = c.ready_field(refused->input)) return c.refuse(field, refused->is, refused->expected);
+    return c.refuse(&g, refused->what, refused->expected);
+  }
   for (const graph::operand& m : g.memory()) c.view_at(&m, m.shape);
   c.require(is_known(r.precision), r.precision, "is not a precision", "exact or tf32");
   c.require(is_known(r.repeatability), r.repeatability, "is unknown", "always or not_needed");

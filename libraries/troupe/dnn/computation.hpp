@@ -8,9 +8,12 @@
 #include <troupe/dnn/options.hpp>
 #include <troupe/plan/statistics.hpp>
 #include <troupe/request/for_device.hpp>
-#include <troupe/request/request.hpp>
+#include <troupe/request/ready_request.hpp>
 
 namespace troupe::dnn {
+
+/// No limit of the bytes that a request may use beside its operands.
+inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
 
 /// Computes a graph of tensors, and writes what it says.
 struct computation {
@@ -20,7 +23,7 @@ struct computation {
   dnn::fusion fusion = dnn::fusion::allowed;
   dnn::choice choice = dnn::choice::recommended;
   /// The most bytes of memory beside the operands.
-  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t workspace = any_workspace;
   using reply = void;
   TROUPE_REQUEST("dnn.computation", graph, precision, repeatability, fusion, choice, workspace)
   void check(checker&) const;
@@ -33,10 +36,14 @@ struct prepare {
   dnn::repeatability repeatability = dnn::repeatability::always;
   dnn::fusion fusion = dnn::fusion::allowed;
   dnn::choice choice = dnn::choice::recommended;
-  std::uint64_t workspace = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t workspace = any_workspace;
   using reply = std::uint64_t;  ///< how many bytes beside the operands it needs
   static prepare of(const computation& r) {
     return {r.graph.without_writes(), r.precision, r.repeatability, r.fusion, r.choice, r.workspace};
+  }
+  template <ready_request R>
+  static prepare of(const R& r) {
+    return of(r.sent());
   }
   TROUPE_REQUEST("dnn.prepare", graph, precision, repeatability, fusion, choice, workspace)
   void check(checker&) const;

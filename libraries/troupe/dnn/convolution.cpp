@@ -95,12 +95,12 @@ extent terms_of_data(const value& filters) noexcept { return count(filters.exten
 // Of either gradient: requires that a convolution of x and filters has the extents of dy.
 value gradient(maker m, const value& dy, const value& other, std::span<const std::int64_t> x,
                std::span<const std::int64_t> filters, std::span<const std::int64_t> result,
-               const convolution_options& o, extent terms) {
+               const convolution_options& o, extent terms, std::string_view name_of_other) {
   const std::size_t rank = dy.rank();
   if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " indexes"), cat(rank, ", as dy"));
   if (std::any_of(result.begin(), result.end(), [](std::int64_t n) { return n < 1; }))
     m.refuse("result", "is " + maker::text_of(result), "at least 1 in each place");
-  if (!m.fine() || !holds_factors(m, "other factor", dy, other)) return m.done();
+  if (!m.fine() || !holds_factors(m, name_of_other, dy, other)) return m.done();
   const convolution_form f = form_of(m, o, rank - 2);
   extents y{};
   const fitting fit{m, f, rank, x, filters};
@@ -119,14 +119,15 @@ value convolution_data_gradient(const value& dy, const value& filters, std::span
   maker m(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("filters", filters, dy.rank(), dy.rank()))
     return m.done();
-  return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, terms_of_data(filters));
+  return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, terms_of_data(filters), "filters");
 }
 
 value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
                                   const convolution_options& o) {
   maker m(op::convolution_weight_gradient, "convolution_weight_gradient", {dy, x});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
-  return gradient(std::move(m), dy, x, x.extents(), of_filters, of_filters, o, count(dy.extents()) / dy.extents()[1]);
+  return gradient(std::move(m), dy, x, x.extents(), of_filters, of_filters, o, count(dy.extents()) / dy.extents()[1],
+                  "x");
 }
 
 value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_index more) {
@@ -146,7 +147,8 @@ value transposed_convolution(const value& x, const value& filters, const convolu
     if (y[i + 2] < 1) m.refuse("padding", "leaves nothing of the result", "less");
   }
   if (!m.fine()) return m.done();
-  return gradient(std::move(m), x, filters, of(y, rank), filters.extents(), of(y, rank), o, terms_of_data(filters));
+  return gradient(std::move(m), x, filters, of(y, rank), filters.extents(), of(y, rank), o, terms_of_data(filters),
+                  "filters");
 }
 
 }  // namespace troupe::dnn

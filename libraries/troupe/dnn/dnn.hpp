@@ -12,6 +12,7 @@
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>
 #include <troupe/dnn/random.hpp>
+#include <troupe/dnn/ready.hpp>
 #include <troupe/dnn/recurrence.hpp>
 #include <troupe/dnn/reductions.hpp>
 #include <troupe/dnn/resampling.hpp>

@@ -29,16 +29,36 @@ class graph::builder {
     }
     // What a refused graph was to write is known nevertheless: its readers must hear of it.
     const bool is_known = std::any_of(to_.memory.begin(), to_.memory.end(), [&](const operand& m) {
-      return m.mode == access_mode::write && m.range.address == w.to.range().address;
+      return m.mode != access_mode::read && m.range.address == w.to.range().address;
     });
     if (to_.refused && !is_known && to_.memory.size() < most_memory)
       to_.memory.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
   }
 
+  /// Moves what is written in place behind all else, with the operations on elements that nothing else needs: most of
+  /// what reads that memory has done so by then, and nothing needs a copy of it.
+  void put_last_what_is_written_in_place() {
+    std::vector<seen_node>& nodes = to_.nodes;
+    std::vector<bool> is_needed(to_.tensors.size());  // by a node that stays where it is
+    std::vector<seen_node> stay, last;
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      const seen_node& n = nodes[i];
+      const bool is_of_elements = n.what == op::pointwise || n.what == op::convert;
+      const bool is_last = is_in_place(n) || (is_of_elements && !is_needed[n.outputs[0]]);
+      for (std::size_t k = 0; !is_last && k < n.input_count; ++k) is_needed[n.inputs[k]] = true;
+      (is_last ? last : stay).push_back(n);
+    }
+    if (last.empty()) return;
+    std::copy(last.rbegin(), last.rend(), std::copy(stay.rbegin(), stay.rend(), nodes.begin()));
+  }
+
  private:
   void check(const written& w) {
     if (to_.refused) return;
-    if (const auto& refused = w.what.from().refused) return refuse(refused->what, refused->expected);
+    if (const auto& refused = w.what.from().refused) {
+      to_.refused = refused;
+      return;
+    }
     const tensor_shape& s = w.to.shape();
     if (!detail::is_element(w.to.type()))
       return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));
@@ -68,11 +88,14 @@ class graph::builder {
   }
 
   std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
-    for (std::size_t i = 0; mode == access_mode::read && i < to_.memory.size(); ++i) {
-      const operand& m = to_.memory[i];
-      if (m.mode == mode && m.range.address == range.address && m.range.owner.get() == range.owner.get() &&
-          m.shape == shape && m.type == type)
-        return memory_tensors_[i];
+    for (std::size_t i = 0; i < to_.memory.size(); ++i) {
+      operand& m = to_.memory[i];
+      // What is written twice is two operands, which overlap.
+      if ((mode != access_mode::read && m.mode != access_mode::read) || m.range.address != range.address ||
+          m.range.owner.get() != range.owner.get() || m.shape != shape || m.type != type)
+        continue;
+      if (m.mode != mode) m.mode = access_mode::read_write;
+      return memory_tensors_[i];
     }
     if (to_.memory.size() == most_memory) refuse("is too large", cat("at most ", most_memory, " tensors in memory"));
     if (to_.refused) return 0;
@@ -111,6 +134,11 @@ class graph::builder {
     return static_cast<std::uint16_t>(n.outputs[0] + v.output());
   }
 
+  bool is_in_place(const seen_node& n) const noexcept {
+    const seen_tensor& to = to_.tensors[n.outputs[0]];
+    return n.what == op::write && to_.memory[to.memory].mode == access_mode::read_write;
+  }
+
   parts& to_;
   std::map<const detail::producer*, std::uint16_t> made_;  // the first of their tensors
   std::vector<std::uint16_t> memory_tensors_;              // of each operand in memory
@@ -119,6 +147,7 @@ class graph::builder {
 graph::graph(std::span<const written> all) {
   builder b(*parts_);
   for (const written& w : all) b.add(w);
+  if (!parts_->refused) b.put_last_what_is_written_in_place();
   if (all.empty()) parts_->refused = {"is empty", "at least one tensor to write"};
 }
 

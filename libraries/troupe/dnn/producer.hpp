@@ -24,8 +24,10 @@ struct producer {
   std::vector<output> outputs = {};
   std::optional<in_any> memory = {};
   double number = 0;
+  /// "has a convolution whose filters is 4 x 5", and what it says apart, for ready requests.
   struct refusal {
     std::string what, expected;
+    std::string input = {}, is = {};
   };
   std::optional<refusal> refused = {};
   std::size_t depth = 0;  ///< the longest way from what is given

@@ -161,7 +161,7 @@ std::vector<double> numbers_in_memory(const seen_tensor& t, std::uint64_t addres
 
 class evaluation {
  public:
-  explicit evaluation(const seen_graph& g) : graph_(g), numbers_(g.tensors().size()) {
+  explicit evaluation(const seen_graph& g) : graph_(g), numbers_(g.tensors().size()), read_(g.tensors().size()) {
     for (const seen_node& n : g.nodes())
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
         numbers_[t].resize(static_cast<std::size_t>(elements_of(g.tensors()[t].shape)));
@@ -171,6 +171,10 @@ class evaluation {
       if (t.where == seen_tensor::place::memory && numbers_[i].empty())
         numbers_[i] = numbers_in_memory(t, g.memory()[t.memory].address);
     }
+    for (const seen_node& n : g.nodes())
+      for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
+        if (const seen_tensor& in = g.tensors()[t]; in.where == seen_tensor::place::memory && read_[t].empty())
+          read_[t] = numbers_in_memory(in, g.memory()[in.memory].address);
   }
 
   std::vector<std::vector<double>> all() {
@@ -183,7 +187,7 @@ class evaluation {
     std::vector<input_values> in;
     std::vector<output_values> out;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      in.push_back({graph_.tensors()[t].shape, numbers_[t]});
+      in.push_back({graph_.tensors()[t].shape, read_[t].empty() ? numbers_[t] : read_[t]});
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
       out.push_back({graph_.tensors()[t].shape, numbers_[t]});
     const form& f = n.numbers;
@@ -261,6 +265,7 @@ class evaluation {
 
   const seen_graph& graph_;
   std::vector<std::vector<double>> numbers_;
+  std::vector<std::vector<double>> read_;  // of memory that is read: what it has before anything is written
 };
 
 }  // namespace

@@ -277,6 +277,26 @@ TEST_F(dnn_refusals, reach_the_request_from_anywhere_in_a_graph) {
             "dnn.computation: graph is empty; expected at least one tensor to write");
   EXPECT_NE(refusal({write(x, y), write(x * 2, y)}).find("overlap"), std::string::npos) << "it is written twice";
   EXPECT_NE(refusal({write(x * 2, at(12, {2, 3, 4}))}).find("overlap"), std::string::npos);
+  EXPECT_EQ(refusal({write(x * 2, at(0, {2, 3, 4}))}), "") << "in place";
+  EXPECT_EQ(refusal({write(given({6, 4}), at(500, {6, 4})), write(read(at(500, {6, 4})), at(0, {6, 4}))}), "")
+      << "exchanged";
+  EXPECT_NE(refusal({write(reshape(x, {6, 4}), at(0, {6, 4}))}).find("overlap"), std::string::npos)
+      << "another view of the same memory";
+  EXPECT_NE(refusal({write(x * 2, y), write(x, at(0, {2, 3, 4})), write(x, at(0, {2, 3, 4}))}).find("overlap"),
+            std::string::npos)
+      << "it is written twice";
+}
+
+TEST_F(dnn_refusals, know_what_is_read_and_written) {
+  const auto y = at(1000, {2, 3, 4});
+  const value x = given({2, 3, 4});
+  const graph g{write(x * 2, at(0, {2, 3, 4})), write(x + given<half>({2, 3, 4}) + read(at(2000, {2, 3, 4})), y)};
+  std::vector<access_mode> modes;
+  for (const auto& m : g.memory()) modes.push_back(m.mode);
+  using enum access_mode;
+  EXPECT_EQ(modes, (std::vector{read_write, access_mode::read, access_mode::read, access_mode::write}));
+  EXPECT_EQ(to_string(g), "sum, sum, write, product, write") << "what is written in place comes last";
+  for (const auto& m : g.without_writes().memory()) EXPECT_EQ(m.mode, access_mode::read);
 }
 
 TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {
@@ -286,6 +306,39 @@ TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {
   std::vector<written> all;
   for (int i = 0; i < 300; ++i) all.push_back(write(given({4}) * i, at(1000 + 4 * static_cast<std::uint64_t>(i), {4})));
   EXPECT_NE(memory.refusal(computation{.graph = graph(all)}).find("too large"), std::string::npos);
+}
+
+TEST_F(dnn_refusals, of_ready_requests_name_their_fields) {
+  const auto x = at(0, {2, 6, 8, 8}), y = at(2000, {2, 4, 6, 6});
+  const auto filters = at(4000, {4, 6, 3, 3});
+  conv_forward r{.x = x, .filters = filters, .y = y};
+  EXPECT_EQ(memory.refusal(r), "");
+  r.filters = at(4000, {4, 5, 3, 3});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  EXPECT_EQ(
+      memory.refusal(prepare::of(r)),
+      "dnn.prepare: graph has a convolution whose filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  r.filters = filters, r.stride = 0;
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: stride is 0; expected at least 1");
+  r.stride = 1, r.y = at(2000, {2, 4, 6, 5});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: y is 2 x 4 x 6 x 5; expected 2 x 4 x 6 x 6");
+  r.y = y, r.bias = at(6000, {5});
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: bias is 5; expected 1 x 4 x 1 x 1, or without extents of 1");
+  r.bias = {}, r.residual = y;
+  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: residual is given; expected beta to be its factor, which is 0");
+  r.beta = 1;
+  EXPECT_EQ(memory.refusal(r), "") << "the residual may be y";
+  r.y = at(2001, {2, 4, 6, 6});
+  EXPECT_NE(memory.refusal(r).find("dnn.conv_forward: y overlaps residual"), std::string::npos) << memory.refusal(r);
+  r.residual = {}, r.y = at(12, {2, 4, 6, 6});
+  EXPECT_NE(memory.refusal(r).find("dnn.conv_forward: y overlaps x"), std::string::npos) << memory.refusal(r);
+  EXPECT_EQ(memory.refusal(conv_weight_backward{.dy = y, .x = x, .dfilters = at(4000, {4, 6, 3})}),
+            "dnn.conv_weight_backward: dfilters has 3 indexes; expected 4, as dy");
+  EXPECT_EQ(memory.refusal(layer_norm_forward{.x = x, .y = x, .scale = at(4000, {8})}),
+            "dnn.layer_norm_forward: offset is not given; expected one, as scale is given");
+  EXPECT_EQ(
+      memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
+      "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; or x to be given");
 }
 
 }  // namespace

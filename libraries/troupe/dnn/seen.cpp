@@ -161,12 +161,16 @@ bool seen_graph::is_sound() const noexcept {
   for (const seen_tensor& t : tensors_)
     if (!dnn::is_sound(t, memory_.size())) return false;
 
+  const auto can_be_read = [&](const seen_tensor& t, bool computed) {
+    return t.where == place::memory ? memory_[t.memory].mode != access_mode::write
+                                    : computed || t.where == place::number;
+  };
   enum class state : std::uint8_t { not_computed, computed, written };
   std::array<state, most_tensors> states{};
   for (const seen_node& n : nodes_) {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      if (t >= tensors_.size() || (tensors_[t].where == place::within && states[t] != state::computed)) return false;
+      if (t >= tensors_.size() || !can_be_read(tensors_[t], states[t] == state::computed)) return false;
     if (!has_words(n, tensors_)) return false;
     for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
       if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
@@ -176,10 +180,6 @@ bool seen_graph::is_sound() const noexcept {
       states[t] = n.what == op::write ? state::written : state::computed;
     }
   }
-  // What is written is not read, neither before nor after.
-  for (const seen_node& n : nodes_)
-    for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      if (states[t] == state::written) return false;
   return true;
 }
 

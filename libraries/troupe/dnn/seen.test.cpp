@@ -39,6 +39,23 @@ TEST(dnn_seen, has_a_structure_without_addresses) {
   EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
 }
 
+TEST(dnn_seen, may_read_memory_that_it_writes_and_then_has_two_contents) {
+  encoding e;
+  float memory[] = {1, 2};
+  const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
+             y = e.at(nullptr, dtype::f32, dense({2}), access_mode::write), two = e.number(2), twice = e.within({2}),
+             four = e.within({2});
+  e.node(op::pointwise, {x, two}, {twice}, pointwise_form{epilogue::op::multiply, {}});
+  e.node(op::write, {twice}, {x});
+  e.node(op::pointwise, {x, two}, {four}, pointwise_form{epilogue::op::add, {}});
+  e.node(op::write, {four}, {y});
+  const std::vector<numbers> all = e.values();
+  EXPECT_EQ(all[x], (numbers{2, 4})) << "what it has afterwards";
+  EXPECT_EQ(all[y], (numbers{3, 4})) << "computed from what it had before";
+  e.memory[0].mode = access_mode::write;
+  EXPECT_TRUE(e.seen().empty()) << "memory that is read is said to be written only";
+}
+
 TEST(dnn_seen, is_empty_if_it_is_cut_or_counts_too_much) {
   encoding e = small_graph();
   const std::byte* encoded = e.encode();

@@ -30,7 +30,8 @@ maker::maker(op what, std::string_view name, std::vector<value> inputs) : name_(
 void maker::refuse(std::string_view input, std::string_view is, std::string expected) {
   if (!fine()) return;
   const bool is_vowel = std::string_view("aeiou").find(name_.front()) != std::string_view::npos;
-  made_.refused = {cat(is_vowel ? "has an " : "has a ", name_, " whose ", input, " ", is), std::move(expected)};
+  made_.refused = {cat(is_vowel ? "has an " : "has a ", name_, " whose ", input, " ", is), std::move(expected),
+                   std::string(input), std::string(is)};
   made_.inputs.clear();
   made_.outputs.clear();
 }
@@ -138,9 +139,10 @@ value::value(in_any memory) {
   const tensor_shape& s = memory.shape();
   tensor_shape extents{.rank = s.rank, .extents = s.extents};
   if (s.rank == 0 || elements_of(s) < 1)
-    made->refused = {"reads an empty tensor", "at least one element"};
+    made->refused = {"reads an empty tensor", "at least one element", "", "is empty"};
   else if (!detail::is_element(memory.type()))
-    made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements)};
+    made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements), "",
+                     cat("holds ", to_string(memory.type()))};
   else
     made->outputs.push_back({memory.type(), extents});
   // A view that was refused when it was made has its own reason, which the request finds.

@@ -49,7 +49,7 @@ class graph {
   std::size_t size() const;
 
   /// Replaces a recorded request with another one of the same type: other numbers, other buffers.
-  template <request R>
+  template <any_request R>
   result<void> set(const node& n, const R& r) const {
     if (!*this) return empty();
     auto made = recorded_step<R>::make(gpu(), r);

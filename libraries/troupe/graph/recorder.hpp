@@ -28,7 +28,7 @@ class recorder {
   ~recorder();
 
   /// Adds a request that uses device memory only; errors and `graph::dot` show `label`.
-  template <request R>
+  template <any_request R>
   node add(const R& r, std::string label = {}) {
     return add(recorded_step<R>::make(gpu(), r), std::move(label));
   }

@@ -61,31 +61,50 @@ void collect_program(const F& f, std::vector<std::shared_ptr<kernel::program_cor
   }
 }
 
+/// A request, and what is sent of it.
+template <any_request R>
+struct recorded_form {
+  R made;
+  const R& sent() const noexcept { return made; }
+  auto check(const device& gpu) const { return library_access(gpu).check_for_later(made); }
+};
+template <ready_request R>
+struct recorded_form<R> {
+  explicit recorded_form(const R& r) : made(r), as(r.sent()) {}
+  R made;
+  sent_as<R> as;
+  const sent_as<R>& sent() const noexcept { return as; }
+  auto check(const device& gpu) const { return library_access(gpu).check_for_later(made, as); }
+};
+
 }  // namespace detail
 
-template <request R>
+template <any_request R>
 class recorded_step final : public step {
  public:
   static result<std::shared_ptr<const step>> make(const device& gpu, const R& r) {
-    if (const std::string why = detail::why_not_recorded(r); !why.empty())
-      return detail::refusal(name_of<R>(), "cannot be part of a graph, because " + why, reaction::unsupported);
-    auto touched = library_access(gpu).check_for_later(r);
-    if (!touched) return touched.error();
     auto out = std::make_shared<recorded_step>(r);
+    const auto& sent = out->request_.sent();
+    if (const std::string why = detail::why_not_recorded(sent); !why.empty())
+      return detail::refusal(name_of<R>(), "cannot be part of a graph, because " + why, reaction::unsupported);
+    auto touched = out->request_.check(gpu);
+    if (!touched) return touched.error();
     out->accesses_ = std::move(*touched);
-    R::visit_fields(out->request_,
-                    [&](std::string_view, const auto&... f) { (detail::collect_program(f, out->programs_), ...); });
+    std::remove_cvref_t<decltype(sent)>::visit_fields(
+        sent, [&](std::string_view, const auto&... f) { (detail::collect_program(f, out->programs_), ...); });
     return std::shared_ptr<const step>(std::move(out));
   }
-  explicit recorded_step(const R& r) : request_(r) {}
+  explicit recorded_step(const R& r) : request_{r} {}
 
   const request_info& info() const noexcept override { return troupe::detail::info_of<R>; }
-  std::size_t blob_bytes() const noexcept override { return troupe::blob_bytes(request_); }
-  void encode(std::byte* payload, blob_cursor blob) const noexcept override { troupe::encode(request_, payload, blob); }
-  std::string describe() const override { return troupe::describe(request_); }
+  std::size_t blob_bytes() const noexcept override { return troupe::blob_bytes(request_.sent()); }
+  void encode(std::byte* payload, blob_cursor blob) const noexcept override {
+    troupe::encode(request_.sent(), payload, blob);
+  }
+  std::string describe() const override { return troupe::describe(request_.made); }
 
   result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const override {
-    R moved = request_;
+    R moved = request_.made;
     bool any = false;
     std::string wrong, field;
     R::visit_fields(moved, [&](std::string_view names, auto&... f) {
@@ -104,7 +123,7 @@ class recorded_step final : public step {
   }
 
  private:
-  R request_;
+  detail::recorded_form<R> request_;
 };
 
 }  // namespace troupe::graph

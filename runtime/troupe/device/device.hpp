@@ -51,6 +51,26 @@ class device {
     submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
     return pending<typename R::reply>(std::move(answer));
   }
+  /// The same for a request that is sent as another one.
+  template <ready_request R>
+  accepted tell(const R& r, const call_options& options = {}) const {
+    const auto sent = r.sent();
+    const detail::ready_and_sent<R> both{r, sent};
+    checker c(both, owner(), generation());
+    sent.check(c);
+    return submit(detail::info_of<R>, &sent, c, nullptr, nullptr, options);
+  }
+  template <ready_request R>
+  pending<typename sent_as<R>::reply> ask(const R& r, const call_options& options = {}) const {
+    const auto sent = r.sent();
+    const detail::ready_and_sent<R> both{r, sent};
+    checker c(both, owner(), generation());
+    sent.check(c);
+    using state = detail::asked<typename sent_as<R>::reply>;
+    auto answer = ref<state>::adopt(new state(core_));
+    submit(detail::info_of<R>, &sent, c, answer.get(), &answer->link, options);
+    return pending<typename sent_as<R>::reply>(std::move(answer));
+  }
   /// Returns a handle to the same device for one client: everything sent through it and its copies shares one deadline
   /// and one stop token, each `tell` and each step of a chain included. A scope within a scope obeys both.
   device within(const scope_options& o) const;

@@ -24,11 +24,15 @@ class library_access {
   result<std::vector<checked_access>> check_for_later(const R& r) const {
     checker c(r, device_.owner(), device_.generation());
     r.check(c);
-    if (const auto& why = c.finish_for_later()) return *why;
-    std::vector<checked_access> out;
-    for (const operand_use& u : c.uses())
-      out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});
-    return out;
+    return accesses(c);
+  }
+  /// The same for what is sent of a ready request.
+  template <ready_request R>
+  result<std::vector<checked_access>> check_for_later(const R& ready, const sent_as<R>& sent) const {
+    const detail::ready_and_sent<R> both{ready, sent};
+    checker c(both, device_.owner(), device_.generation());
+    sent.check(c);
+    return accesses(c);
   }
   /// Allocates memory that the application writes and workers may only read: it survives every fault. Counts as host
   /// memory.
@@ -37,6 +41,14 @@ class library_access {
   device unscoped() const;
 
  private:
+  static result<std::vector<checked_access>> accesses(checker& c) {
+    if (const auto& why = c.finish_for_later()) return *why;
+    std::vector<checked_access> out;
+    for (const operand_use& u : c.uses())
+      out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});
+    return out;
+  }
+
   device device_;
 };
 

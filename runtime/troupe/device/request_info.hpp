@@ -4,7 +4,7 @@
 
 #include <cstring>
 #include <troupe/async/pending_state.hpp>
-#include <troupe/request/request.hpp>
+#include <troupe/request/ready_request.hpp>
 
 namespace troupe {
 
@@ -60,6 +60,13 @@ inline constexpr request_info info_of{
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
     .answer = &answer<typename R::reply>,
 };
+/// The same as for what it is sent as, but for its name.
+template <ready_request R>
+inline constexpr request_info info_of<R> = [] {
+  request_info out = info_of<sent_as<R>>;
+  out.label = name_of<R>();
+  return out;
+}();
 
 }  // namespace detail
 }  // namespace troupe

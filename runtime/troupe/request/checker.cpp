@@ -14,6 +14,12 @@ extent elements_of(extent rows, extent columns, extent ld) {
   return rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
 }
 
+// For a `check` that has not called `leading`, which names the field that is wrong.
+void refuse_short_columns(checker& c, const void* field, extent ld, extent rows) {
+  c.refuse(field, "has a leading dimension of " + detail::text(ld),
+           "at least " + detail::text(rows) + " (the rows it must hold)");
+}
+
 std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
   return cat(count, element_bytes == 1 ? " byte" : " element", count == 1 ? "" : "s");
 }
@@ -85,16 +91,10 @@ void checker::strided(const void* field, extent n, extent inc, const void* inc_f
   u.pitch = static_cast<std::uint64_t>(step.value()) * u.element_bytes;
 }
 
-// For a `check` that has not called `leading`, which names the field that is wrong.
-void checker::refuse_short_columns(const void* field, extent ld, extent rows) {
-  refuse(field, "has a leading dimension of " + detail::text(ld),
-         "at least " + detail::text(rows) + " (the rows it must hold)");
-}
-
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
   if (refusal_) return;
   ld = or_tight(ld, rows);
-  if (ld < rows) return refuse_short_columns(field, ld, rows);
+  if (ld < rows) return refuse_short_columns(*this, field, ld, rows);
   const extent count = elements_of(rows, columns, ld);
   touch(field, count, " ((columns - 1) * leading dimension + rows)");
   if (refusal_) return;
@@ -110,7 +110,7 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
   if (refusal_) return;
   if (count <= 1) return columns_of(field, rows, columns, ld);
   ld = or_tight(ld, rows);
-  if (ld < rows) return refuse_short_columns(field, ld, rows);
+  if (ld < rows) return refuse_short_columns(*this, field, ld, rows);
   const extent one = elements_of(rows, columns, ld);
   stride = or_tight(stride, one);
   touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");

@@ -9,7 +9,7 @@
 #include <troupe/request/extent.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/operand_uses.hpp>
-#include <troupe/request/request.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/request/request_refusal.hpp>
 #include <troupe/request/scalar.hpp>
 #include <troupe/request/view_operand.hpp>
@@ -23,10 +23,12 @@ class checker {
  public:
   /// `owner` and `generation` are the device's. Operands of another device are refused; operands of an earlier
   /// generation are checked for what was lost with it.
-  template <request R>
+  /// `r` is a request, or a `ready_and_sent`: then what is sent is checked, and texts name the ready request.
+  template <class R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
-      : refusal_(&r, name_of<R>(), &field_name<R>), owner_(owner), generation_(generation) {
-    R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
+      : refusal_(detail::refusal_of(r)), owner_(owner), generation_(generation) {
+    const auto& sent = detail::sent_of(r);
+    sent.visit_fields(sent, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
   }
 
   /// `field`, an `extent` or another integer, must be at least `low`.
@@ -115,6 +117,8 @@ class checker {
       refuse(&field, value, expected);
   }
   void refuse(const void* field, std::string_view value, std::string_view expected);
+  /// Returns the place of the field with this name, if a ready request is checked that has one; otherwise null.
+  const void* ready_field(std::string_view name) const { return refusal_.find_field(name); }
   /// Refuses the request for a reason outside its fields.
   void fail(const error& why) { refusal_.fail(why); }
 
@@ -155,7 +159,6 @@ class checker {
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
   void view_of(const void* field, const matrix_shape& s);
   void view_of(const void* field, const tensor_shape& s);
-  void refuse_short_columns(const void* field, extent ld, extent rows);
   void refuse_range(const void* field, const memory_range& range);
   void renew(const void* field, const memory_range& range);
   void refuse_overlaps();

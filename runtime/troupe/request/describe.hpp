@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <troupe/request/request.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/request/scalar.hpp>
 #include <troupe/request/view_shape.hpp>
 
@@ -62,7 +62,7 @@ std::string field_text(const F& f) {
 
 /// Returns a readable form of a request: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100,
 /// alpha=2, ...}
-template <request R>
+template <any_request R>
 std::string describe(const R& r) {
   std::string out(name_of<R>());
   out += "{";

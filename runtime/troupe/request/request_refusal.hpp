@@ -15,12 +15,18 @@ namespace troupe {
 class request_refusal {
  public:
   using field_name_fn = std::string (*)(const void* request, const void* field);
-  request_refusal(const void* request, std::string_view name, field_name_fn field_name) noexcept
-      : request_(request), name_(name), field_name_(field_name) {}
+  using find_field_fn = const void* (*)(const void* request, std::string_view name);
+  request_refusal(const void* request, std::string_view name, field_name_fn field_name,
+                  find_field_fn find_field = nullptr) noexcept
+      : request_(request), name_(name), field_name_(field_name), find_field_(find_field) {}
 
   explicit operator bool() const noexcept { return why_.has_value(); }
   const std::optional<error>& why() const noexcept { return why_; }
   std::string field_name(const void* field) const { return field_name_(request_, field); }
+  /// Returns the place of a field that a ready request has; null if there is none.
+  const void* find_field(std::string_view name) const {
+    return find_field_ != nullptr ? find_field_(request_, name) : nullptr;
+  }
 
   /// Makes the text `name: field value; expected ...`.
   void refuse(const void* field, std::string_view value, std::string_view expected);
@@ -39,6 +45,7 @@ class request_refusal {
   const void* request_;
   std::string_view name_;
   field_name_fn field_name_;
+  find_field_fn find_field_;
   std::optional<error> why_;
 };
 

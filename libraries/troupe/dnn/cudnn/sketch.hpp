@@ -4,6 +4,7 @@
 
 #include <troupe/dnn/cudnn/operations.hpp>
 #include <troupe/dnn/steps/links.hpp>
+#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
 
@@ -27,10 +28,10 @@ struct model {
 
   const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
+  const memory_reads& read;
+
   /// Whether a claim may write to the memory of a tensor, which nobody reads.
-  bool is_free(std::uint16_t t) const noexcept {
-    return aligned[tensor(t).memory] && graph.memory()[tensor(t).memory].mode == access_mode::write;
-  }
+  bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
   /// The first of the claimed nodes that comes after all that make what they read.
   std::uint16_t place_of(const claim& c) const noexcept;
 };

@@ -112,9 +112,10 @@ class cudnn_vendor final : public vendor {
                                           const wishes& w) override {
     const std::scoped_lock guard(lock_);
     const links l(g);
+    const memory_reads read(g);
     std::vector<std::unique_ptr<part>> out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i)
-      if (auto found = find_at(g, l, i, aligned, w)) out.push_back(std::move(found));
+      if (auto found = find_at({g, l, aligned, read}, i, w)) out.push_back(std::move(found));
     return out;
   }
 
@@ -143,12 +144,11 @@ class cudnn_vendor final : public vendor {
     bool has_stream = false;
   };
 
-  std::unique_ptr<part> find_at(const seen_graph& g, const links& l, std::size_t node, const std::vector<bool>& aligned,
-                                const wishes& w) {
-    for (sketch& s : sketches_of({g, l, aligned}, node, w)) {
+  std::unique_ptr<part> find_at(const model& m, std::size_t node, const wishes& w) {
+    for (sketch& s : sketches_of(m, node, w)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = plan_of(g, l, s, pack, w))
+      if (auto plan = plan_of(m, s, pack, w))
         return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan), *this);
     }
     return nullptr;
@@ -170,8 +170,7 @@ class cudnn_vendor final : public vendor {
   }
 
   // The plan of an earlier process, or a new one; nothing if cuDNN has none.
-  std::optional<execution_plan> plan_of(const seen_graph& g, const links& l, sketch& s, const variant_pack& pack,
-                                        const wishes& w) {
+  std::optional<execution_plan> plan_of(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
     const chip on{.handle = planning_.get()};
     const std::string key = key_on_disk(s, w);
     if (!disk_.folder().empty()) {
@@ -186,17 +185,17 @@ class cudnn_vendor final : public vendor {
       if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
       remarks_.once(why_not);
     }
-    std::optional<execution_plan> made = new_plan(g, l, s, pack, w, on);
+    std::optional<execution_plan> made = new_plan(m, s, pack, w, on);
     if (!disk_.folder().empty() && (!made || !made->text().empty()))
       remarks_.once(disk_.store(key, {}, made ? made->text() : std::string()));
     return made;
   }
 
-  std::optional<execution_plan> new_plan(const seen_graph& g, const links& l, sketch& s, const variant_pack& pack,
-                                         const wishes& w, const chip& on) {
+  std::optional<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w,
+                                         const chip& on) {
     const auto drawn = s.drawn.finish(on);
     if (!drawn) return std::nullopt;
-    trial t(g, l, stream_.get(), s.unit);
+    trial t(m.graph, m.linked, stream_.get(), s.unit);
     const auto attempt_at = [&](const execution_plan& plan) {
       s.what.workspace = pack.workspace_of(plan);
       return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {

@@ -183,8 +183,17 @@ TEST_F(dnn_elements, random_graphs_are_as_defined) {
       }
       ASSERT_EQ(made.back().why_refused(), "");
     }
+    // Some results replace what the graph reads.
+    const std::vector<value> results{made.back(), made[made.size() / 2]};
+    std::vector<stored_tensor*> to;
+    for (const value& v : results) {
+      const extents is(v.extents().begin(), v.extents().end());
+      std::vector<stored_tensor*> read = stored_with(is);
+      std::erase_if(read, [&](const stored_tensor* t) { return std::find(to.begin(), to.end(), t) != to.end(); });
+      to.push_back(read.empty() || random.between(0, 2) == 0 ? &stored(dtype::f32, is) : one_of(read));
+    }
     // Roundings within the graph differ by a step of f16 where sums differ in the last bit.
-    expect_as_defined({made.back(), made[made.size() / 2]}, dtype::f32, 2e-2);
+    expect_written(results, to, 2e-2);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
+#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/room.hpp>
 #include <troupe/dnn/steps/steps.hpp>
@@ -17,10 +18,17 @@ bool is_of_elements(op o) noexcept {
 class planner {
  public:
   planner(const seen_graph& g, const pass_limits& most, std::span<const claim> claims)
-      : graph_(g), most_(most), claims_(claims), tensors_(g.tensors().size()), claim_of_(g.nodes().size(), nobody) {
+      : graph_(g),
+        most_(most),
+        claims_(claims),
+        tensors_(g.tensors().size()),
+        claim_of_(g.nodes().size(), nobody),
+        reads_(g) {
     out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
-    for (std::size_t i = 0; i < claims.size(); ++i)
+    for (std::size_t i = 0; i < claims.size(); ++i) {
       for (const std::uint16_t n : claims[i].nodes) claim_of_[n] = i;
+      for (const claim::tensor& in : claims[i].inputs) reads_.read_at(claims[i].at, in.number);
+    }
   }
   step_list plan();
 
@@ -45,6 +53,10 @@ class planner {
   static constexpr std::size_t nobody = SIZE_MAX;
   const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
   bool is_claimed(std::size_t node) const noexcept { return claim_of_[node] != nobody; }
+  location memory_of(std::uint16_t t) const noexcept {
+    const seen_tensor& of = tensor(t);
+    return {.is_buffer = false, .number = of.memory, .type = of.type, .offset = 0, .shape = of.shape};
+  }
   void look();
   void add(const seen_node& n);
   void use(const location& l);
@@ -58,6 +70,12 @@ class planner {
   std::uint16_t join_random(const seen_node& n);
   void close();
   void push(pass p);
+
+  // Memory that is read and written.
+  bool is_in_place(const seen_node& n) const noexcept;
+  void write_in_place(const seen_node& n);
+  void write_later();
+  void buffer_copy(std::uint16_t t);
 
   // Steps.
   void copy(const location& from, const location& to);
@@ -92,6 +110,8 @@ class planner {
   std::optional<pass> open_;
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
   std::size_t node_ = 0;
+  memory_reads reads_;
+  std::vector<seen_node> later_;  // writes to memory that is still read where they stand
 };
 
 step_list planner::plan() {
@@ -104,6 +124,7 @@ step_list planner::plan() {
     ++node_;
   }
   close();
+  write_later();
   place_buffers();
   return std::move(out_);
 }
@@ -126,17 +147,15 @@ void planner::look() {
       const bool is_copy = nodes[i].what == op::write && to.type == out_.numbers && is_dense(to.shape);
       t.writes_to = is_copy && t.readers == 1 ? nodes[i].outputs[0] : no_tensor;
     }
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const seen_tensor& t = graph_.tensors()[i];
-    if (t.where == seen_tensor::place::memory)
-      tensors_[i].place =
-          location{.is_buffer = false, .number = t.memory, .type = t.type, .offset = 0, .shape = t.shape};
-  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (const auto t = static_cast<std::uint16_t>(i); tensor(t).where == seen_tensor::place::memory)
+      tensors_[i].place = memory_of(t);
 }
 
 void planner::add(const seen_node& n) {
   const seen_tensor& out = tensor(n.outputs[0]);
   if (is_of_elements(n.what)) {
+    if (is_in_place(n)) return write_in_place(n);
     // A step may have put its result where it is written to.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.writes_to == n.outputs[0] && from.place && !from.place->is_buffer &&
@@ -201,7 +220,7 @@ void planner::join(const seen_node& n) {
   for (std::size_t k = n.input_count; k < 3; ++k) o.from[k] = o.from[0];
   tensor_state& made = tensors_[n.outputs[0]];
   if (n.what == op::write) {
-    o.what = operation::kind::write, o.operand = operand_of(*made.place);
+    o.what = operation::kind::write, o.operand = operand_of(memory_of(n.outputs[0]));
     put(o);
     return;
   }
@@ -258,6 +277,58 @@ void planner::push(pass p) {
   out_.steps.emplace_back(std::move(p));
 }
 
+// -- memory that is read and written
+
+bool planner::is_in_place(const seen_node& n) const noexcept {
+  return n.what == op::write && reads_.any(tensor(n.outputs[0]).memory);
+}
+
+// A pass may read an element and write it, but not one that another of its elements still needs.
+void planner::write_in_place(const seen_node& n) {
+  const std::uint16_t from = n.inputs[0];
+  const location to = memory_of(n.outputs[0]);
+  const auto is_there = [&](const location& l) { return !l.is_buffer && l.number == to.number; };
+  const auto is_elsewhere = [&](const location& l) {
+    return is_there(l) && (l.offset != 0 || l.type != to.type || l.shape != to.shape);
+  };
+  const auto& place = tensors_[from].place;
+  if (place && is_there(*place) && !is_elsewhere(*place)) return;
+  if (reads_.any_after(node_, to.number)) {
+    tensors_[from].last_reader = SIZE_MAX;
+    reads_.read_at_end(from);
+    later_.push_back(n);
+    return;
+  }
+  const auto reads_elsewhere = [&] {
+    return std::any_of(open_->operands.begin(), open_->operands.end(), is_elsewhere);
+  };
+  if (open_ && (!same_extents(open_->extents, to.shape) || is_full() || reads_elsewhere())) close();
+  if (place && is_elsewhere(*place)) buffer_copy(from);
+  join(n);
+}
+
+// Writes what had to wait for readers. Some of it may be in memory that others of it overwrite.
+void planner::write_later() {
+  const auto is_overwritten = [&](const location& l) {
+    return !l.is_buffer && std::any_of(later_.begin(), later_.end(),
+                                       [&](const seen_node& n) { return tensor(n.outputs[0]).memory == l.number; });
+  };
+  for (const seen_node& n : later_)
+    if (const auto& place = tensors_[n.inputs[0]].place; place && is_overwritten(*place)) buffer_copy(n.inputs[0]);
+  for (const seen_node& n : later_) {
+    if (open_ && (!same_extents(open_->extents, tensor(n.outputs[0]).shape) || is_full())) close();
+    join(n);
+  }
+  close();
+}
+
+// Puts a tensor into a buffer, where what is written does not change it.
+void planner::buffer_copy(std::uint16_t t) {
+  const location from = *tensors_[t].place;
+  tensors_[t].place = new_buffer(from.shape);
+  copy(from, *tensors_[t].place);
+}
+
 // -- steps
 
 void planner::copy(const location& from, const location& to) {
@@ -278,8 +349,9 @@ location planner::new_buffer(const tensor_shape& s, dtype type) {
 // Where a step puts a tensor: in the memory that it is written to, if that is all that becomes of it.
 location planner::result(std::uint16_t t) {
   const std::uint16_t to = tensors_[t].writes_to;
-  if (to == no_tensor || !same_extents(tensor(to).shape, tensor(t).shape)) return new_buffer(tensor(t).shape);
-  location l = *tensors_[to].place;
+  if (to == no_tensor || reads_.any(tensor(to).memory) || !same_extents(tensor(to).shape, tensor(t).shape))
+    return new_buffer(tensor(t).shape);
+  location l = memory_of(to);
   l.shape.strides = dense_strides(l.shape);
   return l;
 }

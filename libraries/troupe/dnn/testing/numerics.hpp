@@ -72,6 +72,8 @@ class stored_tensor {
     return now == before_;
   }
   dtype type() const noexcept { return type_; }
+  const tensor_shape& shape() const noexcept { return shape_; }
+  std::uint64_t address() const noexcept { return reinterpret_cast<std::uint64_t>(bytes_.data() + begin_); }
 
  private:
   template <class F>
@@ -110,14 +112,21 @@ class dnn_numerics : public numerics::engine_suite {
 
   /// Computes the values, each written to a tensor of the type, and compares them.
   void expect_as_defined(const std::vector<value>& values, dtype type, double tolerance) {
-    std::vector<written> all;
     std::vector<stored_tensor*> to;
-    for (const value& v : values) {
-      ASSERT_EQ(v.why_refused(), "");
-      to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
-      all.push_back({v, to.back()->operand<access_mode::write>()});
+    for (const value& v : values) to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
+    expect_written(values, to, tolerance);
+  }
+  /// The same, written to these tensors, which may also be read.
+  void expect_written(const std::vector<value>& values, const std::vector<stored_tensor*>& to, double tolerance) {
+    std::vector<written> all;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(values[i].why_refused(), "");
+      all.push_back({values[i], to[i]->operand<access_mode::write>()});
     }
-    const computation r{.graph = graph(all)};
+    expect_computed({.graph = graph(all)}, tolerance);
+  }
+  /// Runs the request, and compares what it writes, to memory of `stored`.
+  void expect_computed(const computation& r, double tolerance) {
     ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
     SCOPED_TRACE(story(r));
     std::vector<std::uint64_t> encoded(r.graph.encoded_bytes() / sizeof(std::uint64_t));
@@ -128,9 +137,27 @@ class dnn_numerics : public numerics::engine_suite {
     run(r);
     if (HasFatalFailure()) return;
     for (const stored_tensor& t : all_) EXPECT_TRUE(const_cast<stored_tensor&>(t).untouched_outside());
-    std::size_t k = 0;
-    for (const seen_node& n : seen.nodes())
-      if (n.what == op::write) expect_near(to[k]->values(), expected[n.outputs[0]], type, tolerance, k), ++k;
+    std::size_t which = 0;
+    for (const seen_node& n : seen.nodes()) {
+      if (n.what != op::write) continue;
+      const std::uint64_t address = seen.memory()[seen.tensors()[n.outputs[0]].memory].address;
+      const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& t) { return t.address() == address; });
+      ASSERT_NE(at, all_.end());
+      expect_near(at->values(), expected[n.outputs[0]], at->type(), tolerance, which++);
+    }
+  }
+  template <class T>
+  T one_of(const std::vector<T>& all) {
+    return all[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all.size()) - 1))];
+  }
+  /// Returns the tensors so far that hold floats of these extents, each of which a graph may read and write.
+  std::vector<stored_tensor*> stored_with(std::span<const std::int64_t> e) {
+    std::vector<stored_tensor*> out;
+    for (stored_tensor& t : all_)
+      if (t.type() < dtype::i8 && t.shape().rank == e.size() &&
+          std::equal(e.begin(), e.end(), t.shape().extents.begin()))
+        out.push_back(&t);
+    return out;
   }
 
  private:

@@ -44,6 +44,15 @@ class fake_memory final : public memory_owner {
     const auto& e = c.finish();
     return e ? e->text() : "";
   }
+  template <ready_request R>
+  std::string refusal(const R& r) const {
+    const auto sent = r.sent();
+    const detail::ready_and_sent<R> both{r, sent};
+    checker c(both, this, block_.generation);
+    sent.check(c);
+    const auto& e = c.finish();
+    return e ? e->text() : "";
+  }
   /// Returns the access of `r` to its operand at `index`, in the order of its fields.
   template <request R>
   memory_access touched(const R& r, std::size_t index) const {

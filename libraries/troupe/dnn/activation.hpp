@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/value.hpp>
+
+namespace troupe::dnn {
+
+/// Which function: those of pointwise.hpp, by the same names; `none` leaves elements as they are.
+enum class activation_kind : std::uint8_t {
+  none,
+  relu,
+  leaky_relu,
+  elu,
+  gelu,
+  gelu_tanh,
+  silu,
+  tanh,
+  sigmoid,
+  softplus,
+  hard_swish,
+};
+std::string_view to_string(activation_kind k) noexcept;
+
+/// A function of elements, as a field of a ready request.
+///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}
+struct activation {
+  activation_kind kind;
+  double slope;  ///< of leaky_relu below 0; what elu tends to is -slope. Others have none: 0
+
+  constexpr activation(activation_kind k = activation_kind::none, double of_slope = 0) noexcept
+      : kind(k), slope(of_slope) {}
+  friend bool operator==(const activation&, const activation&) = default;
+};
+
+value activate(const value& x, const activation& a);
+/// The gradient of x from that of y = activate(x): computed from x, or from y, which `can_use_output` must allow.
+value activation_gradient_of_input(const value& dy, const value& x, const activation& a);
+value activation_gradient_of_output(const value& dy, const value& y, const activation& a);
+/// Returns true if the derivative follows from y: of none, relu, tanh, sigmoid and softplus, and of leaky_relu and elu
+/// with a positive slope.
+bool can_use_output(const activation& a) noexcept;
+
+}  // namespace troupe::dnn

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <troupe/dnn/computation.hpp>
+#include <utility>
+#include <vector>
+
+namespace troupe::dnn::detail {
+
+/// The extents that a field must have.
+struct wanted_extents {
+  std::size_t rank = 0;
+  std::array<std::int64_t, tensor_shape::max_rank> extents{};
+  std::span<const std::int64_t> all() const noexcept { return {extents.data(), rank}; }
+};
+/// 1 x channels x 1 ..., as a value that has channels needs.
+wanted_extents of_channels(const value& x, std::int64_t channels) noexcept;
+
+/// What a ready request is sent as, while it is made. The first refusal wins; it names a field of the ready request. To
+/// add one: a struct with the fields and `sent()`, whose source reads the operands, applies functions of dnn to them
+/// and writes the results; checks of what these functions do not know come before.
+class ready_form {
+ public:
+  using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+  /// `fields`: what refusals of operations call by another name, and how the request calls it.
+  explicit ready_form(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
+
+  bool fine() const noexcept { return !refused_; }
+  void refuse(std::string_view field, std::string_view is, std::string expected);
+
+  template <access_mode M>
+  value read(std::string_view field, const any_operand<M>& o) {
+    return read_memory(field, in_any(o.range(), o.shape(), o.type()));
+  }
+  /// Reads what must have these extents. It may leave out those that are 1.
+  template <access_mode M>
+  value read(std::string_view field, const any_operand<M>& o, const wanted_extents& e) {
+    return with_extents(field, read(field, o), e);
+  }
+  template <access_mode M>
+  std::optional<value> read(std::string_view field, const std::optional<any_operand<M>>& o, const wanted_extents& e) {
+    return o ? std::optional(read(field, *o, e)) : std::nullopt;
+  }
+
+  /// Writes a value to memory of its extents, which may leave out those that are 1.
+  template <access_mode M>
+  void write(std::string_view field, const value& v, const any_operand<M>& to) {
+    write_to(field, v, out_any(to.range(), to.shape(), to.type()));
+  }
+  template <access_mode M>
+  void write(std::string_view field, const value& v, const std::optional<any_operand<M>>& to) {
+    if (to) write(field, v, *to);
+  }
+  /// The same for alpha * v + beta * what the memory has.
+  void write(std::string_view field, const value& v, double alpha, double beta, const out_any& to);
+
+  /// Requires a field that is given only if another one is.
+  void require_with(std::string_view field, bool given, std::string_view other, bool other_given);
+  computation done(std::uint64_t workspace);
+
+ private:
+  value read_memory(std::string_view field, const in_any& o);
+  value with_extents(std::string_view field, const value& v, const wanted_extents& e);
+  void write_to(std::string_view field, const value& v, const out_any& to);
+
+  std::vector<std::pair<std::string_view, std::string_view>> fields_;
+  std::vector<written> all_;
+  std::optional<producer::refusal> refused_;
+};
+
+}  // namespace troupe::dnn::detail

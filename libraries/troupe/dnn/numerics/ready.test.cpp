@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Ready requests of all types, each with all of its fields and with changes of them, compared with the reference.
+#include <troupe/dnn/testing/numerics.hpp>
+#include <troupe/dnn/testing/ready_norm_cases.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+template <class Case>
+class dnn_ready_requests : public dnn_numerics {
+ protected:
+  // Positive numbers, as variances and inverse deviations are.
+  tensor_source tensors_of(dtype type) {
+    return [this, type](const extents& e) {
+      stored_tensor& t = stored(type, e);
+      t.fill([&] { return 0.8 + 0.7 * random.value(); });
+      const auto o = t.operand<access_mode::read>();
+      return place_of_tensor{o.range(), o.shape(), type};
+    };
+  }
+};
+TYPED_TEST_SUITE(dnn_ready_requests, all_ready_cases);
+
+TYPED_TEST(dnn_ready_requests, are_as_defined) {
+  for (const dtype type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16}) {
+    const tensor_source tensors = this->tensors_of(type);
+    this->expect_computed(TypeParam::make(tensors).sent(), 1e-3);
+    for (const auto& c : TypeParam::changes(tensors)) {
+      auto r = TypeParam::make(tensors);
+      c.make(r);
+      const computation sent = r.sent();
+      if (!sent.graph.refused()) this->expect_computed(sent, 1e-3);
+      if (this->HasFailure()) FAIL() << c.field << " of " << to_string(type);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Ready requests: calls for what a graph would compute with one operation, or a few.
+#include <troupe/dnn/ready_batch_norm.hpp>
+#include <troupe/dnn/ready_convolution.hpp>
+#include <troupe/dnn/ready_elements.hpp>
+#include <troupe/dnn/ready_norms.hpp>
+#include <troupe/request/request_list.hpp>
+
+namespace troupe::dnn {
+
+using ready_requests =
+    request_list<conv_forward, conv_data_backward, conv_weight_backward, batch_norm_training, batch_norm_inference,
+                 batch_norm_backward, layer_norm_forward, layer_norm_backward, rms_norm_forward, rms_norm_backward,
+                 group_norm_forward, group_norm_backward, instance_norm_forward, instance_norm_backward, pool_forward,
+                 pool_backward, softmax_forward, softmax_backward, activation_forward, activation_backward, reduction,
+                 transform>;
+
+}  // namespace troupe::dnn

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What ready requests mean, and that each of their fields matters.
+#include <map>
+#include <random>
+#include <set>
+#include <troupe/dnn/testing/encoding.hpp>
+#include <troupe/dnn/testing/ready_norm_cases.hpp>
+#include <troupe/request/checker.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+template <class Case>
+class dnn_ready : public ::testing::Test {
+ protected:
+  using request = typename Case::request;
+
+  place_of_tensor tensor_of(const extents& e) {
+    numbers values(static_cast<std::size_t>(elements_of(dense(e))));
+    for (double& v : values) v = uniform(random);
+    const numbers& kept = held.emplace_back(std::move(values));
+    return {memory_range{{}, reinterpret_cast<std::uint64_t>(kept.data()), kept.size() * sizeof(double)}, dense(e),
+            dtype::f64};
+  }
+  tensor_source source() {
+    return [this](const extents& e) { return tensor_of(e); };
+  }
+
+  /// What a graph writes where; or why it is refused.
+  struct outcome {
+    std::string refused;
+    std::map<std::uint64_t, numbers> results;
+    std::uint64_t workspace = 0;
+    bool operator==(const outcome&) const = default;
+  };
+  static outcome outcome_of(const graph& g, std::uint64_t workspace = 0) {
+    outcome out{.refused = {}, .results = {}, .workspace = workspace};
+    if (g.refused()) return {g.refused()->what + "; expected " + g.refused()->expected, {}, 0};
+    std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
+    g.encode(reinterpret_cast<std::byte*>(encoded.data()));
+    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    EXPECT_FALSE(seen.empty());
+    const auto values = evaluate(seen);
+    for (const seen_node& n : seen.nodes())
+      if (n.what == op::write)
+        out.results[seen.memory()[seen.tensors()[n.outputs[0]].memory].address] = values[n.outputs[0]];
+    return out;
+  }
+  static outcome outcome_of(const request& r) {
+    const computation c = r.sent();
+    return outcome_of(c.graph, c.workspace);
+  }
+
+  std::mt19937_64 random{7};
+  std::uniform_real_distribution<double> uniform{0.1, 1.5};
+  std::deque<numbers> held;
+};
+TYPED_TEST_SUITE(dnn_ready, all_ready_cases);
+
+TYPED_TEST(dnn_ready, request_computes_what_it_says) {
+  const auto r = TypeParam::make(this->source());
+  const auto got = this->outcome_of(r), want = this->outcome_of(graph(TypeParam::meaning(r)));
+  ASSERT_EQ(want.refused, "");
+  ASSERT_EQ(got.refused, "");
+  ASSERT_EQ(got.results.size(), want.results.size());
+  for (const auto& [address, values] : want.results) {
+    const auto at = got.results.find(address);
+    ASSERT_NE(at, got.results.end());
+    ASSERT_EQ(at->second.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(at->second[i], values[i], 1e-12) << i;
+  }
+  EXPECT_EQ(name_of<typename TypeParam::request>(), TypeParam::request::request_name);
+}
+
+TYPED_TEST(dnn_ready, request_changes_its_results_or_is_refused_with_each_of_its_fields) {
+  using request = typename TypeParam::request;
+  const request r = TypeParam::make(this->source());
+  const auto before = this->outcome_of(r);
+  std::set<std::string> changed, fields;
+  for (const auto& c : TypeParam::changes(this->source())) {
+    request other = r;
+    c.make(other);
+    EXPECT_FALSE(this->outcome_of(other) == before) << c.field << " makes no difference";
+    changed.insert(c.field);
+  }
+  constexpr std::string_view names = request::request_fields;
+  for (std::size_t i = 0; !nth_name(names, i).empty(); ++i) fields.emplace(nth_name(names, i));
+  EXPECT_EQ(changed, fields);
+}
+
+TYPED_TEST(dnn_ready, request_names_one_of_its_fields_when_it_is_refused) {
+  using request = typename TypeParam::request;
+  const request r = TypeParam::make(this->source());
+  for (const auto& c : TypeParam::changes(this->source())) {
+    request other = r;
+    c.make(other);
+    const computation sent = other.sent();
+    if (!sent.graph.refused()) continue;
+    const troupe::detail::ready_and_sent<request> both{other, sent};
+    checker check(both, nullptr, 0);
+    const void* const field = check.ready_field(sent.graph.refused()->input);
+    EXPECT_NE(field, nullptr) << c.field << ": " << sent.graph.refused()->what << "; " << sent.graph.refused()->input;
+    EXPECT_NE(sent.graph.refused()->is, "") << c.field;
+    std::size_t written = 0;
+    for (const auto& m : sent.graph.memory()) written += m.mode == access_mode::write;
+    EXPECT_GT(written, 0u) << "readers of its results must hear of it";
+  }
+}
+
+}  // namespace
+}  // namespace troupe::dnn

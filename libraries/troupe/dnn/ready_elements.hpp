@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/activation.hpp>
+#include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/pooling.hpp>
+
+/// Pooling, softmax, functions of elements, reductions and conversions as requests.
+namespace troupe::dnn {
+
+/// y = the maximum or the mean of each window of x.
+struct pool_forward {
+  in_any x;
+  out_any y;
+  per_index window;
+  pooling_kind kind = pooling_kind::maximum;
+  per_index padding = 0;         ///< beside the image, before it
+  per_index padding_after = {};  ///< after it; not given: as before it
+  per_index stride = {};         ///< not given: as the window
+  per_index dilation = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, workspace)
+  computation sent() const;
+};
+/// dx from dy. That of a maximum is its first element's in row-major order.
+struct pool_backward {
+  in_any dy;
+  out_any dx;
+  per_index window;
+  std::optional<in_any> x = {};  ///< of a maximum; a mean does without
+  pooling_kind kind = pooling_kind::maximum;
+  per_index padding = 0, padding_after = {}, stride = {}, dilation = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, workspace)
+  computation sent() const;
+};
+
+/// y = exp(x) divided by its sum along an index, or the logarithm of that.
+struct softmax_forward {
+  in_any x;
+  out_any y;
+  std::size_t over = 1;
+  bool logarithmic = false;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, workspace)
+  computation sent() const;
+};
+/// dx from dy and y, which is what the forward request gave.
+struct softmax_backward {
+  in_any dy, y;
+  out_any dx;
+  std::size_t over = 1;
+  bool logarithmic = false;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.softmax_backward", dy, y, dx, over, logarithmic, workspace)
+  computation sent() const;
+};
+
+/// y = activation(x).
+struct activation_forward {
+  in_any x;
+  out_any y;
+  dnn::activation activation;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.activation_forward", x, y, activation, workspace)
+  computation sent() const;
+};
+/// dx from dy, and from x or y: y suffices for relu, tanh, sigmoid and softplus, and for leaky_relu and elu whose slope
+/// is more than 0.
+struct activation_backward {
+  in_any dy;
+  out_any dx;
+  dnn::activation activation;
+  std::optional<in_any> x = {}, y = {};  ///< one of them
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, workspace)
+  computation sent() const;
+};
+
+/// y = alpha * x, combined along the indexes where y has the extent 1, + beta * what y has.
+struct reduction {
+  in_any x;
+  out_any y;
+  reduction_kind kind = reduction_kind::sum;
+  double alpha = 1, beta = 0;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, workspace)
+  computation sent() const;
+};
+/// y = alpha * x + beta * what y has, rounded to the type of y, with its strides.
+struct transform {
+  in_any x;
+  out_any y;
+  double alpha = 1, beta = 0;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.transform", x, y, alpha, beta, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

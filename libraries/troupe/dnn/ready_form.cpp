@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/pointwise.hpp>
+#include <troupe/dnn/shaping.hpp>
+
+namespace troupe::dnn::detail {
+namespace {
+
+using extents = std::span<const std::int64_t>;
+
+bool equal(extents a, extents b) noexcept { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+// Whether extents are these, without some of those that are 1: in the same order.
+bool is_without_ones(extents some, extents of) noexcept {
+  std::size_t i = 0;
+  for (const std::int64_t n : of)
+    if (i < some.size() && some[i] == n)
+      ++i;
+    else if (n != 1)
+      return false;
+  return i == some.size() && !some.empty();
+}
+
+std::string or_without_ones(extents e) {
+  return cat(maker::text_of(e), std::find(e.begin(), e.end(), 1) == e.end() ? "" : ", or without extents of 1");
+}
+
+}  // namespace
+
+wanted_extents of_channels(const value& x, std::int64_t channels) noexcept {
+  wanted_extents out{.rank = x.rank()};
+  std::fill_n(out.extents.begin(), out.rank, 1);
+  if (out.rank > 1) out.extents[1] = channels;
+  return out;
+}
+
+void ready_form::refuse(std::string_view field, std::string_view is, std::string expected) {
+  if (fine()) refused_ = {cat(field, " ", is), std::move(expected), std::string(field), std::string(is)};
+}
+
+value ready_form::read_memory(std::string_view field, const in_any& o) {
+  value out(o);
+  if (const auto& refused = out.from().refused) refuse(field, refused->is, refused->expected);
+  return out;
+}
+
+value ready_form::with_extents(std::string_view field, const value& v, const wanted_extents& e) {
+  if (!fine() || equal(v.extents(), e.all())) return v;
+  if (is_without_ones(v.extents(), e.all())) return reshape(v, e.all());
+  refuse(field, maker::text_of(v), or_without_ones(e.all()));
+  return v;
+}
+
+void ready_form::write_to(std::string_view field, const value& v, const out_any& to) {
+  const extents has(to.shape().extents.data(), to.shape().rank);
+  if (auto refused = v.from().refused; refused && fine()) {
+    for (const auto& [operation, own] : fields_)
+      if (refused->input == operation) refused->input = own;
+    refused_ = std::move(refused);
+  }
+  if (!is_element(to.type())) refuse(field, cat("holds ", to_string(to.type())), std::string(elements));
+  if (!fine() || has.empty() || equal(has, v.extents())) return all_.push_back({v, to});
+  if (is_without_ones(has, v.extents())) return all_.push_back({reshape(v, has), to});
+  refuse(field, cat("is ", maker::text_of(has)), or_without_ones(v.extents()));
+  all_.push_back({v, to});
+}
+
+void ready_form::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
+  value out = alpha == 1 ? v : alpha * v;
+  if (beta != 0 && fine() && !v.from().refused) {
+    wanted_extents e{.rank = v.rank()};
+    std::copy(v.extents().begin(), v.extents().end(), e.extents.begin());
+    out = out + beta * read(field, to, e);
+  }
+  write(field, out, to);
+}
+
+void ready_form::require_with(std::string_view field, bool given, std::string_view other, bool other_given) {
+  if (other_given && !given) refuse(field, "is not given", cat("one, as ", other, " is given"));
+}
+
+computation ready_form::done(std::uint64_t workspace) {
+  if (!fine()) {
+    auto wrong = std::make_shared<producer>();
+    wrong->refused = refused_;
+    const value none(std::move(wrong));
+    for (written& w : all_) w.what = none;
+  }
+  return {.graph = graph(all_), .workspace = workspace};
+}
+
+}  // namespace troupe::dnn::detail

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/seen.hpp>
+#include <vector>
+
+namespace troupe::dnn {
+
+/// Which memory a graph reads, and until when: memory that is also written has its old values until then.
+class memory_reads {
+ public:
+  explicit memory_reads(const seen_graph& g);
+
+  bool any(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
+  /// Returns true if a node behind this one reads the memory, or a view of it.
+  bool any_after(std::size_t node, std::uint16_t memory) const noexcept { return after_[memory] > node + 1; }
+  /// Says that this tensor is read where that node stands, perhaps behind its own readers.
+  void read_at(std::size_t node, std::uint16_t tensor) noexcept {
+    if (memory_of_[tensor] == no_tensor) return;
+    std::size_t& after = after_[memory_of_[tensor]];
+    if (after < node + 1) after = node + 1;
+  }
+  /// Says that this tensor will be read at the end.
+  void read_at_end(std::uint16_t tensor) noexcept {
+    if (memory_of_[tensor] != no_tensor) after_[memory_of_[tensor]] = SIZE_MAX;
+  }
+
+ private:
+  std::vector<std::uint16_t> memory_of_;  // the memory that a tensor may be a view of
+  std::vector<std::size_t> after_;        // one more than the last node that reads the memory; 0: none does
+};
+
+}  // namespace troupe::dnn

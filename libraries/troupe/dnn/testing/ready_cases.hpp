@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <troupe/dnn/dnn.hpp>
+#include <vector>
+
+/// One instance of each ready request in which every field matters, and a change of each field. A further request joins
+/// with a struct, and its place in `all_ready_cases`.
+namespace troupe::dnn::testing {
+
+/// A tensor in memory, as an operand of any kind.
+struct place_of_tensor {
+  memory_range range;
+  tensor_shape shape;
+  dtype type;
+  template <access_mode M>
+  operator any_operand<M>() const {
+    return {range, shape, type};
+  }
+  template <access_mode M>
+  operator std::optional<any_operand<M>>() const {
+    return any_operand<M>(range, shape, type);
+  }
+};
+/// Makes tensors of random numbers.
+using tensor_source = std::function<place_of_tensor(const std::vector<std::int64_t>& extents)>;
+
+template <class R>
+struct change {
+  const char* field;
+  std::function<void(R&)> make;
+};
+
+#define TROUPE_OTHER(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = t(__VA_ARGS__); }}
+#define TROUPE_SET(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = __VA_ARGS__; }}
+#define TROUPE_NONE(FIELD) {#FIELD, [=](auto& r) { r.FIELD = {}; }}
+#define TROUPE_WORKSPACE {"workspace", [](auto& r) { r.workspace = 1 << 30; }}
+
+struct conv_forward_case {
+  using request = conv_forward;
+  static request make(const tensor_source& t) {
+    return {.x = t({2, 4, 6, 5}),
+            .filters = t({6, 2, 3, 2}),
+            .y = t({2, 6, 4, 4}),
+            .bias = t({6}),
+            .residual = t({2, 6, 4, 4}),
+            .alpha = 0.5,
+            .beta = 2,
+            .activation = {activation_kind::leaky_relu, 0.1},
+            .padding = {1, 0},
+            .padding_after = {2, 1},
+            .stride = {2, 1},
+            .dilation = {1, 2},
+            .groups = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    const convolution_options o{
+        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    return {{leaky_relu(
+                 0.5 * convolution(value(r.x), value(r.filters), o) + 2 * value(*r.residual) + channels(value(*r.bias)),
+                 0.1),
+             r.y}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(x, {2, 4, 6, 5}),
+            TROUPE_OTHER(filters, {6, 2, 3, 2}),
+            TROUPE_OTHER(y, {2, 6, 4, 4}),
+            TROUPE_NONE(bias),
+            TROUPE_OTHER(bias, {1, 6, 1, 1}),
+            TROUPE_OTHER(bias, {5}),
+            TROUPE_NONE(residual),
+            TROUPE_OTHER(residual, {2, 6, 4, 3}),
+            TROUPE_SET(alpha, 1),
+            TROUPE_SET(beta, 0),
+            TROUPE_SET(beta, 1),
+            TROUPE_SET(activation, activation_kind::gelu),
+            TROUPE_SET(activation, {activation_kind::relu, 0.1}),
+            TROUPE_SET(padding, {2, 0}),
+            TROUPE_SET(padding_after, 1),
+            TROUPE_SET(stride, 1),
+            TROUPE_SET(dilation, 1),
+            TROUPE_SET(groups, 1),
+            TROUPE_WORKSPACE};
+  }
+};
+
+struct conv_data_backward_case {
+  using request = conv_data_backward;
+  static request make(const tensor_source& t) {
+    return {.dy = t({2, 6, 4, 4}),
+            .filters = t({6, 2, 3, 2}),
+            .dx = t({2, 4, 6, 5}),
+            .alpha = 0.5,
+            .beta = 2,
+            .padding = {1, 0},
+            .padding_after = {2, 1},
+            .stride = {2, 1},
+            .dilation = {1, 2},
+            .groups = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    const convolution_options o{
+        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    return {
+        {0.5 * convolution_data_gradient(value(r.dy), value(r.filters), {2, 4, 6, 5}, o) + 2 * content(r.dx), r.dx}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(dy, {2, 6, 4, 4}),
+            TROUPE_OTHER(dy, {2, 6, 4, 3}),
+            TROUPE_OTHER(filters, {6, 2, 3, 2}),
+            TROUPE_OTHER(dx, {2, 4, 6, 5}),
+            TROUPE_OTHER(dx, {2, 4, 6}),
+            TROUPE_SET(alpha, 1),
+            TROUPE_SET(beta, 0),
+            TROUPE_SET(padding, {2, 0}),
+            TROUPE_SET(padding_after, 1),
+            TROUPE_SET(stride, 1),
+            TROUPE_SET(dilation, 1),
+            TROUPE_SET(groups, 1),
+            TROUPE_WORKSPACE};
+  }
+  static value content(const out_any& o) { return value(in_any(o.range(), o.shape(), o.type())); }
+};
+
+struct conv_weight_backward_case {
+  using request = conv_weight_backward;
+  static request make(const tensor_source& t) {
+    return {.dy = t({2, 6, 4, 4}),
+            .x = t({2, 4, 6, 5}),
+            .dfilters = t({6, 2, 3, 2}),
+            .alpha = 0.5,
+            .beta = 2,
+            .padding = {1, 0},
+            .padding_after = {2, 1},
+            .stride = {2, 1},
+            .dilation = {1, 2},
+            .groups = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    const convolution_options o{
+        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    return {{0.5 * convolution_weight_gradient(value(r.dy), value(r.x), {6, 2, 3, 2}, o) +
+                 2 * conv_data_backward_case::content(r.dfilters),
+             r.dfilters}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(dy, {2, 6, 4, 4}),
+            TROUPE_OTHER(x, {2, 4, 6, 5}),
+            TROUPE_OTHER(x, {2, 3, 6, 5}),
+            TROUPE_OTHER(dfilters, {6, 2, 3, 2}),
+            TROUPE_OTHER(dfilters, {6, 3, 3, 2}),
+            TROUPE_SET(alpha, 1),
+            TROUPE_SET(beta, 0),
+            TROUPE_SET(padding, {2, 0}),
+            TROUPE_SET(padding_after, 1),
+            TROUPE_SET(stride, 1),
+            TROUPE_SET(dilation, 1),
+            TROUPE_SET(groups, 1),
+            TROUPE_WORKSPACE};
+  }
+};
+
+struct pool_forward_case {
+  using request = pool_forward;
+  static request make(const tensor_source& t) {
+    return {.x = t({2, 3, 7, 6}),
+            .y = t({2, 3, 4, 5}),
+            .window = {3, 2},
+            .padding = {1, 0},
+            .padding_after = {2, 1},
+            .stride = {2, 1},
+            .dilation = {1, 2}};
+  }
+  static std::vector<written> meaning(const request& r) {
+    return {{max_pool(value(r.x), {3, 2},
+                      {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}}),
+             r.y}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(x, {2, 3, 7, 6}),
+            TROUPE_OTHER(y, {2, 3, 4, 5}),
+            TROUPE_OTHER(y, {2, 3, 4, 4}),
+            TROUPE_SET(window, {4, 2}),
+            TROUPE_SET(kind, pooling_kind::mean),
+            TROUPE_SET(kind, pooling_kind::mean_of_image),
+            TROUPE_SET(kind, pooling_kind(7)),
+            TROUPE_SET(padding, {2, 0}),
+            TROUPE_SET(padding_after, 0),
+            TROUPE_SET(stride, 1),
+            TROUPE_SET(dilation, 1),
+            TROUPE_WORKSPACE};
+  }
+};
+
+struct pool_backward_case {
+  using request = pool_backward;
+  static request make(const tensor_source& t) {
+    return {.dy = t({2, 3, 4, 5}),
+            .dx = t({2, 3, 7, 6}),
+            .window = {3, 2},
+            .x = t({2, 3, 7, 6}),
+            .padding = {1, 0},
+            .padding_after = {2, 1},
+            .stride = {2, 1},
+            .dilation = {1, 2}};
+  }
+  static std::vector<written> meaning(const request& r) {
+    return {{max_pool_gradient(value(r.dy), value(*r.x), {3, 2},
+                               {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}}),
+             r.dx}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(dy, {2, 3, 4, 5}),
+            TROUPE_OTHER(dx, {2, 3, 7, 6}),
+            TROUPE_OTHER(dx, {2, 3, 7}),
+            TROUPE_SET(window, {4, 2}),
+            TROUPE_NONE(x),
+            TROUPE_OTHER(x, {2, 3, 7, 6}),
+            TROUPE_SET(kind, pooling_kind::mean),
+            {"kind", [](request& r) { r.kind = pooling_kind::mean, r.x = {}; }},
+            {"kind", [](request& r) { r.kind = pooling_kind::mean_of_image, r.x = {}; }},
+            TROUPE_SET(padding, {2, 0}),
+            TROUPE_SET(padding_after, 0),
+            TROUPE_SET(stride, 1),
+            TROUPE_SET(dilation, 1),
+            TROUPE_WORKSPACE};
+  }
+};
+
+struct softmax_forward_case {
+  using request = softmax_forward;
+  static request make(const tensor_source& t) { return {.x = t({3, 5, 4}), .y = t({3, 5, 4}), .over = 2}; }
+  static std::vector<written> meaning(const request& r) { return {{softmax(value(r.x), 2), r.y}}; }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(x, {3, 5, 4}),
+            TROUPE_OTHER(y, {3, 5, 4}),
+            TROUPE_OTHER(y, {3, 4, 5}),
+            TROUPE_SET(over, 1),
+            TROUPE_SET(over, 3),
+            TROUPE_SET(logarithmic, true),
+            TROUPE_WORKSPACE};
+  }
+};
+struct softmax_backward_case {
+  using request = softmax_backward;
+  static request make(const tensor_source& t) {
+    return {.dy = t({3, 5, 4}), .y = t({3, 5, 4}), .dx = t({3, 5, 4}), .over = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    return {{softmax_gradient(value(r.dy), value(r.y), 2), r.dx}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(dy, {3, 5, 4}),   TROUPE_OTHER(dy, {3, 5, 5}),
+            TROUPE_OTHER(y, {3, 5, 4}),    TROUPE_OTHER(dx, {3, 5, 4}),
+            TROUPE_SET(over, 1),           TROUPE_SET(over, 3),
+            TROUPE_SET(logarithmic, true), TROUPE_WORKSPACE};
+  }
+};
+
+struct activation_forward_case {
+  using request = activation_forward;
+  static request make(const tensor_source& t) {
+    return {.x = t({3, 50}), .y = t({3, 50}), .activation = activation_kind::tanh};
+  }
+  static std::vector<written> meaning(const request& r) { return {{tanh(value(r.x)), r.y}}; }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    std::vector<change<request>> out{TROUPE_OTHER(x, {3, 50}),
+                                     TROUPE_OTHER(y, {3, 50}),
+                                     TROUPE_OTHER(y, {50, 3}),
+                                     TROUPE_SET(activation, {activation_kind::tanh, 0.1}),
+                                     TROUPE_SET(activation, activation_kind(77)),
+                                     TROUPE_WORKSPACE};
+    for (const auto k :
+         {activation_kind::none, activation_kind::relu, activation_kind::gelu, activation_kind::gelu_tanh,
+          activation_kind::silu, activation_kind::sigmoid, activation_kind::softplus, activation_kind::hard_swish})
+      out.push_back(TROUPE_SET(activation, k));
+    for (const auto k : {activation_kind::leaky_relu, activation_kind::elu})
+      out.push_back(TROUPE_SET(activation, {k, 0.3}));
+    return out;
+  }
+};
+struct activation_backward_case {
+  using request = activation_backward;
+  static request make(const tensor_source& t) {
+    return {.dy = t({3, 50}), .dx = t({3, 50}), .activation = activation_kind::tanh, .x = t({3, 50})};
+  }
+  static std::vector<written> meaning(const request& r) { return {{value(r.dy) * d_tanh(value(*r.x)), r.dx}}; }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    std::vector<change<request>> out{TROUPE_OTHER(dy, {3, 50}), TROUPE_OTHER(dx, {3, 50}),
+                                     TROUPE_OTHER(dx, {50, 3}), TROUPE_OTHER(x, {3, 50}),
+                                     TROUPE_OTHER(x, {3, 49}),  TROUPE_NONE(x),
+                                     TROUPE_OTHER(y, {3, 50}),  TROUPE_SET(activation, {activation_kind::tanh, 0.1}),
+                                     TROUPE_WORKSPACE};
+    for (const bool of_y : {false, true})
+      for (auto k = activation_kind::none; k <= activation_kind::hard_swish;
+           k = static_cast<activation_kind>(static_cast<int>(k) + 1)) {
+        if (k == activation_kind::tanh && !of_y) continue;
+        const bool has_slope = k == activation_kind::leaky_relu || k == activation_kind::elu;
+        out.push_back({"activation", [=](request& r) {
+                         r.activation = {k, has_slope ? 0.3 : 0};
+                         if (of_y) std::swap(r.x, r.y);
+                       }});
+      }
+    return out;
+  }
+};
+
+struct reduction_case {
+  using request = reduction;
+  static request make(const tensor_source& t) {
+    return {.x = t({3, 4, 5}), .y = t({3, 1, 1}), .alpha = 0.5, .beta = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    return {{0.5 * reduce(value(r.x), reduction_kind::sum, {1, 2}) + 2 * conv_data_backward_case::content(r.y), r.y}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(x, {3, 4, 5}),
+            TROUPE_OTHER(y, {3, 1, 1}),
+            TROUPE_OTHER(y, {3, 4, 5}),
+            TROUPE_OTHER(y, {3}),
+            TROUPE_OTHER(y, {3, 4, 1}),
+            TROUPE_OTHER(y, {2, 1, 1}),
+            TROUPE_SET(kind, reduction_kind::norm2),
+            TROUPE_SET(kind, reduction_kind(9)),
+            TROUPE_SET(alpha, 1),
+            TROUPE_SET(beta, 0),
+            TROUPE_WORKSPACE};
+  }
+};
+struct transform_case {
+  using request = transform;
+  static request make(const tensor_source& t) {
+    return {.x = t({3, 4, 5}), .y = t({3, 4, 5}), .alpha = 0.5, .beta = 2};
+  }
+  static std::vector<written> meaning(const request& r) {
+    return {{0.5 * value(r.x) + 2 * conv_data_backward_case::content(r.y), r.y}};
+  }
+  static std::vector<change<request>> changes(const tensor_source& t) {
+    return {TROUPE_OTHER(x, {3, 4, 5}), TROUPE_OTHER(x, {3, 4, 4}), TROUPE_OTHER(y, {3, 4, 5}),
+            TROUPE_SET(alpha, 1),       TROUPE_SET(beta, 0),        TROUPE_WORKSPACE};
+  }
+};
+
+}  // namespace troupe::dnn::testing

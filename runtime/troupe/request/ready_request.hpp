@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/request/request.hpp>
+#include <troupe/request/request_refusal.hpp>
+
+namespace troupe {
+
+/// A struct described by TROUPE_REQUEST that is sent as another request, which its `sent() const` makes of it: a call
+/// that users find by name, of what a general request does. Engines know nothing of it. It is told, asked, and recorded
+/// as the other one; errors, faults and graphs show its own name and fields.
+template <class R>
+concept ready_request = !request<R> && requires(const R& r) {
+  { R::request_name } -> std::convertible_to<std::string_view>;
+  R::request_fields;
+  { r.sent() } -> request;
+};
+
+template <class R>
+concept any_request = request<R> || ready_request<R>;
+
+/// What a ready request is sent as.
+template <ready_request R>
+using sent_as = decltype(std::declval<const R&>().sent());
+
+namespace detail {
+
+/// A ready request and what is sent, for texts about the latter that name fields of the former.
+template <ready_request R>
+struct ready_and_sent {
+  const R& ready;
+  const sent_as<R>& sent;
+};
+
+/// Returns the memory of the operand at this place; null if there is none.
+template <class R>
+const memory_range* range_at(const R& r, const void* place) {
+  const memory_range* found = nullptr;
+  R::visit_fields(r, [&](std::string_view, const auto&... f) {
+    const auto look = [&]<class F>(const F& field) {
+      if constexpr (operands_in<F>::any)
+        operands_in<F>::visit(field, [&](const void* at, const memory_range& range, const auto&...) {
+          if (at == place) found = &range;
+        });
+    };
+    (look(f), ...);
+  });
+  return found;
+}
+
+/// Returns the name of the field with the operand that is at this place of what is sent.
+template <ready_request R>
+std::string ready_field_name(const void* both, const void* field) {
+  const auto& [ready, sent] = *static_cast<const ready_and_sent<R>*>(both);
+  if (std::string own = field_name<R>(&ready, field); own != "?") return own;
+  const memory_range* const range = range_at(sent, field);
+  std::string out;
+  if (range != nullptr)
+    R::visit_fields(ready, [&](std::string_view names, const auto&... f) {
+      std::size_t i = 0;
+      const auto look = [&]<class F>(const F& of) {
+        if constexpr (operands_in<F>::any)
+          operands_in<F>::visit(of, [&](const void*, const memory_range& own, const auto&...) {
+            if (own.address == range->address && own.bytes == range->bytes && own.owner.get() == range->owner.get() &&
+                out.find(nth_name(names, i)) == std::string::npos)
+              out.append(out.empty() ? "" : " and ").append(nth_name(names, i));
+          });
+        ++i;
+      };
+      (look(f), ...);
+    });
+  return out.empty() ? field_name<sent_as<R>>(&sent, field) : out;
+}
+
+/// Returns the address of the field with this name; null if there is none.
+template <ready_request R>
+const void* find_ready_field(const void* both, std::string_view name) {
+  const R& ready = static_cast<const ready_and_sent<R>*>(both)->ready;
+  const void* out = nullptr;
+  R::visit_fields(ready, [&](std::string_view names, const auto&... f) {
+    std::size_t i = 0;
+    ((nth_name(names, i) == name ? void(out = &f) : void(), ++i), ...);
+  });
+  return out;
+}
+
+/// What a checker checks, and whose name and fields its texts have.
+template <request R>
+const R& sent_of(const R& r) noexcept {
+  return r;
+}
+template <ready_request R>
+const sent_as<R>& sent_of(const ready_and_sent<R>& both) noexcept {
+  return both.sent;
+}
+template <request R>
+request_refusal refusal_of(const R& r) noexcept {
+  return {&r, name_of<R>(), &field_name<R>};
+}
+template <ready_request R>
+request_refusal refusal_of(const ready_and_sent<R>& both) noexcept {
+  return {&both, name_of<R>(), &ready_field_name<R>, &find_ready_field<R>};
+}
+
+}  // namespace detail
+}  // namespace troupe

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/request/ready_request.hpp>
+#include <troupe/request/testing/request_fixture.hpp>
+
+namespace troupe::request_tests {
+namespace {
+
+/// totals = cells after `times` steps: sent as a `relax`.
+struct relax_often {
+  inout<float> grid;
+  out<float> sums;
+  extent rows, columns;
+  int times = 2;
+  TROUPE_REQUEST("test.relax_often", grid, sums, rows, columns, times)
+  relax sent() const { return {.cells = grid, .totals = sums, .rows = rows, .columns = columns, .steps = times - 1}; }
+};
+static_assert(ready_request<relax_often> && any_request<relax_often> && !request<relax_often>);
+static_assert(!ready_request<relax> && any_request<relax>);
+
+class ready_requests : public request_checks {
+ protected:
+  relax_often make() { return {.grid = at(0, 16), .sums = at(16, 4), .rows = 4, .columns = 4}; }
+  template <class F>
+  auto checked(const relax_often& r, F&& f) {
+    const relax sent = r.sent();
+    const detail::ready_and_sent<relax_often> both{r, sent};
+    checker c(both, &owner, 0);
+    sent.check(c);
+    return f(c, sent);
+  }
+  std::string refusal_of(const relax_often& r) {
+    return checked(r, [](checker& c, const relax&) {
+      const auto& e = c.finish();
+      return e ? e->text() : "";
+    });
+  }
+};
+
+TEST_F(ready_requests, touch_what_they_are_sent_as) {
+  EXPECT_EQ(refusal_of(make()), "");
+  checked(make(), [](checker& c, const relax&) {
+    ASSERT_EQ(c.uses().size(), 2u);
+    EXPECT_EQ(c.uses()[0].touched.mode, access_mode::read_write);
+  });
+}
+
+TEST_F(ready_requests, are_refused_by_their_own_names) {
+  relax_often r = make();
+  r.columns = 5;
+  EXPECT_EQ(
+      refusal_of(r),
+      "test.relax_often: grid holds 16 elements; expected at least 20 ((columns - 1) * leading dimension + rows)");
+  r = make();
+  r.sums = at(12, 4);
+  EXPECT_NE(refusal_of(r).find("test.relax_often: sums overlaps grid"), std::string::npos) << refusal_of(r);
+  r = make();
+  r.times = 0;
+  EXPECT_EQ(refusal_of(r), "test.relax_often: steps is -1; expected at least 0") << "a field that only the other has";
+}
+
+TEST_F(ready_requests, let_the_other_find_their_fields_by_name) {
+  const relax_often r = make();
+  checked(r, [&](checker& c, const relax&) {
+    EXPECT_EQ(c.ready_field("times"), &r.times);
+    EXPECT_EQ(c.ready_field("steps"), nullptr);
+  });
+  const relax plain = r.sent();
+  EXPECT_EQ(checker(plain, &owner, 0).ready_field("steps"), nullptr) << "only ready requests have some";
+}
+
+TEST_F(ready_requests, are_described_by_their_own_fields) {
+  EXPECT_NE(describe(make()).find("test.relax_often{grid="), std::string::npos);
+  EXPECT_EQ(name_of<relax_often>(), "test.relax_often");
+}
+
+}  // namespace
+}  // namespace troupe::request_tests
