@@ -10,19 +10,6 @@ namespace {
 
 bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::convert || o == op::write; }
 
-// Float does not have all sums of i8, nor all integers of 32 bits.
-bool needs_double(const seen_graph& g) noexcept {
-  const auto is_wide = [&](std::uint16_t tensor) {
-    const seen_tensor& t = g.tensors()[tensor];
-    return t.where != seen_tensor::place::number &&
-           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
-  };
-  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) {
-    return std::any_of(n.inputs, n.inputs + n.count_numbers(), is_wide) ||
-           std::any_of(n.outputs, n.outputs + n.output_count, is_wide);
-  });
-}
-
 class planner {
  public:
   planner(const seen_graph& g, const pass_limits& most, std::span<const claim> claims)
@@ -402,6 +389,18 @@ void planner::place_buffers() {
 }
 
 }  // namespace
+
+bool needs_double(const seen_graph& g) noexcept {
+  const auto is_wide = [&](std::uint16_t tensor) {
+    const seen_tensor& t = g.tensors()[tensor];
+    return t.where != seen_tensor::place::number &&
+           (t.type == dtype::f64 || t.type == dtype::i32 || t.type == dtype::u32);
+  };
+  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) {
+    return std::any_of(n.inputs, n.inputs + n.count_numbers(), is_wide) ||
+           std::any_of(n.outputs, n.outputs + n.output_count, is_wide);
+  });
+}
 
 step_list steps_of(const seen_graph& g, const pass_limits& most, std::span<const claim> claims) {
   return planner(g, most, claims).plan();

@@ -74,6 +74,8 @@ struct pass_limits {
   std::int64_t (*room)(const whole_step&) = nullptr;
 };
 
+/// Whether all of a graph is computed in f64: f32 does not have all sums of i8, nor all integers of 32 bits.
+bool needs_double(const seen_graph& g) noexcept;
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
 /// is a view of them, until a step needs them without gaps. Of claimed nodes, no other reads what is no output.
 step_list steps_of(const seen_graph& g, const pass_limits& most = {}, std::span<const claim> claims = {});
