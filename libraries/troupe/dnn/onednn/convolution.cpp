@@ -155,7 +155,7 @@ class builder {
     const layout channels = layout_of_channels(c_.result);
     for (const convolution::function& f : c_.functions) {
       const dnnl_status_t status = f.has_other ? calls().append_binary(made, f.kind, &channels)
-                                               : calls().append_function(made, 1, f.kind, f.alpha, f.beta);
+                                               : calls().append_function(made, 1, f.kind, f.alpha, 0);
       if (status != dnnl_success) return {};
     }
     if (calls().set_functions(out.get(), made) != dnnl_success) return {};

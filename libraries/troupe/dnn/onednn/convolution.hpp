@@ -14,7 +14,7 @@ struct convolution {
   /// x * other, x + other, or a function of x.
   struct function {
     dnnl_alg_kind_t kind{};
-    float alpha = 0, beta = 0;
+    float alpha = 0;
     bool has_other = false;  ///< one number for each channel, in the program's next argument
   };
   op what{};

@@ -141,19 +141,22 @@ class search {
         return c;
       }
       if (c.functions.size() == most_functions || !is_function(n, c.last)) return c;
+      // One function of elements at the end: oneDNN 2.6 mixes up the numbers of two.
+      const bool ends = n.input_count == 1;
       c.functions.push_back(*next);
+      if (ends) most_functions = c.functions.size();
       c.last = n.outputs[0];
     }
   }
 
-  // One that oneDNN has; of two, if the other is a number or one number for each channel.
+  // One that oneDNN has; of two, if the other is one number for each channel.
   bool is_function(const seen_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     const epilogue::op f = n.numbers.as<pointwise_form>().function;
     if (n.input_count == 1) return function_of(f).has_value();
     if (f != epilogue::op::add && f != epilogue::op::multiply) return false;
     const seen_tensor& other = tensor(other_of(n, before));
-    if (other.where == seen_tensor::place::number) return true;
+    if (other.where == seen_tensor::place::number) return false;
     const tensor_shape &s = other.shape, &whole = tensor(before).shape;
     if (s.rank != whole.rank) return false;
     for (std::size_t i = 0; i < s.rank; ++i)
@@ -256,15 +259,10 @@ class search {
     }
     const std::uint16_t t = other_of(n, before);
     const bool adds = f == epilogue::op::add;
-    if (const seen_tensor& other = tensor(t); other.where == seen_tensor::place::number) {
-      const auto number = static_cast<float>(other.number);
-      to.functions.push_back({dnnl_eltwise_linear, adds ? 1 : number, adds ? number : 0});
-      return std::nullopt;
-    }
     if (adds && to.functions.empty() && !to.has_bias)
       to.has_bias = true;
     else
-      to.functions.push_back({adds ? dnnl_binary_add : dnnl_binary_mul, 0, 0, true});
+      to.functions.push_back({adds ? dnnl_binary_add : dnnl_binary_mul, 0, true});
     return t;
   }
 
