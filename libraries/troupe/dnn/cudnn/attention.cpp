@@ -129,7 +129,7 @@ class artist {
   }
   std::vector<sketch> done() {
     std::sort(s_.what.nodes.begin(), s_.what.nodes.end());
-    s_.what.at = m_.place_of(s_.what);
+    s_.what.at = place_of(s_.what, m_.linked);
     std::vector<sketch> out;
     out.push_back(std::move(s_));
     return out;

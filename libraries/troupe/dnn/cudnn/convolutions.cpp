@@ -8,17 +8,6 @@ namespace {
 
 bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
 
-// Strides without gaps: the channels are neighbours, or the last index.
-tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
-  s.strides = dense_strides(s);
-  if (!channels_last) return s;
-  std::int64_t stride = s.extents[1];
-  s.strides[1] = 1;
-  for (std::size_t i = s.rank; i-- > 2; stride *= s.extents[i]) s.strides[i] = stride;
-  s.strides[0] = stride;
-  return s;
-}
-
 // cuDNN's name of a function of what a convolution gives; nothing if it has none, or one that differs.
 std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   switch (function) {
@@ -185,7 +174,7 @@ class artist {
         s.drawn.pointwise({mode}, {at}, next);
       at = next;
     }
-    s.what.at = m_.place_of(s.what);
+    s.what.at = place_of(s.what, m_.linked);
     return s;
   }
 
@@ -207,13 +196,6 @@ std::vector<dtype> types_of_factors(dtype t) {
 }
 
 }  // namespace
-
-std::uint16_t model::place_of(const claim& c) const noexcept {
-  std::size_t begin = 0;
-  for (const claim::tensor& t : c.inputs)
-    if (const auto maker = linked.maker_of(t.number)) begin = std::max(begin, *maker + 1);
-  return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
-}
 
 std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact) {
   const seen_node& n = m.node(node);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/cudnn/operations.hpp>
+#include <troupe/dnn/steps/claims.hpp>
 #include <troupe/dnn/steps/links.hpp>
 #include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/steps.hpp>
@@ -32,8 +33,6 @@ struct model {
 
   /// Whether a claim may write to the memory of a tensor, which nobody reads.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
-  /// The first of the claimed nodes that comes after all that make what they read.
-  std::uint16_t place_of(const claim& c) const noexcept;
 };
 
 constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }

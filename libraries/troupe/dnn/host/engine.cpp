@@ -23,14 +23,17 @@ namespace {
 class host_dnn {
  public:
   static result<std::unique_ptr<host_dnn>> make(const engine_context&) { return std::make_unique<host_dnn>(); }
-  const char* version() const noexcept { return openblas_get_config(); }
-  std::string notes() const { return cat("plans: ", plans_.count().plans, "\nthreads: ", team_.threads()); }
+  const char* version() const noexcept { return version_.c_str(); }
+  std::string notes() const {
+    std::string out = cat("plans: ", plans_.count().plans, "\nthreads: ", team_.threads());
+    if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
+    return out;
+  }
 
-  result<void> run(const computation& r, call&) try {
+  result<void> run(const computation& r, call& c) try {
     const auto all = TROUPE_TRY(plan_of(r));
     const scratch_pool::block scratch = scratch_.take(all->bytes);
-    host::run(*all, r.graph.seen(), scratch.data(), team_);
-    return {};
+    return host::run(*all, r.graph.seen(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of memory for what lies between its operations");
   }
@@ -40,13 +43,18 @@ class host_dnn {
 
  private:
   template <class Request>
-  result<std::shared_ptr<step_list>> plan_of(const Request& r) {
-    return plans_.find(r, [&] { return host::plan(r.graph.seen()); });
+  result<std::shared_ptr<host::program>> plan_of(const Request& r) {
+    const std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
+    onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
+    return plans_.find(r, [&] { return host::plan(r.graph.seen(), vendor, r.workspace); }, more);
   }
 
-  step_plans<> plans_{"the host engine"};
   scratch_pool scratch_;
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
+  const result<std::unique_ptr<onednn::vendor>> vendor_ = onednn::vendor::open(team_.threads());
+  const std::string version_ =
+      vendor_ ? cat(openblas_get_config(), "; ", (*vendor_)->version()) : openblas_get_config();
+  step_plans<host::program> plans_{"the host engine"};
 };
 
 }  // namespace

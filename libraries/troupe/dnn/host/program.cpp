@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/images.hpp>
 #include <troupe/dnn/host/pass.hpp>
@@ -37,13 +38,13 @@ void run_normalization_gradient(const whole_step& s, const workspace& w) {
   normalization_gradient<N>(w, f, t);
 }
 
-template <class N>
-void carry_out(const pass& p, const workspace& w) {
-  run<N>(p, w);
+result<void> compute_part(const claimed_step& s, const part& how, const workspace& w, const call& c) {
+  std::vector<void*> addresses;
+  addresses.reserve(s.inputs.size() + s.outputs.size());
+  for (const location& l : s.inputs) addresses.push_back(w.at(l));
+  for (const location& l : s.outputs) addresses.push_back(w.at(l));
+  return how.enqueue(addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
 }
-
-template <class N>
-void carry_out(const claimed_step&, const workspace&) {}  // the host engine claims none
 
 template <class N>
 void carry_out(const whole_step& s, const workspace& w) {
@@ -106,7 +107,7 @@ void carry_out(const whole_step& s, const workspace& w) {
 
 }  // namespace
 
-result<step_list> plan(const seen_graph& g) {
+result<program> plan(const seen_graph& g, onednn::vendor* vendor, std::uint64_t workspace) {
   for (const seen_tensor& t : g.tensors())
     for (std::size_t i = 0; i < t.shape.rank; ++i)
       if (t.shape.extents[i] > std::numeric_limits<std::int32_t>::max())
@@ -114,14 +115,30 @@ result<step_list> plan(const seen_graph& g) {
             reaction::unsupported, "dnn",
             cat("dnn: an extent is ", t.shape.extents[i],
                 "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the tensor"));
-  return steps_of(g);
+  if (vendor != nullptr) {
+    program out;
+    out.parts = vendor->find(g, workspace);
+    std::vector<claim> claims;
+    for (const auto& p : out.parts) claims.push_back(p->what());
+    static_cast<step_list&>(out) = steps_of(g, {}, claims);
+    // What fits not with oneDNN may fit without.
+    if (out.bytes <= workspace) return out;
+  }
+  return program{steps_of(g), {}};
 }
 
-void run(const step_list& all, const seen_graph& g, std::byte* scratch, thread_team& team) {
+result<void> run(const program& all, const seen_graph& g, std::byte* scratch, thread_team& team, const call& c) {
   const workspace w{g, scratch, all.buffers, team};
   const bool is_float = all.numbers == dtype::f32;
-  for (const auto& step : all.steps)
-    std::visit([&](const auto& s) { is_float ? carry_out<float>(s, w) : carry_out<double>(s, w); }, step);
+  for (const auto& step : all.steps) {
+    if (const auto* claimed = std::get_if<claimed_step>(&step))
+      TROUPE_TRY(compute_part(*claimed, *all.parts[claimed->which], w, c));
+    else if (const auto* elements = std::get_if<pass>(&step))
+      is_float ? run<float>(*elements, w) : run<double>(*elements, w);
+    else
+      is_float ? carry_out<float>(std::get<whole_step>(step), w) : carry_out<double>(std::get<whole_step>(step), w);
+  }
+  return {};
 }
 
 }  // namespace troupe::dnn::host

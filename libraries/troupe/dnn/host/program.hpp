@@ -2,15 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <troupe/base/result.hpp>
 #include <troupe/base/thread_team.hpp>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/onednn/vendor.hpp>
+#include <troupe/dnn/steps/part.hpp>
 
 namespace troupe::dnn::host {
 
-/// Plans a graph for `run`.
-result<step_list> plan(const seen_graph& g);
+/// The steps of a graph, and those that oneDNN computes.
+struct program : step_list {
+  std::vector<std::unique_ptr<part>> parts;
+};
+/// Plans a graph for `run`, with oneDNN unless that is null. Takes no more than `workspace` bytes if it can.
+result<program> plan(const seen_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
 /// Carries out the steps of a graph with this structure; its addresses are used. `scratch` is 64-byte aligned.
-void run(const step_list& all, const seen_graph& g, std::byte* scratch, thread_team& team);
+result<void> run(const program& all, const seen_graph& g, std::byte* scratch, thread_team& team, const call& c);
 
 }  // namespace troupe::dnn::host

@@ -61,6 +61,28 @@ class dnn_windows : public dnn_numerics {
            text(o.padding) + (o.padding_after.count() != 0 ? "and " + text(o.padding_after) : "") + ", stride " +
            text(o.stride) + ", dilation " + text(o.dilation) + ", groups " + std::to_string(o.groups);
   }
+  // One function more of what a convolution gave.
+  value followed(const value& y, const extents& e, const value& x, const value& filters, const problem& p) {
+    switch (random.between(0, 8)) {
+      case 0:
+      case 1:
+        return y + channels(given(dtype::f32, {e[1]}), e.size());
+      case 2:
+        return y * channels(given(dtype::f32, {e[1]}), e.size());
+      case 3:
+        return y * random.value() + random.value();
+      case 4:
+        return y + given(random.one_of({dtype::f32, dtype::f16}), e);
+      case 5:
+        return y + tanh(y);
+      case 6:
+        return convolution(x, filters, p.options) + y;
+      case 7:
+        return relu(y);
+      default:
+        return random.one_of({silu(y), gelu(y), gelu_tanh(y), tanh(y), sigmoid(y), hard_swish(y), abs(y), -y});
+    }
+  }
   static double rounding_of(std::int64_t terms) { return 2e-6 + 3e-7 * static_cast<double>(terms); }
 };
 
@@ -106,6 +128,66 @@ TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
     const value bias = given(dtype::f32, {p.filters[0]});
     expect_as_defined({relu(y + channels(bias, p.x.size()))}, dtype::f16, rounding_of(product_of(p.filters)));
   }
+}
+
+// What vendors compute with a convolution: what each channel is added to or multiplied by, other images, functions.
+TEST_F(dnn_windows, what_follows_a_convolution_is_as_defined) {
+  for (int i = 0; i < 120 && !HasFailure(); ++i) {
+    const problem p = any_convolution();
+    SCOPED_TRACE(story_of(p));
+    const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16, dtype::bf16});
+    const auto storing = random.one_of({anyhow, dense, channels_last});
+    const value x = given(t, p.x, storing), filters = given(t, p.filters, storing);
+    value y = convolution(x, filters, p.options);
+    ASSERT_EQ(y.why_refused(), "");
+    const extents e(y.extents().begin(), y.extents().end());
+    std::vector<value> written;
+    const std::int64_t length = random.between(1, 5);
+    for (std::int64_t k = 0; k < length; ++k) {
+      if (random.between(0, 5) == 0) written.push_back(y);
+      y = followed(y, e, x, filters, p);
+    }
+    written.push_back(y);
+    expect_as_defined(written, random.one_of({dtype::f32, dtype::f32, t}), 20 * rounding_of(product_of(p.filters)));
+  }
+}
+
+// A part of a network, with images between that nobody else sees.
+TEST_F(dnn_windows, convolutions_that_follow_each_other_are_as_defined) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16});
+    const std::int64_t few = random.between(1, 9), many = random.one_of<std::int64_t>({16, 20, 32});
+    const auto storing = random.one_of({anyhow, dense, channels_last});
+    const auto filters = [&](std::int64_t to, std::int64_t from, std::int64_t width) {
+      const value all = given(t, {to, from, width, width}, storing);
+      return random.between(0, 3) == 0 ? convert(all * 0.5, t) : all;
+    };
+    const value x = given(t, {random.between(1, 2), few, 8, 9}, storing), bias = given(dtype::f32, {many});
+    const value h = 0.25 * relu(convolution(x, filters(many, few, 1)) + channels(bias));
+    const value k = 0.1 * silu(convolution(convert(h, t), filters(many, many, 3), {.padding = 1}) + channels(bias));
+    const value sum = convolution(convert(k, t), filters(many, many, 1)) + convolution(x, filters(many, few, 1)) +
+                      (random.between(0, 1) == 0 ? h : value(0.5));
+    std::vector<value> written{relu(sum)};
+    if (random.between(0, 1) == 0) written.push_back(k);
+    if (random.between(0, 1) == 0) written.push_back(max_pool(sum, 2) * 0.5);
+    expect_as_defined(written, random.one_of({dtype::f32, t}), 2e-2);
+    if (t == dtype::f32) expect_as_defined({relu(sum)}, t, 1e-4);
+  }
+}
+
+TEST_F(dnn_windows, what_is_no_number_is_none_behind_a_convolution) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t channels_in : {3, 16, 32})
+    for (const auto storing : {dense, channels_last}) {
+      const extents e{1, channels_in, 9, 9};
+      const value filters = given(dtype::f32, {32, channels_in, 3, 3}), bias = given(dtype::f32, {32});
+      // One element in some thousands, so that some windows see none of them.
+      const value r = given(dtype::f32, e, storing),
+                  x = pointwise(epilogue::op::select, pointwise(epilogue::op::less, 0.99, r), none, r);
+      const value y = convolution(x, filters, {.padding = 1}) + channels(bias);
+      for (const value& v : {relu(y), silu(y), gelu(y), gelu_tanh(y), tanh(y), sigmoid(y), hard_swish(y), abs(y)})
+        expect_as_defined({v}, dtype::f32, 1e-3);
+    }
 }
 
 TEST_F(dnn_windows, transposed_convolutions_are_as_defined) {

@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-/// Claimed nodes, ready to be computed on a GPU. Thread-safe.
+/// Claimed nodes, ready to be computed by a vendor's library. Thread-safe.
 class part {
  public:
   explicit part(claim what) : what_(std::move(what)) {}
@@ -17,7 +17,8 @@ class part {
   part& operator=(const part&) = delete;
 
   const claim& what() const noexcept { return what_; }
-  /// Enqueues it in the call's stream. `addresses` are those of its inputs, then of its outputs.
+  /// Enqueues it in the call's stream; on the host, computes it. `addresses` are those of its inputs, then of its
+  /// outputs.
   virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const = 0;
 
  private:

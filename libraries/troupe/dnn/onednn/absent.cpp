@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// In place of the other sources, where oneDNN's headers are missing.
+#include <troupe/dnn/onednn/vendor.hpp>
+
+namespace troupe::dnn::onednn {
+
+result<std::unique_ptr<vendor>> vendor::open(std::size_t) {
+  return error(reaction::unsupported, "dnn", "oneDNN is not used: its headers were missing when Troupe was built");
+}
+
+}  // namespace troupe::dnn::onednn

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
+#include <troupe/dnn/onednn/convolution.hpp>
+
+namespace troupe::dnn::onednn {
+namespace {
+
+using sizes = dnnl_dims_t;
+
+layout layout_of(const tensor_shape& s) {
+  sizes extents{}, strides{};
+  for (std::size_t i = 0; i < s.rank; ++i) extents[i] = s.extents[i], strides[i] = s.strides[i];
+  layout out{};
+  (void)calls().layout_by_strides(&out, static_cast<int>(s.rank), extents, dnnl_f32, strides);
+  return out;
+}
+layout any(const layout& l) {
+  layout out{};
+  (void)calls().layout_by_tag(&out, l.ndims, l.dims, dnnl_f32, dnnl_format_tag_any);
+  return out;
+}
+// Filters of groups have one more index.
+layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
+  if (groups == 1) return layout_of(s);
+  tensor_shape divided{.rank = s.rank + 1};
+  divided.extents[0] = groups, divided.extents[1] = s.extents[0] / groups;
+  divided.strides[0] = s.strides[0] * divided.extents[1], divided.strides[1] = s.strides[0];
+  for (std::size_t i = 1; i < s.rank; ++i) divided.extents[i + 1] = s.extents[i], divided.strides[i + 1] = s.strides[i];
+  return layout_of(divided);
+}
+layout layout_of_bias(std::int64_t channels) { return layout_of({.rank = 1, .extents = {channels}, .strides = {1}}); }
+// One number for each channel of an image.
+layout layout_of_channels(const tensor_shape& image) {
+  tensor_shape s{.rank = image.rank};
+  std::fill_n(s.extents.begin(), s.rank, 1);
+  s.extents[1] = image.extents[1];
+  s.strides = dense_strides(s);
+  return layout_of(s);
+}
+
+class builder {
+ public:
+  builder(dnnl_engine_t on, const convolution& c)
+      : on_(on),
+        c_(c),
+        image_(layout_of(c.image)),
+        filters_(layout_of_filters(c.filters, c.form.groups)),
+        result_(layout_of(c.result)) {
+    for (std::size_t i = 0; i < most_spatial; ++i) {
+      step_[i] = c.form.window.step[i], dilation_[i] = c.form.window.dilation[i] - 1;
+      before_[i] = c.form.window.before[i], after_[i] = c.form.window.after[i];
+    }
+  }
+
+  std::optional<program> build() {
+    switch (c_.what) {
+      case op::convolution:
+        return forward();
+      case op::convolution_data_gradient:
+        return backward(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_WEIGHTS, filters_, DNNL_ARG_DIFF_SRC, image_);
+      default:
+        return backward(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_SRC, image_, DNNL_ARG_DIFF_WEIGHTS, filters_);
+    }
+  }
+
+ private:
+  layout wanted(const layout& image) const { return c_.chooses_layout ? any(image) : image; }
+
+  std::optional<program> forward() {
+    const layout bias = layout_of_bias(c_.result.extents[1]);
+    const auto how = attributes_of_functions();
+    const description d = describe_forward(dnnl_forward_inference, c_.has_bias ? &bias : nullptr, how.get());
+    if (!is_ours_to_take(d)) return std::nullopt;
+    program out(on_);
+    std::size_t next = 0;
+    std::vector<program::operand> operands;
+    const auto x = out.laid(program::argument(next++, image_), *calls().layout_in(d.get(), dnnl_query_src_md, 0)),
+               w = out.laid(program::argument(next++, filters_), *calls().layout_in(d.get(), dnnl_query_weights_md, 0));
+    if (!x || !w) return std::nullopt;
+    operands = {{DNNL_ARG_SRC, *x}, {DNNL_ARG_WEIGHTS, *w}};
+    if (c_.has_bias) operands.push_back({DNNL_ARG_BIAS, program::argument(next++, bias)});
+    const layout channels = layout_of_channels(c_.result);
+    for (std::size_t i = 0; i < c_.functions.size(); ++i)
+      if (c_.functions[i].has_other)
+        operands.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
+                            program::argument(next++, channels)});
+    return finish(std::move(out), d, std::move(operands), DNNL_ARG_DST, dnnl_query_dst_md,
+                  program::argument(next, result_));
+  }
+
+  std::optional<program> backward(int first, const layout& a, int second, const layout& b, int third,
+                                  const layout& to) {
+    const auto ours = attributes_of_ours();
+    const description hint = describe_forward(dnnl_forward_training, nullptr, ours.get());
+    if (!hint) return std::nullopt;
+    dnnl_convolution_desc_t what{};
+    const layout image = wanted(image_), filters = any(filters_), result = wanted(result_);
+    const dnnl_status_t status = c_.what == op::convolution_data_gradient
+                                     ? calls().backward_data(&what, dnnl_convolution_direct, &image, &filters, &result,
+                                                             step_, dilation_, before_, after_)
+                                     : calls().backward_weights(&what, dnnl_convolution_direct, &image, &filters,
+                                                                nullptr, &result, step_, dilation_, before_, after_);
+    if (status != dnnl_success) return std::nullopt;
+    const description d = described(what, ours.get(), hint.get());
+    if (!is_ours_to_take(d)) return std::nullopt;
+    const auto query = [](int name) {
+      return name == DNNL_ARG_DIFF_DST       ? dnnl_query_diff_dst_md
+             : name == DNNL_ARG_WEIGHTS      ? dnnl_query_weights_md
+             : name == DNNL_ARG_SRC          ? dnnl_query_src_md
+             : name == DNNL_ARG_DIFF_WEIGHTS ? dnnl_query_diff_weights_md
+                                             : dnnl_query_diff_src_md;
+    };
+    program out(on_);
+    const auto left = out.laid(program::argument(0, a), *calls().layout_in(d.get(), query(first), 0)),
+               right = out.laid(program::argument(1, b), *calls().layout_in(d.get(), query(second), 0));
+    if (!left || !right) return std::nullopt;
+    return finish(std::move(out), d, {{first, *left}, {second, *right}}, third, query(third), program::argument(2, to));
+  }
+
+  // Computes what was described, to `to`.
+  static std::optional<program> finish(program out, const description& d, std::vector<program::operand> operands,
+                                       int name, dnnl_query_t which, const program::tensor& to) {
+    const layout& made = *calls().layout_in(d.get(), which, 0);
+    const bool is_there = calls().are_equal(&made, &to.lies) != 0;
+    const program::tensor at = is_there ? to : out.within(made);
+    operands.push_back({name, at});
+    if (!out.add(d, std::move(operands))) return std::nullopt;
+    if (!is_there && !out.copy(at, to)) return std::nullopt;
+    return out;
+  }
+
+  description describe_forward(dnnl_prop_kind_t kind, const layout* bias, const_dnnl_primitive_attr_t how) const {
+    dnnl_convolution_desc_t what{};
+    const layout image = wanted(image_), filters = any(filters_), result = wanted(result_);
+    if (how == nullptr || calls().forward(&what, kind, dnnl_convolution_direct, &image, &filters, bias, &result, step_,
+                                          dilation_, before_, after_) != dnnl_success)
+      return {};
+    return described(what, how, nullptr);
+  }
+  description described(const dnnl_convolution_desc_t& what, const_dnnl_primitive_attr_t how,
+                        const_dnnl_primitive_desc_t hint) const {
+    dnnl_primitive_desc_t made = nullptr;
+    if (calls().describe(&made, &what, how, on_, hint) != dnnl_success) return {};
+    return description(made);
+  }
+
+  attributes attributes_of_functions() const {
+    attributes out = attributes_of_ours();
+    if (!out || c_.functions.empty()) return out;
+    dnnl_post_ops_t made = nullptr;
+    if (calls().create_functions(&made) != dnnl_success) return {};
+    const post_operations all(made);
+    const layout channels = layout_of_channels(c_.result);
+    for (const convolution::function& f : c_.functions) {
+      const dnnl_status_t status = f.has_other ? calls().append_binary(made, f.kind, &channels)
+                                               : calls().append_function(made, 1, f.kind, f.alpha, 0);
+      if (status != dnnl_success) return {};
+    }
+    if (calls().set_functions(out.get(), made) != dnnl_success) return {};
+    return out;
+  }
+
+  static bool is_ours_to_take(const description& d) {
+    if (!d) return false;
+    const char* text = nullptr;
+    if (calls().query(d.get(), dnnl_query_impl_info_str, 0, &text) != dnnl_success || text == nullptr) return false;
+    const std::string_view name(text);
+    return name.find("ref") == name.npos && name.find("gemm") == name.npos;
+  }
+
+  const dnnl_engine_t on_;
+  const convolution& c_;
+  const layout image_, filters_, result_;
+  sizes step_{}, dilation_{}, before_{}, after_{};
+};
+
+}  // namespace
+
+std::optional<program> program_of(dnnl_engine_t on, const convolution& c) { return builder(on, c).build(); }
+
+}  // namespace troupe::dnn::onednn

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <string>
+#include <troupe/base/result.hpp>
+#include <troupe/base/unique_handle.hpp>
+
+namespace troupe::dnn::onednn {
+
+/// The functions of oneDNN that are used. The library is optional: it is looked for when the engine is opened.
+struct functions {
+  decltype(&::dnnl_version) version;
+  decltype(&::dnnl_get_effective_cpu_isa) processor;
+  decltype(&::dnnl_engine_create) create_engine;
+  decltype(&::dnnl_engine_destroy) destroy_engine;
+  decltype(&::dnnl_stream_create) create_stream;
+  decltype(&::dnnl_stream_destroy) destroy_stream;
+  decltype(&::dnnl_memory_desc_init_by_strides) layout_by_strides;
+  decltype(&::dnnl_memory_desc_init_by_tag) layout_by_tag;
+  decltype(&::dnnl_memory_desc_get_size) bytes_of_layout;
+  decltype(&::dnnl_memory_desc_equal) are_equal;
+  decltype(&::dnnl_memory_create) create_memory;
+  decltype(&::dnnl_memory_destroy) destroy_memory;
+  decltype(&::dnnl_dilated_convolution_forward_desc_init) forward;
+  decltype(&::dnnl_dilated_convolution_backward_data_desc_init) backward_data;
+  decltype(&::dnnl_dilated_convolution_backward_weights_desc_init) backward_weights;
+  decltype(&::dnnl_primitive_desc_create) describe;
+  decltype(&::dnnl_reorder_primitive_desc_create) describe_reorder;
+  decltype(&::dnnl_primitive_desc_destroy) destroy_description;
+  decltype(&::dnnl_primitive_desc_query) query;
+  decltype(&::dnnl_primitive_desc_query_md) layout_in;
+  decltype(&::dnnl_primitive_create) create_primitive;
+  decltype(&::dnnl_primitive_destroy) destroy_primitive;
+  decltype(&::dnnl_primitive_execute) execute;
+  decltype(&::dnnl_primitive_attr_create) create_attributes;
+  decltype(&::dnnl_primitive_attr_destroy) destroy_attributes;
+  decltype(&::dnnl_primitive_attr_set_scratchpad_mode) set_scratchpad;
+  decltype(&::dnnl_primitive_attr_set_post_ops) set_functions;
+  decltype(&::dnnl_post_ops_create) create_functions;
+  decltype(&::dnnl_post_ops_destroy) destroy_functions;
+  decltype(&::dnnl_post_ops_append_eltwise) append_function;
+  decltype(&::dnnl_post_ops_append_binary) append_binary;
+  void (*set_threads)(int);  ///< of OpenMP: of what the calling thread computes
+};
+
+/// Loads the library, once. It stays loaded.
+result<void> load();
+/// Precondition: `load` succeeded.
+const functions& calls() noexcept;
+
+/// A handle that one of the functions destroys.
+template <class Type, auto Destroy>
+struct handle_traits {
+  using type = Type;
+  static constexpr type null{};
+  static void close(type h) noexcept { (void)(calls().*Destroy)(h); }
+};
+using engine = unique_handle<handle_traits<dnnl_engine_t, &functions::destroy_engine>>;
+using stream = unique_handle<handle_traits<dnnl_stream_t, &functions::destroy_stream>>;
+using memory = unique_handle<handle_traits<dnnl_memory_t, &functions::destroy_memory>>;
+using description = unique_handle<handle_traits<dnnl_primitive_desc_t, &functions::destroy_description>>;
+using primitive = unique_handle<handle_traits<dnnl_primitive_t, &functions::destroy_primitive>>;
+using attributes = unique_handle<handle_traits<dnnl_primitive_attr_t, &functions::destroy_attributes>>;
+using post_operations = unique_handle<handle_traits<dnnl_post_ops_t, &functions::destroy_functions>>;
+
+}  // namespace troupe::dnn::onednn

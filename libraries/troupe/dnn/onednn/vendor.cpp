@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/onednn/vendor.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/onednn/search.hpp>
+
+namespace troupe::dnn::onednn {
+namespace {
+
+error failed(const char* call, dnnl_status_t status) {
+  if (status == dnnl_out_of_memory)
+    return error::retry_later("dnn", ENOMEM, cat("oneDNN is out of memory, says ", call));
+  return error(reaction::fatal, "dnn", cat("oneDNN failed: ", call, " returned status ", static_cast<int>(status)));
+}
+
+class programmed_part final : public part {
+ public:
+  programmed_part(found f, dnnl_engine_t on, int threads)
+      : part(std::move(f.what)), how_(std::move(f.how)), on_(on), threads_(threads) {}
+  result<void> enqueue(std::span<void* const> addresses, void* workspace, const call&) const override {
+    // Primitives are made for a number of threads, and OpenMP keeps one for each thread that calls it.
+    calls().set_threads(threads_);
+    dnnl_stream_t made = nullptr;
+    if (const auto s = calls().create_stream(&made, on_, dnnl_stream_default_flags); s != dnnl_success)
+      return failed("dnnl_stream_create", s);
+    const stream in(made);
+    if (const auto s = how_.run(made, addresses, static_cast<std::byte*>(workspace)); s != dnnl_success)
+      return failed("dnnl_primitive_execute", s);
+    return {};
+  }
+
+ private:
+  const program how_;
+  const dnnl_engine_t on_;
+  const int threads_;
+};
+
+class onednn_vendor final : public vendor {
+ public:
+  onednn_vendor(engine on, int threads, bool whatever_it_costs)
+      : on_(std::move(on)), threads_(threads), whatever_it_costs_(whatever_it_costs) {
+    const dnnl_version_t& v = *calls().version();
+    version_ = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch);
+  }
+  const std::string& version() const noexcept override { return version_; }
+
+  std::vector<std::unique_ptr<part>> find(const seen_graph& g, std::uint64_t workspace) override {
+    calls().set_threads(threads_);
+    std::vector<std::unique_ptr<part>> out;
+    for (found& f : find_convolutions(on_.get(), g, {.workspace = workspace, .whatever_it_costs = whatever_it_costs_}))
+      out.push_back(std::make_unique<programmed_part>(std::move(f), on_.get(), threads_));
+    return out;
+  }
+
+ private:
+  const engine on_;
+  const int threads_;
+  const bool whatever_it_costs_;
+  std::string version_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<vendor>> vendor::open(std::size_t threads) {
+  const char* const named = std::getenv("TROUPE_ONEDNN");
+  const std::string_view wish = named != nullptr ? named : "";
+  if (wish == "off") return error(reaction::unsupported, "dnn", "oneDNN is not used: TROUPE_ONEDNN is off");
+  TROUPE_TRY(load());
+  const dnnl_version_t& v = *calls().version();
+  if (v.major != 2 || v.minor < 6)
+    return error(reaction::unsupported, "dnn",
+                 cat("oneDNN is not used: version ", v.major, ".", v.minor,
+                     " is none of those that were checked, from 2.6 to 2.7"));
+  dnnl_engine_t made = nullptr;
+  if (const auto s = calls().create_engine(&made, dnnl_cpu, 0); s != dnnl_success)
+    return failed("dnnl_engine_create", s);
+  return std::unique_ptr<vendor>(
+      std::make_unique<onednn_vendor>(engine(made), static_cast<int>(threads), wish == "always"));
+}
+
+}  // namespace troupe::dnn::onednn

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/dnn/steps/claims.hpp>
+
+namespace troupe::dnn {
+
+tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
+  s.strides = dense_strides(s);
+  if (!channels_last) return s;
+  std::int64_t stride = s.extents[1];
+  s.strides[1] = 1;
+  for (std::size_t i = s.rank; i-- > 2; stride *= s.extents[i]) s.strides[i] = stride;
+  s.strides[0] = stride;
+  return s;
+}
+
+std::uint16_t place_of(const claim& c, const links& l) noexcept {
+  std::size_t begin = 0;
+  for (const claim::tensor& t : c.inputs)
+    if (const auto maker = l.maker_of(t.number)) begin = std::max(begin, *maker + 1);
+  return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
+}
+
+}  // namespace troupe::dnn
