@@ -92,7 +92,8 @@ class artist {
     const auto reader = m_.linked.only_reader_of(number);
     if (m_.linked.readers_of(number) == 0) return laid(number, type);
     std::uint16_t at = number;
-    if (reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write)) {
+    if (reader && !m_.claimed[*reader] &&
+        (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write)) {
       const std::uint16_t to = m_.node(*reader).outputs[0];
       if (m_.tensor(to).type == type && can_write(to, type)) {
         s_.what.nodes.push_back(static_cast<std::uint16_t>(*reader));

@@ -63,7 +63,7 @@ class artist {
     std::uint16_t at = node(first_).outputs[0];
     for (;;) {
       const auto next = l_.only_reader_of(at);
-      if (!next) return;
+      if (!next || m_.claimed[*next]) return;
       const seen_node& n = node(*next);
       const bool ends = n.what == op::write || n.what == op::convert;
       const bool joins = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && is_function(n, at);
@@ -74,7 +74,8 @@ class artist {
       if (n.what == op::write) return;
       if (n.what == op::convert) {
         const auto last = l_.only_reader_of(at);
-        if (last && node(*last).what == op::write && tensor(node(*last).outputs[0]).type == tensor(at).type)
+        if (last && !m_.claimed[*last] && node(*last).what == op::write &&
+            tensor(node(*last).outputs[0]).type == tensor(at).type)
           chain_.push_back(*last);
         return;
       }

@@ -30,6 +30,7 @@ struct model {
   const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   const memory_reads& read;
+  const std::vector<bool>& claimed;  ///< of each node: already part of another claim
 
   /// Whether a claim may write to the memory of a tensor, which nobody reads.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }

@@ -113,9 +113,14 @@ class cudnn_vendor final : public vendor {
     const std::scoped_lock guard(lock_);
     const links l(g);
     const memory_reads read(g);
+    std::vector<bool> claimed(g.nodes().size());
     std::vector<std::unique_ptr<part>> out;
-    for (std::size_t i = 0; i < g.nodes().size(); ++i)
-      if (auto found = find_at({g, l, aligned, read}, i, w)) out.push_back(std::move(found));
+    for (std::size_t i = 0; i < g.nodes().size(); ++i) {
+      auto found = claimed[i] ? nullptr : find_at({g, l, aligned, read, claimed}, i, w);
+      if (found == nullptr) continue;
+      for (const std::uint16_t n : found->what().nodes) claimed[n] = true;
+      out.push_back(std::move(found));
+    }
     return out;
   }
 
