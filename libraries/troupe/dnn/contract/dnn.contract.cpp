@@ -155,123 +155,125 @@ TEST_F(tensors, attend_with_another_dropout_for_each_step) {
   const auto first = run(0), second = run(1);
   EXPECT_NE(first, second);
   EXPECT_EQ(run(0), first);
-  TEST_F(tensors, have_random_numbers_from_a_seed_that_a_recorded_graph_reads_anew) {
-    const auto words = gpu.upload(std::vector<std::uint32_t>{0, 0, 0, 0});
-    const auto all = gpu.alloc<float>(4), kept = gpu.alloc<float>(4);
-    const dnn::random_seed seed(dnn::read(words));
-    graph::recorder rec(gpu);
-    ASSERT_TRUE(
-        rec.add(dnn::computation{.graph = {write(dnn::random_uniform({4}, seed), all),
-                                           write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), kept)}}));
-    const graph::graph g = rec.finish();
-    gpu.tell(graph::launch{.graph = g});
-    // The words of Philox for key 0 and counter 0, see random.test.cpp; at least a half is kept.
-    const auto of = [](std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; };
-    EXPECT_EQ(gpu.download(all).get().value(),
-              (std::vector<float>{of(0x6627e8d5), of(0xe169c58d), of(0xbc57ac4c), of(0x9b00dbd8)}));
-    EXPECT_EQ(gpu.download(kept).get().value(), (std::vector<float>{2, 0, 0, 0}));
-    gpu.upload(words, std::vector<std::uint32_t>{0, 0, 2, 0});
-    gpu.tell(graph::launch{.graph = g});
-    const auto next = gpu.download(all).get().value();
-    EXPECT_EQ(next[0], of(0xbc57ac4c));
-    EXPECT_EQ(next[1], of(0x9b00dbd8));
-  }
+}
 
-  TEST_F(tensors, are_resampled_and_quantized) {
-    const tensor x(gpu.upload(std::vector<float>{0, 8, 4}), {1, 1, 3}), y(gpu.alloc<float>(6), {1, 1, 6});
-    const tensor elements(gpu.alloc<float8_e4m3>(3), {1, 1, 3});
-    const tensor scales(gpu.alloc<float8_e8m0>(1), {1, 1, 1});
-    const dnn::block_scaled q = dnn::quantize_blocks(dnn::read(x) * 60, {.along = 2});
-    EXPECT_TRUE(dnn::compute(
-        gpu, {write(dnn::resample(dnn::read(x), {6}), y), write(q.elements, elements), write(q.scales, scales)}));
-    EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{0, 2, 6, 7, 5, 4}));
-    EXPECT_EQ(static_cast<float>(gpu.download(elements.memory()).get().value()[1]), 240);
-    EXPECT_EQ(static_cast<float>(gpu.download(scales.memory()).get().value()[0]), 2);
-  }
+TEST_F(tensors, have_random_numbers_from_a_seed_that_a_recorded_graph_reads_anew) {
+  const auto words = gpu.upload(std::vector<std::uint32_t>{0, 0, 0, 0});
+  const auto all = gpu.alloc<float>(4), kept = gpu.alloc<float>(4);
+  const dnn::random_seed seed(dnn::read(words));
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(
+      rec.add(dnn::computation{.graph = {write(dnn::random_uniform({4}, seed), all),
+                                         write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), kept)}}));
+  const graph::graph g = rec.finish();
+  gpu.tell(graph::launch{.graph = g});
+  // The words of Philox for key 0 and counter 0, see random.test.cpp; at least a half is kept.
+  const auto of = [](std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; };
+  EXPECT_EQ(gpu.download(all).get().value(),
+            (std::vector<float>{of(0x6627e8d5), of(0xe169c58d), of(0xbc57ac4c), of(0x9b00dbd8)}));
+  EXPECT_EQ(gpu.download(kept).get().value(), (std::vector<float>{2, 0, 0, 0}));
+  gpu.upload(words, std::vector<std::uint32_t>{0, 0, 2, 0});
+  gpu.tell(graph::launch{.graph = g});
+  const auto next = gpu.download(all).get().value();
+  EXPECT_EQ(next[0], of(0xbc57ac4c));
+  EXPECT_EQ(next[1], of(0x9b00dbd8));
+}
 
-  TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
-    const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
-    graph::recorder rec(gpu);
-    ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
-    const graph::graph g = rec.finish();
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{0, 1, 4, 9}));
-    EXPECT_OK(g.rebind(x, other));
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
-  }
+TEST_F(tensors, are_resampled_and_quantized) {
+  const tensor x(gpu.upload(std::vector<float>{0, 8, 4}), {1, 1, 3}), y(gpu.alloc<float>(6), {1, 1, 6});
+  const tensor elements(gpu.alloc<float8_e4m3>(3), {1, 1, 3});
+  const tensor scales(gpu.alloc<float8_e8m0>(1), {1, 1, 1});
+  const dnn::block_scaled q = dnn::quantize_blocks(dnn::read(x) * 60, {.along = 2});
+  EXPECT_TRUE(dnn::compute(
+      gpu, {write(dnn::resample(dnn::read(x), {6}), y), write(q.elements, elements), write(q.scales, scales)}));
+  EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{0, 2, 6, 7, 5, 4}));
+  EXPECT_EQ(static_cast<float>(gpu.download(elements.memory()).get().value()[1]), 240);
+  EXPECT_EQ(static_cast<float>(gpu.download(scales.memory()).get().value()[0]), 2);
+}
 
-  TEST_F(tensors, are_replaced_by_each_launch_of_a_graph_and_rebound) {
-    const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1});
-    const tensor view(x, {4});
-    graph::recorder rec(gpu);
-    ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(view) * 2, view)}}));
-    const graph::graph g = rec.finish();
-    for (int i = 0; i < 2; ++i) gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
-    EXPECT_OK(g.rebind(x, other));
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
-    EXPECT_EQ(gpu.download(other).get().value(), (std::vector<float>{8, 6, 4, 2}));
-  }
+TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
+  const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
+  const graph::graph g = rec.finish();
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{0, 1, 4, 9}));
+  EXPECT_OK(g.rebind(x, other));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
+}
 
-  class ready_requests : public tensors {
-   protected:
-    tensor<float> x{gpu.upload(ramp(9)), {1, 1, 3, 3}};
-    tensor<float> filters{gpu.upload(std::vector<float>{1, 0, 0, -1}), {1, 1, 2, 2}},
-        y{gpu.alloc<float>(4), {1, 1, 2, 2}};
-    buffer<float> bias = gpu.upload(std::vector<float>{5});
-    dnn::conv_forward request{.x = x, .filters = filters, .y = y, .bias = tensor(bias, {1})};
-    std::vector<float> result() { return gpu.download(y.memory()).get().value(); }
-  };
+TEST_F(tensors, are_replaced_by_each_launch_of_a_graph_and_rebound) {
+  const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1});
+  const tensor view(x, {4});
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(view) * 2, view)}}));
+  const graph::graph g = rec.finish();
+  for (int i = 0; i < 2; ++i) gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
+  EXPECT_OK(g.rebind(x, other));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(gpu.download(x).get().value(), (std::vector<float>{0, 4, 8, 12}));
+  EXPECT_EQ(gpu.download(other).get().value(), (std::vector<float>{8, 6, 4, 2}));
+}
 
-  TEST_F(ready_requests, are_told_asked_prepared_and_recorded) {
-    EXPECT_TRUE(gpu.tell(request));
-    EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
-    request.beta = 2;
-    EXPECT_OK(gpu.ask(dnn::prepare::of(request)).get());
-    EXPECT_OK(gpu.ask(request).get());
-    EXPECT_EQ(result(), (std::vector<float>{3, 3, 3, 3})) << "y is read and written";
-    graph::recorder rec(gpu);
-    const graph::node n = rec.add(request);
-    ASSERT_TRUE(n);
-    const graph::graph g = rec.finish();
-    EXPECT_NE(g.dot().find("dnn.conv_forward"), std::string::npos) << g.dot();
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(result(), (std::vector<float>{7, 7, 7, 7}));
-    EXPECT_OK(g.rebind(bias, gpu.upload(std::vector<float>{4})));
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(result(), (std::vector<float>{14, 14, 14, 14}));
-    request.beta = 0;
-    EXPECT_OK(g.set(n, request));
-    gpu.tell(graph::launch{.graph = g});
-    EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
-  }
+class ready_requests : public tensors {
+ protected:
+  tensor<float> x{gpu.upload(ramp(9)), {1, 1, 3, 3}};
+  tensor<float> filters{gpu.upload(std::vector<float>{1, 0, 0, -1}), {1, 1, 2, 2}},
+      y{gpu.alloc<float>(4), {1, 1, 2, 2}};
+  buffer<float> bias = gpu.upload(std::vector<float>{5});
+  dnn::conv_forward request{.x = x, .filters = filters, .y = y, .bias = tensor(bias, {1})};
+  std::vector<float> result() { return gpu.download(y.memory()).get().value(); }
+};
 
-  TEST_F(ready_requests, are_refused_and_passed_on_by_their_own_names) {
-    request.bias = tensor(gpu.upload(ramp(2)), {2});
-    const accepted wrong = gpu.tell(request);
-    ASSERT_FALSE(wrong);
-    EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"dnn.conv_forward: bias is 2; expected 1 x 1 x 1 x 1"}));
-    EXPECT_EQ(wrong.error().request().name, "dnn.conv_forward");
-    const error later = error_of(gpu.ask(dnn::transform{.x = y, .y = y}));
-    EXPECT_TRUE(is_error(later, reaction::caller_bug, {"dnn.conv_forward"})) << "y is stale: " << later.to_string();
-    graph::recorder rec(gpu);
-    const graph::node n = rec.add(request);
-    ASSERT_FALSE(n);
-    EXPECT_TRUE(is_error(n.error(), reaction::caller_bug, {"dnn.conv_forward: bias"})) << n.error().to_string();
-  }
+TEST_F(ready_requests, are_told_asked_prepared_and_recorded) {
+  EXPECT_TRUE(gpu.tell(request));
+  EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
+  request.beta = 2;
+  EXPECT_OK(gpu.ask(dnn::prepare::of(request)).get());
+  EXPECT_OK(gpu.ask(request).get());
+  EXPECT_EQ(result(), (std::vector<float>{3, 3, 3, 3})) << "y is read and written";
+  graph::recorder rec(gpu);
+  const graph::node n = rec.add(request);
+  ASSERT_TRUE(n);
+  const graph::graph g = rec.finish();
+  EXPECT_NE(g.dot().find("dnn.conv_forward"), std::string::npos) << g.dot();
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(result(), (std::vector<float>{7, 7, 7, 7}));
+  EXPECT_OK(g.rebind(bias, gpu.upload(std::vector<float>{4})));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(result(), (std::vector<float>{14, 14, 14, 14}));
+  request.beta = 0;
+  EXPECT_OK(g.set(n, request));
+  gpu.tell(graph::launch{.graph = g});
+  EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
+}
 
-  TEST_F(ready_requests, replace_running_averages) {
-    const tensor photos(gpu.upload(std::vector<float>{1, 3, 10, 20}), {2, 2}), out(gpu.alloc<float>(4), {2, 2});
-    const tensor mean(gpu.upload(std::vector<float>{0, 0}), {2}), variance(gpu.upload(std::vector<float>{1, 1}), {2});
-    for (int i = 0; i < 2; ++i)
-      gpu.tell(dnn::batch_norm_training{
-          .x = photos, .y = out, .running_mean = mean, .running_variance = variance, .momentum = 0.5});
-    EXPECT_EQ(gpu.download(mean.memory()).get().value(), (std::vector<float>{0.75f * 5.5f, 0.75f * 11.5f}));
-    EXPECT_OK(gpu.ask(dnn::batch_norm_inference{.x = photos, .mean = mean, .variance = variance, .y = photos}).get());
-    EXPECT_LT(gpu.download(photos.memory()).get().value()[0], 0);
-  }
+TEST_F(ready_requests, are_refused_and_passed_on_by_their_own_names) {
+  request.bias = tensor(gpu.upload(ramp(2)), {2});
+  const accepted wrong = gpu.tell(request);
+  ASSERT_FALSE(wrong);
+  EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"dnn.conv_forward: bias is 2; expected 1 x 1 x 1 x 1"}));
+  EXPECT_EQ(wrong.error().request().name, "dnn.conv_forward");
+  const error later = error_of(gpu.ask(dnn::transform{.x = y, .y = y}));
+  EXPECT_TRUE(is_error(later, reaction::caller_bug, {"dnn.conv_forward"})) << "y is stale: " << later.to_string();
+  graph::recorder rec(gpu);
+  const graph::node n = rec.add(request);
+  ASSERT_FALSE(n);
+  EXPECT_TRUE(is_error(n.error(), reaction::caller_bug, {"dnn.conv_forward: bias"})) << n.error().to_string();
+}
+
+TEST_F(ready_requests, replace_running_averages) {
+  const tensor photos(gpu.upload(std::vector<float>{1, 3, 10, 20}), {2, 2}), out(gpu.alloc<float>(4), {2, 2});
+  const tensor mean(gpu.upload(std::vector<float>{0, 0}), {2}), variance(gpu.upload(std::vector<float>{1, 1}), {2});
+  for (int i = 0; i < 2; ++i)
+    gpu.tell(dnn::batch_norm_training{
+        .x = photos, .y = out, .running_mean = mean, .running_variance = variance, .momentum = 0.5});
+  EXPECT_EQ(gpu.download(mean.memory()).get().value(), (std::vector<float>{0.75f * 5.5f, 0.75f * 11.5f}));
+  EXPECT_OK(gpu.ask(dnn::batch_norm_inference{.x = photos, .mean = mean, .variance = variance, .y = photos}).get());
+  EXPECT_LT(gpu.download(photos.memory()).get().value()[0], 0);
+}
 
 }  // namespace
 }  // namespace troupe::whole
