@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
+#include <troupe/dnn/steps/buffer_places.hpp>
 #include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/room.hpp>
@@ -44,10 +45,6 @@ class planner {
     std::size_t last_reader = 0;          ///< the last node that reads it
     std::size_t readers = 0;
     std::uint16_t writes_to = no_tensor;  ///< the memory that is all that becomes of it
-  };
-  struct buffer {
-    std::uint64_t bytes;
-    std::size_t first, last;  ///< the steps that use it
   };
 
   static constexpr std::size_t nobody = SIZE_MAX;
@@ -98,7 +95,6 @@ class planner {
   void add_whole(const seen_node& n);
   void add_claimed(std::size_t which);
   location laid(const claim::tensor& as);
-  void place_buffers();
 
   const seen_graph& graph_;
   const pass_limits most_;
@@ -106,7 +102,7 @@ class planner {
   step_list out_;
   std::vector<tensor_state> tensors_;
   std::vector<std::size_t> claim_of_;  // of each node
-  std::vector<buffer> buffers_;
+  std::vector<used_bytes> buffers_;
   std::optional<pass> open_;
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
   std::size_t node_ = 0;
@@ -125,7 +121,7 @@ step_list planner::plan() {
   }
   close();
   write_later();
-  place_buffers();
+  out_.buffers = places_of(buffers_, out_.bytes);
   return std::move(out_);
 }
 
@@ -175,7 +171,7 @@ void planner::add(const seen_node& n) {
 // A buffer is used by the next step.
 void planner::use(const location& l) {
   if (!l.is_buffer) return;
-  buffer& b = buffers_[l.number];
+  used_bytes& b = buffers_[l.number];
   b.first = std::min(b.first, out_.steps.size()), b.last = out_.steps.size();
 }
 
@@ -478,24 +474,6 @@ void planner::add_claimed(std::size_t which) {
   for (const location& l : s.outputs) use(l);
   if (s.workspace) use(*s.workspace);
   out_.steps.emplace_back(std::move(s));
-}
-
-// Gives each buffer the lowest place that is free while it is used.
-void planner::place_buffers() {
-  out_.buffers.assign(buffers_.size(), 0);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    std::uint64_t at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t k = 0; k < i; ++k) {
-        const bool together = buffers_[k].first <= buffers_[i].last && buffers_[i].first <= buffers_[k].last;
-        if (together && at < out_.buffers[k] + buffers_[k].bytes && out_.buffers[k] < at + buffers_[i].bytes)
-          at = out_.buffers[k] + buffers_[k].bytes, moved = true;
-      }
-    }
-    out_.buffers[i] = at;
-    out_.bytes = std::max(out_.bytes, at + buffers_[i].bytes);
-  }
 }
 
 }  // namespace
