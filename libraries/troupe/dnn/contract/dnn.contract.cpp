@@ -126,6 +126,22 @@ TEST_F(tensors, keep_to_the_workspace) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
 }
 
+TEST_F(tensors, are_computed_as_the_request_says) {
+  const tensor x(gpu.upload(ramp(6)), {2, 3}), y(gpu.alloc<float>(6), {2, 3});
+  dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)}, .fusion = dnn::fusion::required};
+  EXPECT_TRUE(
+      is_error(error_of(gpu.ask(r)), reaction::unsupported, {"dnn.computation", "fusion is required", "2 steps"}));
+  r.fusion = dnn::fusion::allowed;
+  r.precision = dnn::precision::tf32, r.repeatability = dnn::repeatability::not_needed;
+  r.choice = dnn::choice::measured;
+  EXPECT_OK(gpu.ask(dnn::prepare::of(r)).get());
+  EXPECT_OK(gpu.ask(r).get());
+  EXPECT_OK(
+      gpu.ask(dnn::computation{.graph = {write(dnn::tanh(dnn::read(x)), y)}, .fusion = dnn::fusion::required}).get());
+  r.precision = static_cast<dnn::precision>(9);
+  EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"precision is not a precision", "exact or tf32"}));
+}
+
 TEST_F(tensors, have_plans_that_are_counted) {
   const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4});
   EXPECT_OK(gpu.ask(dnn::read_statistics{.start_anew = true}).get());
