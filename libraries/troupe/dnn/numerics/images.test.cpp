@@ -148,6 +148,8 @@ TEST_F(dnn_images, blocks_have_the_scales_and_elements_of_the_reference) {
       const block_scaled q = quantize_blocks(x, o);
       // Rounded once, from numbers that all engines have: no difference is allowed.
       expect_as_defined({q.elements, q.scales}, dtype::f32, 0);
+      expect_as_defined({q.elements}, o.elements, 0);
+      expect_as_defined({q.scales}, o.scales, 0);
       const value back = dequantize_blocks(q.elements, q.scales, along, o.block);
       expect_as_defined({back}, dtype::f32, 1e-6);
       const value elements = given(o.elements, e), scales = given(o.scales, extents_of(q.scales));

@@ -60,6 +60,12 @@ struct number {
       case dtype::f8e5m2:
         static_cast<__nv_fp8_storage_t*>(memory)[at] = to_float8(x, __NV_E5M2);
         break;
+      case dtype::f8e8m0:
+        static_cast<unsigned char*>(memory)[at] = to_scale(x);
+        break;
+      case dtype::f4e2m1:
+        static_cast<unsigned char*>(memory)[at] = to_float4(x);
+        break;
       default:
         with_real_type(t, [&](auto like) {
           using T = decltype(like);
@@ -83,6 +89,31 @@ struct number {
   }
   static __device__ __nv_fp8_storage_t to_float8(double x, __nv_fp8_interpretation_t kind) {
     return __nv_cvt_double_to_fp8(x, __NV_SATFINITE, kind);
+  }
+  // These two by hand: the host's code counts leading zeros with a function of <bit> that is wrong on a GPU.
+  static __device__ unsigned char to_scale(double x) {
+    std::uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~(std::uint64_t{1} << 63);
+    const int exponent = static_cast<int>(bits >> 52) - 1023, below = exponent + 127;
+    const std::uint64_t rest = bits << 12, half = std::uint64_t{1} << 63;
+    if (x != x) return 0xff;
+    if (below < 0) return 0;
+    const int code = below + (rest > half || (rest == half && below % 2 != 0) ? 1 : 0);
+    return static_cast<unsigned char>(code > 0xfe ? 0xfe : code);
+  }
+  static __device__ unsigned char to_float4(double x) {
+    if (x != x) return 7;
+    const double m = fabs(x);
+    const int code = m <= 0.25  ? 0
+                     : m < 0.75  ? 1
+                     : m <= 1.25 ? 2
+                     : m < 1.75  ? 3
+                     : m <= 2.5  ? 4
+                     : m < 3.5   ? 5
+                     : m <= 5    ? 6
+                                 : 7;
+    return static_cast<unsigned char>(code | (signbit(x) ? 8 : 0));
   }
   static __device__ N float8(__nv_fp8_storage_t x, __nv_fp8_interpretation_t kind) {
     return static_cast<N>(__half2float(__half(__nv_cvt_fp8_to_halfraw(x, kind))));
