@@ -113,7 +113,7 @@ struct number {
                      : m < 3.5   ? 5
                      : m <= 5    ? 6
                                  : 7;
-    return static_cast<unsigned char>(code | (signbit(x) ? 8 : 0));
+    return static_cast<unsigned char>(code | (1 / x < 0 || x < 0 ? 8 : 0));
   }
   static __device__ N float8(__nv_fp8_storage_t x, __nv_fp8_interpretation_t kind) {
     return static_cast<N>(__half2float(__half(__nv_cvt_fp8_to_halfraw(x, kind))));
