@@ -11,7 +11,7 @@ namespace troupe::dnn {
 /// Which keys a query sees, counted from its diagonal: query i's is key i. At the bottom right, the last query's is the
 /// last key, and the others lie before it.
 struct attention_window {
-  std::optional<std::int64_t> left, right;  ///< so many keys before and after the diagonal; not given: all
+  std::optional<std::int64_t> left, right;  ///< how many keys before and after the diagonal; not given: all
   bool bottom_right = false;
 };
 /// A query sees the keys up to its diagonal.

@@ -70,7 +70,7 @@ struct attention_geometry {
                                           std::int64_t of_keys) const noexcept {
     return bottom_right != 0 ? i + of_keys - of_queries : i;
   }
-  /// The keys that query i sees, of so many queries and keys.
+  /// The keys that query i sees, in a sequence of these numbers of queries and keys.
   TROUPE_EVERYWHERE key_range seen(std::int64_t i, std::int64_t of_queries, std::int64_t of_keys) const noexcept {
     const std::int64_t d = diagonal(i, of_queries, of_keys);
     const std::int64_t first = clamped(d - left, 0, of_keys);
