@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/library_functions.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cache/compiled.hpp>
@@ -109,32 +110,23 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   const std::scoped_lock guard(lock_);
   if (loaded_ != nullptr) return loaded_;
   const std::string file = "libnvJitLink.so." + nvrtc_version_.substr(0, nvrtc_version_.find('.'));
-  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char* said = library == nullptr ? ::dlerror() : nullptr;
-  const std::string why = said != nullptr ? said : file + " cannot be loaded";
-  if (library == nullptr) library = ::dlopen(beside_nvrtc(file).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return no_library(why);
+  library_functions library({file, beside_nvrtc(file)});
   const auto made = std::make_shared<calls>();  // of the library, which stays loaded
   calls& all = *made;
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(::dlsym(library, name));
-    if (call == nullptr) missing = name;
-  };
-  find(all.create, "nvJitLinkCreate");
-  find(all.destroy, "nvJitLinkDestroy");
-  find(all.add, "nvJitLinkAddData");
-  find(all.complete, "nvJitLinkComplete");
-  find(all.cubin_bytes, "nvJitLinkGetLinkedCubinSize");
-  find(all.cubin, "nvJitLinkGetLinkedCubin");
-  find(all.ptx_bytes, "nvJitLinkGetLinkedPtxSize");
-  find(all.ptx, "nvJitLinkGetLinkedPtx");
-  find(all.errors_bytes, "nvJitLinkGetErrorLogSize");
-  find(all.errors, "nvJitLinkGetErrorLog");
-  find(all.remarks_bytes, "nvJitLinkGetInfoLogSize");
-  find(all.remarks, "nvJitLinkGetInfoLog");
-  find(all.version, "nvJitLinkVersion");
-  if (!missing.empty()) return no_library(file + " has no " + missing);
+  library.find(all.create, "nvJitLinkCreate");
+  library.find(all.destroy, "nvJitLinkDestroy");
+  library.find(all.add, "nvJitLinkAddData");
+  library.find(all.complete, "nvJitLinkComplete");
+  library.find(all.cubin_bytes, "nvJitLinkGetLinkedCubinSize");
+  library.find(all.cubin, "nvJitLinkGetLinkedCubin");
+  library.find(all.ptx_bytes, "nvJitLinkGetLinkedPtxSize");
+  library.find(all.ptx, "nvJitLinkGetLinkedPtx");
+  library.find(all.errors_bytes, "nvJitLinkGetErrorLogSize");
+  library.find(all.errors, "nvJitLinkGetErrorLog");
+  library.find(all.remarks_bytes, "nvJitLinkGetInfoLogSize");
+  library.find(all.remarks, "nvJitLinkGetInfoLog");
+  library.find(all.version, "nvJitLinkVersion");
+  if (!library.missing().empty()) return no_library(library.missing());
   unsigned major = 0, minor = 0;
   (void)all.version(&major, &minor);
   version_ = cat("nvJitLink ", major, ".", minor);
