@@ -104,11 +104,10 @@ __device__ void attend_tile(const attending& a, const query_tile& t, i64 part, i
   __syncthreads();
 }
 
-template <class N>
-__device__ void attend(const attending& a) {
-  __shared__ square_memory<N> m;
-  constexpr int columns = kernel_arguments::square_columns;
-  const kernel_arguments::query_grid grid(a.g, square<N>);
+/// Calls `f(tile, part of the keys, first column)` for tiles of `rows` rows; a block computes `columns` at a time.
+template <class N, class F>
+__device__ void attend_all(const attending& a, int rows, int columns, F&& f) {
+  const kernel_arguments::query_grid grid(a.g, rows);
   const i64 slices = kernel_arguments::divided_up(a.g.value_width, columns);
   for (i64 n = blockIdx.x; n < grid.count() * a.parts * slices; n += gridDim.x) {
     const i64 part = n % a.parts, first_column = n / a.parts % slices * columns;
@@ -116,9 +115,16 @@ __device__ void attend(const attending& a) {
       if (t.sequence < 0)
         write_nothing<N>(a, t, row, token, part, first_column, columns);
       else
-        attend_tile<N>(a, t, part, first_column, m);
+        f(t, part, first_column);
     });
   }
+}
+
+template <class N>
+__device__ void attend(const attending& a) {
+  __shared__ square_memory<N> m;
+  attend_all<N>(a, square<N>, kernel_arguments::square_columns,
+                [&](const query_tile& t, i64 part, i64 first_column) { attend_tile<N>(a, t, part, first_column, m); });
 }
 
 /// What a block has of few rows and as many keys as it has threads.
@@ -231,18 +237,8 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
 template <class N>
 __device__ void attend_few(const attending& a) {
   __shared__ few_memory<N> m;
-  constexpr int columns = kernel_arguments::few_columns;
-  const kernel_arguments::query_grid grid(a.g, kernel_arguments::few_rows);
-  const i64 slices = kernel_arguments::divided_up(a.g.value_width, columns);
-  for (i64 n = blockIdx.x; n < grid.count() * a.parts * slices; n += gridDim.x) {
-    const i64 part = n % a.parts, first_column = n / a.parts % slices * columns;
-    for_each_tile(a.g, grid, n / a.parts / slices, [&](const query_tile& t, i64 row, i64 token) {
-      if (t.sequence < 0)
-        write_nothing<N>(a, t, row, token, part, first_column, columns);
-      else
-        attend_few_rows<N>(a, t, part, first_column, m);
-    });
-  }
+  attend_all<N>(a, kernel_arguments::few_rows, kernel_arguments::few_columns,
+                [&](const query_tile& t, i64 part, i64 first_column) { attend_few_rows<N>(a, t, part, first_column, m); });
 }
 
 /// Combines the parts, in their order.
