@@ -91,13 +91,7 @@ class artist {
     if (other.where == seen_tensor::place::number) return true;
     if (!is_half(other.type) && other.type != dtype::f32) return false;
     const tensor_shape &s = other.shape, &whole = tensor(before).shape;
-    if (s.extents == whole.extents) return true;
-    for (std::size_t i = 0; i < s.rank; ++i)
-      if (s.extents[i] != (i == 1 ? whole.extents[1] : 1)) return false;
-    return true;
-  }
-  static std::uint16_t other_of(const seen_node& n, std::uint16_t before) noexcept {
-    return n.inputs[0] == before ? n.inputs[1] : n.inputs[0];
+    return s.extents == whole.extents || is_of_channels(s, whole);
   }
 
   // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.

@@ -159,14 +159,7 @@ class search {
     if (f != epilogue::op::add && f != epilogue::op::multiply) return false;
     const seen_tensor& other = tensor(other_of(n, before));
     if (other.where == seen_tensor::place::number) return false;
-    const tensor_shape &s = other.shape, &whole = tensor(before).shape;
-    if (s.rank != whole.rank) return false;
-    for (std::size_t i = 0; i < s.rank; ++i)
-      if (s.extents[i] != (i == 1 ? whole.extents[1] : 1)) return false;
-    return true;
-  }
-  static std::uint16_t other_of(const seen_node& n, std::uint16_t before) noexcept {
-    return n.inputs[0] == before ? n.inputs[1] : n.inputs[0];
+    return is_of_channels(other.shape, tensor(before).shape);
   }
 
   std::optional<found> find_at(std::size_t node) const {

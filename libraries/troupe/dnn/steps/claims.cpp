@@ -15,6 +15,13 @@ tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
   return s;
 }
 
+bool is_of_channels(const tensor_shape& s, const tensor_shape& image) noexcept {
+  if (s.rank != image.rank) return false;
+  for (std::size_t i = 0; i < s.rank; ++i)
+    if (s.extents[i] != (i == 1 ? image.extents[1] : 1)) return false;
+  return true;
+}
+
 std::uint16_t place_of(const claim& c, const links& l) noexcept {
   std::size_t begin = 0;
   for (const claim::tensor& t : c.inputs)
