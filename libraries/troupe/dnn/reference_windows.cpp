@@ -10,21 +10,6 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Indexes 0 and 1 are no places in the image.
-constexpr std::size_t first_spatial = 2;
-
-// Sets the spatial indexes of `image` to where the place `within` of the window `out` lies. Returns false if that is
-// outside the image.
-bool find_in_image(const sliding& s, const tensor_shape& image_shape, const tensor_index& out,
-                   const tensor_index& within, tensor_index& image) noexcept {
-  for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
-    const std::size_t k = i - first_spatial;
-    image[i] = out[i] * s.step[k] - s.before[k] + within[i] * s.dilation[k];
-    if (image[i] < 0 || image[i] >= image_shape.extents[i]) return false;
-  }
-  return true;
-}
-
 // Calls `use(y index, x index, filters index)` for each product that a convolution adds up. Its gradients are sums over
 // the same.
 template <class Use>

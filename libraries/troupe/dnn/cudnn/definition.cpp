@@ -2,36 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/cudnn/definition.hpp>
+#include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/epilogue/meaning.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-constexpr std::size_t first_spatial = 2;
+using detail::find_in_image, detail::first_spatial;
 
-// Calls `f(index)` for all indexes from `first` on within the extents.
+// Calls `f(index)` for all indexes within the extents, of which those before `first` are as in `fixed`.
 template <class F>
-void for_each(const tensor_shape& s, std::size_t first, indexes at, F&& f) {
-  std::fill(at.begin() + static_cast<std::ptrdiff_t>(first), at.end(), 0);
-  for (;;) {
+void for_each(tensor_shape s, std::size_t first, const indexes& fixed, F&& f) {
+  std::fill_n(s.extents.begin(), first, 1);
+  detail::for_each_index(s, [&](indexes at) {
+    std::copy_n(fixed.begin(), first, at.begin());
     f(std::as_const(at));
-    std::size_t i = s.rank;
-    while (i > first && ++at[i - 1] == s.extents[i - 1]) at[--i] = 0;
-    if (i == first) return;
-  }
+  });
 }
 
-// Sets the spatial indexes of `image` to what element f of the window sees at the position. Returns false beside it.
-bool sees(const sliding& s, const tensor_shape& shape, const indexes& position, const indexes& f, indexes& image) {
-  for (std::size_t i = first_spatial; i < shape.rank; ++i) {
-    const std::size_t k = i - first_spatial;
-    image[i] = position[i] * s.step[k] - s.before[k] + f[i] * s.dilation[k];
-    if (image[i] < 0 || image[i] >= shape.extents[i]) return false;
-  }
-  return true;
-}
-// The reverse: the position at which element f of the window sees the place in the image.
+// The reverse of find_in_image: the position at which element f of the window sees the place in the image.
 bool seen_from(const sliding& s, const tensor_shape& result, const indexes& image, const indexes& f,
                indexes& position) {
   for (std::size_t i = first_spatial; i < result.rank; ++i) {
@@ -87,7 +77,8 @@ double definition::convolution(const seen_node& n, const indexes& at) const {
   double sum = 0;
   for_each(filters, 1, {at[1]}, [&](const indexes& within) {
     indexes image{at[0], group * filters.extents[1] + within[1]};
-    if (sees(f.window, x, at, within, image)) sum += this->at(n.inputs[0], image) * this->at(n.inputs[1], within);
+    if (find_in_image(f.window, x, at, within, image))
+      sum += this->at(n.inputs[0], image) * this->at(n.inputs[1], within);
   });
   return sum;
 }
@@ -114,7 +105,8 @@ double definition::weight_gradient(const seen_node& n, const indexes& at) const 
   for (std::int64_t i = 0; i < dy.extents[0]; ++i)
     for_each(dy, first_spatial, {i, at[0]}, [&](const indexes& position) {
       indexes image{i, group * filters.extents[1] + at[1]};
-      if (sees(f.window, x, position, at, image)) sum += this->at(n.inputs[0], position) * this->at(n.inputs[1], image);
+      if (find_in_image(f.window, x, position, at, image))
+        sum += this->at(n.inputs[0], position) * this->at(n.inputs[1], image);
     });
   return sum;
 }

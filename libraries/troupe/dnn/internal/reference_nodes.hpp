@@ -43,6 +43,21 @@ void for_each_index(const tensor_shape& s, F&& f) {
   }
 }
 
+/// Indexes 0 and 1 are no places in an image.
+inline constexpr std::size_t first_spatial = 2;
+
+/// Sets the spatial indexes of `image` to where the place `within` of the window `out` lies. Returns false if that is
+/// outside the image.
+inline bool find_in_image(const sliding& s, const tensor_shape& image_shape, const tensor_index& out,
+                          const tensor_index& within, tensor_index& image) noexcept {
+  for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
+    const std::size_t k = i - first_spatial;
+    image[i] = out[i] * s.step[k] - s.before[k] + within[i] * s.dilation[k];
+    if (image[i] < 0 || image[i] >= image_shape.extents[i]) return false;
+  }
+  return true;
+}
+
 void convolve(const convolution_form& f, input_values x, input_values filters, output_values y);
 void find_data_gradient(const convolution_form& f, input_values dy, input_values filters, output_values dx);
 void find_weight_gradient(const convolution_form& f, input_values dy, input_values x, output_values dw);
