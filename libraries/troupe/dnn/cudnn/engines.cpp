@@ -43,21 +43,14 @@ std::string_view objection(const descriptor& configuration, const engine_wishes&
   return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
 }
 
-descriptor& set_chip(descriptor& plan, const chip& on) {
-  if (on.described != nullptr) return plan.set<CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP>(*on.described);
-  return plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on.handle);
-}
-
 // Failures that are not the engine's: another one would fail alike.
 bool is_ours(const error& e) noexcept { return e.reaction() != reaction::unsupported; }
 
-}  // namespace
-
-std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cudnnBackendHeurMode_t mode,
-                                    std::string& why_not) {
+// The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are
+// none.
+std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, std::string& why_not) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);
-  if (on.described != nullptr) heuristics.set<CUDNN_ATTR_ENGINEHEUR_DEVICEPROP>(*on.described);
   if (const auto sound = heuristics.finalize().sound(); !sound) {
     why_not = sound.error().text();
     return {};
@@ -79,6 +72,8 @@ std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cud
   return out;
 }
 
+}  // namespace
+
 std::string execution_plan::text() const {
   std::int64_t bytes = 0;
   if (calls().get_attribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &bytes,
@@ -91,26 +86,30 @@ std::string execution_plan::text() const {
   return text;
 }
 
-std::optional<execution_plan> execution_plan::from(const chip& on, const std::string& text) {
+std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::string& text) {
   execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
-  set_chip(out.plan, on).set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text)).finalize();
+  out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
+      .set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text))
+      .finalize();
   if (out.plan.status() != CUDNN_STATUS_SUCCESS) return std::nullopt;
   out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
   return out;
 }
 
-result<execution_plan> choose_engine(const chip& on, const descriptor& graph, const engine_wishes& w) {
+result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_wishes& w) {
   std::string why_not = "its heuristics recommend none";
   std::optional<execution_plan> best;
   double best_time = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    for (const descriptor& configuration : recommended(on, graph, mode, why_not)) {
+    for (const descriptor& configuration : recommended(graph, mode, why_not)) {
       if (const std::string_view no = objection(configuration, w); !no.empty()) {
         why_not = no;
         continue;
       }
       execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
-      set_chip(out.plan, on).set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration).finalize();
+      out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
+          .set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration)
+          .finalize();
       if (const auto sound = out.plan.sound(); !sound) {
         if (is_ours(sound.error())) return sound.error();
         why_not = sound.error().text();

@@ -10,12 +10,6 @@
 
 namespace troupe::dnn::cudnn {
 
-/// What plans are made for: a GPU, or one that is described.
-struct chip {
-  cudnnHandle_t handle = nullptr;
-  const descriptor* described = nullptr;
-};
-
 /// A part of a graph, ready to be run.
 struct execution_plan {
   descriptor plan;
@@ -24,7 +18,7 @@ struct execution_plan {
   /// Returns its form as text, "" if cuDNN has none for it.
   std::string text() const;
   /// Makes the plan of an earlier process. Returns nothing if cuDNN does not accept it.
-  static std::optional<execution_plan> from(const chip& on, const std::string& text);
+  static std::optional<execution_plan> from(cudnnHandle_t on, const std::string& text);
 };
 
 /// What came of trying a plan.
@@ -44,13 +38,8 @@ struct engine_wishes {
   std::function<attempt(const execution_plan&)> attempt_at = {};
 };
 
-/// The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are
-/// none.
-std::vector<descriptor> recommended(const chip& on, const descriptor& graph, cudnnBackendHeurMode_t mode,
-                                    std::string& why_not);
-
 /// Makes the plan of the first engine, in the order of cuDNN's heuristics, that is as wished. Fails with
 /// reaction::unsupported, and the reason, if there is none.
-result<execution_plan> choose_engine(const chip& on, const descriptor& graph, const engine_wishes& w);
+result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_wishes& w);
 
 }  // namespace troupe::dnn::cudnn

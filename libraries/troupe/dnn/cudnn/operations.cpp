@@ -179,11 +179,11 @@ void operations::reshape(tensor x, tensor to) {
   keep(std::move(o), true);
 }
 
-result<descriptor> operations::finish(const chip& on) const {
+result<descriptor> operations::finish(cudnnHandle_t on) const {
   if (failed_) return *failed_;
   descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.refer_all<CUDNN_ATTR_OPERATIONGRAPH_OPS>(std::span<const cudnnBackendDescriptor_t>(operations_));
-  if (on.handle != nullptr) graph.set<CUDNN_ATTR_OPERATIONGRAPH_HANDLE>(on.handle);
+  graph.refer_all<CUDNN_ATTR_OPERATIONGRAPH_OPS>(std::span<const cudnnBackendDescriptor_t>(operations_))
+      .set<CUDNN_ATTR_OPERATIONGRAPH_HANDLE>(on);
   TROUPE_TRY(graph.finalize().sound());
   return graph;
 }

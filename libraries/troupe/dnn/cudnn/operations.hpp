@@ -41,7 +41,7 @@ class operations {
   /// Returns all that was drawn, as bytes: part of a plan's key.
   const std::string& description() const noexcept { return description_; }
   /// Returns cuDNN's graph of what was drawn.
-  result<descriptor> finish(const chip& on) const;
+  result<descriptor> finish(cudnnHandle_t on) const;
 
   const std::vector<tensor>& arguments() const noexcept { return arguments_; }
   const std::vector<std::uint32_t>& numbers() const noexcept { return numbers_; }  ///< as they lie in memory

@@ -176,13 +176,12 @@ class cudnn_vendor final : public vendor {
 
   // The plan of an earlier process, or a new one; nothing if cuDNN has none.
   std::optional<execution_plan> plan_of(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
-    const chip on{.handle = planning_.get()};
     const std::string key = key_on_disk(s, w);
     if (!disk_.folder().empty()) {
       std::string why_not;
       const auto stored = disk_.find(key, why_not);
       if (stored && stored->value.empty()) return std::nullopt;
-      auto plan = stored ? execution_plan::from(on, stored->value) : std::nullopt;
+      auto plan = stored ? execution_plan::from(planning_.get(), stored->value) : std::nullopt;
       if (plan) {
         s.what.workspace = pack.workspace_of(*plan);
         return plan;
@@ -190,15 +189,14 @@ class cudnn_vendor final : public vendor {
       if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
       remarks_.once(why_not);
     }
-    std::optional<execution_plan> made = new_plan(m, s, pack, w, on);
+    std::optional<execution_plan> made = new_plan(m, s, pack, w);
     if (!disk_.folder().empty() && (!made || !made->text().empty()))
       remarks_.once(disk_.store(key, {}, made ? made->text() : std::string()));
     return made;
   }
 
-  std::optional<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w,
-                                         const chip& on) {
-    const auto drawn = s.drawn.finish(on);
+  std::optional<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
+    const auto drawn = s.drawn.finish(planning_.get());
     if (!drawn) return std::nullopt;
     trial t(m.graph, m.linked, stream_.get(), s.unit);
     const auto attempt_at = [&](const execution_plan& plan) {
@@ -207,7 +205,7 @@ class cudnn_vendor final : public vendor {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
-    auto plan = choose_engine(on, *drawn,
+    auto plan = choose_engine(planning_.get(), *drawn,
                               {.workspace = std::min(w.workspace, most_workspace_),
                                .deterministic = w.repeatable,
                                .exact = s.exact_f32 && w.exact,
