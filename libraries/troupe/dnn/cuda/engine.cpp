@@ -79,17 +79,16 @@ class cuda_dnn {
                             .repeatable = r.repeatability == repeatability::always,
                             .measured = r.choice == choice::measured,
                             .workspace = r.workspace};
-    std::vector<bool> aligned;
     std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
-    for (const seen_memory& m : g.memory()) {
-      aligned.push_back(m.address % 16 == 0);
-      more += aligned.back() ? '1' : '0';
-    }
-    return plans_.find(r, [&]() -> result<cuda_plan> { return plan_with_vendor(g, aligned, how); }, more);
+    for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
+    return plans_.find(r, [&]() -> result<cuda_plan> { return plan_with_vendor(g, how); }, more);
   }
+  static bool is_aligned(const seen_memory& m) noexcept { return m.address % 16 == 0; }
   static cuda_plan plan_without_vendor(const seen_graph& g) { return {steps_of(g, limits_of_kernels), {}}; }
-  cuda_plan plan_with_vendor(const seen_graph& g, const std::vector<bool>& aligned, const cudnn::wishes& how) {
+  cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
+    std::vector<bool> aligned;
+    for (const seen_memory& m : g.memory()) aligned.push_back(is_aligned(m));
     cuda_plan out;
     out.parts = (*vendor_)->find(g, aligned, how);
     std::vector<claim> claims;
@@ -104,7 +103,7 @@ class cuda_dnn {
     addresses.reserve(s.inputs.size() + s.outputs.size());
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    return all.parts[s.which]->enqueue(addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
+    return all.parts[s.which]->enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
   }
 
   cuda::kernel_set kernels_;

@@ -43,7 +43,7 @@ result<void> compute_part(const claimed_step& s, const part& how, const workspac
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(w.at(l));
   for (const location& l : s.outputs) addresses.push_back(w.at(l));
-  return how.enqueue(addresses, s.workspace ? w.at(*s.workspace) : nullptr, c);
+  return how.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
 }
 
 template <class N>

@@ -37,9 +37,7 @@ class planner {
   using operation = pass::operation;
   struct tensor_state {
     std::optional<location> place;        ///< where it can be read
-    std::optional<location> dense;        ///< a copy in the type of numbers, without gaps
-    std::optional<location> whole;        ///< a copy of integers without gaps
-    std::optional<location> other;        ///< a copy as a claim wants it
+    std::vector<location> copies = {};    ///< of it, that lie otherwise or are of another type
     const tensor_shape* order = nullptr;  ///< as a claim wants it, if it is kept in memory between steps
     std::optional<std::uint16_t> slot;    ///< the operation of the open pass that has it
     std::size_t last_reader = 0;          ///< the last node that reads it
@@ -88,6 +86,7 @@ class planner {
   location result(std::uint16_t t);
   location kept(std::uint16_t t);
   location place_of(std::uint16_t t);
+  location copy_of(std::uint16_t t, const tensor_shape& s, dtype type);
   location dense(std::uint16_t t);
   location whole(std::uint16_t t);
   void add_view(const seen_node& n);
@@ -375,31 +374,34 @@ location planner::place_of(std::uint16_t t) {
   return *s.place;
 }
 
+// A buffer with the elements of a tensor, which lie as those of `s` do.
+location planner::copy_of(std::uint16_t t, const tensor_shape& s, dtype type) {
+  std::vector<location>& copies = tensors_[t].copies;
+  auto found =
+      std::ranges::find_if(copies, [&](const location& l) { return l.type == type && lies_alike(l.shape, s); });
+  if (found == copies.end()) {
+    found = copies.insert(found, new_buffer(s, type));
+    copy(*tensors_[t].place, *found);
+  }
+  location out = *found;
+  out.shape = s;
+  return out;
+}
+
 location planner::dense(std::uint16_t t) {
-  tensor_state& s = tensors_[t];
   location l = place_of(t);
-  if (l.type == out_.numbers && is_dense(l.shape)) {
-    l.shape.strides = dense_strides(l.shape);
-    return l;
-  }
-  if (!s.dense) {
-    s.dense = new_buffer(l.shape);
-    copy(l, *s.dense);
-  }
-  return *s.dense;
+  const bool does = l.type == out_.numbers && is_dense(l.shape);
+  l.shape.strides = dense_strides(l.shape);
+  return does ? l : copy_of(t, l.shape, out_.numbers);
 }
 
 // Integers in memory, as they are but without gaps.
 location planner::whole(std::uint16_t t) {
-  tensor_state& s = tensors_[t];
-  if (is_dense(s.place->shape)) return *s.place;
-  if (!s.whole) {
-    tensor_shape shape = s.place->shape;
-    shape.strides = dense_strides(shape);
-    s.whole = new_buffer(shape, dtype::i32);
-    copy(*s.place, *s.whole);
-  }
-  return *s.whole;
+  const location& l = *tensors_[t].place;
+  if (is_dense(l.shape)) return l;
+  tensor_shape shape = l.shape;
+  shape.strides = dense_strides(shape);
+  return copy_of(t, shape, dtype::i32);
 }
 
 void planner::add_view(const seen_node& n) {
@@ -447,32 +449,27 @@ void planner::add_whole(const seen_node& n) {
 }
 
 location planner::laid(const claim::tensor& as) {
-  tensor_state& s = tensors_[as.number];
   const location l = place_of(as.number);
   const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
   if (l.type == as.type && aligned && lies_alike(l.shape, as.shape)) return l;
-  if (!s.other || s.other->type != as.type || !lies_alike(s.other->shape, as.shape)) {
-    s.other = new_buffer(as.shape, as.type);
-    copy(l, *s.other);
-  }
-  return *s.other;
+  return copy_of(as.number, as.shape, as.type);
 }
 
 void planner::add_claimed(std::size_t which) {
   const claim& c = claims_[which];
   for (const claim::tensor& in : c.inputs)
     if (tensors_[in.number].slot && !tensors_[in.number].place) close();
-  claimed_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
+  claimed_step s{.which = which, .inputs = {}, .outputs = {}, .room = {}};
   for (const claim::tensor& in : c.inputs) s.inputs.push_back(laid(in));
   for (const claim::tensor& out : c.outputs) {
     std::optional<location>& place = tensors_[out.number].place;
     if (!place) place = new_buffer(out.shape, out.type);
     s.outputs.push_back(*place);
   }
-  if (c.workspace != 0) s.workspace = new_room(c.workspace);
+  if (c.workspace != 0) s.room = new_room(c.workspace);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
-  if (s.workspace) use(*s.workspace);
+  use(s.room);
   out_.steps.emplace_back(std::move(s));
 }
 

@@ -64,14 +64,14 @@ struct claim {
 struct claimed_step {
   std::size_t which = 0;
   std::vector<location> inputs, outputs;
-  std::optional<location> workspace;
+  location room = {};  ///< its workspace
 };
 
 /// All of a graph.
 struct step_list {
   dtype numbers{};  ///< what is computed in: f32 or f64
   std::vector<std::variant<pass, whole_step, claimed_step>> steps;
-  std::vector<std::uint64_t> buffers;  ///< where each begins in memory between steps, a multiple of 64 bytes
+  std::vector<std::uint64_t> buffers;  ///< where each begins in memory between steps, a multiple of 256 bytes
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
