@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/steps/claims.hpp>
 
 namespace troupe::dnn::onednn {
 namespace {
@@ -66,13 +67,20 @@ class builder {
   }
 
  private:
-  layout wanted(const layout& image) const { return c_.chooses_layout ? any(image) : image; }
+  using way = convolution::way;
+
+  layout wanted(const layout& lies, const tensor_shape& s) const {
+    return c_.how == way::as_it_chooses ? any(lies) : layout_of(packed(s, c_.how == way::channels_last));
+  }
+  layout wanted_filters() const {
+    return c_.how == way::products ? layout_of_filters(packed(c_.filters, false), c_.form.groups) : any(filters_);
+  }
 
   std::optional<program> forward() {
     const layout bias = layout_of_bias(c_.result.extents[1]);
     const auto how = attributes_of_functions();
     const description d = describe_forward(dnnl_forward_inference, c_.has_bias ? &bias : nullptr, how.get());
-    if (!is_ours_to_take(d)) return std::nullopt;
+    if (!is_good(d)) return std::nullopt;
     program out(on_);
     std::size_t next = 0;
     std::vector<program::operand> operands;
@@ -96,7 +104,7 @@ class builder {
     const description hint = describe_forward(dnnl_forward_training, nullptr, ours.get());
     if (!hint) return std::nullopt;
     dnnl_convolution_desc_t what{};
-    const layout image = wanted(image_), filters = any(filters_), result = wanted(result_);
+    const layout image = wanted(image_, c_.image), filters = wanted_filters(), result = wanted(result_, c_.result);
     const dnnl_status_t status = c_.what == op::convolution_data_gradient
                                      ? calls().backward_data(&what, dnnl_convolution_direct, &image, &filters, &result,
                                                              step_, dilation_, before_, after_)
@@ -104,7 +112,7 @@ class builder {
                                                                 nullptr, &result, step_, dilation_, before_, after_);
     if (status != dnnl_success) return std::nullopt;
     const description d = described(what, ours.get(), hint.get());
-    if (!is_ours_to_take(d)) return std::nullopt;
+    if (!is_good(d)) return std::nullopt;
     const auto query = [](int name) {
       return name == DNNL_ARG_DIFF_DST       ? dnnl_query_diff_dst_md
              : name == DNNL_ARG_WEIGHTS      ? dnnl_query_weights_md
@@ -133,7 +141,7 @@ class builder {
 
   description describe_forward(dnnl_prop_kind_t kind, const layout* bias, const_dnnl_primitive_attr_t how) const {
     dnnl_convolution_desc_t what{};
-    const layout image = wanted(image_), filters = any(filters_), result = wanted(result_);
+    const layout image = wanted(image_, c_.image), filters = wanted_filters(), result = wanted(result_, c_.result);
     if (how == nullptr || calls().forward(&what, kind, dnnl_convolution_direct, &image, &filters, bias, &result, step_,
                                           dilation_, before_, after_) != dnnl_success)
       return {};
@@ -162,11 +170,13 @@ class builder {
     return out;
   }
 
-  static bool is_ours_to_take(const description& d) {
+  // Whether it is fast: not loops without vectors, nor products of matrices in another order or with functions.
+  bool is_good(const description& d) const {
     if (!d) return false;
     const char* text = nullptr;
     if (calls().query(d.get(), dnnl_query_impl_info_str, 0, &text) != dnnl_success || text == nullptr) return false;
     const std::string_view name(text);
+    if (c_.how == way::products) return name.find("gemm:jit") != name.npos && c_.functions.empty();
     return name.find("ref") == name.npos && name.find("gemm") == name.npos;
   }
 

@@ -17,16 +17,19 @@ struct convolution {
     float alpha = 0;
     bool has_other = false;  ///< one number for each channel, in the program's next argument
   };
+  /// How images lie meanwhile. As products of matrices, the last index is first.
+  enum class way : std::uint8_t { products, channels_last, as_it_chooses };
+
   op what{};
   convolution_form form{};
   tensor_shape image, filters, result;  ///< as they lie
-  bool chooses_layout = false;          ///< oneDNN chooses how images lie meanwhile
-  bool has_bias = false;                ///< one number for each channel, in the argument after those of the node
+  way how = way::channels_last;
+  bool has_bias = false;  ///< one number for each channel, in the argument after those of the node
   std::vector<function> functions = {};
 };
 
 /// Returns a program whose arguments are the inputs of the node, those of functions, and its output. Nothing if oneDNN
-/// has no way of its own for it: some are no more than loops, or products of matrices like ours.
+/// has no good way for it.
 std::optional<program> program_of(dnnl_engine_t on, const convolution& c);
 
 }  // namespace troupe::dnn::onednn

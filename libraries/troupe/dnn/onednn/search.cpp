@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <troupe/dnn/onednn/convolution.hpp>
 #include <troupe/dnn/onednn/costs.hpp>
@@ -169,11 +170,26 @@ class search {
       if (s.where == seen_tensor::place::number || !is_float(s.type) || s.shape.rank < 3 || s.shape.rank > 5)
         return std::nullopt;
     }
-    constexpr std::size_t most = 5;
-    for (std::size_t functions = n.what == op::convolution ? most : 0;; --functions) {
+    using enum convolution::way;
+    std::array<convolution::way, 3> ways{channels_last, as_it_chooses, products};
+    const cost about = cost_of(chain_from(node, most_functions_of(node, channels_last)));
+    std::sort(ways.begin(), ways.end(), [&](auto a, auto b) { return about.of(a) < about.of(b); });
+    for (const convolution::way w : ways) {
+      if (!about.allows(w) || (!how_.whatever_it_costs && about.of(w) >= about.of_ours())) continue;
+      if (auto out = find_way(node, w)) return out;
+    }
+    return std::nullopt;
+  }
+  std::size_t most_functions_of(std::size_t node, convolution::way w) const noexcept {
+    constexpr std::size_t most = 5, bias_alone = 1;
+    if (g_.nodes()[node].what != op::convolution) return 0;
+    return w == convolution::way::products ? bias_alone : most;
+  }
+  // With as many of the functions that follow as oneDNN takes.
+  std::optional<found> find_way(std::size_t node, convolution::way w) const {
+    for (std::size_t functions = most_functions_of(node, w);; --functions) {
       const chain c = chain_from(node, functions);
-      if (!how_.whatever_it_costs && !is_faster(cost_of(c))) return std::nullopt;
-      if (auto out = claimed(c)) return out;
+      if (auto out = claimed(c, w)) return out;
       functions = std::min(functions, c.functions.size());
       if (functions == 0) return std::nullopt;
     }
@@ -199,21 +215,23 @@ class search {
             .result = tensor(r.result).shape,
             .of_image = r.image == n.outputs[0] ? made : is_[r.image],
             .of_result = r.result == n.outputs[0] ? made : is_[r.result],
+            .has_functions = !c.functions.empty(),
             .is_wide = is_wide_};
   }
-  static bool is_faster(const cost& c) noexcept { return c.of_onednn() < c.of_ours(); }
 
-  std::optional<found> claimed(const chain& c) const {
+  std::optional<found> claimed(const chain& c, convolution::way w) const {
     const seen_node& n = g_.nodes()[c.begin];
     const roles r = roles_of(n);
     const cost about = cost_of(c);
-    const bool filters_last = order_of_filters(r, c) == order::last;
+    const auto lies_last = [w](order o) {
+      return o == order::last || (o == order::either && w == convolution::way::channels_last);
+    };
     convolution what{.what = n.what,
                      .form = about.form,
-                     .image = packed(about.image, about.of_image != order::first),
-                     .filters = packed(about.filters, filters_last),
-                     .result = packed(about.result, about.of_result != order::first),
-                     .chooses_layout = !about.is_channels_last()};
+                     .image = packed(about.image, lies_last(about.of_image)),
+                     .filters = packed(about.filters, order_of_filters(r, c) == order::last),
+                     .result = packed(about.result, lies_last(about.of_result)),
+                     .how = w};
     claim out;
     const auto given = [&](std::uint16_t t, const tensor_shape& lies) { out.inputs.push_back({t, dtype::f32, lies}); };
     const auto shape_of = [&](std::uint16_t t) -> const tensor_shape& {
