@@ -42,14 +42,14 @@ bool is_product(const cost& c) noexcept {
   return has_one_place(c);
 }
 
-// As a product of matrices, for each image: `of_seen` for each byte that windows see and that is gathered.
+// As a product of matrices, for each image: `of_seen` for each byte that windows see and that is gathered. Filters are
+// packed for each; sums of their gradients are not.
 double of_products(const cost& c, double of_flop, double of_seen, double of_byte_of_filters) noexcept {
   double out =
       of_flop * flops_of(c) + of_byte_of_filters * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
   if (!is_product(c))
     out += of_seen * bytes_of(c.result) / static_cast<double>(c.filters.extents[0]) *
-           static_cast<double>(c.form.groups) * static_cast<double>(elements_of(c.filters)) /
-           static_cast<double>(c.filters.extents[0]);
+           static_cast<double>(elements_of(c.filters)) / static_cast<double>(c.filters.extents[0]);
   return out;
 }
 double of_pass(const cost& c) noexcept { return c.has_functions ? 0.2 * bytes_of(c.result) : 0; }
@@ -59,11 +59,22 @@ constexpr double of_reordered_byte = 0.2;
 }  // namespace
 
 double cost::of_ours() const noexcept {
-  constexpr of_direction of_seen{0.12, 0.15, 0.18}, of_filters{0.1, 0.17, 0.17}, of_filters_of_one{0.05, 0.1, 0.07};
-  constexpr double of_flop = 0.01, of_flop_in_groups = 0.08, of_copied_byte = 0.45;
-  return of_products(*this, form.groups == 1 && image.extents[1] > 1 ? of_flop : of_flop_in_groups, of_seen[what],
-                     (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
-         of_copied_byte * bytes_otherwise(*this, order::first) + of_pass(*this);
+  const double otherwise = 0.45 * bytes_otherwise(*this, order::first) + of_pass(*this);
+  const double flops = flops_of(*this);
+  if (image.extents[1] == form.groups) {
+    // Loops over lines of the result, for each element of the window.
+    constexpr of_direction of_flop{0.085, 0.09, 0.37};
+    constexpr double of_line = 3.3, of_flop_with_steps = 0.15;
+    const std::size_t last = result.rank - 1;
+    const double lines = flops / 2 / static_cast<double>(result.extents[last]);
+    const bool has_steps = form.window.step[last - 2] != 1;
+    return (of_flop[what] + (has_steps ? of_flop_with_steps : 0)) * flops + of_line * lines + otherwise;
+  }
+  constexpr double of_flop_in_groups = 0.03;
+  if (form.groups != 1) return of_flop_in_groups * flops + otherwise;
+  constexpr of_direction of_seen{0.12, 0.15, 0.18}, of_filters{0.1, 0.17, 0.15}, of_filters_of_one{0.05, 0.1, 0.07};
+  return of_products(*this, 0.01, of_seen[what], (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
+         otherwise;
 }
 
 double cost::of(way w) const noexcept {
@@ -74,14 +85,15 @@ double cost::of(way w) const noexcept {
                        (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
            of_reordered_byte * bytes_otherwise(*this, order::first) + of_pass(*this);
   }
-  constexpr of_direction of_filters{0.12, 0.2, 0.4}, of_filters_of_one{0.45, 0.12, 0.4};
+  constexpr of_direction of_filters{0.12, 0.2, 0.9}, of_filters_of_one{0.45, 0.12, 0.6};
   constexpr std::int64_t few_channels = 16;
   double of_flop = w == way::as_it_chooses ? 0.0091 : is_wide ? 0.0095 : 0.0114;
-  if (what == op::convolution_data_gradient && image.extents[1] < few_channels * form.groups) of_flop *= 8;
-  const double reordered =
-      w == way::channels_last ? bytes_otherwise(*this, order::last) : bytes_of(image) + bytes_of(result);
+  if (what == op::convolution_data_gradient && form.groups == 1 && image.extents[1] < few_channels) of_flop *= 8;
+  constexpr of_direction of_chosen_byte{0.23, 0.12, 0.13};
+  const double reordered = w == way::channels_last ? of_reordered_byte * bytes_otherwise(*this, order::last)
+                                                   : of_chosen_byte[what] * (bytes_of(image) + bytes_of(result));
   return of_flop * flops_of(*this) + (has_one_place(*this) ? of_filters_of_one : of_filters)[what] * bytes_of(filters) +
-         of_reordered_byte * reordered;
+         reordered;
 }
 
 bool cost::allows(way w) const noexcept {
