@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/testing/encoding.hpp>
+#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/numbers.hpp>
+
+namespace troupe::dnn::testing {
+
+/// Carries out the steps of a graph, number by number and by the reference: it shows whether a plan is right. A claim
+/// is computed from its nodes.
+class step_machine {
+ public:
+  step_machine(const seen_graph& g, const step_list& all, std::span<const claim> claims)
+      : g_(g), all_(all), claims_(claims), scratch_(all.bytes + 64, std::byte{0xee}) {}
+
+  void run() {
+    for (const auto& step : all_.steps) std::visit([this](const auto& s) { carry_out(s); }, step);
+  }
+
+ private:
+  template <class F>
+  static void for_each_index(const tensor_shape& s, F&& f) {
+    indexes at{};
+    for (std::int64_t left = elements_of(s); left > 0; --left) {
+      f(std::as_const(at));
+      for (std::size_t i = s.rank; i-- > 0 && ++at[i] == s.extents[i];) at[i] = 0;
+    }
+  }
+  std::byte* begin_of(const location& l) {
+    std::byte* const base = l.is_buffer ? scratch_.data() + all_.buffers[l.number]
+                                        : reinterpret_cast<std::byte*>(g_.memory()[l.number].address);
+    return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
+  }
+  static std::int64_t element(const tensor_shape& s, const indexes& at) {
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < s.rank; ++i) n += s.extents[i] == 1 ? 0 : at[i] * s.strides[i];
+    return n;
+  }
+  std::byte* place_of(const location& l, const indexes& at) {
+    return begin_of(l) + element(l.shape, at) * static_cast<std::int64_t>(bytes_of(l.type));
+  }
+
+  void carry_out(const pass& p) {
+    using kind = pass::operation::kind;
+    for_each_index(p.extents, [&](const indexes& at) {
+      std::vector<double> made;
+      for (const pass::operation& o : p.operations) {
+        const auto from = [&](std::size_t i) { return made[o.from[i]]; };
+        switch (o.what) {
+          case kind::read:
+            made.push_back(epilogue::number_at(place_of(p.operands[o.operand], at), p.operands[o.operand].type));
+            break;
+          case kind::number:
+            made.push_back(o.value);
+            break;
+          case kind::apply:
+            made.push_back(epilogue::value_of(o.function, from(0), from(1), from(2)));
+            break;
+          case kind::round:
+            made.push_back(epilogue::nearest_of(o.type, from(0)));
+            break;
+          default:
+            made.push_back(from(0));
+            epilogue::put_number(place_of(p.operands[o.operand], at), p.operands[o.operand].type, from(0));
+        }
+      }
+    });
+  }
+
+  // A graph of some nodes, whose inputs lie somewhere. Tensors have the numbers that the nodes know.
+  struct piece {
+    encoding made;
+    std::map<std::uint16_t, std::uint16_t> known;
+  };
+  void give(piece& to, std::uint16_t number, const location& l, access_mode mode = access_mode::read) {
+    to.known[number] = to.made.at(begin_of(l), l.type, l.shape, mode);
+  }
+  void store(const numbers& values, const location& to) {
+    std::size_t i = 0;
+    for_each_index(to.shape,
+                   [&](const indexes& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
+  }
+
+  void carry_out(const whole_step& s) {
+    encoding e;
+    seen_node n{.what = s.what,
+                .input_count = 0,
+                .output_count = 0,
+                .unused = {},
+                .inputs = {},
+                .outputs = {},
+                .numbers = s.numbers};
+    for (const location& l : s.inputs) n.inputs[n.input_count++] = e.at(begin_of(l), l.type, l.shape);
+    for (const location& l : s.outputs) {
+      tensor_shape dense = l.shape;
+      dense.strides = dense_strides(dense);
+      n.outputs[n.output_count++] = e.add({dtype::f64, place::within, 0, 0, 0, dense});
+    }
+    e.nodes.push_back(n);
+    const auto values = e.values();
+    for (std::size_t i = 0; i < s.outputs.size(); ++i) store(values[n.outputs[i]], s.outputs[i]);
+  }
+
+  void carry_out(const claimed_step& s) {
+    const claim& c = claims_[s.which];
+    piece p;
+    for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+      ASSERT_EQ(s.inputs[i].type, c.inputs[i].type);
+      ASSERT_TRUE(lies_alike(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of claim " << s.which;
+      give(p, c.inputs[i].number, s.inputs[i]);
+    }
+    for (std::size_t i = 0; i < s.outputs.size(); ++i)
+      if (!s.outputs[i].is_buffer) give(p, c.outputs[i].number, s.outputs[i], access_mode::write);
+    for (const std::uint16_t number : c.nodes) {
+      seen_node n = g_.nodes()[number];
+      const auto renamed = [&](std::uint16_t t) {
+        const auto [at, is_new] = p.known.try_emplace(t, std::uint16_t{0});
+        if (is_new) {
+          seen_tensor copy = g_.tensors()[t];
+          if (copy.where != place::number) copy.where = place::within, copy.memory = 0;
+          copy.shape.strides = dense_strides(copy.shape);
+          at->second = p.made.add(copy);
+        }
+        return at->second;
+      };
+      for (std::size_t k = 0; k < n.input_count; ++k) n.inputs[k] = renamed(n.inputs[k]);
+      for (std::size_t k = 0; k < n.output_count; ++k) n.outputs[k] = renamed(n.outputs[k]);
+      p.made.nodes.push_back(n);
+    }
+    const auto values = p.made.values();
+    // The workspace is used while inputs are read.
+    if (s.workspace) std::fill_n(begin_of(*s.workspace), c.workspace, std::byte{0x77});
+    for (std::size_t i = 0; i < s.outputs.size(); ++i) {
+      ASSERT_TRUE(lies_alike(s.outputs[i].shape, c.outputs[i].shape)) << "output " << i << " of claim " << s.which;
+      store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
+    }
+  }
+
+  const seen_graph& g_;
+  const step_list& all_;
+  const std::span<const claim> claims_;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace troupe::dnn::testing
