@@ -176,7 +176,7 @@ TEST_F(dnn_planner, a_claimed_step_stands_between_those_that_it_needs_and_those_
       if (const auto* s = std::get_if<claimed_step>(&step)) {
         EXPECT_FALSE(computed[s->which]) << story_of(g, claims.all());
         computed[s->which] = true;
-        EXPECT_EQ(s->workspace.has_value(), claims.all()[s->which].workspace != 0);
+        EXPECT_EQ(s->room.is_buffer, claims.all()[s->which].workspace != 0);
       }
     EXPECT_EQ(std::ranges::count(computed, false), 0) << story_of(g, claims.all());
   }

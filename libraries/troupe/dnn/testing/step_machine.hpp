@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/epilogue/meaning.hpp>
@@ -22,14 +23,6 @@ class step_machine {
   }
 
  private:
-  template <class F>
-  static void for_each_index(const tensor_shape& s, F&& f) {
-    indexes at{};
-    for (std::int64_t left = elements_of(s); left > 0; --left) {
-      f(std::as_const(at));
-      for (std::size_t i = s.rank; i-- > 0 && ++at[i] == s.extents[i];) at[i] = 0;
-    }
-  }
   std::byte* begin_of(const location& l) {
     std::byte* const base = l.is_buffer ? scratch_.data() + all_.buffers[l.number]
                                         : reinterpret_cast<std::byte*>(g_.memory()[l.number].address);
@@ -46,7 +39,7 @@ class step_machine {
 
   void carry_out(const pass& p) {
     using kind = pass::operation::kind;
-    for_each_index(p.extents, [&](const indexes& at) {
+    detail::for_each_index(p.extents, [&](const indexes& at) {
       std::vector<double> made;
       for (const pass::operation& o : p.operations) {
         const auto from = [&](std::size_t i) { return made[o.from[i]]; };
@@ -81,8 +74,8 @@ class step_machine {
   }
   void store(const numbers& values, const location& to) {
     std::size_t i = 0;
-    for_each_index(to.shape,
-                   [&](const indexes& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
+    detail::for_each_index(to.shape,
+                           [&](const indexes& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
   }
 
   void carry_out(const whole_step& s) {
@@ -133,7 +126,7 @@ class step_machine {
     }
     const auto values = p.made.values();
     // The workspace is used while inputs are read.
-    if (s.workspace) std::fill_n(begin_of(*s.workspace), c.workspace, std::byte{0x77});
+    if (s.room.is_buffer) std::fill_n(begin_of(s.room), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
       ASSERT_TRUE(lies_alike(s.outputs[i].shape, c.outputs[i].shape)) << "output " << i << " of claim " << s.which;
       store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
