@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/dnn/generated/division.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+using epilogue::op;
+
+constexpr unsigned widest = 16;  // bytes of a load
+// What a thread may have: bytes of operands in its registers, and code for its elements, which is written out for each.
+constexpr unsigned most_bytes = 256, most_work = 4096;
+
+// Roughly how many instructions an operation takes.
+unsigned work_of(const pass::operation& o) noexcept {
+  if (o.what == pass::operation::kind::round) return 8;
+  if (o.what != pass::operation::kind::apply) return 1;
+  switch (o.function) {
+    case op::negate:
+    case op::absolute:
+    case op::sign:
+    case op::relu:
+    case op::d_relu:
+    case op::add:
+    case op::subtract:
+    case op::multiply:
+    case op::minimum:
+    case op::maximum:
+    case op::leaky_relu:
+    case op::d_leaky_relu:
+    case op::equal:
+    case op::less:
+    case op::less_equal:
+    case op::select:
+      return 2;
+    default:
+      return 60;
+  }
+}
+
+class divider {
+ public:
+  divider(const pass& p, const std::vector<bool>& aligned) : pass_(p), aligned_(aligned), last_(p.over.rank() - 1) {}
+
+  division divide() {
+    for (std::size_t k = 0; k <= last_; ++k) count_ *= extent(k);
+    find_tiles();
+    choose_elements();
+    const std::int64_t elements = out_.elements;
+    out_.groups = (count_ + elements - 1) / elements, out_.rest = count_ % elements;
+    for (std::size_t i = 0; i < pass_.operands.size(); ++i) out_.accesses.push_back(access_of(i));
+    out_.narrow_indexes = indexes_are_narrow();
+    return std::move(out_);
+  }
+
+ private:
+  std::int64_t extent(std::size_t k) const noexcept { return pass_.over.extent(k); }
+  std::int64_t stride(std::size_t operand, std::size_t k) const noexcept {
+    return pass_.over.stride(pass_.walked[operand], k);
+  }
+  unsigned bytes(std::size_t operand) const noexcept {
+    return static_cast<unsigned>(bytes_of(pass_.operands[operand].type));
+  }
+  bool is_one(std::size_t operand) const noexcept {
+    for (std::size_t k = 0; k <= last_; ++k)
+      if (extent(k) != 1 && stride(operand, k) != 0) return false;
+    return true;
+  }
+  // Whether its elements are neighbours in the order of the walk.
+  bool is_dense(std::size_t operand) const noexcept {
+    std::int64_t step = 1;
+    for (std::size_t k = last_ + 1; k-- > 0; step *= extent(k))
+      if (extent(k) != 1 && stride(operand, k) != step) return false;
+    return true;
+  }
+
+  // An operand whose neighbours are along another index than the walk's last is read in tiles.
+  void find_tiles() {
+    constexpr std::int64_t worth = 16;  // elements along either index
+    constexpr unsigned most_shared = 40 << 10;
+    if (extent(last_) < worth) return;
+    unsigned widest_type = 0;
+    for (const pass::operation& o : pass_.operations) {
+      if (o.what != pass::operation::kind::read || stride(o.operand, last_) < worth) continue;
+      for (std::size_t k = 0; k < last_; ++k) {
+        if (stride(o.operand, k) != 1 || extent(k) < worth || (out_.tiled && out_.tiled->other != k)) continue;
+        if (!out_.tiled) out_.tiled.emplace().other = k;
+        staged_.push_back(o.operand);
+        widest_type = std::max(widest_type, bytes(o.operand));
+        break;
+      }
+    }
+    if (!out_.tiled) return;
+    tiles& t = *out_.tiled;
+    t.size = widest_type <= 2 ? 64 : 32;
+    unsigned shared = 0;
+    for (std::size_t i = 0; i < staged_.size(); ++i) {
+      shared += t.size * (t.size + 4) * bytes(staged_[i]);
+      if (shared > most_shared) staged_.resize(i);
+    }
+    t.count = 1;
+    for (std::size_t k = 0; k <= last_; ++k)
+      t.count *= k == last_ || k == t.other ? (extent(k) + t.size - 1) / t.size : extent(k);
+  }
+
+  void choose_elements() {
+    if (out_.tiled) return;
+    unsigned narrowest = 0, of_all = 0, work = 1;
+    bool any_dense = false;
+    for (std::size_t i = 0; i < pass_.operands.size(); ++i) {
+      if (stride(i, last_) != 1 || is_one(i)) continue;
+      narrowest = narrowest == 0 ? bytes(i) : std::min(narrowest, bytes(i));
+      of_all += bytes(i);
+      any_dense |= is_dense(i);
+    }
+    if (narrowest == 0) return;
+    for (const pass::operation& o : pass_.operations) work += work_of(o);
+    unsigned wanted = widest / narrowest;
+    while (wanted > 1 && (wanted * of_all > most_bytes || wanted * work > most_work || wanted > count_)) wanted /= 2;
+    unsigned of_line = wanted;
+    while (last_ != 0 && extent(last_) % of_line != 0) of_line /= 2;
+    out_.flat = of_line < wanted && of_line * narrowest < widest / 2 && any_dense;
+    out_.elements = out_.flat ? wanted : of_line;
+  }
+
+  access access_of(std::size_t i) const {
+    using enum access::kind;
+    if (std::find(staged_.begin(), staged_.end(), i) != staged_.end()) return {staged, bytes(i)};
+    if (out_.elements == 1) return {single, bytes(i)};
+    if (is_one(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
+    if (out_.flat ? !is_dense(i) : stride(i, last_) != 1) return {single, bytes(i)};
+    const location& l = pass_.operands[i];
+    const auto fits = [&](std::int64_t elements, unsigned step) { return elements * bytes(i) % step == 0; };
+    unsigned step = l.is_buffer || aligned_[l.number] ? widest : bytes(i);
+    while (step > bytes(i) && !(fits(out_.elements, step) && fits(l.offset, step))) step /= 2;
+    for (std::size_t k = 0; k < last_ && !out_.flat; ++k)
+      while (step > bytes(i) && extent(k) != 1 && !fits(stride(i, k), step)) step /= 2;
+    return step == bytes(i) ? access{single, step} : access{wide, step};
+  }
+
+  bool indexes_are_narrow() const noexcept {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    if (count_ >= most || out_.blocks() * block_threads >= most) return false;
+    for (std::size_t i = 0; i < pass_.operands.size(); ++i) {
+      std::int64_t reach = 0;
+      for (std::size_t k = 0; k <= last_; ++k) {
+        if (stride(i, k) < 0) return false;
+        reach += (extent(k) - 1) * stride(i, k);
+      }
+      if (reach >= most) return false;
+    }
+    return true;
+  }
+
+  const pass& pass_;
+  const std::vector<bool>& aligned_;
+  const std::size_t last_;
+  std::int64_t count_ = 1;
+  std::vector<std::size_t> staged_;
+  division out_;
+};
+
+}  // namespace
+
+division divide(const pass& p, const std::vector<bool>& aligned) { return divider(p, aligned).divide(); }
+
+}  // namespace troupe::dnn::generated

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/generated/kernel_text.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+using kind = pass::operation::kind;
+using how = access::kind;
+
+const char* whole_number(unsigned bytes) noexcept {
+  switch (bytes) {
+    case 1:
+      return "unsigned char";
+    case 2:
+      return "unsigned short";
+    case 4:
+      return "unsigned";
+    case 8:
+      return "unsigned long long";
+    default:
+      return "uint4";
+  }
+}
+
+std::string text_of(double x) {
+  if (!std::isfinite(x)) return cat("__builtin_bit_cast(double, ", std::bit_cast<std::uint64_t>(x), "ull)");
+  char room[40];
+  std::snprintf(room, sizeof room, "%a", x);
+  return room;
+}
+std::string text_of(dtype t) { return cat("static_cast<dtype>(", static_cast<int>(t), ")"); }
+
+class writer {
+ public:
+  writer(const pass& p, const division& d) : pass_(p), d_(d), last_(p.over.rank() - 1) {}
+
+  std::string text() {
+    line("using index = ", d_.narrow_indexes ? "unsigned" : "long long", ";");
+    if (d_.tiled) {
+      add_tiles();
+      return std::move(out_);
+    }
+    line("const index group = static_cast<index>(blockIdx.x) * ", block_threads, " + threadIdx.x;");
+    line("if (group >= ", d_.groups, ") return;");
+    if (d_.rest != 0) {
+      const std::string first = cat("group * ", d_.elements);
+      line("if (group == ", d_.groups - 1, ") {");
+      line("for (index n = ", first, "; n < ", first, " + ", d_.rest, "; ++n) {");
+      add_single("n");
+      line("}");
+      line("return;");
+      line("}");
+    }
+    d_.elements == 1 ? add_single("group") : add_several();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Parts>
+  void line(const Parts&... parts) {
+    out_ += cat("  ", parts..., "\n");
+  }
+  std::size_t operands() const noexcept { return pass_.operands.size(); }
+  dtype type(std::size_t i) const noexcept { return pass_.operands[i].type; }
+  unsigned bytes(std::size_t i) const noexcept { return static_cast<unsigned>(bytes_of(type(i))); }
+  bool is_written(std::size_t i) const noexcept {
+    return std::any_of(pass_.operations.begin(), pass_.operations.end(),
+                       [&](const pass::operation& o) { return o.what == kind::write && o.operand == i; });
+  }
+  std::int64_t stride(std::size_t i, std::size_t k) const noexcept { return pass_.over.stride(pass_.walked[i], k); }
+
+  // The index along each of the walk's, of an element by its number in the walk's order.
+  void add_indexes(std::string of) {
+    for (std::size_t k = last_ + 1; k-- > 0;) {
+      const std::string extent = std::to_string(pass_.over.extent(k));
+      line("[[maybe_unused]] const index c", k, " = ", of, k == 0 ? "" : " % " + extent, ";");
+      if (k != 0) of += " / " + extent;
+    }
+  }
+  std::string place(std::size_t i) const {
+    std::string out;
+    for (std::size_t k = 0; k <= last_; ++k)
+      if (stride(i, k) != 0 && pass_.over.extent(k) != 1)
+        out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
+    return out.empty() ? "0" : out;
+  }
+  // Operand i as an array of whole numbers of so many bytes.
+  static std::string memory(std::size_t i, unsigned step, bool is_read) {
+    return cat("static_cast<", is_read ? "const " : "", whole_number(step), "*>(at.all[", i, "])");
+  }
+
+  // Everything is read before anything is written, so that no read waits for a write. `from(i)` and `to(i)` say where
+  // operand i is: an address, and the number of the element.
+  template <class From, class To>
+  void add_operations(const From& from, const To& to) {
+    const auto each = [&](auto&& f) {
+      for (std::size_t n = 0; n < pass_.operations.size(); ++n) f(n, pass_.operations[n]);
+    };
+    each([&](std::size_t n, const pass::operation& o) {
+      if (o.what == kind::read)
+        line("[[maybe_unused]] const N v", n, " = number::load(", text_of(type(o.operand)), ", ", from(o.operand), ");");
+    });
+    each([&](std::size_t n, const pass::operation& o) {
+      if (o.what != kind::read && o.what != kind::write)
+        line("[[maybe_unused]] const N v", n, " = ", value_of(o), ";");
+    });
+    each([&](std::size_t, const pass::operation& o) {
+      if (o.what == kind::write)
+        line("number::store(", text_of(type(o.operand)), ", ", to(o.operand), ", v", o.from[0], ");");
+    });
+  }
+  static std::string value_of(const pass::operation& o) {
+    if (o.what == kind::number) return cat("static_cast<N>(", text_of(o.value), ")");
+    if (o.what == kind::round) return cat("number::rounded(", text_of(o.type), ", v", o.from[0], ")");
+    return cat("value_of<N>(static_cast<op>(", static_cast<int>(o.function), "), v", o.from[0], ", v", o.from[1], ", v",
+               o.from[2], ")");
+  }
+
+  void add_single(const char* number) {
+    add_indexes(number);
+    const auto where = [&](std::size_t i) { return cat("at.all[", i, "], ", place(i)); };
+    add_operations(where, where);
+  }
+
+  void add_several() {
+    const std::string first = cat("group * ", d_.elements);
+    if (!d_.flat) add_indexes(first);
+    for (std::size_t i = 0; i < operands(); ++i) {
+      const access& a = d_.accesses[i];
+      line("alignas(16) ", whole_number(a.bytes), " m", i, "[", a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes,
+           "];");
+      if (!is_written(i)) add_transfer(i, first, false);
+    }
+    line("#pragma unroll");
+    line("for (unsigned k = 0; k < ", d_.elements, "; ++k) {");
+    const auto where = [&](std::size_t i) { return cat("m", i, ", ", d_.accesses[i].how == how::once ? "0" : "k"); };
+    add_operations(where, where);
+    line("}");
+    for (std::size_t i = 0; i < operands(); ++i)
+      if (is_written(i)) add_transfer(i, first, true);
+  }
+  // Moves what the thread has of an operand.
+  void add_transfer(std::size_t i, const std::string& first, bool write) {
+    const access& a = d_.accesses[i];
+    const auto move = [&](const std::string& mine, const std::string& theirs) {
+      const std::string here = cat("m", i, "[", mine, "]"), there = cat(memory(i, a.bytes, !write), "[", theirs, "]");
+      line(write ? there : here, " = ", write ? here : there, ";");
+    };
+    if (a.how == how::once) return move("0", place(i));
+    line("#pragma unroll");
+    line("for (unsigned k = 0; k < ", bytes(i) * d_.elements / a.bytes, "; ++k) {");
+    if (a.how == how::wide) {
+      move("k", cat("(", d_.flat ? first : place(i), ") / ", a.bytes / bytes(i), " + k"));
+    } else {
+      if (d_.flat) add_indexes(cat("(", first, " + k)"));
+      move("k", d_.flat ? place(i) : cat(place(i), " + k * ", stride(i, last_)));
+    }
+    line("}");
+  }
+
+  void add_tiles() {
+    const tiles& t = *d_.tiled;
+    constexpr unsigned warp = 32, rows = block_threads / warp;
+    std::string rest = "static_cast<index>(blockIdx.x)";
+    for (std::size_t k = last_ + 1; k-- > 0;) {
+      const bool is_tiled = k == last_ || k == t.other;
+      const std::int64_t n = is_tiled ? (pass_.over.extent(k) + t.size - 1) / t.size : pass_.over.extent(k);
+      line("[[maybe_unused]] const index ", is_tiled ? "first" : "c", k, " = ", rest, " % ", n,
+           is_tiled ? cat(" * ", t.size) : "", ";");
+      rest += cat(" / ", n);
+    }
+    line("const unsigned column = threadIdx.x % ", warp, ", row = threadIdx.x / ", warp, ";");
+    const auto each = [&](std::size_t slow, std::size_t fast, const auto& inside) {
+      line("#pragma unroll");
+      line("for (unsigned i = row; i < ", t.size, "; i += ", rows, ")");
+      line("#pragma unroll");
+      line("for (unsigned k = column; k < ", t.size, "; k += ", warp, ") {");
+      line("[[maybe_unused]] const index c", slow, " = first", slow, " + i, c", fast, " = first", fast, " + k;");
+      line("if (c", slow, " < ", pass_.over.extent(slow), " && c", fast, " < ", pass_.over.extent(fast), ") {");
+      inside();
+      line("}");
+      line("}");
+    };
+    const auto is_staged = [&](std::size_t i) { return d_.accesses[i].how == how::staged; };
+    for (std::size_t i = 0; i < operands(); ++i) {
+      if (!is_staged(i)) continue;
+      // Rows begin in different banks of the memory.
+      const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
+      line("__shared__ ", whole_number(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
+      each(last_, t.other, [&] { line("tile", i, "[i][k] = ", memory(i, bytes(i), true), "[", place(i), "];"); });
+    }
+    line("__syncthreads();");
+    const auto where = [&](std::size_t i) {
+      return is_staged(i) ? cat("&tile", i, "[k][i], 0") : cat("at.all[", i, "], ", place(i));
+    };
+    each(t.other, last_, [&] { add_operations(where, where); });
+  }
+
+  const pass& pass_;
+  const division& d_;
+  const std::size_t last_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string prelude_of(dtype numbers) {
+  return cat(
+      "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/meaning.hpp>\n\n"
+      "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
+      numbers == dtype::f64 ? "double" : "float",
+      ";\nusing number = epilogue::on_gpu::number<N>;\n"
+      "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
+}
+
+std::string body_of(const pass& p, const division& d) { return writer(p, d).text(); }
+
+}  // namespace troupe::dnn::generated

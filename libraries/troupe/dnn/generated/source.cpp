@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/generated/source.hpp>
+
+namespace troupe::dnn::generated {
+
+source source_of(const step_list& all, const std::vector<bool>& aligned) {
+  constexpr std::int64_t most_blocks = 0x7fffffff;
+  source out;
+  std::map<std::string, std::uint16_t> known;  // by everything but the name
+  out.text = prelude_of(all.numbers);
+  for (const auto& step : all.steps) {
+    std::uint16_t& which = out.of_steps.emplace_back(source::none);
+    const auto* const p = std::get_if<pass>(&step);
+    if (p == nullptr || !p->sequences.empty()) continue;
+    const division d = divide(*p, aligned);
+    if (d.blocks() > most_blocks) continue;
+    const std::string rest =
+        cat("(const __grid_constant__ operands<", p->operands.size(), "> at) {\n", body_of(*p, d), "}\n");
+    const auto [at, is_new] = known.try_emplace(rest, static_cast<std::uint16_t>(out.kernels.size()));
+    which = at->second;
+    if (!is_new) continue;
+    const source::kernel& made = out.kernels.emplace_back(source::kernel{
+        cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(d.blocks()), block_threads});
+    out.text += cat("\nextern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", made.name, rest);
+  }
+  return out;
+}
+
+}  // namespace troupe::dnn::generated
