@@ -21,13 +21,17 @@ endif()
 # troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [WITH_OUR_HEADERS] [DEPENDS header...])
 #   Compiles our kernels into one image, which TROUPE_KERNELS names while file.cpp is compiled
 #   (backends/troupe/cuda/embedded.hpp). WITH_OUR_HEADERS: they include <troupe/...>, whose constexpr functions they call.
-#   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile,
+#   The source's property COMPILE_OPTIONS has further options of nvcc. Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile,
 #   too: those without our headers.
 function(troupe_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_OUR_HEADERS" "SOURCE;EMBEDDED_IN" "DEPENDS")
   set(with_headers)
   if(arg_WITH_OUR_HEADERS)
     set(with_headers --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/libraries)
+  endif()
+  get_source_file_property(own_options ${arg_SOURCE} COMPILE_OPTIONS)
+  if(NOT own_options)
+    set(own_options)
   endif()
   cmake_path(ABSOLUTE_PATH arg_SOURCE)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
@@ -39,7 +43,7 @@ function(troupe_add_kernels name)
   endif()
   add_custom_command(
     OUTPUT ${image} ${stamp}
-    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin ${smaller} ${with_headers}
+    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin ${smaller} ${own_options} ${with_headers}
             -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a
             -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=[sm_120,compute_120]
             -o ${image} ${arg_SOURCE}

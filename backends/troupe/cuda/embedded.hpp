@@ -15,3 +15,16 @@
       ".balign 16\n"                \
       ".previous\n");               \
   extern "C" __attribute__((visibility("hidden"))) const unsigned char name[]
+
+/// The same for a text, as the characters `name`, with a zero at the end.
+#define TROUPE_EMBEDDED_TEXT(name, path) \
+  asm(".section .rodata\n"               \
+      ".globl " #name                    \
+      "\n"                               \
+      ".hidden " #name "\n" #name        \
+      ":\n"                              \
+      ".incbin \"" path                  \
+      "\"\n"                             \
+      ".byte 0\n"                        \
+      ".previous\n");                    \
+  extern "C" __attribute__((visibility("hidden"))) const char name[]

@@ -99,6 +99,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = driver().free_memory, *total = std::size_t{1} << 30;
   return static_cast<CUresult>(driver().called("cuMemGetInfo"));
 }
+NOTED(cuCtxSetCurrent, (CUcontext), "cuCtxSetCurrent")
 CUresult cuCtxSynchronize() {
   driver().go_on();
   return static_cast<CUresult>(driver().called("cuCtxSynchronize"));
@@ -201,6 +202,10 @@ NOTED(cuLibraryUnload, (CUlibrary), "cuLibraryUnload")
 CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary, const char* name) {
   NOTE("cuLibraryGetKernel", name);
   return *out = reinterpret_cast<CUkernel>(named(name)), CUDA_SUCCESS;
+}
+CUresult cuKernelGetFunction(CUfunction* out, CUkernel kernel) {
+  NOTE("cuKernelGetFunction");
+  return *out = reinterpret_cast<CUfunction>(kernel), CUDA_SUCCESS;
 }
 CUresult cuLibraryGetKernelCount(unsigned* out, CUlibrary) {
   NOTE("cuLibraryGetKernelCount");

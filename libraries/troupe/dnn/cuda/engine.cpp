@@ -10,15 +10,18 @@
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/generated/programs.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-// The steps of a graph, and those that cuDNN computes.
+// The steps of a graph, and those that cuDNN computes; and kernels for its passes, which may come later.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<part>> parts;
+  generated::source passes = {};
+  std::shared_ptr<const generated::program> program = {};
 };
 
 class cuda_dnn {
@@ -31,12 +34,16 @@ class cuda_dnn {
                              ::cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                                     static_cast<CUdevice>(context.device))));
     auto vendor = cudnn::vendor::open(context);
-    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(kernels), multiprocessors, std::move(vendor)));
+    auto programs = generated::programs::open(context);
+    return std::unique_ptr<cuda_dnn>(
+        new cuda_dnn(std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
     std::string out = cat("plans: ", plans_.count().plans);
     if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
+    out += programs_ ? cat("\n", (*programs_)->notes())
+                     : cat("\nslow: functions of elements, because ", programs_.error().text());
     return out;
   }
 
@@ -50,54 +57,85 @@ class cuda_dnn {
     }
     const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
                         most_blocks_};
-    for (const auto& step : all->steps) {
+    const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
+    for (std::size_t i = 0; i < all->steps.size(); ++i) {
+      const auto& step = all->steps[i];
       if (const auto* claimed = std::get_if<claimed_step>(&step))
         TROUPE_TRY(enqueue_part(*claimed, *all, w, c));
       else if (const auto* elements = std::get_if<pass>(&step))
-        TROUPE_TRY(enqueue(*elements, w));
+        TROUPE_TRY(enqueue_pass(*elements, all->passes, all->passes.of_steps[i], kernels, w));
       else
         TROUPE_TRY(enqueue(std::get<whole_step>(step), w));
     }
     return {};
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(plan_of(r))->bytes; }
+  result<std::uint64_t> run(const prepare& r, call&) {
+    const auto all = TROUPE_TRY(plan_of(r));
+    if (all->program != nullptr) (*programs_)->wait_for(*all->program);
+    return all->bytes;
+  }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
-  cuda_dnn(cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor)
+  using optional_programs = result<std::unique_ptr<generated::programs>>;
+  cuda_dnn(cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor, optional_programs programs)
       : kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
-        vendor_(std::move(vendor)) {}
+        vendor_(std::move(vendor)),
+        programs_(std::move(programs)) {}
 
   template <class Request>
   result<std::shared_ptr<cuda_plan>> plan_of(const Request& r) {
     const seen_graph& g = r.graph.seen();
-    if (!vendor_) return plans_.find(r, [&]() -> result<cuda_plan> { return plan_without_vendor(g); });
+    std::string more;
+    for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
+    if (!vendor_)
+      return plans_.find(r, [&]() -> result<cuda_plan> { return with_program(plan_without_vendor(g), g); }, more);
     const cudnn::wishes how{.exact = r.precision == precision::exact,
                             .repeatable = r.repeatability == repeatability::always,
                             .measured = r.choice == choice::measured,
                             .workspace = r.workspace};
-    std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
+    more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
-    for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
-    return plans_.find(r, [&]() -> result<cuda_plan> { return plan_with_vendor(g, how); }, more);
+    return plans_.find(r, [&]() -> result<cuda_plan> { return with_program(plan_with_vendor(g, how), g); }, more);
   }
   static bool is_aligned(const seen_memory& m) noexcept { return m.address % 16 == 0; }
-  static cuda_plan plan_without_vendor(const seen_graph& g) { return {steps_of(g, limits_of_kernels), {}}; }
-  cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
-    std::vector<bool> aligned;
-    for (const seen_memory& m : g.memory()) aligned.push_back(is_aligned(m));
+  static std::vector<bool> aligned_of(const seen_graph& g) {
+    std::vector<bool> out;
+    for (const seen_memory& m : g.memory()) out.push_back(is_aligned(m));
+    return out;
+  }
+  static cuda_plan plan_without_vendor(const seen_graph& g) {
     cuda_plan out;
-    out.parts = (*vendor_)->find(g, aligned, how);
+    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels);
+    return out;
+  }
+  cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
+    cuda_plan out;
+    out.parts = (*vendor_)->find(g, aligned_of(g), how);
     std::vector<claim> claims;
     for (const auto& p : out.parts) claims.push_back(p->what());
     static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
     // What fits not with cuDNN may fit without.
     return out.bytes > how.workspace ? plan_without_vendor(g) : std::move(out);
   }
+  cuda_plan with_program(cuda_plan p, const seen_graph& g) {
+    p.passes.of_steps.resize(p.steps.size(), generated::source::none);
+    if (!programs_) return p;
+    p.passes = generated::source_of(p, aligned_of(g));
+    p.program = (*programs_)->order(p.passes);
+    p.passes.text = {};
+    return p;
+  }
 
+  // Interprets the pass unless its own kernel is there.
+  static result<void> enqueue_pass(const pass& p, const generated::source& s, std::uint16_t which,
+                                   const std::vector<CUkernel>* kernels, const launch_site& w) {
+    if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
+    return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
+  }
   result<void> enqueue_part(const claimed_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
     std::vector<void*> addresses;
     addresses.reserve(s.inputs.size() + s.outputs.size());
@@ -109,6 +147,7 @@ class cuda_dnn {
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
   optional_vendor vendor_;
+  optional_programs programs_;
   step_plans<cuda_plan> plans_{"the CUDA engine"};
 };
 
@@ -116,4 +155,5 @@ class cuda_dnn {
 }  // namespace troupe::dnn
 
 using namespace troupe::dnn;
-TROUPE_ENGINE(cuda_dnn, "dnn", "cuda", all_requests)
+// Preparing waits for compilers.
+TROUPE_ENGINE(cuda_dnn, "dnn", "cuda", troupe::with_slow<all_requests, prepare>)

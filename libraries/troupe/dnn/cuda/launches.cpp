@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
+#include <troupe/dnn/cuda/elements_of_pass.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
@@ -217,27 +218,17 @@ const pass_limits limits_of_kernels{
     .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
 result<void> enqueue(const pass& p, const launch_site& w) {
-  kernel_arguments::elements e{};
-  e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
-  for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
-  for (std::size_t i = 0; i < p.operations.size(); ++i) {
-    const pass::operation& o = p.operations[i];
-    e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
-                .function = static_cast<std::uint8_t>(o.function),
-                .type = static_cast<std::uint8_t>(o.type),
-                .operand = static_cast<std::uint8_t>(o.operand),
-                .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
-                         static_cast<std::uint8_t>(o.from[2])},
-                .unused = 0,
-                .value = o.value};
-  }
-  for (std::size_t i = 0; i < p.operands.size(); ++i) {
-    e.operands[i].memory = p.operands[i].exists() ? w.at(p.operands[i]) : nullptr;
-    e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
-    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.walked[i], k);
-  }
+  kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
   for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], w);
   return launch_for<"elements">(w, e.count, e);
+}
+
+result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p,
+                            const launch_site& w) {
+  void* addresses[kernel_arguments::most_operands];
+  for (std::size_t i = 0; i < p.operands.size(); ++i) addresses[i] = w.at(p.operands[i]);
+  return cuda::done_on(w.stream, "dnn", "cuLaunchKernel",
+                       cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }
 
 result<void> enqueue(const whole_step& s, const launch_site& w) {

@@ -4,6 +4,7 @@
 
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -36,6 +37,8 @@ extern const pass_limits limits_of_kernels;
 /// Enqueue a step.
 result<void> enqueue(const pass& p, const launch_site& w);
 result<void> enqueue(const whole_step& s, const launch_site& w);
+/// The same as `enqueue` of a pass, by a kernel that was written for it.
+result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p, const launch_site& w);
 /// Of normalisations across channels, resamplings, pooling with indexes, and blocks with scales.
 result<void> enqueue_of_images(const whole_step& s, const launch_site& w);
 result<void> enqueue_of_blocks(const whole_step& s, const launch_site& w);

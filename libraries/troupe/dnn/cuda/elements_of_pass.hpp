@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+
+/// A pass as the interpreting kernel takes it, without its sequences of random numbers. `at(location)` is an address.
+template <class At>
+kernel_arguments::elements elements_of_pass(const pass& p, const At& at) {
+  kernel_arguments::elements e{};
+  e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
+  for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
+  for (std::size_t i = 0; i < p.operations.size(); ++i) {
+    const pass::operation& o = p.operations[i];
+    e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
+                .function = static_cast<std::uint8_t>(o.function),
+                .type = static_cast<std::uint8_t>(o.type),
+                .operand = static_cast<std::uint8_t>(o.operand),
+                .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
+                         static_cast<std::uint8_t>(o.from[2])},
+                .unused = 0,
+                .value = o.value};
+  }
+  for (std::size_t i = 0; i < p.operands.size(); ++i) {
+    e.operands[i].memory = p.operands[i].exists() ? at(p.operands[i]) : nullptr;
+    e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
+    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.walked[i], k);
+  }
+  return e;
+}
+
+}  // namespace troupe::dnn

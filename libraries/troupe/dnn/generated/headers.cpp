@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_fp16.h>
+
+#include <troupe/cuda/embedded.hpp>
+#include <troupe/dnn/generated/headers.hpp>
+// Included as well as embedded, so that a change of a header is seen as a change of this file.
+#include <troupe/epilogue/cuda/numbers.cuh>
+#include <troupe/epilogue/meaning.hpp>
+#include <vector>
+
+#define HEADER(IDENTIFIER, FOLDER, NAME) \
+  TROUPE_EMBEDDED_TEXT(troupe_dnn_header_##IDENTIFIER, TROUPE_SOURCES "/" FOLDER "/" NAME);
+#include "header_list.inc"
+#undef HEADER
+
+namespace troupe::dnn::generated {
+namespace {
+
+// Tables of names have texts, which no kernel reads.
+constexpr const char* string_view_of_kernels =
+    "#pragma once\n"
+    "namespace std {\n"
+    "struct string_view {\n"
+    "  const char* text;\n"
+    "  constexpr string_view(const char* t = \"\") noexcept : text(t) {}\n"
+    "};\n"
+    "}\n";
+
+}  // namespace
+
+jit::recipe recipe_of(const std::string& source) {
+  std::vector<std::pair<std::string, std::string>> headers{
+#define HEADER(IDENTIFIER, FOLDER, NAME) {NAME, troupe_dnn_header_##IDENTIFIER},
+#include "header_list.inc"
+#undef HEADER
+      {"string_view", string_view_of_kernels}};
+  jit::recipe r{.source = source, .name = "passes.cu"};
+  r.headers = jit::named_texts(std::move(headers));
+  r.fuse_multiply_add = false;
+  return r;
+}
+
+}  // namespace troupe::dnn::generated
