@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Generated kernels of random passes: compiled for the processor, they compute what the interpreting kernel does; NVRTC
+// compiles them without a word.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <tests/numerics/random.hpp>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/cuda/elements_of_pass.hpp>
+#include <troupe/dnn/generated/headers.hpp>
+#include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/generated/source.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/jit/cuda/compile.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+namespace fs = std::filesystem;
+using kind = pass::operation::kind;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// A pass, and memory for its operands.
+struct random_pass {
+  pass what;
+  std::vector<std::vector<std::byte>> memory;  // as the pass finds it
+  std::vector<std::size_t> begin;              // of each operand's memory
+  std::string story;
+};
+
+class maker {
+ public:
+  maker(numerics::random_source& random, dtype numbers) : random_(random), is_double_(numbers == dtype::f64) {}
+
+  /// `aligned` of the memory of operand i of this pass is that of number `first` + i.
+  random_pass make(std::vector<bool>& aligned) {
+    random_pass out;
+    choose_extents();
+    std::vector<bool> constant;
+    pass& p = out.what;
+    p.extents = shape_;
+    const auto add = [&](pass::operation o, bool is_constant) {
+      p.operations.push_back(o), constant.push_back(is_constant);
+    };
+    const auto reads = random_.between(1, 4), functions = random_.between(0, 6), writes = random_.between(1, 2);
+    for (std::int64_t i = 0; i < reads; ++i) {
+      add({.what = kind::read, .operand = static_cast<std::uint16_t>(p.operands.size())}, false);
+      add_operand(out, aligned, true);
+    }
+    const auto any = [&](bool may_be_constant) {
+      std::uint16_t at = 0;
+      do at = static_cast<std::uint16_t>(random_.between(0, static_cast<std::int64_t>(p.operations.size()) - 1));
+      while (constant[at] && !may_be_constant);
+      return at;
+    };
+    for (std::int64_t i = 0; i < functions; ++i) {
+      const auto what = random_.between(0, 9);
+      if (what == 0) {
+        add({.what = kind::number, .value = random_.one_of({0.5, -1.25, 3.0, 1e30, infinite, 0.0, 0.1})}, true);
+      } else if (what == 1) {
+        add({.what = kind::round, .type = type(), .from = {any(false)}}, false);
+      } else {
+        // Compilers compute functions of constants in their own way.
+        const std::uint16_t a = any(false), b = any(true), c = any(true);
+        add({.what = kind::apply, .function = function(), .from = {a, b, c}}, false);
+      }
+    }
+    const std::uint16_t last = static_cast<std::uint16_t>(p.operations.size() - 1), other = any(true);
+    for (std::int64_t i = 0; i < writes; ++i) {
+      const std::uint16_t from = i == 0 ? last : other;
+      add({.what = kind::write, .operand = static_cast<std::uint16_t>(p.operands.size()), .from = {from, 0, 0}}, false);
+      add_operand(out, aligned, false);
+    }
+    walk_as_planned(p);
+    return out;
+  }
+
+ private:
+  static constexpr double infinite = std::numeric_limits<double>::infinity();
+
+  void choose_extents() {
+    shape_ = {};
+    shape_.rank = static_cast<std::size_t>(random_.between(1, 4));
+    std::int64_t room = 40'000;
+    for (std::size_t i = 0; i < shape_.rank; ++i) {
+      std::int64_t e = random_.one_of({1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 32, 33, 49, 64, 96, 100, 1000, 4096});
+      while (e > room) e = (e + 1) / 2;
+      shape_.extents[i] = std::max<std::int64_t>(e, 1);
+      room /= shape_.extents[i];
+    }
+    shape_.strides = dense_strides(shape_);
+  }
+  dtype type() {
+    if (is_double_ && random_.between(0, 1) == 0) return random_.one_of({dtype::f64, dtype::i32, dtype::u32});
+    return random_.one_of({dtype::f32, dtype::f32, dtype::f16, dtype::bf16, dtype::f16, dtype::bf16, dtype::f8e4m3,
+                           dtype::f8e5m2, dtype::i8, dtype::u8, dtype::i16, dtype::boolean});
+  }
+  epilogue::op function() {
+    epilogue::op o{};
+    do o = static_cast<epilogue::op>(random_.between(1, static_cast<std::int64_t>(epilogue::op::logical_or)));
+    while (!epilogue::is_function(o));
+    return o;
+  }
+  void add_operand(random_pass& to, std::vector<bool>& aligned, bool is_read) {
+    location l{.is_buffer = false, .number = static_cast<std::uint16_t>(aligned.size()), .type = type(), .offset = 0,
+               .shape = shape_};
+    if (is_read && random_.between(0, 2) == 0)
+      for (std::size_t i = 0; i < shape_.rank; ++i)
+        if (random_.between(0, 1) == 0) l.shape.extents[i] = 1;
+    std::vector<std::size_t> order(shape_.rank);
+    std::iota(order.begin(), order.end(), 0);
+    const auto how = random_.between(0, 5);
+    if (how == 0 && shape_.rank > 1) std::swap(order[0], order[1]);
+    if (how <= 2 && shape_.rank > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    std::int64_t stride = random_.between(0, 7) == 0 ? 2 : 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      l.shape.strides[order[i]] = stride;
+      stride *= l.shape.extents[order[i]];
+      if (random_.between(0, 7) == 0) stride += random_.between(1, 8);
+    }
+    l.offset = random_.one_of({0, 0, 0, 8, 16, 1, 3});
+    aligned.push_back(random_.between(0, 3) != 0);
+    const std::size_t size = bytes_of(l.type);
+    auto& memory = to.memory.emplace_back((static_cast<std::size_t>(stride + l.offset) + 1) * size + 128);
+    const std::size_t first = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+    to.begin.push_back(first + (aligned.back() ? 0 : size));
+    for (std::size_t at = first % size; at + size <= memory.size(); at += size)
+      epilogue::put_number(memory.data() + at, l.type, random_.value() * random_.one_of({1.0, 4.0, 40.0}));
+    to.what.operands.push_back(l);
+    to.story += cat(to.story.empty() ? "" : ", ", info(l.type).name);
+  }
+  // As the planner does.
+  static void walk_as_planned(pass& p) {
+    std::vector<indexes> strides;
+    p.walked.resize(p.operands.size());
+    const auto take = [&](std::size_t i) {
+      p.walked[i] = strides.size();
+      strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
+    };
+    std::size_t first = 0;
+    while (p.operations[first].what != kind::write) ++first;
+    const std::size_t written = p.operations[first].operand;
+    take(written);
+    for (std::size_t i = 0; i < p.operands.size(); ++i)
+      if (i != written) take(i);
+    p.over = walk(p.extents.rank, p.extents.extents, std::move(strides), true);
+  }
+
+  numerics::random_source& random_;
+  const bool is_double_;
+  tensor_shape shape_;
+};
+
+// The text of a source, compiled for the processor, with the interpreting kernel beside it.
+class compiled_for_host {
+ public:
+  compiled_for_host(const source& s, dtype numbers) {
+    static int count = 0;
+    folder_ = fs::temp_directory_path() / cat("troupe-passes-", ::getpid(), "-", count++);
+    fs::create_directories(folder_);
+    std::string text =
+        "#include <troupe/cuda/testing/kernels_on_host.hpp>\n"
+        "#include \"libraries/troupe/dnn/cuda/elements.cuh\"\n"
+        "#undef __global__\n#define __global__\n#undef __grid_constant__\n#define __grid_constant__\n"
+        "#undef __launch_bounds__\n#define __launch_bounds__(N)\n";
+    text += s.text;
+    text += "using namespace troupe::cuda::testing;\n";
+    const std::string threads = cat("{", block_threads, ", 1, 1}");
+    for (const source::kernel& k : s.kernels) {
+      const std::size_t at = s.text.find(k.name + "(");
+      const std::string parameter = s.text.substr(s.text.find("operands<", at), s.text.find(">", at) - s.text.find("operands<", at) + 1);
+      const std::string body = s.text.substr(at, s.text.find("extern", at) - at);
+      const bool barriers = body.find("__syncthreads") != body.npos;
+      text += cat("static void call_", k.name, "(const ", parameter, "& at) { ", k.name, "(at); }\n",
+                  "extern \"C\" void run_", k.name, "(void** all, unsigned blocks) {\n  run_on_host(&run_one<", parameter,
+                  ", &call_", k.name, ">, ", barriers ? "true" : "false", ", {blocks, 1, 1}, ", threads, ", all);\n}\n");
+    }
+    text += cat("using interpreted = troupe::dnn::kernel_arguments::elements;\n"
+                "extern \"C\" void run_interpreter(void* all) {\n  run_on_host(&run_one<interpreted, "
+                "&troupe::dnn::on_gpu::compute_elements<",
+                numbers == dtype::f64 ? "double" : "float", ">>, false, {1, 1, 1}, ", threads, ", all);\n}\n");
+    std::ofstream(folder_ / "passes.cpp") << text;
+    std::string command = TROUPE_COMPILER " -std=c++20 -O1 -w -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
+    for (const char* include : {"/runtime", "/libraries", "/backends", ""})
+      command += std::string(" -I" TROUPE_SOURCES) + include;
+    command += cat(" -isystem " TROUPE_CUDA_INCLUDE " -o ", (folder_ / "passes.so").string(), " ",
+                   (folder_ / "passes.cpp").string(), " 2> ", (folder_ / "log").string());
+    EXPECT_EQ(std::system(command.c_str()), 0) << text_of(folder_ / "log").substr(0, 4000);
+    loaded_ = ::dlopen((folder_ / "passes.so").c_str(), RTLD_LAZY | RTLD_LOCAL);
+    EXPECT_NE(loaded_, nullptr) << ::dlerror();
+  }
+  ~compiled_for_host() {
+    if (loaded_ != nullptr) ::dlclose(loaded_);
+    fs::remove_all(folder_);
+  }
+  compiled_for_host(const compiled_for_host&) = delete;
+  template <class F>
+  F* find(const std::string& name) const {
+    return loaded_ == nullptr ? nullptr : reinterpret_cast<F*>(::dlsym(loaded_, name.c_str()));
+  }
+
+ private:
+  fs::path folder_;
+  void* loaded_ = nullptr;
+};
+
+struct random_plan {
+  step_list steps;
+  std::vector<random_pass> passes;
+  std::vector<bool> aligned;
+};
+random_plan plan_of(numerics::random_source& random, dtype numbers, int passes) {
+  random_plan out;
+  out.steps.numbers = numbers;
+  maker m(random, numbers);
+  for (int i = 0; i < passes; ++i) {
+    out.passes.push_back(m.make(out.aligned));
+    out.steps.steps.emplace_back(out.passes.back().what);
+  }
+  return out;
+}
+
+void expect_same(const random_pass& p, const std::vector<std::vector<std::byte>>& got,
+                 const std::vector<std::vector<std::byte>>& want, const std::string& story) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == want[i]) continue;
+    const dtype t = p.what.operands[i].type;
+    const std::size_t size = bytes_of(t);
+    int wrong = 0;
+    for (std::size_t at = p.begin[i] % size; at + size <= got[i].size() && wrong < 3; at += size) {
+      const double a = epilogue::number_at(got[i].data() + at, t), b = epilogue::number_at(want[i].data() + at, t);
+      if (std::memcmp(got[i].data() + at, want[i].data() + at, size) == 0 || (std::isnan(a) && std::isnan(b))) continue;
+      ++wrong;
+      ADD_FAILURE() << "operand " << i << " at byte " << at << " is " << a << ", interpreted " << b << "\n" << story;
+    }
+  }
+}
+
+class generated_passes : public ::testing::TestWithParam<dtype> {
+ protected:
+  numerics::random_source random_;
+};
+
+TEST_P(generated_passes, compute_what_interpreted_ones_do) {
+  constexpr int count = 120;
+  random_plan plan = plan_of(random_, GetParam(), count);
+  const source s = source_of(plan.steps, plan.aligned);
+  ASSERT_EQ(s.of_steps.size(), plan.passes.size());
+  const compiled_for_host compiled(s, GetParam());
+  const auto interpret = compiled.find<void(void*)>("run_interpreter");
+  ASSERT_NE(interpret, nullptr);
+  int several = 0, flat = 0, tiled = 0, wide = 0;
+  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
+    const random_pass& p = plan.passes[i];
+    const division d = divide(p.what, plan.aligned);
+    several += d.elements > 1, flat += d.flat, tiled += d.tiled.has_value();
+    for (const access& a : d.accesses) wide += a.how == access::kind::wide;
+    const source::kernel& k = s.kernels[s.of_steps[i]];
+    const auto run = compiled.find<void(void**, unsigned)>("run_" + k.name);
+    ASSERT_NE(run, nullptr) << k.name;
+    const auto addresses = [&](std::vector<std::vector<std::byte>>& memory) {
+      std::vector<void*> out;
+      for (std::size_t o = 0; o < memory.size(); ++o) {
+        // A copy may begin elsewhere.
+        const location& l = p.what.operands[o];
+        out.push_back(memory[o].data() + p.begin[o] + static_cast<std::size_t>(l.offset) * bytes_of(l.type));
+      }
+      return out;
+    };
+    // Both in the same memory, one after the other, so that they are aligned alike.
+    auto& memory = const_cast<random_pass&>(p).memory;
+    const auto before = memory;
+    const std::vector<void*> at = addresses(memory);
+    run(const_cast<void**>(at.data()), k.blocks);
+    const auto got = memory;
+    for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
+    auto e = elements_of_pass(p.what, [&](const location& l) { return at[static_cast<std::size_t>(&l - p.what.operands.data())]; });
+    interpret(&e);
+    expect_same(p, got, memory, cat("pass ", i, " of ", p.story, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, d)));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(several, count / 6);
+  EXPECT_GT(flat, 0);
+  EXPECT_GT(tiled, 0);
+  EXPECT_GT(wide, count / 6);
+}
+
+TEST_P(generated_passes, are_compiled_by_nvrtc_without_a_word) {
+  const random_plan plan = plan_of(random_, GetParam(), 40);
+  const source s = source_of(plan.steps, plan.aligned);
+  const auto with = jit::nvrtc::find();
+  ASSERT_TRUE(with) << with.error().text();
+  const jit::recipe r = recipe_of(s.text);
+  const auto c = jit::compiler_for(*with, r, 90);
+  ASSERT_TRUE(c) << c.error().text();
+  const jit::compiled made = jit::compile(*with, *c, r, INT64_MAX);
+  EXPECT_FALSE(made.failed) << made.failed->text() << "\n" << made.log.substr(0, 4000) << numerics::how_to_repeat();
+  EXPECT_EQ(made.log, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(, generated_passes, ::testing::Values(dtype::f32, dtype::f64),
+                         [](const auto& i) { return i.param == dtype::f32 ? "f32" : "f64"; });
+
+TEST(generated_sources, have_one_kernel_for_equal_passes) {
+  numerics::random_source random;
+  random_plan plan = plan_of(random, dtype::f32, 1);
+  plan.steps.steps.push_back(plan.steps.steps[0]);
+  plan.steps.steps.insert(plan.steps.steps.begin(), whole_step{});
+  const source s = source_of(plan.steps, plan.aligned);
+  EXPECT_EQ(s.kernels.size(), 1u);
+  EXPECT_EQ(s.of_steps, (std::vector<std::uint16_t>{source::none, 0, 0}));
+}
+
+}  // namespace
+}  // namespace troupe::dnn::generated
