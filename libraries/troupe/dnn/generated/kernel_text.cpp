@@ -13,6 +13,8 @@ namespace {
 using kind = pass::operation::kind;
 using how = access::kind;
 
+constexpr unsigned warp = 32;  // threads of a block that read or write together
+
 const char* whole_number(unsigned bytes) noexcept {
   switch (bytes) {
     case 1:
@@ -166,7 +168,6 @@ class writer {
 
   void add_tiles() {
     const tiles& t = *d_.tiled;
-    constexpr unsigned warp = 32, rows = block_threads / warp;
     std::string rest = "static_cast<index>(blockIdx.x)";
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const bool is_tiled = k == last_ || k == t.other;
@@ -176,30 +177,49 @@ class writer {
       rest += cat(" / ", n);
     }
     line("const unsigned column = threadIdx.x % ", warp, ", row = threadIdx.x / ", warp, ";");
-    const auto each = [&](std::size_t slow, std::size_t fast, const auto& inside) {
-      line("#pragma unroll");
-      line("for (unsigned i = row; i < ", t.size, "; i += ", rows, ")");
-      line("#pragma unroll");
-      line("for (unsigned k = column; k < ", t.size, "; k += ", warp, ") {");
-      line("[[maybe_unused]] const index c", slow, " = first", slow, " + i, c", fast, " = first", fast, " + k;");
-      line("if (c", slow, " < ", pass_.over.extent(slow), " && c", fast, " < ", pass_.over.extent(fast), ") {");
-      inside();
-      line("}");
-      line("}");
-    };
+    const auto is_inside = [&](std::size_t k) { return cat("c", k, " < ", pass_.over.extent(k)); };
     const auto is_staged = [&](std::size_t i) { return d_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
       // Rows begin in different banks of the memory.
       const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
       line("__shared__ ", whole_number(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
-      each(last_, t.other, [&] { line("tile", i, "[i][k] = ", memory(i, bytes(i), true), "[", place(i), "];"); });
+      add_staging(i);
     }
     line("__syncthreads();");
     const auto where = [&](std::size_t i) {
       return is_staged(i) ? cat("&tile", i, "[k][i], 0") : cat("at.all[", i, "], ", place(i));
     };
-    each(t.other, last_, [&] { add_operations(where, where); });
+    add_tile_loop(t.size);
+    line("[[maybe_unused]] const index c", t.other, " = first", t.other, " + i, c", last_, " = first", last_, " + k;");
+    line("if (", is_inside(t.other), " && ", is_inside(last_), ") {");
+    add_operations(where, where);
+    line("}");
+    line("}");
+  }
+  // Each thread of a tile has every eighth row i, and every 32nd column k of it.
+  void add_tile_loop(unsigned size) {
+    line("#pragma unroll");
+    line("for (unsigned n = 0; n < ", size * size / block_threads, "; ++n) {");
+    line("const unsigned i = row + n / ", size / warp, " * ", block_threads / warp, ", k = column + n % ", size / warp,
+         " * ", warp, ";");
+  }
+  // All is read before any is put into the tile, so that no read waits for another. Behind the last element it is read
+  // again.
+  void add_staging(std::size_t i) {
+    const tiles& t = *d_.tiled;
+    const auto clamped = [&](std::size_t k, const char* more) {
+      line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", pass_.over.extent(k), " ? first", k,
+           " + ", more, " : ", pass_.over.extent(k) - 1, ";");
+    };
+    line(whole_number(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
+    add_tile_loop(t.size);
+    clamped(last_, "i"), clamped(t.other, "k");
+    line("held", i, "[n] = ", memory(i, bytes(i), true), "[", place(i), "];");
+    line("}");
+    add_tile_loop(t.size);
+    line("tile", i, "[i][k] = held", i, "[n];");
+    line("}");
   }
 
   const pass& pass_;
