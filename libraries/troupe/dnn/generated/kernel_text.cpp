@@ -106,11 +106,11 @@ class writer {
     };
     each([&](std::size_t n, const pass::operation& o) {
       if (o.what == kind::read)
-        line("[[maybe_unused]] const N v", n, " = number::load(", text_of(type(o.operand)), ", ", from(o.operand), ");");
+        line("[[maybe_unused]] const N v", n, " = number::load(", text_of(type(o.operand)), ", ", from(o.operand),
+             ");");
     });
     each([&](std::size_t n, const pass::operation& o) {
-      if (o.what != kind::read && o.what != kind::write)
-        line("[[maybe_unused]] const N v", n, " = ", value_of(o), ";");
+      if (o.what != kind::read && o.what != kind::write) line("[[maybe_unused]] const N v", n, " = ", value_of(o), ";");
     });
     each([&](std::size_t, const pass::operation& o) {
       if (o.what == kind::write)
@@ -135,8 +135,8 @@ class writer {
     if (!d_.flat) add_indexes(first);
     for (std::size_t i = 0; i < operands(); ++i) {
       const access& a = d_.accesses[i];
-      line("alignas(16) ", whole_number(a.bytes), " m", i, "[", a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes,
-           "];");
+      line("alignas(16) ", whole_number(a.bytes), " m", i, "[",
+           a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes, "];");
       if (!is_written(i)) add_transfer(i, first, false);
     }
     line("#pragma unroll");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The engine computes everything without NVRTC, so that it must load where that is not installed. The linker takes these
-// functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
+// The engine computes everything without NVRTC, so that it must load where that is not installed. The linker takes
+// these functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
 #include <dlfcn.h>
 #include <nvrtc.h>
 

@@ -25,9 +25,9 @@ result<std::unique_ptr<programs>> programs::open(const engine_context& context) 
 }
 
 programs::programs(const engine_context& context, jit::nvrtc with, jit::capability gpu)
-    : context_(context), builder_(std::move(with), gpu), remarks_([context](const std::string& text) {
-        remark(context, "dnn: " + text);
-      }) {}
+    : context_(context),
+      builder_(std::move(with), gpu),
+      remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }) {}
 
 programs::~programs() {
   {

@@ -23,8 +23,8 @@ source source_of(const step_list& all, const std::vector<bool>& aligned) {
     const auto [at, is_new] = known.try_emplace(rest, static_cast<std::uint16_t>(out.kernels.size()));
     which = at->second;
     if (!is_new) continue;
-    const source::kernel& made = out.kernels.emplace_back(source::kernel{
-        cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(d.blocks()), block_threads});
+    const source::kernel& made = out.kernels.emplace_back(
+        source::kernel{cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(d.blocks()), block_threads});
     out.text += cat("\nextern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", made.name, rest);
   }
   return out;

@@ -22,9 +22,9 @@ struct source {
   std::vector<std::uint16_t> of_steps;  ///< which kernel computes each step, or `none`
 };
 
-/// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does. The kernels'
-/// results are those of the pass, bit by bit, if they are compiled without fused multiplication and addition. Passes
-/// with random numbers have no kernel.
+/// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does. The
+/// kernels' results are those of the pass, bit by bit, if they are compiled without fused multiplication and addition.
+/// Passes with random numbers have no kernel.
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

@@ -113,7 +113,10 @@ class maker {
     return o;
   }
   void add_operand(random_pass& to, std::vector<bool>& aligned, bool is_read) {
-    location l{.is_buffer = false, .number = static_cast<std::uint16_t>(aligned.size()), .type = type(), .offset = 0,
+    location l{.is_buffer = false,
+               .number = static_cast<std::uint16_t>(aligned.size()),
+               .type = type(),
+               .offset = 0,
                .shape = shape_};
     if (is_read && random_.between(0, 2) == 0)
       for (std::size_t i = 0; i < shape_.rank; ++i)
@@ -179,17 +182,20 @@ class compiled_for_host {
     const std::string threads = cat("{", block_threads, ", 1, 1}");
     for (const source::kernel& k : s.kernels) {
       const std::size_t at = s.text.find(k.name + "(");
-      const std::string parameter = s.text.substr(s.text.find("operands<", at), s.text.find(">", at) - s.text.find("operands<", at) + 1);
+      const std::string parameter =
+          s.text.substr(s.text.find("operands<", at), s.text.find(">", at) - s.text.find("operands<", at) + 1);
       const std::string body = s.text.substr(at, s.text.find("extern", at) - at);
       const bool barriers = body.find("__syncthreads") != body.npos;
-      text += cat("static void call_", k.name, "(const ", parameter, "& at) { ", k.name, "(at); }\n",
-                  "extern \"C\" void run_", k.name, "(void** all, unsigned blocks) {\n  run_on_host(&run_one<", parameter,
-                  ", &call_", k.name, ">, ", barriers ? "true" : "false", ", {blocks, 1, 1}, ", threads, ", all);\n}\n");
+      text +=
+          cat("static void call_", k.name, "(const ", parameter, "& at) { ", k.name, "(at); }\n",
+              "extern \"C\" void run_", k.name, "(void** all, unsigned blocks) {\n  run_on_host(&run_one<", parameter,
+              ", &call_", k.name, ">, ", barriers ? "true" : "false", ", {blocks, 1, 1}, ", threads, ", all);\n}\n");
     }
-    text += cat("using interpreted = troupe::dnn::kernel_arguments::elements;\n"
-                "extern \"C\" void run_interpreter(void* all) {\n  run_on_host(&run_one<interpreted, "
-                "&troupe::dnn::on_gpu::compute_elements<",
-                numbers == dtype::f64 ? "double" : "float", ">>, false, {1, 1, 1}, ", threads, ", all);\n}\n");
+    text +=
+        cat("using interpreted = troupe::dnn::kernel_arguments::elements;\n"
+            "extern \"C\" void run_interpreter(void* all) {\n  run_on_host(&run_one<interpreted, "
+            "&troupe::dnn::on_gpu::compute_elements<",
+            numbers == dtype::f64 ? "double" : "float", ">>, false, {1, 1, 1}, ", threads, ", all);\n}\n");
     std::ofstream(folder_ / "passes.cpp") << text;
     std::string command = TROUPE_COMPILER " -std=c++20 -O1 -w -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
     for (const char* include : {"/runtime", "/libraries", "/backends", ""})
@@ -285,9 +291,11 @@ TEST_P(generated_passes, compute_what_interpreted_ones_do) {
     run(const_cast<void**>(at.data()), k.blocks);
     const auto got = memory;
     for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
-    auto e = elements_of_pass(p.what, [&](const location& l) { return at[static_cast<std::size_t>(&l - p.what.operands.data())]; });
+    auto e = elements_of_pass(
+        p.what, [&](const location& l) { return at[static_cast<std::size_t>(&l - p.what.operands.data())]; });
     interpret(&e);
-    expect_same(p, got, memory, cat("pass ", i, " of ", p.story, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, d)));
+    expect_same(p, got, memory,
+                cat("pass ", i, " of ", p.story, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, d)));
     if (HasFailure()) return;
   }
   EXPECT_GT(several, count / 6);
