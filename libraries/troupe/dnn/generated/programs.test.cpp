@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Programs compiled by NVRTC and loaded by the fake driver, which takes any image.
+#include <gtest/gtest.h>
+
+#include <troupe/base/clock.hpp>
+#include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/dnn/generated/programs.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+using cuda::testing::driver;
+
+class generated_programs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    driver().reset();
+    driver().attributes = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                           {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0}};
+  }
+  engine_context context() {
+    return {
+        .abi = troupe_engine_abi,
+        .device = 0,
+        .native_context = nullptr,
+        .lanes = 1,
+        .neighbours = nullptr,
+        .remarks = &said_,
+        .remark = [](void* all, const char* text) { static_cast<std::vector<std::string>*>(all)->push_back(text); }};
+  }
+  std::unique_ptr<programs> open() {
+    auto all = programs::open(context());
+    EXPECT_TRUE(all) << all.error().text();
+    return std::move(*all);
+  }
+  static source with_kernel(const std::string& name, const std::string& body = "") {
+    return {.text = "extern \"C\" __global__ void " + name + "(int) {" + body + "}",
+            .kernels = {{name, 1, 1}},
+            .of_steps = {0}};
+  }
+
+  std::vector<std::string> said_;
+};
+
+TEST_F(generated_programs, are_there_after_waiting_for_them) {
+  const auto all = open();
+  const auto first = all->order(with_kernel("a")), again = all->order(with_kernel("a")),
+             other = all->order(with_kernel("b"));
+  EXPECT_EQ(first, again);
+  all->wait_for(*other);
+  all->wait_for(*first);
+  ASSERT_NE(first->kernels(), nullptr);
+  ASSERT_NE(other->kernels(), nullptr);
+  EXPECT_EQ(first->kernels()->size(), 1u);
+  EXPECT_EQ(driver().count("cuLibraryLoadData"), 2u);
+  EXPECT_EQ(all->notes(), "generated kernels: of 2 plans");
+  EXPECT_TRUE(said_.empty());
+}
+
+TEST_F(generated_programs, are_not_made_for_plans_without_passes) { EXPECT_EQ(open()->order({}), nullptr); }
+
+TEST_F(generated_programs, that_fail_are_said_once_and_have_no_kernels) {
+  driver().fail("cuLibraryLoadData", CUDA_ERROR_INVALID_IMAGE);
+  const auto all = open();
+  for (const char* name : {"a", "b"}) {
+    const auto failed = all->order(with_kernel(name));
+    all->wait_for(*failed);
+    EXPECT_EQ(failed->kernels(), nullptr);
+  }
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_TRUE(said_[0].starts_with("dnn: passes are interpreted, because ")) << said_[0];
+  EXPECT_EQ(all->notes(), "generated kernels: of 0 plans");
+}
+
+TEST_F(generated_programs, that_do_not_compile_have_no_kernels) {
+  const auto all = open();
+  const auto failed = all->order(with_kernel("a", "nonsense"));
+  all->wait_for(*failed);
+  EXPECT_EQ(failed->kernels(), nullptr);
+  EXPECT_EQ(said_.size(), 1u);
+}
+
+TEST_F(generated_programs, are_given_up_when_the_engine_ends) {
+  source large = with_kernel("a");
+  for (int i = 0; i < 3000; ++i)
+    large.text +=
+        "extern \"C\" __global__ void k" + std::to_string(i) + "(double* x) { x[0] = tan(pow(x[1], x[2])); }\n";
+  const std::int64_t begin = now_ns();
+  std::shared_ptr<const program> ordered;
+  {
+    const auto all = open();
+    ordered = all->order(large);
+    all->order(with_kernel("b"));
+  }
+  EXPECT_EQ(ordered->kernels(), nullptr);
+  EXPECT_LT(now_ns() - begin, std::int64_t{20} * 1'000'000'000);
+  EXPECT_TRUE(said_.empty());
+}
+
+TEST_F(generated_programs, are_refused_for_a_gpu_that_nvrtc_does_not_know) {
+  driver().attributes = {};
+  const auto refused = programs::open(context());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("the GPU's capability is 0"), std::string::npos) << refused.error().text();
+}
+
+}  // namespace
+}  // namespace troupe::dnn::generated
