@@ -3,11 +3,24 @@
 #pragma once
 
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/generator.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
 
-/// A pass as the interpreting kernel takes it, without its sequences of random numbers. `at(location)` is an address.
+template <class At>
+kernel_arguments::sequence sequence_of(const pass::sequence& s, const At& at) {
+  const bool in_memory = s.words.has_value();
+  return {.seed = s.numbers.seed,
+          .offset = s.numbers.offset,
+          .kind = static_cast<std::uint32_t>(s.numbers.kind),
+          .limit = bernoulli_limit(s.numbers.probability),
+          .words = in_memory ? static_cast<const std::uint32_t*>(at(*s.words)) : nullptr,
+          .word_count = in_memory ? s.words->shape.extents[0] : 0,
+          .word_stride = in_memory ? s.words->shape.strides[0] : 0};
+}
+
+/// A pass as the interpreting kernel takes it. `at(location)` is an address.
 template <class At>
 kernel_arguments::elements elements_of_pass(const pass& p, const At& at) {
   kernel_arguments::elements e{};
@@ -29,6 +42,7 @@ kernel_arguments::elements elements_of_pass(const pass& p, const At& at) {
     e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
     for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.walked[i], k);
   }
+  for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], at);
   return e;
 }
 

@@ -25,17 +25,6 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::write) == kernel_arguments::operation::write &&
               static_cast<int>(kind::random) == kernel_arguments::operation::random);
 
-kernel_arguments::sequence sequence_of(const pass::sequence& s, const launch_site& w) noexcept {
-  const bool in_memory = s.words.has_value();
-  return {.seed = s.numbers.seed,
-          .offset = s.numbers.offset,
-          .kind = static_cast<std::uint32_t>(s.numbers.kind),
-          .limit = bernoulli_limit(s.numbers.probability),
-          .words = in_memory ? static_cast<const std::uint32_t*>(w.at(*s.words)) : nullptr,
-          .word_count = in_memory ? s.words->shape.extents[0] : 0,
-          .word_stride = in_memory ? s.words->shape.strides[0] : 0};
-}
-
 // -- sets of elements
 
 // Divides the indexes of x, of which those in `inside` belong to one set.
@@ -218,15 +207,16 @@ const pass_limits limits_of_kernels{
     .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
 result<void> enqueue(const pass& p, const launch_site& w) {
-  kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
-  for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], w);
+  const kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
   return launch_for<"elements">(w, e.count, e);
 }
 
 result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p,
                             const launch_site& w) {
-  void* addresses[kernel_arguments::most_operands];
-  for (std::size_t i = 0; i < p.operands.size(); ++i) addresses[i] = w.at(p.operands[i]);
+  void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
+  std::size_t n = 0;
+  for (const location& l : p.operands) addresses[n++] = l.exists() ? w.at(l) : nullptr;
+  for (const pass::sequence& s : p.sequences) addresses[n++] = s.words ? w.at(*s.words) : nullptr;
   return cuda::done_on(w.stream, "dnn", "cuLaunchKernel",
                        cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }

@@ -15,6 +15,7 @@ constexpr unsigned most_bytes = 256, most_work = 4096;
 // Roughly how many instructions an operation takes.
 unsigned work_of(const pass::operation& o) noexcept {
   if (o.what == pass::operation::kind::round) return 8;
+  if (o.what == pass::operation::kind::random) return 100;
   if (o.what != pass::operation::kind::apply) return 1;
   switch (o.function) {
     case op::negate:
@@ -109,7 +110,7 @@ class divider {
     unsigned narrowest = 0, of_all = 0, work = 1;
     bool any_dense = false;
     for (std::size_t i = 0; i < pass_.operands.size(); ++i) {
-      if (stride(i, last_) != 1 || is_one(i)) continue;
+      if (!pass_.operands[i].exists() || stride(i, last_) != 1 || is_one(i)) continue;
       narrowest = narrowest == 0 ? bytes(i) : std::min(narrowest, bytes(i));
       of_all += bytes(i);
       any_dense |= is_dense(i);
@@ -127,7 +128,7 @@ class divider {
   access access_of(std::size_t i) const {
     using enum access::kind;
     if (std::find(staged_.begin(), staged_.end(), i) != staged_.end()) return {staged, bytes(i)};
-    if (out_.elements == 1) return {single, bytes(i)};
+    if (out_.elements == 1 || !pass_.operands[i].exists()) return {single, bytes(i)};
     if (is_one(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
     if (out_.flat ? !is_dense(i) : stride(i, last_) != 1) return {single, bytes(i)};
     const location& l = pass_.operands[i];

@@ -4,6 +4,7 @@
 
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
+#include <troupe/dnn/generator.hpp>
 // Included as well as embedded, so that a change of a header is seen as a change of this file.
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/meaning.hpp>

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/generator.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -44,6 +45,7 @@ class writer {
 
   std::string text() {
     line("using index = ", d_.narrow_indexes ? "unsigned" : "long long", ";");
+    for (std::size_t i = 0; i < pass_.sequences.size(); ++i) add_sequence(i);
     if (d_.tiled) {
       add_tiles();
       return std::move(out_);
@@ -77,6 +79,30 @@ class writer {
   }
   std::int64_t stride(std::size_t i, std::size_t k) const noexcept { return pass_.over.stride(pass_.walked[i], k); }
 
+  // The seed of a sequence of random numbers, and what is added to the positions of elements.
+  void add_sequence(std::size_t i) {
+    const pass::sequence& s = pass_.sequences[i];
+    const std::string seed = cat("const unsigned long long seed", i, " = "),
+                      offset = cat("offset", i, " = ", s.numbers.offset, "ull");
+    if (!s.words) return line(seed, s.numbers.seed, "ull, ", offset, ";");
+    const auto pair = [&](std::int64_t first) {
+      const auto word = [&](std::int64_t n) { return cat("words", i, "[", n * s.words->shape.strides[0], "]"); };
+      return cat("(", word(first), " | static_cast<unsigned long long>(", word(first + 1), ") << 32)");
+    };
+    line("const auto* const words", i, " = static_cast<const unsigned*>(at.all[", operands() + i, "]);");
+    line(seed, pair(0), ", ", offset, s.words->shape.extents[0] == 4 ? " + " + pair(2) : "", ";");
+  }
+  std::string random_value(const pass::operation& o, const std::string& position) const {
+    const random_form& f = pass_.sequences[o.from[0]].numbers;
+    const std::string which =
+        cat("(seed", o.from[0], ", offset", o.from[0], " + static_cast<unsigned long long>(", position, "))");
+    if (f.kind == random_kind::normal) return cat("dnn::random_normal<N>", which);
+    const std::string word = cat("dnn::random_word", which);
+    return f.kind == random_kind::uniform
+               ? cat("dnn::uniform_of<N>(", word, ")")
+               : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
+  }
+
   // The index along each of the walk's, of an element by its number in the walk's order.
   void add_indexes(std::string of) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
@@ -98,9 +124,9 @@ class writer {
   }
 
   // Everything is read before anything is written, so that no read waits for a write. `from(i)` and `to(i)` say where
-  // operand i is: an address, and the number of the element.
+  // operand i is: an address, and the number of the element. `step` is what is added to places along the last index.
   template <class From, class To>
-  void add_operations(const From& from, const To& to) {
+  void add_operations(const From& from, const To& to, const std::string& step = {}) {
     const auto each = [&](auto&& f) {
       for (std::size_t n = 0; n < pass_.operations.size(); ++n) f(n, pass_.operations[n]);
     };
@@ -110,7 +136,10 @@ class writer {
              ");");
     });
     each([&](std::size_t n, const pass::operation& o) {
-      if (o.what != kind::read && o.what != kind::write) line("[[maybe_unused]] const N v", n, " = ", value_of(o), ";");
+      if (o.what == kind::read || o.what == kind::write) return;
+      const std::string more = step.empty() ? "" : cat(" + ", step, " * ", stride(o.operand, last_));
+      line("[[maybe_unused]] const N v", n, " = ",
+           o.what == kind::random ? random_value(o, place(o.operand) + more) : value_of(o), ";");
     });
     each([&](std::size_t, const pass::operation& o) {
       if (o.what == kind::write)
@@ -134,6 +163,7 @@ class writer {
     const std::string first = cat("group * ", d_.elements);
     if (!d_.flat) add_indexes(first);
     for (std::size_t i = 0; i < operands(); ++i) {
+      if (!pass_.operands[i].exists()) continue;
       const access& a = d_.accesses[i];
       line("alignas(16) ", whole_number(a.bytes), " m", i, "[",
            a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes, "];");
@@ -142,7 +172,8 @@ class writer {
     line("#pragma unroll");
     line("for (unsigned k = 0; k < ", d_.elements, "; ++k) {");
     const auto where = [&](std::size_t i) { return cat("m", i, ", ", d_.accesses[i].how == how::once ? "0" : "k"); };
-    add_operations(where, where);
+    if (d_.flat && !pass_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
+    add_operations(where, where, d_.flat ? "" : "k");
     line("}");
     for (std::size_t i = 0; i < operands(); ++i)
       if (is_written(i)) add_transfer(i, first, true);
@@ -230,13 +261,13 @@ class writer {
 
 }  // namespace
 
-std::string prelude_of(dtype numbers) {
-  return cat(
-      "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/meaning.hpp>\n\n"
-      "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
-      numbers == dtype::f64 ? "double" : "float",
-      ";\nusing number = epilogue::on_gpu::number<N>;\n"
-      "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
+std::string prelude_of(dtype numbers, bool any_random) {
+  return cat(any_random ? "#include <troupe/dnn/generator.hpp>\n" : "",
+             "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/meaning.hpp>\n\n"
+             "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
+             numbers == dtype::f64 ? "double" : "float",
+             ";\nusing number = epilogue::on_gpu::number<N>;\n"
+             "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
 }
 
 std::string body_of(const pass& p, const division& d) { return writer(p, d).text(); }

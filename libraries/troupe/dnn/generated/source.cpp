@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
@@ -11,15 +12,19 @@ source source_of(const step_list& all, const std::vector<bool>& aligned) {
   constexpr std::int64_t most_blocks = 0x7fffffff;
   source out;
   std::map<std::string, std::uint16_t> known;  // by everything but the name
-  out.text = prelude_of(all.numbers);
+  const bool any_random = std::any_of(all.steps.begin(), all.steps.end(), [](const auto& step) {
+    const auto* const p = std::get_if<pass>(&step);
+    return p != nullptr && !p->sequences.empty();
+  });
+  out.text = prelude_of(all.numbers, any_random);
   for (const auto& step : all.steps) {
     std::uint16_t& which = out.of_steps.emplace_back(source::none);
     const auto* const p = std::get_if<pass>(&step);
-    if (p == nullptr || !p->sequences.empty()) continue;
+    if (p == nullptr) continue;
     const division d = divide(*p, aligned);
     if (d.blocks() > most_blocks) continue;
-    const std::string rest =
-        cat("(const __grid_constant__ operands<", p->operands.size(), "> at) {\n", body_of(*p, d), "}\n");
+    const std::string rest = cat("(const __grid_constant__ operands<", p->operands.size() + p->sequences.size(),
+                                 "> at) {\n", body_of(*p, d), "}\n");
     const auto [at, is_new] = known.try_emplace(rest, static_cast<std::uint16_t>(out.kernels.size()));
     which = at->second;
     if (!is_new) continue;

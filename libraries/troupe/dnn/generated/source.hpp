@@ -12,7 +12,7 @@ namespace troupe::dnn::generated {
 /// CUDA C++ for the passes of a plan. Equal passes have one kernel.
 struct source {
   static constexpr std::uint16_t none = 0xffff;
-  /// A kernel's parameter is an array of the addresses of its operands.
+  /// A kernel's parameter is an array of the addresses of its operands, and of the seeds of its sequences.
   struct kernel {
     std::string name;
     std::uint32_t blocks = 0, threads = 0;
@@ -24,7 +24,7 @@ struct source {
 
 /// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does. The
 /// kernels' results are those of the pass, bit by bit, if they are compiled without fused multiplication and addition.
-/// Passes with random numbers have no kernel.
+///
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

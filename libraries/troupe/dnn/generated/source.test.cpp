@@ -58,6 +58,10 @@ class maker {
       add({.what = kind::read, .operand = static_cast<std::uint16_t>(p.operands.size())}, false);
       add_operand(out, aligned, true);
     }
+    if (random_.between(0, 5) == 0) {
+      add({.what = kind::random, .operand = static_cast<std::uint16_t>(p.operands.size())}, false);
+      add_sequence(out, aligned);
+    }
     const auto any = [&](bool may_be_constant) {
       std::uint16_t at = 0;
       do at = static_cast<std::uint16_t>(random_.between(0, static_cast<std::int64_t>(p.operations.size()) - 1));
@@ -142,6 +146,27 @@ class maker {
       epilogue::put_number(memory.data() + at, l.type, random_.value() * random_.one_of({1.0, 4.0, 40.0}));
     to.what.operands.push_back(l);
     to.story += cat(to.story.empty() ? "" : ", ", info(l.type).name);
+  }
+  // Its words are the memory of the operand that has only positions.
+  void add_sequence(random_pass& to, std::vector<bool>& aligned) {
+    pass::sequence s{.numbers = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
+                                 static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
+                                 static_cast<std::uint64_t>(random_.between(0, INT64_MAX)), 0.3},
+                     .words = {}};
+    if (const std::int64_t words = random_.one_of({0, 2, 4}); words != 0)
+      s.words = location{.is_buffer = false,
+                         .number = 0,
+                         .type = dtype::u32,
+                         .offset = 0,
+                         .shape = {.rank = 1, .extents = {words}, .strides = {random_.between(1, 2)}}};
+    to.what.sequences.push_back(s);
+    location positions{.is_buffer = false, .number = no_tensor, .type = {}, .offset = 0, .shape = shape_};
+    to.what.operands.push_back(positions);
+    aligned.push_back(true);
+    auto& memory = to.memory.emplace_back(64);
+    for (std::byte& b : memory) b = static_cast<std::byte>(random_.between(0, 255));
+    to.begin.push_back(0);
+    to.story += ", random numbers";
   }
   // As the planner does.
   static void walk_as_planned(pass& p) {
@@ -277,11 +302,13 @@ TEST_P(generated_passes, compute_what_interpreted_ones_do) {
     ASSERT_NE(run, nullptr) << k.name;
     const auto addresses = [&](std::vector<std::vector<std::byte>>& memory) {
       std::vector<void*> out;
+      void* words = nullptr;
       for (std::size_t o = 0; o < memory.size(); ++o) {
-        // A copy may begin elsewhere.
         const location& l = p.what.operands[o];
         out.push_back(memory[o].data() + p.begin[o] + static_cast<std::size_t>(l.offset) * bytes_of(l.type));
+        if (!l.exists()) words = out.back();
       }
+      if (words != nullptr) out.push_back(words);
       return out;
     };
     // Both in the same memory, one after the other, so that they are aligned alike.
@@ -291,8 +318,10 @@ TEST_P(generated_passes, compute_what_interpreted_ones_do) {
     run(const_cast<void**>(at.data()), k.blocks);
     const auto got = memory;
     for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
-    auto e = elements_of_pass(
-        p.what, [&](const location& l) { return at[static_cast<std::size_t>(&l - p.what.operands.data())]; });
+    auto e = elements_of_pass(p.what, [&](const location& l) {
+      const auto which = static_cast<std::size_t>(&l - p.what.operands.data());
+      return which < p.what.operands.size() ? at[which] : at.back();
+    });
     interpret(&e);
     expect_same(p, got, memory,
                 cat("pass ", i, " of ", p.story, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, d)));
