@@ -158,7 +158,7 @@ __device__ void score_few(const attending& a, const query_tile& t, i64 first, fe
     __syncthreads();
     for (int d = 0; d < memory::depth; ++d) {
       const N x = m.stage[thread * (memory::depth + 1) + d];
-      for (int r = 0; r < memory::rows; ++r) products[r] += m.q[r][d] * x;
+      for (int r = 0; r < memory::rows; ++r) products[r] = multiply_add(m.q[r][d], x, products[r]);
     }
     __syncthreads();
   }
@@ -217,7 +217,10 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
       if (row < 0 || !has_first) continue;
       const N* const from = v + row * a.g.value_width + first_column + mine;
       const N x = from[0], second = has_second ? from[all] : N(0);
-      for (int r = 0; r < memory::rows; ++r) y[r][0] += m.scores[r][j] * x, y[r][1] += m.scores[r][j] * second;
+      for (int r = 0; r < memory::rows; ++r) {
+        y[r][0] = multiply_add(m.scores[r][j], x, y[r][0]);
+        y[r][1] = multiply_add(m.scores[r][j], second, y[r][1]);
+      }
     }
     __syncthreads();
   }
@@ -237,8 +240,9 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
 template <class N>
 __device__ void attend_few(const attending& a) {
   __shared__ few_memory<N> m;
-  attend_all<N>(a, kernel_arguments::few_rows, kernel_arguments::few_columns,
-                [&](const query_tile& t, i64 part, i64 first_column) { attend_few_rows<N>(a, t, part, first_column, m); });
+  attend_all<N>(
+      a, kernel_arguments::few_rows, kernel_arguments::few_columns,
+      [&](const query_tile& t, i64 part, i64 first_column) { attend_few_rows<N>(a, t, part, first_column, m); });
 }
 
 /// Combines the parts, in their order.

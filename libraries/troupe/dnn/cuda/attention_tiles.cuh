@@ -169,7 +169,7 @@ __device__ void multiply_rows(const void* left, const i64* left_rows, const void
       for (int i = 0; i < micro<N>; ++i) x[i] = of_a[(row + i) * (depth + 1) + d];
       for (int j = 0; j < micro<N>; ++j) y[j] = of_b[(column + 16 * j) * (depth + 1) + d];
       for (int i = 0; i < micro<N>; ++i)
-        for (int j = 0; j < micro<N>; ++j) out[i][j] += x[i] * y[j];
+        for (int j = 0; j < micro<N>; ++j) out[i][j] = multiply_add(x[i], y[j], out[i][j]);
     }
     __syncthreads();
   }
@@ -217,7 +217,7 @@ struct kept_columns {
         for (int i = 0; i < micro<N>; ++i) x[i] = turned ? m.scores[begin + d][row + i] : m.scores[row + i][begin + d];
         for (int c = 0; c < Columns; ++c) y[c] = m.stage[d * 16 * Columns + column + 16 * c];
         for (int i = 0; i < micro<N>; ++i)
-          for (int c = 0; c < Columns; ++c) of[i][c] += x[i] * y[c];
+          for (int c = 0; c < Columns; ++c) of[i][c] = multiply_add(x[i], y[c], of[i][c]);
       }
       __syncthreads();
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <troupe/dnn/forms.hpp>
 #include <troupe/dnn/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
@@ -12,6 +13,13 @@
 namespace troupe::dnn::on_gpu {
 
 using i64 = std::int64_t;
+
+/// x * y + z, rounded once. The compiler does not fuse by itself, see ../CMakeLists.txt: sums of many products do it
+/// so.
+template <class N>
+__device__ N multiply_add(N x, N y, N z) {
+  return std::fma(x, y, z);
+}
 
 /// The first element of this thread among all, and the distance to its next.
 __device__ inline i64 first_of_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }

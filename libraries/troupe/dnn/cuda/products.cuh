@@ -39,7 +39,8 @@ __device__ void multiply_tiles(const kernel_arguments::multiplying& r) {
       __syncthreads();
       for (int k = 0; k < depth; ++k)
         for (int i = 0; i < of_rows; ++i)
-          for (int j = 0; j < of_columns; ++j) sums[i][j] += left[k][row + i * across] * right[k][column + j * across];
+          for (int j = 0; j < of_columns; ++j)
+            sums[i][j] = multiply_add(left[k][row + i * across], right[k][column + j * across], sums[i][j]);
       __syncthreads();
     }
     for (int i = 0; i < of_rows; ++i)

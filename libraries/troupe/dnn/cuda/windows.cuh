@@ -51,7 +51,7 @@ __device__ void convolve(const kernel_arguments::convolving& r) {
       const i64 at = seen_at(r.g, position, triple_of(f, r.g.width));
       if (at < 0) continue;
       for (i64 c = 0; c < r.channels; ++c)
-        sum += x[(first + c) * inside + at] * filters[(k * r.channels + c) * width + f];
+        sum = multiply_add(x[(first + c) * inside + at], filters[(k * r.channels + c) * width + f], sum);
     }
     static_cast<N*>(r.to)[n] = sum;
   }
@@ -71,7 +71,8 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolving& r)
       const i64 at = seen_from(r.g, image, triple_of(f, r.g.width));
       if (at < 0) continue;
       for (i64 k = 0; k < r.out_channels; ++k)
-        sum += dy[(first + k) * positions + at] * filters[((group * r.out_channels + k) * r.channels + c) * width + f];
+        sum = multiply_add(dy[(first + k) * positions + at],
+                           filters[((group * r.out_channels + k) * r.channels + c) * width + f], sum);
     }
     static_cast<N*>(r.to)[n] = sum;
   }
@@ -90,8 +91,9 @@ __device__ void convolution_weight_gradient(const kernel_arguments::convolving& 
       const i64 image = i / positions, position = i % positions;
       const i64 at = seen_at(r.g, triple_of(position, r.g.out), f);
       if (at >= 0)
-        mine += static_cast<double>(dy[(image * all_out + k) * positions + position]) *
-                static_cast<double>(x[((image * r.groups + k / r.out_channels) * r.channels + c) * inside + at]);
+        mine = multiply_add(
+            static_cast<double>(dy[(image * all_out + k) * positions + position]),
+            static_cast<double>(x[((image * r.groups + k / r.out_channels) * r.channels + c) * inside + at]), mine);
     }
     const double sum = combine_threads(mine, [](double a, double b) { return a + b; });
     if (threadIdx.x == 0) static_cast<N*>(r.to)[n] = static_cast<N>(sum);
