@@ -21,6 +21,11 @@ __device__ N multiply_add(N x, N y, N z) {
   return std::fma(x, y, z);
 }
 
+/// Computes nothing, between kernels of others that may overlap: none of ours begins before what is before it has ended,
+/// or lets begin what is behind it.
+template <class N>
+__device__ void pause(const kernel_arguments::pausing&) {}
+
 /// The first element of this thread among all, and the distance to its next.
 __device__ inline i64 first_of_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 all_threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }

@@ -141,7 +141,9 @@ class cuda_dnn {
     addresses.reserve(s.inputs.size() + s.outputs.size());
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    return all.parts[s.which]->enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
+    const part& p = *all.parts[s.which];
+    if (p.reads_early()) TROUPE_TRY(enqueue_pause(w));
+    return p.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
   }
 
   cuda::kernel_set kernels_;

@@ -30,6 +30,7 @@ struct sequence {
   const std::uint32_t* words;  ///< nullptr: of the seed by value
   std::int64_t word_count, word_stride;
 };
+struct pausing {};
 /// A pass. The first index is the slowest.
 struct elements {
   std::int64_t rank, extents[most_indexes], count;

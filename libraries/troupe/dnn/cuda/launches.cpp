@@ -206,6 +206,8 @@ const pass_limits limits_of_kernels{
     .sequences = kernel_arguments::most_sequences,
     .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
+result<void> enqueue_pause(const launch_site& w) { return launch<"pause">(w, 1, 1, kernel_arguments::pausing{}); }
+
 result<void> enqueue(const pass& p, const launch_site& w) {
   const kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
   return launch_for<"elements">(w, e.count, e);

@@ -34,6 +34,8 @@ kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image
 /// The passes that the kernels take.
 extern const pass_limits limits_of_kernels;
 
+/// Keeps apart what the stream has before and behind it, whatever these allow each other.
+result<void> enqueue_pause(const launch_site& w);
 /// Enqueue a step.
 result<void> enqueue(const pass& p, const launch_site& w);
 result<void> enqueue(const whole_step& s, const launch_site& w);

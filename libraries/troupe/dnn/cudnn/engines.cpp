@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
@@ -86,6 +87,23 @@ std::string execution_plan::text() const {
   return text;
 }
 
+bool execution_plan::reads_early() const {
+  const std::string all = text();
+  const std::string_view name = "\"kernelName\":\"", chip = "_sm";
+  if (all.find(name) == all.npos) return true;  // kernels that are not in the text
+  for (std::size_t at = all.find(name); at != all.npos; at = all.find(name, at)) {
+    at += name.size();
+    const std::string_view kernel = std::string_view(all).substr(at, all.find('"', at) - at);
+    const std::size_t found = kernel.find(chip);
+    int number = 0;
+    if (found == kernel.npos) return true;
+    const char* const digits = kernel.data() + found + chip.size();
+    std::from_chars(digits, kernel.data() + kernel.size(), number);
+    if (number == 0 || number >= 90) return true;
+  }
+  return false;
+}
+
 std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::string& text) {
   execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
   out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
@@ -120,7 +138,7 @@ result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, 
         why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
         continue;
       }
-      const attempt made = w.attempt_at ? w.attempt_at(out) : attempt{};
+      const attempt made = w.attempt_at ? TROUPE_TRY(w.attempt_at(out)) : attempt{};
       if (!made.why_not.empty())
         why_not = made.why_not;
       else if (!w.measured)

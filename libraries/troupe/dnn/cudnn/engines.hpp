@@ -17,6 +17,10 @@ struct execution_plan {
 
   /// Returns its form as text, "" if cuDNN has none for it.
   std::string text() const;
+  /// Whether it may read what it adds to a result, or multiplies it with, before the kernel before it has ended. cuDNN
+  /// lets launches overlap, and kernels that 9.19 compiles at run time for an H200 wait only before they read images
+  /// and filters: seen in their instructions, and in wrong results.
+  bool reads_early() const;
   /// Makes the plan of an earlier process. Returns nothing if cuDNN does not accept it.
   static std::optional<execution_plan> from(cudnnHandle_t on, const std::string& text);
 };
@@ -34,8 +38,8 @@ struct engine_wishes {
   bool exact = false;                         ///< factors of f32 are not rounded to fewer digits
   std::vector<std::int64_t> distrusted = {};  ///< numbers of engines that are not taken
   bool measured = false;                      ///< the fastest is chosen, not the first
-  /// Tries a plan. May be empty.
-  std::function<attempt(const execution_plan&)> attempt_at = {};
+  /// Tries a plan. Fails if that is not possible now. May be empty.
+  std::function<result<attempt>(const execution_plan&)> attempt_at = {};
 };
 
 /// Makes the plan of the first engine, in the order of cuDNN's heuristics, that is as wished. Fails with

@@ -93,10 +93,13 @@ bool trial::clear(std::size_t from) {
   return true;
 }
 
-attempt trial::run(const claim& c, bool measured, const runner& enqueue) {
-  if (!make(c)) return {};
+result<attempt> trial::run(const claim& c, bool measured, const runner& enqueue) {
+  const auto no_memory = [] {
+    return error(reaction::retry_later, "dnn", "there is no memory to try a plan of cuDNN before it is used");
+  };
+  if (!make(c)) return no_memory();
   const std::size_t operands = addresses_.size();
-  if (c.workspace != 0 && !add(c.workspace)) return {};
+  if (c.workspace != 0 && !add(c.workspace)) return no_memory();
   void* const workspace = c.workspace != 0 ? reinterpret_cast<void*>(memory_.back().address) : nullptr;
   attempt out;
   if (!clear(c.inputs.size()) || enqueue(addresses_, workspace) != CUDNN_STATUS_SUCCESS || !wait())

@@ -27,9 +27,9 @@ class trial {
 
   /// Enqueues a plan for these operands and this workspace in the stream.
   using runner = std::function<cudnnStatus_t(std::span<void* const> addresses, void* workspace)>;
-  /// Compares some of the results with the definition, and measures the plan if that is asked for. Without memory
-  /// nothing is tried.
-  attempt run(const claim& c, bool measured, const runner& enqueue);
+  /// Compares some of the results with the definition, and measures the plan if that is asked for. Fails if there is no
+  /// memory for it.
+  result<attempt> run(const claim& c, bool measured, const runner& enqueue);
 
  private:
   struct block {

@@ -85,12 +85,19 @@ class cudnn_vendor;
 class planned_part final : public part {
  public:
   planned_part(claim what, variant_pack pack, execution_plan plan, cudnn_vendor& of)
-      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)), of_(of) {}
+      : part(std::move(what)),
+        pack_(std::move(pack)),
+        plan_(std::move(plan)),
+        reads_early_(this->what().inputs.size() > factors && plan_.reads_early()),
+        of_(of) {}
+  bool reads_early() const noexcept override { return reads_early_; }
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
 
  private:
+  static constexpr std::size_t factors = 2;  // the first inputs, for which every kernel waits
   variant_pack pack_;
   execution_plan plan_;
+  bool reads_early_;
   cudnn_vendor& of_;
 };
 
@@ -189,32 +196,36 @@ class cudnn_vendor final : public vendor {
       if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
       remarks_.once(why_not);
     }
-    std::optional<execution_plan> made = new_plan(m, s, pack, w);
-    if (!disk_.folder().empty() && (!made || !made->text().empty()))
-      remarks_.once(disk_.store(key, {}, made ? made->text() : std::string()));
-    return made;
+    auto made = new_plan(m, s, pack, w);
+    if (!made && made.error().reaction() != reaction::unsupported) {
+      remarks_.once(cat("slow: what cuDNN might compute is computed by our kernels, because ", made.error().text()));
+      return std::nullopt;
+    }
+    const std::string text = made ? made->text() : "";
+    if (!disk_.folder().empty() && (!made || !text.empty())) remarks_.once(disk_.store(key, {}, text));
+    if (!made) return std::nullopt;
+    return std::move(*made);
   }
 
-  std::optional<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
-    const auto drawn = s.drawn.finish(planning_.get());
-    if (!drawn) return std::nullopt;
+  // Fails with reaction::unsupported if cuDNN has none that is right.
+  result<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
+    const auto drawn = TROUPE_TRY(s.drawn.finish(planning_.get()));
     trial t(m.graph, m.linked, stream_.get(), s.unit);
-    const auto attempt_at = [&](const execution_plan& plan) {
+    const auto attempt_at = [&](const execution_plan& plan) -> result<attempt> {
       s.what.workspace = pack.workspace_of(plan);
       return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
-    auto plan = choose_engine(planning_.get(), *drawn,
+    auto plan = choose_engine(planning_.get(), drawn,
                               {.workspace = std::min(w.workspace, most_workspace_),
                                .deterministic = w.repeatable,
                                .exact = s.exact_f32 && w.exact,
                                .distrusted = s.distrusted,
                                .measured = w.measured,
                                .attempt_at = attempt_at});
-    if (!plan) return std::nullopt;
-    s.what.workspace = pack.workspace_of(*plan);
-    return std::move(*plan);
+    if (plan) s.what.workspace = pack.workspace_of(*plan);
+    return plan;
   }
 
   std::string key_on_disk(const sketch& s, const wishes& w) const {

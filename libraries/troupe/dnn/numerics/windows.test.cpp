@@ -152,6 +152,21 @@ TEST_F(dnn_windows, what_follows_a_convolution_is_as_defined) {
   }
 }
 
+// Launches may overlap: each convolution adds to what the one before it has just written.
+TEST_F(dnn_windows, a_convolution_sees_what_the_one_before_it_wrote) {
+  for (const std::int64_t groups : {1, 3})
+    for (const std::int64_t channels_in : {24, 96})
+      for (const dtype t : {dtype::f16, dtype::bf16}) {
+        const extents e{2, channels_in, 9, 11};
+        const value x = given(t, e, channels_last),
+                    filters = given(t, {channels_in, channels_in / groups, 3, 3}, channels_last);
+        value y = given(dtype::f32, e, channels_last);
+        for (int i = 0; i < 5; ++i) y = sigmoid(convolution(x, filters, {.padding = 1, .groups = groups})) + y;
+        // What is loaded for the first run would keep launches apart.
+        for (int run = 0; run < 5 && !HasFailure(); ++run) expect_as_defined({y}, dtype::f32, 1e-2);
+      }
+}
+
 // A part of a network, with images between that nobody else sees.
 TEST_F(dnn_windows, convolutions_that_follow_each_other_are_as_defined) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {

@@ -17,6 +17,8 @@ class part {
   part& operator=(const part&) = delete;
 
   const claim& what() const noexcept { return what_; }
+  /// Whether it may read its inputs before a kernel that the stream has before it has ended.
+  virtual bool reads_early() const noexcept { return false; }
   /// Enqueues it in the call's stream; on the host, computes it. `addresses` are those of its inputs, then of its
   /// outputs.
   virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const = 0;
