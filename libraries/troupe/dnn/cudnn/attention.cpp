@@ -32,6 +32,7 @@ class artist {
     const auto q = give(input(0)), k = give(input(1), true), v = give(input(2));
     const auto to = give(*y, s_.what.outputs), rows = give(*statistics, s_.what.outputs);
     a_.forward(s_.drawn, q, k, v, to, rows);
+    s_.factors = 3;
     return done();
   }
 

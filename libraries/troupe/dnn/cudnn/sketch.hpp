@@ -15,6 +15,7 @@ namespace troupe::dnn::cudnn {
 struct sketch {
   claim what;
   operations drawn;                           ///< its arguments: the claim's inputs and outputs, then `extra`
+  std::size_t factors = 2;                    ///< the claim's first inputs, for which every kernel of cuDNN waits
   bool exact_f32 = false;                     ///< its factors are f32, which may have to be exact
   std::vector<std::int64_t> distrusted = {};  ///< numbers of cuDNN's engines that are not to be taken
   std::vector<std::uint64_t> extra = {};      ///< bytes of further arguments, which lie in the workspace

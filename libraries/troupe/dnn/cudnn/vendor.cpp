@@ -84,17 +84,16 @@ class cudnn_vendor;
 // A plan of cuDNN.
 class planned_part final : public part {
  public:
-  planned_part(claim what, variant_pack pack, execution_plan plan, cudnn_vendor& of)
-      : part(std::move(what)),
+  planned_part(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of)
+      : part(std::move(s.what)),
         pack_(std::move(pack)),
         plan_(std::move(plan)),
-        reads_early_(this->what().inputs.size() > factors && plan_.reads_early()),
+        reads_early_(what().inputs.size() > s.factors && plan_.reads_early()),
         of_(of) {}
   bool reads_early() const noexcept override { return reads_early_; }
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
 
  private:
-  static constexpr std::size_t factors = 2;  // the first inputs, for which every kernel waits
   variant_pack pack_;
   execution_plan plan_;
   bool reads_early_;
@@ -161,7 +160,7 @@ class cudnn_vendor final : public vendor {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(m, s, pack, w))
-        return std::make_unique<planned_part>(std::move(s.what), std::move(pack), std::move(*plan), *this);
+        return std::make_unique<planned_part>(std::move(s), std::move(pack), std::move(*plan), *this);
     }
     return nullptr;
   }
