@@ -6,6 +6,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/scratch.hpp>
+#include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
@@ -17,9 +18,11 @@
 namespace troupe::dnn {
 namespace {
 
-// The steps of a graph, and those that cuDNN computes; and kernels for its passes, which may come later.
+// The steps of a graph; of those that are claimed first the ones that cuDNN computes, then the direct ones; and kernels
+// for its passes, which may come later.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<part>> parts;
+  std::vector<whole_step> direct = {};
   generated::source passes = {};
   std::shared_ptr<const generated::program> program = {};
 };
@@ -61,7 +64,7 @@ class cuda_dnn {
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
       if (const auto* claimed = std::get_if<claimed_step>(&step))
-        TROUPE_TRY(enqueue_part(*claimed, *all, w, c));
+        TROUPE_TRY(enqueue_claimed(*claimed, *all, w, c));
       else if (const auto* elements = std::get_if<pass>(&step))
         TROUPE_TRY(enqueue_pass(*elements, all->passes, all->passes.of_steps[i], kernels, w));
       else
@@ -92,7 +95,8 @@ class cuda_dnn {
     std::string more;
     for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
     if (!vendor_)
-      return plans_.find(r, [&]() -> result<cuda_plan> { return with_program(plan_without_vendor(g), g); }, more);
+      return plans_.find(
+          r, [&]() -> result<cuda_plan> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
     const cudnn::wishes how{.exact = r.precision == precision::exact,
                             .repeatable = r.repeatability == repeatability::always,
                             .measured = r.choice == choice::measured,
@@ -107,19 +111,38 @@ class cuda_dnn {
     for (const seen_memory& m : g.memory()) out.push_back(is_aligned(m));
     return out;
   }
-  static cuda_plan plan_without_vendor(const seen_graph& g) {
-    cuda_plan out;
-    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels);
-    return out;
-  }
   cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
-    cuda_plan out;
-    out.parts = (*vendor_)->find(g, aligned_of(g), how);
-    std::vector<claim> claims;
-    for (const auto& p : out.parts) claims.push_back(p->what());
-    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
+    cuda_plan out = completed((*vendor_)->find(g, aligned_of(g), how), g);
     // What fits not with cuDNN may fit without.
-    return out.bytes > how.workspace ? plan_without_vendor(g) : std::move(out);
+    return out.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(out);
+  }
+  static cuda_plan plan_without_vendor(const seen_graph& g, std::uint64_t workspace) {
+    cuda_plan out = completed({}, g);
+    if (out.bytes <= workspace) return out;
+    cuda_plan plain;
+    static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
+    return plain;
+  }
+  // The steps for a graph of which these parts are claimed.
+  static cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const seen_graph& g) {
+    std::vector<claim> claims;
+    std::vector<bool> claimed(g.nodes().size());
+    for (const auto& p : parts) {
+      claims.push_back(p->what());
+      for (const std::uint16_t n : p->what().nodes) claimed[n] = true;
+    }
+    const links l(g);
+    const memory_reads read(g);
+    const std::vector<bool> aligned = aligned_of(g);
+    for (claim& c : direct_claims({g, l, aligned, read, claimed})) claims.push_back(std::move(c));
+    cuda_plan out;
+    out.direct.resize(claims.size() - parts.size());
+    out.parts = std::move(parts);
+    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
+    for (const auto& step : out.steps)
+      if (const auto* const s = std::get_if<claimed_step>(&step); s != nullptr && s->which >= out.parts.size())
+        out.direct[s->which - out.parts.size()] = direct_step(g, claims[s->which], *s);
+    return out;
   }
   cuda_plan with_program(cuda_plan p, const seen_graph& g) {
     p.passes.of_steps.resize(p.steps.size(), generated::source::none);
@@ -136,7 +159,9 @@ class cuda_dnn {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
   }
-  result<void> enqueue_part(const claimed_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
+  static result<void> enqueue_claimed(const claimed_step& s, const cuda_plan& all, const launch_site& w,
+                                      const call& c) {
+    if (s.which >= all.parts.size()) return enqueue_direct(all.direct[s.which - all.parts.size()], w);
     std::vector<void*> addresses;
     addresses.reserve(s.inputs.size() + s.outputs.size());
     for (const location& l : s.inputs) addresses.push_back(w.at(l));

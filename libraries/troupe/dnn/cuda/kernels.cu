@@ -8,6 +8,7 @@
 #include "ctc.cuh"
 #include "products.cuh"
 #include "recurrence.cuh"
+#include "rows.cuh"
 #include "windows.cuh"
 
 using namespace troupe::dnn;

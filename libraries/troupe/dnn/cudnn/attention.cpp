@@ -90,23 +90,9 @@ class artist {
   // Where an output is to be in this type: converted or written by its only reader, or not read at all. Numbers that
   // are float are also kept between nodes.
   std::optional<claim::tensor> written(std::uint16_t number, dtype type) {
-    const auto reader = m_.linked.only_reader_of(number);
     if (m_.linked.readers_of(number) == 0) return laid(number, type);
-    std::uint16_t at = number;
-    if (reader && !m_.claimed[*reader] &&
-        (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write)) {
-      const std::uint16_t to = m_.node(*reader).outputs[0];
-      if (m_.tensor(to).type == type && can_write(to, type)) {
-        s_.what.nodes.push_back(static_cast<std::uint16_t>(*reader));
-        at = to;
-        const auto last = m_.linked.only_reader_of(at);
-        if (m_.node(*reader).what == op::convert && last && m_.node(*last).what == op::write &&
-            m_.tensor(m_.node(*last).outputs[0]).type == type && can_write(m_.node(*last).outputs[0], type)) {
-          s_.what.nodes.push_back(static_cast<std::uint16_t>(*last));
-          at = m_.node(*last).outputs[0];
-        }
-      }
-    }
+    const std::uint16_t at =
+        follow_result(m_, number, type, s_.what, [&](std::uint16_t to) { return can_write(to, type); });
     if (at == number && type != dtype::f32) return std::nullopt;
     return laid(at, type);
   }

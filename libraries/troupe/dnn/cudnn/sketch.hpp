@@ -4,8 +4,6 @@
 
 #include <troupe/dnn/cudnn/operations.hpp>
 #include <troupe/dnn/steps/claims.hpp>
-#include <troupe/dnn/steps/links.hpp>
-#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
 
@@ -20,21 +18,6 @@ struct sketch {
   std::vector<std::int64_t> distrusted = {};  ///< numbers of cuDNN's engines that are not to be taken
   std::vector<std::uint64_t> extra = {};      ///< bytes of further arguments, which lie in the workspace
   double unit = 1;                            ///< of the numbers on which plans are tried
-};
-
-/// What of a graph is drawn.
-struct model {
-  const seen_graph& graph;
-  const links& linked;
-  const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
-
-  const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
-  const memory_reads& read;
-  const std::vector<bool>& claimed;  ///< of each node: already part of another claim
-
-  /// Whether a claim may write to the memory of a tensor, which nobody reads.
-  bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
 };
 
 constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }

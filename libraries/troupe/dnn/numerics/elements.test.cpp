@@ -115,6 +115,29 @@ TEST_F(dnn_elements, normalizations_and_their_gradients_are_as_defined) {
     }
 }
 
+// What is normalised is rows without gaps, of a type that is computed without copies.
+TEST_F(dnn_elements, rows_of_half_types_are_normalised_as_defined) {
+  const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
+  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+    const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
+    const extents e{random.between(1, 5), random.between(1, 40), 8 * random.between(1, i == 0 ? 1024 : 40)};
+    const extents row{1, 1, e[2]};
+    const value x = given(t, e, dense), dy = given(other, e, dense);
+    const affine a{given(random.one_of(floats), row, dense), given(random.one_of(floats), row, dense)};
+    const bool rms = random.between(0, 1) == 0, scaled = random.between(0, 3) != 0;
+    const normalized n = rms ? rms_norm(x, 1, 1e-3, scaled ? std::optional(a.scale) : std::nullopt)
+                             : layer_norm(x, 1, 1e-3, scaled ? std::optional(a) : std::nullopt);
+    const auto scale = scaled ? std::optional(a.scale) : std::nullopt;
+    const auto g = rms ? rms_norm_gradient(dy, x, n, scale) : normalization_gradient(dy, x, n, scale);
+    const double tolerance = t == dtype::f32 && other == dtype::f32 ? 2e-5 : 2e-4;
+    const dtype to = random.one_of(floats);
+    const value y = random.between(0, 1) == 0 ? n.y : convert(n.y, to);
+    expect_as_defined({y}, to, tolerance);
+    expect_as_defined({y, n.inverse_deviation, g.dx}, to, tolerance);
+    if (scaled) expect_as_defined({convert(g.dx, to), g.dscale, rms ? g.dscale : g.doffset}, to, 5e-4);
+  }
+}
+
 TEST_F(dnn_elements, elements_keep_their_values_in_other_forms) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
     for (int i = 0; i < 10 && !HasFailure(); ++i) {

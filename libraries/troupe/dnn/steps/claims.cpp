@@ -25,7 +25,7 @@ bool is_of_channels(const tensor_shape& s, const tensor_shape& image) noexcept {
 std::uint16_t place_of(const claim& c, const links& l) noexcept {
   std::size_t begin = 0;
   for (const claim::tensor& t : c.inputs)
-    if (const auto maker = l.maker_of(t.number)) begin = std::max(begin, *maker + 1);
+    if (const auto source = l.source_of(t.number)) begin = std::max(begin, *source + 1);
   return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
 }
 

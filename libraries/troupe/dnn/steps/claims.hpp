@@ -3,10 +3,40 @@
 #pragma once
 
 #include <troupe/dnn/steps/links.hpp>
+#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 /// For those who claim nodes.
 namespace troupe::dnn {
+
+/// A graph of which nodes may be claimed.
+struct model {
+  const seen_graph& graph;
+  const links& linked;
+  const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
+  const memory_reads& read;
+  const std::vector<bool>& claimed;  ///< of each node: already part of another claim
+
+  const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
+  /// Whether a claim may write to the memory of a tensor, which nobody reads.
+  bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
+};
+
+/// Where a result of a claim is to be in this type: in its tensor; in the one that it is converted to, or in memory, if
+/// its only reader converts or writes it and `can_write(tensor)`. Such readers become part of the claim.
+template <class CanWrite>
+std::uint16_t follow_result(const model& m, std::uint16_t number, dtype type, claim& c, const CanWrite& can_write) {
+  for (const op what : {op::convert, op::write}) {
+    const auto reader = m.linked.only_reader_of(number);
+    if (!reader || m.claimed[*reader] || m.node(*reader).what != what) continue;
+    const std::uint16_t to = m.node(*reader).outputs[0];
+    if (m.tensor(to).type != type || !can_write(to)) return number;
+    c.nodes.push_back(static_cast<std::uint16_t>(*reader));
+    number = to;
+  }
+  return number;
+}
 
 /// The shape of an image without gaps: its channels are neighbours, or its last index.
 tensor_shape packed(tensor_shape s, bool channels_last) noexcept;

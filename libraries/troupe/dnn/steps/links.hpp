@@ -15,10 +15,16 @@ class links {
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
       const seen_node& n = g.nodes()[i];
       for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
-      for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) all_[t].maker = i;
+      for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
+        all_[t].maker = i, all_[t].is_written = n.what == op::write;
     }
   }
   std::optional<std::size_t> maker_of(std::uint16_t t) const noexcept { return all_[t].maker; }
+  /// The node behind which it can be read: none for memory, of which readers see what it had before the graph, even if
+  /// it is written, too.
+  std::optional<std::size_t> source_of(std::uint16_t t) const noexcept {
+    return all_[t].is_written ? std::nullopt : all_[t].maker;
+  }
   std::size_t readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
   /// The node that reads it, if that is one, which reads it once.
   std::optional<std::size_t> only_reader_of(std::uint16_t t) const noexcept {
@@ -28,6 +34,7 @@ class links {
  private:
   struct entry {
     std::optional<std::size_t> maker;
+    bool is_written = false;
     std::size_t reader = 0, readers = 0;
   };
   std::vector<entry> all_;

@@ -18,7 +18,7 @@ using namespace testing;
 class claims_at_random {
  public:
   claims_at_random(const seen_graph& g, numerics::random_source& random)
-      : g_(g), random_(random), l_(g), owner_(g.nodes().size(), nobody) {
+      : g_(g), random_(random), l_(g), reads_(g), owner_(g.nodes().size(), nobody) {
     const std::int64_t count = random.between(0, 4);
     for (std::int64_t i = 0; i < count; ++i) grow();
     for (const auto& nodes : pieces_)
@@ -43,6 +43,11 @@ class claims_at_random {
     return out;
   }
 
+  // Nobody claims such a node.
+  bool writes_what_is_read(std::size_t n) const {
+    return g_.nodes()[n].what == op::write && reads_.any(g_.tensors()[outputs_of(n)[0]].memory);
+  }
+
   // A node, and again and again a neighbour.
   void grow() {
     std::set<std::size_t> nodes,
@@ -51,10 +56,10 @@ class claims_at_random {
       const auto at = std::next(next.begin(), random_.between(0, static_cast<std::int64_t>(next.size()) - 1));
       const std::size_t n = *at;
       next.erase(at);
-      if (owner_[n] != nobody) continue;
+      if (owner_[n] != nobody || writes_what_is_read(n)) continue;
       owner_[n] = pieces_.size(), nodes.insert(n);
       for (const std::uint16_t t : inputs_of(n))
-        if (const auto maker = l_.maker_of(t); maker && owner_[*maker] == nobody) next.insert(*maker);
+        if (const auto source = l_.source_of(t); source && owner_[*source] == nobody) next.insert(*source);
       for (const std::uint16_t t : outputs_of(n))
         for (const std::size_t reader : readers_of(t))
           if (owner_[reader] == nobody) next.insert(reader);
@@ -83,7 +88,8 @@ class claims_at_random {
     for (const std::size_t n : nodes) {
       c.nodes.push_back(static_cast<std::uint16_t>(n));
       for (const std::uint16_t t : inputs_of(n))
-        if (const auto maker = l_.maker_of(t); maker ? !nodes.contains(*maker) : g_.tensors()[t].where != place::number)
+        if (const auto source = l_.source_of(t);
+            source ? !nodes.contains(*source) : g_.tensors()[t].where != place::number)
           read.insert(t);
       for (const std::uint16_t t : outputs_of(n)) {
         const auto readers = readers_of(t);
@@ -99,7 +105,7 @@ class claims_at_random {
     c.workspace = static_cast<std::uint64_t>(random_.between(0, 300));
     std::size_t begin = 0;
     for (const claim::tensor& t : c.inputs)
-      if (const auto maker = l_.maker_of(t.number)) begin = std::max(begin, *maker + 1);
+      if (const auto source = l_.source_of(t.number)) begin = std::max(begin, *source + 1);
     if (begin > c.nodes.back() || c.outputs.empty()) return release(c);
     c.at = place_of(c, l_);
     all_.push_back(std::move(c));
@@ -129,6 +135,7 @@ class claims_at_random {
   const seen_graph& g_;
   numerics::random_source& random_;
   const links l_;
+  const memory_reads reads_;
   std::vector<std::size_t> owner_;  // of each node: the piece
   std::vector<std::set<std::size_t>> pieces_;
   std::vector<claim> all_;

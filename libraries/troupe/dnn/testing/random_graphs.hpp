@@ -26,7 +26,7 @@ class random_graphs : public ::testing::Test {
   };
 
   drawn draw() {
-    memory_.clear();
+    memory_.clear(), overwritten_ = 0;
     std::vector<value> all{given({2, 3, 4, 5}), given({2, 3, 4, 5})};
     for (std::int64_t count = random.between(3, 14); count > 0; --count) all.push_back(next(any(all), any(all)));
     std::vector<written> results{to_memory(all.back())};
@@ -71,14 +71,21 @@ class random_graphs : public ::testing::Test {
   template <access_mode M>
   any_operand<M> operand(const sizes& e) {
     auto& numbers = memory_.emplace_back();
+    for (std::int64_t n = elements_of(dense(e)); n > 0; --n) numbers.push_back(static_cast<float>(random.value()));
+    return operand_at<M>(numbers, e);
+  }
+  template <access_mode M>
+  any_operand<M> operand_at(std::vector<float>& numbers, const sizes& e) {
     const tensor_shape s = dense(e);
-    for (std::int64_t n = elements_of(s); n > 0; --n) numbers.push_back(static_cast<float>(random.value()));
     return {memory_range{{}, reinterpret_cast<std::uint64_t>(numbers.data()), numbers.size() * sizeof(float)}, s,
             dtype::f32};
   }
   value given(const sizes& e) { return value(operand<access_mode::read>(e)); }
+  // Sometimes to memory that is also read: that of the first tensors.
   written to_memory(const value& v) {
-    return {v, operand<access_mode::write>(sizes(v.extents().begin(), v.extents().end()))};
+    const sizes e(v.extents().begin(), v.extents().end());
+    if (overwritten_ == 2 || random.between(0, 2) != 0) return {v, operand<access_mode::write>(e)};
+    return {v, operand_at<access_mode::write>(memory_[overwritten_++], e)};
   }
 
   // All have the extents of the first again, so that any two may meet.
@@ -110,6 +117,7 @@ class random_graphs : public ::testing::Test {
   }
 
   std::deque<std::vector<float>> memory_;
+  std::size_t overwritten_ = 0;
 };
 
 }  // namespace troupe::dnn::testing

@@ -10,6 +10,7 @@
 #include "../images.cuh"
 #include "../products.cuh"
 #include "../recurrence.cuh"
+#include "../rows.cuh"
 #include "../windows.cuh"
 
 using namespace troupe::dnn;

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/direct.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/cuda/rows_arguments.hpp>
+#include <troupe/dnn/steps/precision.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace kernel_arguments;
+
+constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
+
+// Rows, if x is normalised over its last indexes. Scale and offset have the elements of a row.
+struct row_shape {
+  std::int64_t count = 1, width = 1;
+
+  static std::optional<row_shape> of(const normalization_form& f, const tensor_shape& x, const tensor_shape* scale,
+                                     bool back) {
+    const std::int64_t widest = std::int64_t{back ? most_threads_back : most_threads} * vectors_of_thread * 8;
+    if (f.groups > 1 || f.has_running != 0) return std::nullopt;
+    row_shape out;
+    for (std::size_t i = 0; i < x.rank; ++i) {
+      const bool is_inside = (f.over >> i & 1) != 0;
+      if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
+      (is_inside ? out.width : out.count) *= x.extents[i];
+      if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
+    }
+    return out.width % 8 == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
+  }
+  // Threads of a row.
+  std::uint32_t threads() const noexcept {
+    const auto wanted = static_cast<std::uint32_t>((width + vectors_of_thread * 8 - 1) / (vectors_of_thread * 8));
+    return std::max(32u, std::bit_ceil(wanted));
+  }
+  unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
+  std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
+  std::int64_t blocks() const noexcept { return (count + rows_of_block() - 1) / rows_of_block(); }
+  // Into how many parts rows are divided whose gradients are summed: the same on each GPU, so that results are.
+  std::int64_t parts() const noexcept {
+    constexpr std::int64_t enough = 264, most_rows = 256;
+    return std::max(std::min(blocks(), enough), (blocks() + most_rows - 1) / most_rows);
+  }
+  std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
+};
+
+const tensor_shape* scale_of(const seen_graph& g, const seen_node& n) noexcept {
+  const std::size_t at = n.what == op::normalization ? 1 : 4;
+  return n.input_count > at ? &g.tensors()[n.inputs[at]].shape : nullptr;
+}
+
+class claimant {
+ public:
+  claimant(const model& m, std::size_t node) : m_(m), node_(m.node(node)) {
+    out_.nodes.push_back(static_cast<std::uint16_t>(node));
+  }
+
+  std::optional<claim> normalization() {
+    const bool forward = node_.what == op::normalization;
+    const auto f = node_.numbers.as<normalization_form>();
+    const seen_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const auto rows = row_shape::of(f, x.shape, scale_of(m_.graph, node_), !forward);
+    if (!rows) return std::nullopt;
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
+      // Mean and inverse deviation of a gradient are f32.
+      const bool is_statistic = !forward && (i == 2 || i == 3);
+      out_.inputs.push_back(laid(node_.inputs[i], is_statistic ? dtype::f32 : type_of(node_.inputs[i])));
+    }
+    // dy and x are of half types, or both of f32.
+    if (!forward && (out_.inputs[0].type == dtype::f32) != (out_.inputs[1].type == dtype::f32))
+      for (std::size_t i : {0, 1}) out_.inputs[i] = laid(node_.inputs[i], dtype::f32);
+    for (std::size_t i = 0; i < node_.output_count; ++i) {
+      const bool is_statistic = forward && i != 0;
+      out_.outputs.push_back(written(node_.outputs[i], !is_statistic));
+    }
+    if (!forward && f.has_affine != 0)
+      out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
+    std::sort(out_.nodes.begin(), out_.nodes.end());
+    out_.at = place_of(out_, m_.linked);
+    return std::move(out_);
+  }
+
+ private:
+  using place = seen_tensor::place;
+
+  dtype type_of(std::uint16_t number) const noexcept {
+    const dtype t = m_.tensor(number).type;
+    return is_direct(t) ? t : dtype::f32;
+  }
+  claim::tensor laid(std::uint16_t number, dtype type) const {
+    const seen_tensor& t = m_.tensor(number);
+    claim::tensor out{number, type, t.shape};
+    out.shape.strides = dense_strides(out.shape);
+    out.copied = t.where == place::memory && !m_.aligned[t.memory];
+    return out;
+  }
+  // Where an output is to be: as its only reader has it, if that converts or writes it.
+  claim::tensor written(std::uint16_t number, bool any_type) {
+    dtype type = dtype::f32;
+    const auto reader = m_.linked.only_reader_of(number);
+    if (any_type && reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write))
+      type = type_of(m_.node(*reader).outputs[0]);
+    const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
+      return m_.tensor(to).where != place::memory || (m_.is_free(to) && is_dense(m_.tensor(to).shape));
+    });
+    return laid(at, at == number ? dtype::f32 : type);
+  }
+
+  const model& m_;
+  const seen_node& node_;
+  claim out_;
+};
+
+numbers_of_rows numbers_at(const location& l, const launch_site& w) { return {w.at(l), l.type}; }
+
+template <fixed_string Name, class N, class A>
+result<void> launch_rows(const launch_site& w, std::int64_t blocks, unsigned threads, const A& arguments) {
+  return cuda::launch(w.kernels, cuda::kernel<Name, N>, {cuda::at_most(blocks, w.most_blocks)}, {threads}, w.stream,
+                      "dnn", arguments);
+}
+
+result<void> normalize(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, false);
+  const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
+  const normalizing_rows r{.all = {rows.count, rows.width, f.rms, rows.threads()},
+                           .x = at(0),
+                           .scale = at(1),
+                           .offset = at(2),
+                           .y = w.at(s.outputs[0]),
+                           .type_of_y = s.outputs[0].type,
+                           .mean = static_cast<float*>(w.at(s.outputs[1])),
+                           .deviation = static_cast<float*>(w.at(s.outputs[2])),
+                           .epsilon = f.epsilon};
+  return launch_rows<"normalize_rows", float>(w, rows.blocks(), rows.threads_of_block(), r);
+}
+
+result<void> normalize_back(const whole_step& s, const launch_site& w) {
+  const auto f = s.numbers.as<normalization_form>();
+  const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, true);
+  const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
+  auto* const sums = has_scale ? static_cast<float*>(w.at(s.room)) : nullptr;
+  const normalizing_rows_back r{
+      .all = {rows.count, rows.width, f.rms, rows.threads()},
+      .dy = numbers_at(s.inputs[0], w),
+      .x = numbers_at(s.inputs[1], w),
+      .scale = has_scale ? numbers_at(s.inputs[4], w) : numbers_of_rows{},
+      .mean = static_cast<const float*>(w.at(s.inputs[2])),
+      .deviation = static_cast<const float*>(w.at(s.inputs[3])),
+      .dx = w.at(s.outputs[0]),
+      .type_of_dx = s.outputs[0].type,
+      .parts = rows.parts(),
+      .dscales = sums,
+      .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
+  };
+  if (r.x.type == dtype::f32)
+    TROUPE_TRY(launch_rows<"normalize_rows_back", float>(w, r.parts, rows.threads_of_block(), r));
+  else
+    TROUPE_TRY(launch_rows<"normalize_rows_back", half>(w, r.parts, rows.threads_of_block(), r));
+  const auto sum = [&](const float* from, const location& to) {
+    return launch_rows<"sum_parts", float>(w, (rows.width + columns_of_block - 1) / columns_of_block, summing_threads,
+                                           summing_parts{from, rows.sums(), rows.width, w.at(to), to.type});
+  };
+  if (has_scale) TROUPE_TRY(sum(r.dscales, s.outputs[1]));
+  if (has_offset) TROUPE_TRY(sum(r.doffsets, s.outputs[2]));
+  return {};
+}
+
+}  // namespace
+
+std::vector<claim> direct_claims(const model& m) {
+  std::vector<claim> out;
+  if (needs_double(m.graph)) return out;
+  for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
+    const op what = m.node(i).what;
+    if (m.claimed[i] || (what != op::normalization && what != op::normalization_gradient)) continue;
+    if (auto c = claimant(m, i).normalization()) out.push_back(std::move(*c));
+  }
+  return out;
+}
+
+whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& s) {
+  const seen_node& n = g.nodes()[c.nodes.front()];
+  return {n.what, n.numbers, s.inputs, s.outputs, s.room};
+}
+
+result<void> enqueue_direct(const whole_step& s, const launch_site& w) {
+  return s.what == op::normalization ? normalize(s, w) : normalize_back(s, w);
+}
+
+}  // namespace troupe::dnn

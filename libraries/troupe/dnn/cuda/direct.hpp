@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/steps/claims.hpp>
+
+/// Steps of ours that read and write f32 and half types as they are stored, where other steps have copies in f32.
+namespace troupe::dnn {
+
+/// Claims for those among the nodes that are not claimed yet: normalisations over rows. The claim's first node is what
+/// is computed; the others convert or write its results.
+std::vector<claim> direct_claims(const model& m);
+
+/// A claim, as a step.
+whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& s);
+result<void> enqueue_direct(const whole_step& s, const launch_site& w);
+
+}  // namespace troupe::dnn

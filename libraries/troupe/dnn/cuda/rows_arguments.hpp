@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/base/dtype.hpp>
+
+/// What kernels of normalisations over rows are given: of rows without gaps, whose elements are f32, f16 or bf16.
+namespace troupe::dnn::kernel_arguments {
+
+/// A thread has so many times 8 neighbours of a row. A row has 32, 64 ... threads; a block at least `fewest_threads`.
+inline constexpr int vectors_of_thread = 2;
+inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_threads_back = 512;
+
+struct rows {
+  std::int64_t count, width;
+  std::int64_t rms;       ///< 1: no mean is subtracted
+  std::uint32_t threads;  ///< of a row
+};
+struct numbers_of_rows {
+  const void* memory;
+  dtype type;
+};
+
+struct normalizing_rows {
+  rows all;
+  numbers_of_rows x, scale, offset;  ///< memory of the last two may be nullptr
+  void* y;
+  dtype type_of_y;
+  float *mean, *deviation;
+  double epsilon;
+};
+struct normalizing_rows_back {
+  rows all;
+  numbers_of_rows dy, x, scale;
+  const float *mean, *deviation;
+  void* dx;
+  dtype type_of_dx;
+  std::int64_t parts;         ///< of all rows; each block has one at a time
+  float *dscales, *doffsets;  ///< rows: for each part, and each of the rows that its block has at once; or nullptr
+};
+struct summing_parts {
+  const float* from;
+  std::int64_t parts, width;
+  void* to;
+  dtype type;
+};
+inline constexpr unsigned columns_of_block = 32, summing_threads = 256;
+
+}  // namespace troupe::dnn::kernel_arguments
