@@ -72,6 +72,7 @@ class layers {
   std::span<const recurrent_weights> weights() const noexcept { return weights_; }
   /// What is computed without initial states: its extents are known.
   const rnn_result& plain() const noexcept { return plain_; }
+
   /// Requires the extents of states: layers x batch x width. Returns whether they fit.
   template <access_mode M>
   bool fits(std::string_view field, const any_operand<M>& o, bool is_c) {
@@ -84,25 +85,26 @@ class layers {
       if (!equal(state, extents(wanted).subspan(1)))
         f_.refuse(field, "is given", "layers whose states have equal extents");
     }
-    if (f_.fine() && o.shape().rank != 0 && !equal(extents_of(o), wanted))
-      f_.refuse(field, cat("is ", detail::maker::text_of(extents_of(o))), detail::maker::text_of(wanted));
-    return f_.fine() && o.shape().rank != 0;
+    if (f_.fine() && !equal(extents_of(o), wanted))
+      f_.refuse(field, detail::maker::text_of(content(o)), detail::maker::text_of(wanted));
+    return f_.fine();
   }
   /// The same for each layer, or none.
   template <access_mode M>
   std::vector<value> read_states(std::string_view field, const std::optional<any_operand<M>>& o, bool is_c) {
     std::vector<value> out;
-    if (o) f_.read(field, *o);
     if (o && fits(field, *o, is_c))
-      for (std::size_t i = 0; i < count(); ++i) out.push_back(content(element_of(*o, i)));
+      for (std::size_t i = 0; i < count(); ++i) out.push_back(f_.read(field, element_of(*o, i)));
     return out;
   }
   template <class F>
   void write_states(std::string_view field, const std::optional<out_any>& o, bool is_c, F&& state) {
     if (!o) return;
-    if (fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
+    // A view that was refused when it was made has its own reason.
+    const bool is_view = o->shape().rank != 0;
+    if (is_view && fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
       f_.refuse(field, "has layers that lie among each other", "states of one layer behind those of another");
-    if (!f_.fine() || o->shape().rank == 0) return f_.write(field, x_, *o);
+    if (!is_view || !f_.fine()) return f_.write(field, x_, *o);
     for (std::size_t i = 0; i < count(); ++i) f_.write(field, state(i), element_of(*o, i));
   }
   std::vector<recurrent_state> states(const std::vector<value>& h, const std::vector<value>& c) const {
@@ -115,13 +117,6 @@ class layers {
     extent sum = 0;
     each_reserved([&](std::size_t, part, extent, extent elements) { sum = sum + elements; });
     return f_.fine() && !sum.overflowed() ? sum.value() : 0;
-  }
-  bool has_reserve(const tensor_shape& s) {
-    const std::int64_t n = reserve_elements();
-    if (f_.fine() && s.rank != 0 && (s.rank != 1 || s.extents[0] != n))
-      f_.refuse("reserve", cat("is ", detail::maker::text_of(extents(s.extents.data(), s.rank))),
-                cat(n, ", see reserve_elements"));
-    return f_.fine() && s.rank != 0;
   }
   /// A part of the reserve: that of a layer, or its y, which is the next layer's input.
   using part = value recurrent_result::*;
@@ -140,10 +135,12 @@ class layers {
       if (i + (options_.bidirectional ? 2 : 1) < count()) put(i, &recurrent_result::y);
     }
   }
-  /// The same with the memory of each part, if the reserve has this shape.
+  /// The same with the memory of each part, after it is known that the reserve is a vector of all elements.
   template <access_mode M, class F>
   void each_in_memory(const any_operand<M>& reserve, F&& f) {
-    if (!has_reserve(reserve.shape())) return;
+    const std::int64_t n = reserve_elements();
+    if (f_.fine() && (reserve.shape().rank != 1 || reserve.shape().extents[0] != n))
+      f_.refuse("reserve", detail::maker::text_of(content(reserve)), cat(n, ", see reserve_elements"));
     each_reserved([&](std::size_t i, part p, extent first, extent) {
       const extents e = (plain_.layers[i].*p).extents();
       tensor_shape s{.rank = e.size()};
@@ -233,11 +230,11 @@ computation rnn_forward::sent() const {
   f.write("y", of.y, y);
   all.write_states("last_h", last_h, false, [&](std::size_t i) { return of.layers[i].h; });
   all.write_states("last_c", last_c, true, [&](std::size_t i) { return of.layers[i].c; });
-  if (reserve) {
+  const bool is_view = reserve && reserve->shape().rank != 0;
+  if (is_view)
     all.each_in_memory(
         *reserve, [&](std::size_t i, auto part, const out_any& to) { f.write("reserve", of.layers[i].*part, to); });
-    if (!f.fine()) f.write("reserve", all.x(), *reserve);
-  }
+  if (!is_view || !f.fine()) f.write("reserve", all.x(), reserve);
   return f.done(workspace);
 }
 
@@ -246,10 +243,8 @@ computation rnn_backward::sent() const {
   layers<rnn_backward> all(f, *this);
   const value slope = f.read("dy", dy, detail::wanted_extents::of(all.plain().y));
   rnn_result of = all.plain();
-  all.each_in_memory(reserve, [&](std::size_t i, auto part, const in_any& from) {
-    f.read("reserve", from);
-    of.layers[i].*part = content(from);
-  });
+  all.each_in_memory(
+      reserve, [&](std::size_t i, auto part, const in_any& from) { of.layers[i].*part = f.read("reserve", from); });
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
     f.refuse("dweights", cat("are of ", dweights.size()), cat(all.count(), ", as weights"));

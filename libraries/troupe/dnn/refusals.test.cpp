@@ -379,7 +379,14 @@ TEST_F(dnn_refusals, know_that_states_of_layers_lie_in_one_tensor) {
   EXPECT_EQ(memory.refusal(r),
             "dnn.rnn_forward: last_h has layers that lie among each other; expected states of one layer behind those "
             "of another");
-  r.last_h = {}, r.reserve = at(404, {r.reserve_elements()});
+  const tensor<float> beyond(buffer<float>(memory.at<float>(400, 15).range), {2, 2, 4});
+  r.last_h = beyond;
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: last_h"), std::string::npos) << memory.refusal(r);
+  r.last_h = {}, r.initial_h = beyond;
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: initial_h"), std::string::npos) << memory.refusal(r);
+  r.initial_h = h, r.reserve = tensor<float>(buffer<float>(memory.at<float>(600, 15).range), {r.reserve_elements()});
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: reserve"), std::string::npos) << memory.refusal(r);
+  r.reserve = at(404, {r.reserve_elements()});
   EXPECT_NE(memory.refusal(r).find("reserve overlaps initial_h"), std::string::npos) << memory.refusal(r);
 }
 
