@@ -43,7 +43,7 @@ struct rnn_backward {
   bool bidirectional = false;
   std::optional<in_any> lengths = {};
   std::optional<in_any> dlast_h = {}, dlast_c = {};
-  std::optional<out_any> dinitial_h = {}, dinitial_c = {};  ///< of an LSTM, both or none
+  std::optional<out_any> dinitial_h = {}, dinitial_c = {};
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.rnn_backward", dy, x, reserve, dx, weights, dweights, cell, bidirectional, lengths, dlast_h,
                  dlast_c, dinitial_h, dinitial_c, workspace)
