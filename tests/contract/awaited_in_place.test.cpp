@@ -121,6 +121,8 @@ struct bench {
       using one = typename F::value_type;
       if constexpr (requires { one{.m = 2, .n = 2, .k = 2, .count = 1}; })
         return {one{.m = 2, .n = 2, .k = 2, .count = 1}, one{.m = 2, .n = 2, .k = 2, .count = 1}};
+      else if constexpr (operands_in<F>::any)
+        return {one{matrix(of<float>(), 2, 2), matrix(of<float>(), 2, 2)}};
       else
         return {one{}, one{}, one{}};
     } else if constexpr (is_scalar<F>) {

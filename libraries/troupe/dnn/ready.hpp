@@ -3,10 +3,15 @@
 #pragma once
 
 /// Ready requests: calls for what a graph would compute with one operation, or a few.
+#include <troupe/dnn/ready_attention.hpp>
 #include <troupe/dnn/ready_batch_norm.hpp>
 #include <troupe/dnn/ready_convolution.hpp>
+#include <troupe/dnn/ready_ctc.hpp>
+#include <troupe/dnn/ready_dropout.hpp>
 #include <troupe/dnn/ready_elements.hpp>
+#include <troupe/dnn/ready_images.hpp>
 #include <troupe/dnn/ready_norms.hpp>
+#include <troupe/dnn/ready_rnn.hpp>
 #include <troupe/request/request_list.hpp>
 
 namespace troupe::dnn {
@@ -16,6 +21,7 @@ using ready_requests =
                  batch_norm_backward, layer_norm_forward, layer_norm_backward, rms_norm_forward, rms_norm_backward,
                  group_norm_forward, group_norm_backward, instance_norm_forward, instance_norm_backward, pool_forward,
                  pool_backward, softmax_forward, softmax_backward, activation_forward, activation_backward, reduction,
-                 transform>;
+                 transform, dropout_forward, dropout_backward, lrn_forward, lrn_backward, resample_forward,
+                 resample_backward, attention_forward, attention_backward, rnn_forward, rnn_backward, ctc_forward>;
 
 }  // namespace troupe::dnn

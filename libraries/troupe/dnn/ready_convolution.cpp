@@ -29,8 +29,7 @@ computation conv_forward::sent() const {
   value sum = alpha == 1 ? product : alpha * product;
   if (residual && beta == 0) f.refuse("residual", "is given", "beta to be its factor, which is 0");
   if (f.fine() && product.why_refused().empty()) {
-    detail::wanted_extents same{.rank = product.rank()};
-    std::copy(product.extents().begin(), product.extents().end(), same.extents.begin());
+    const auto same = detail::wanted_extents::of(product);
     if (residual) sum = sum + beta * f.read("residual", *residual, same);
     if (!residual && beta != 0) sum = sum + beta * f.read("y", y, same);
     if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(product, product.extents()[1]));

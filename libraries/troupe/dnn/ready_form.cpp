@@ -71,9 +71,7 @@ void ready_form::write_to(std::string_view field, const value& v, const out_any&
 void ready_form::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
   value out = alpha == 1 ? v : alpha * v;
   if (beta != 0 && fine() && !v.from().refused) {
-    wanted_extents e{.rank = v.rank()};
-    std::copy(v.extents().begin(), v.extents().end(), e.extents.begin());
-    out = out + beta * read(field, to, e);
+    out = out + beta * read(field, to, wanted_extents::of(v));
   }
   write(field, out, to);
 }

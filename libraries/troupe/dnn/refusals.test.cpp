@@ -341,5 +341,54 @@ TEST_F(dnn_refusals, of_ready_requests_name_their_fields) {
       "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; or x to be given");
 }
 
+TEST_F(dnn_refusals, of_ready_requests_name_what_is_in_their_lists) {
+  const auto x = at(0, {3, 2, 5}), y = at(100, {3, 2, 4});
+  const rnn_weights first{.input = at(200, {12, 5}), .recurrent = at(300, {12, 4})},
+      second{.input = at(400, {12, 4}), .recurrent = at(500, {12, 4})};
+  rnn_forward r{.x = x, .y = y, .weights = {first, second}, .cell = recurrent_cell::gru};
+  EXPECT_EQ(memory.refusal(r), "");
+  EXPECT_EQ(r.reserve_elements(), 3 * 2 * (2 * (12 + 4 + 4) + 4)) << "gates, before reset, h before; y of the first";
+  r.weights[1].recurrent = at(500, {12, 5});
+  EXPECT_EQ(memory.refusal(r),
+            "dnn.rnn_forward: weights[1].recurrent is 12 x 5; expected 12 x 4, as there are rows for each gate");
+  EXPECT_EQ(r.reserve_elements(), 0);
+  r.weights[1] = second, r.weights[0].projection = at(600, {4, 4});
+  EXPECT_EQ(memory.refusal(r),
+            "dnn.rnn_forward: weights[0].projection is given to a GRU; expected an LSTM, or no projection");
+  r.weights[0] = first, r.weights[0].input_bias = at(600, {12});
+  EXPECT_EQ(memory.refusal(r), "dnn.rnn_forward: weights[0].input_bias is given; expected recurrent_bias also");
+  r.weights[0] = first, r.last_h = at(600, {2, 2, 5});
+  EXPECT_EQ(memory.refusal(r), "dnn.rnn_forward: last_h is 2 x 2 x 5; expected 2 x 2 x 4");
+  r.last_h = at(600, {2, 2, 4}), r.last_c = at(700, {2, 2, 4});
+  EXPECT_EQ(memory.refusal(r), "dnn.rnn_forward: last_c is given; expected an LSTM, or none");
+  r.last_c = {}, r.reserve = at(700, {100});
+  EXPECT_EQ(memory.refusal(r), "dnn.rnn_forward: reserve is 100; expected 264, see reserve_elements");
+  r.reserve = {}, r.last_h = at(498, {2, 2, 4});
+  EXPECT_EQ(memory.refusal(r).find("dnn.rnn_forward: last_h overlaps weights[1].recurrent"), 0u) << memory.refusal(r);
+}
+
+TEST_F(dnn_refusals, know_that_states_of_layers_lie_in_one_tensor) {
+  const rnn_weights w{.input = at(200, {12, 4}), .recurrent = at(300, {12, 4})};
+  const auto h = at(400, {2, 2, 4});
+  rnn_forward r{.x = at(0, {3, 2, 4}), .y = at(100, {3, 2, 4}), .weights = {w, w}, .cell = recurrent_cell::gru};
+  r.initial_h = h, r.last_h = h;
+  EXPECT_EQ(memory.refusal(r), "") << "the last states may replace the first";
+  r.last_h = at(404, {2, 2, 4});
+  EXPECT_NE(memory.refusal(r).find("last_h overlaps initial_h"), std::string::npos) << memory.refusal(r);
+  r.last_h = tensor<float>(buffer<float>(memory.at<float>(400, 16).range), {2, 2, 4}, {4, 8, 1});
+  EXPECT_EQ(memory.refusal(r),
+            "dnn.rnn_forward: last_h has layers that lie among each other; expected states of one layer behind those "
+            "of another");
+  const tensor<float> beyond(buffer<float>(memory.at<float>(400, 15).range), {2, 2, 4});
+  r.last_h = beyond;
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: last_h"), std::string::npos) << memory.refusal(r);
+  r.last_h = {}, r.initial_h = beyond;
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: initial_h"), std::string::npos) << memory.refusal(r);
+  r.initial_h = h, r.reserve = tensor<float>(buffer<float>(memory.at<float>(600, 15).range), {r.reserve_elements()});
+  EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: reserve"), std::string::npos) << memory.refusal(r);
+  r.reserve = at(404, {r.reserve_elements()});
+  EXPECT_NE(memory.refusal(r).find("reserve overlaps initial_h"), std::string::npos) << memory.refusal(r);
+}
+
 }  // namespace
 }  // namespace troupe::dnn

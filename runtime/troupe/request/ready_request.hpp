@@ -50,35 +50,50 @@ const memory_range* range_at(const R& r, const void* place) {
   return found;
 }
 
-/// Returns the name of the field with the operand that is at this place of what is sent.
+/// Calls `f(name, place, range)` for each operand of a ready request: "filters", or "weights[1].input" of a list.
+template <ready_request R, class V>
+void each_ready_operand(const R& ready, V&& f) {
+  R::visit_fields(ready, [&](std::string_view names, const auto&... all) {
+    std::size_t i = 0;
+    const auto look = [&]<class F>(const F& field) {
+      const std::string_view name = nth_name(names, i++);
+      if constexpr (operands_in<F>::any)
+        operands_in<F>::visit(field, [&](const void* at, const memory_range& range, const auto&...) {
+          std::string whole(name);
+          if constexpr (requires { operands_in<F>::text_of(field, at); }) whole += operands_in<F>::text_of(field, at);
+          f(std::string_view(whole), at, range);
+        });
+    };
+    (look(all), ...);
+  });
+}
+
+/// Returns the name of the field with the operand that is at this place of what is sent: one with the same memory, or
+/// otherwise with memory around it.
 template <ready_request R>
 std::string ready_field_name(const void* both, const void* field) {
   const auto& [ready, sent] = *static_cast<const ready_and_sent<R>*>(both);
   if (std::string own = field_name<R>(&ready, field); own != "?") return own;
   const memory_range* const range = range_at(sent, field);
-  std::string out;
+  std::string same, around;
   if (range != nullptr)
-    R::visit_fields(ready, [&](std::string_view names, const auto&... f) {
-      std::size_t i = 0;
-      const auto look = [&]<class F>(const F& of) {
-        if constexpr (operands_in<F>::any)
-          operands_in<F>::visit(of, [&](const void*, const memory_range& own, const auto&...) {
-            if (own.address == range->address && own.bytes == range->bytes && own.owner.get() == range->owner.get() &&
-                out.find(nth_name(names, i)) == std::string::npos)
-              out.append(out.empty() ? "" : " and ").append(nth_name(names, i));
-          });
-        ++i;
-      };
-      (look(f), ...);
+    each_ready_operand(ready, [&](std::string_view name, const void*, const memory_range& own) {
+      const std::uint64_t begin = range->address - own.address;
+      if (own.owner.get() != range->owner.get() || begin > own.bytes || range->bytes > own.bytes - begin) return;
+      std::string& to = begin == 0 && own.bytes == range->bytes ? same : around;
+      if (to.find(name) == std::string::npos) to.append(to.empty() ? "" : " and ").append(name);
     });
-  return out.empty() ? field_name<sent_as<R>>(&sent, field) : out;
+  return !same.empty() ? same : !around.empty() ? around : field_name<sent_as<R>>(&sent, field);
 }
 
-/// Returns the address of the field with this name; null if there is none.
+/// Returns the address of the field with this name, or of the operand in a list; null if there is none.
 template <ready_request R>
 const void* find_ready_field(const void* both, std::string_view name) {
   const R& ready = static_cast<const ready_and_sent<R>*>(both)->ready;
   const void* out = nullptr;
+  each_ready_operand(ready, [&](std::string_view own, const void* at, const memory_range&) {
+    if (own == name) out = at;
+  });
   R::visit_fields(ready, [&](std::string_view names, const auto&... f) {
     std::size_t i = 0;
     ((nth_name(names, i) == name ? void(out = &f) : void(), ++i), ...);

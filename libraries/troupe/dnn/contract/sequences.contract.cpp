@@ -55,5 +55,41 @@ struct alignment {
 using dnn_sequence_cases = testing::Types<recurrent_layer, alignment>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, library_actor, dnn_sequence_cases);
 
+// Two layers that add what they get to their state, times 2 and times 3, with two requests that share a reserve.
+TEST(ready_layers, go_forward_and_backward) {
+  runtime rt;
+  const device gpu = rt.open_device();
+  const auto numbers = [&](const std::vector<float>& n) { return gpu.upload(n); };
+  const auto read_back = [&](const tensor<float>& t) { return gpu.download(t.memory()).get().value(); };
+  const tensor x(numbers({1, 2}), {2, 1, 1}), y(gpu.alloc<float>(2), {2, 1, 1}), last(gpu.alloc<float>(2), {2, 1, 1});
+  const tensor by_two(numbers({2}), {1, 1}), by_three(numbers({3}), {1, 1}), once(numbers({1}), {1, 1});
+  dnn::rnn_forward forward{.x = x,
+                           .y = y,
+                           .weights = {{.input = by_two, .recurrent = once}, {.input = by_three, .recurrent = once}},
+                           .cell = dnn::recurrent_cell::relu,
+                           .last_h = last};
+  const std::int64_t kept = forward.reserve_elements();
+  const tensor reserve(gpu.alloc<float>(kept), {kept});
+  forward.reserve = reserve;
+  EXPECT_TRUE(gpu.tell(forward));
+  const tensor dy(numbers({0, 1}), {2, 1, 1}), dx(gpu.alloc<float>(2), {2, 1, 1});
+  const tensor dfirst(gpu.alloc<float>(1), {1, 1}), dsecond(gpu.alloc<float>(1), {1, 1});
+  const tensor r1(gpu.alloc<float>(1), {1, 1}), r2(gpu.alloc<float>(1), {1, 1});
+  EXPECT_OK(
+      gpu.ask(dnn::rnn_backward{.dy = dy,
+                                .x = x,
+                                .reserve = reserve,
+                                .dx = dx,
+                                .weights = forward.weights,
+                                .dweights = {{.input = dfirst, .recurrent = r1}, {.input = dsecond, .recurrent = r2}},
+                                .cell = forward.cell})
+          .get());
+  EXPECT_EQ(read_back(y), (std::vector<float>{6, 24}));
+  EXPECT_EQ(read_back(last), (std::vector<float>{6, 24}));
+  EXPECT_EQ(read_back(dx), (std::vector<float>{12, 6}));
+  EXPECT_EQ(read_back(dfirst), (std::vector<float>{12}));
+  EXPECT_EQ(read_back(dsecond), (std::vector<float>{8}));
+}
+
 }  // namespace
 }  // namespace troupe::whole

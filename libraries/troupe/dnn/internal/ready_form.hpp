@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <troupe/dnn/computation.hpp>
 #include <utility>
@@ -14,6 +15,12 @@ struct wanted_extents {
   std::size_t rank = 0;
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::span<const std::int64_t> all() const noexcept { return {extents.data(), rank}; }
+  /// Those of this value.
+  static wanted_extents of(const value& v) noexcept {
+    wanted_extents out{.rank = v.rank()};
+    std::copy(v.extents().begin(), v.extents().end(), out.extents.begin());
+    return out;
+  }
 };
 /// 1 x channels x 1 ..., as a value that has channels needs.
 wanted_extents of_channels(const value& x, std::int64_t channels) noexcept;

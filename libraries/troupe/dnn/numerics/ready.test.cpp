@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Ready requests of all types, each with all of its fields and with changes of them, compared with the reference.
+#include <troupe/dnn/testing/all_ready_cases.hpp>
 #include <troupe/dnn/testing/numerics.hpp>
-#include <troupe/dnn/testing/ready_norm_cases.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -14,12 +14,19 @@ class dnn_ready_requests : public dnn_numerics {
  protected:
   // Positive numbers, as variances and inverse deviations are.
   tensor_source tensors_of(dtype type) {
-    return [this, type](const extents& e) {
-      stored_tensor& t = stored(type, e);
-      t.fill([&] { return 0.8 + 0.7 * random.value(); });
-      const auto o = t.operand<access_mode::read>();
-      return place_of_tensor{o.range(), o.shape(), type};
-    };
+    return {[this, type](const extents& e) {
+              stored_tensor& t = stored(type, e);
+              t.fill([&] { return 0.8 + 0.7 * random.value(); });
+              return place_of(t);
+            },
+            [this](const extents& e, const std::vector<std::int32_t>& numbers) {
+              stored_tensor& t = stored(dtype::i32, e);
+              t.fill([&, next = numbers.begin()]() mutable { return *next++; });
+              return place_of(t);
+            }};
+  }
+  static place_of_tensor place_of(stored_tensor& t) {
+    return {t.operand<access_mode::read>().range(), t.shape(), t.type()};
   }
 };
 TYPED_TEST_SUITE(dnn_ready_requests, all_ready_cases);

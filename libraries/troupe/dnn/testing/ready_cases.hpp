@@ -8,7 +8,7 @@
 #include <vector>
 
 /// One instance of each ready request in which every field matters, and a change of each field. A further request joins
-/// with a struct, and its place in `all_ready_cases`.
+/// with a struct, and its place in `all_ready_cases` (all_ready_cases.hpp).
 namespace troupe::dnn::testing {
 
 /// A tensor in memory, as an operand of any kind.
@@ -25,8 +25,13 @@ struct place_of_tensor {
     return any_operand<M>(range, shape, type);
   }
 };
-/// Makes tensors of random numbers.
-using tensor_source = std::function<place_of_tensor(const std::vector<std::int64_t>& extents)>;
+/// Makes tensors of random numbers, and of given i32.
+struct tensor_source {
+  using extents = std::vector<std::int64_t>;
+  std::function<place_of_tensor(const extents&)> random;
+  std::function<place_of_tensor(const extents&, const std::vector<std::int32_t>& numbers)> whole;
+  place_of_tensor operator()(const extents& e) const { return random(e); }
+};
 
 template <class R>
 struct change {
@@ -35,6 +40,7 @@ struct change {
 };
 
 #define TROUPE_OTHER(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = t(__VA_ARGS__); }}
+#define TROUPE_WHOLE(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = t.whole(__VA_ARGS__); }}
 #define TROUPE_SET(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = __VA_ARGS__; }}
 #define TROUPE_NONE(FIELD) {#FIELD, [=](auto& r) { r.FIELD = {}; }}
 #define TROUPE_WORKSPACE {"workspace", [](auto& r) { r.workspace = 1 << 30; }}

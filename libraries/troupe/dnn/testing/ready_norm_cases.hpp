@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <troupe/dnn/testing/ready_cases.hpp>
 
 namespace troupe::dnn::testing {
@@ -356,13 +354,5 @@ struct instance_norm_backward_case {
     return changes_of_backward<request>(t, {3, 4}, {4});
   }
 };
-
-using all_ready_cases =
-    ::testing::Types<conv_forward_case, conv_data_backward_case, conv_weight_backward_case, batch_norm_training_case,
-                     batch_norm_inference_case, batch_norm_backward_case, layer_norm_forward_case,
-                     layer_norm_backward_case, rms_norm_forward_case, rms_norm_backward_case, group_norm_forward_case,
-                     group_norm_backward_case, instance_norm_forward_case, instance_norm_backward_case,
-                     pool_forward_case, pool_backward_case, softmax_forward_case, softmax_backward_case,
-                     activation_forward_case, activation_backward_case, reduction_case, transform_case>;
 
 }  // namespace troupe::dnn::testing

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What the fields of a request beside its graph do on every engine.
+#include <troupe/dnn/testing/numerics.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+class dnn_fields : public dnn_numerics {
+ protected:
+  // A graph that no engine computes in one step, without memory between.
+  computation two_steps() {
+    const value x = given(dtype::f32, {8, 8}), w = given(dtype::f32, {8, 8});
+    stored_tensor& y = stored(dtype::f16, {8, 8});
+    return {.graph = {{softmax(transpose(product(x, w), {1, 0}), 1), y.operand<access_mode::write>()}}};
+  }
+  std::string refusal(const computation& r) {
+    const auto done = engine->run(r);
+    return done ? "" : done.error().text();
+  }
+};
+
+TEST_F(dnn_fields, let_engines_be_quicker_within_what_they_allow) {
+  for (const precision p : {precision::exact, precision::tf32})
+    for (const repeatability a : {repeatability::always, repeatability::not_needed})
+      for (const choice c : {choice::recommended, choice::measured}) {
+        computation r = two_steps();
+        r.precision = p, r.repeatability = a, r.choice = c;
+        expect_computed(r, p == precision::exact ? 1e-4 : 1e-2);
+      }
+}
+
+TEST_F(dnn_fields, refuse_more_steps_than_one) {
+  computation r = two_steps();
+  r.fusion = fusion::required;
+  EXPECT_NE(refusal(r).find("dnn.computation: fusion is required"), std::string::npos) << refusal(r);
+  const value x = given(dtype::f32, {50});
+  r.graph = {{tanh(x) * x, stored(dtype::f32, {50}).operand<access_mode::write>()}};
+  expect_computed(r, 1e-5);
+}
+
+TEST_F(dnn_fields, refuse_more_memory_than_the_workspace) {
+  computation r = two_steps();
+  const auto needs = engine->run(prepare::of(r));
+  ASSERT_TRUE(needs);
+  ASSERT_GT(*needs, 0u);
+  r.workspace = *needs - 1;
+  EXPECT_NE(refusal(r).find("dnn.computation: workspace is"), std::string::npos) << refusal(r);
+  r.workspace = *needs;
+  expect_computed(r, 1e-4);
+}
+
+}  // namespace
+}  // namespace troupe::dnn

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/computation.hpp>
+
+/// Dropout as requests. No mask is stored: the same seed and offset give the same one again, on every engine.
+namespace troupe::dnn {
+
+/// y = x / (1 - probability), or 0 with this probability.
+struct dropout_forward {
+  in_any x;
+  out_any y;
+  double probability;
+  std::uint64_t seed = 0;    ///< part of the plan, as the offset is
+  std::uint64_t offset = 0;  ///< of the first element, in the numbers that a seed has
+  /// Instead of the seed: 2 or 4 words of u32 or i32, which are read when the request runs, see random_seed.
+  std::optional<in_any> words = {};
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, workspace)
+  computation sent() const;
+};
+/// dx from dy, with what the forward request was given.
+struct dropout_backward {
+  in_any dy;
+  out_any dx;
+  double probability;
+  std::uint64_t seed = 0, offset = 0;
+  std::optional<in_any> words = {};
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/resampling.hpp>
+
+/// Normalisation across channels and resampling as requests.
+namespace troupe::dnn {
+
+/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in the channels that an element sees.
+struct lrn_forward {
+  in_any x;
+  out_any y;
+  std::int64_t size = 5;  ///< channels that are seen, see response_norm_options
+  double alpha = 1e-4, beta = 0.75, k = 2;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, workspace)
+  computation sent() const;
+};
+/// dx from dy and x.
+struct lrn_backward {
+  in_any dy, x;
+  out_any dx;
+  std::int64_t size = 5;
+  double alpha = 1e-4, beta = 0.75, k = 2;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.lrn_backward", dy, x, dx, size, alpha, beta, k, workspace)
+  computation sent() const;
+};
+
+/// y = x with the spatial extents of y.
+struct resample_forward {
+  in_any x;
+  out_any y;
+  resampling_kind kind = resampling_kind::linear;
+  bool aligned_corners = false;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, workspace)
+  computation sent() const;
+};
+/// dx, which has the extents of x, from dy.
+struct resample_backward {
+  in_any dy;
+  out_any dx;
+  resampling_kind kind = resampling_kind::linear;
+  bool aligned_corners = false;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn
