@@ -267,6 +267,38 @@ TEST_F(dnn_differentiation, of_half_types_convert_factors_alone) {
   }
 }
 
+// As cuDNN computes it: y and its gradient, and what the gradient gives, are rounded to the half type, and nothing else
+// reads them.
+TEST_F(dnn_differentiation, of_attention_in_a_half_type_use_what_is_rounded) {
+  const auto half = [](std::uint64_t at) {
+    return value(in_any(memory_range{{}, at, 1024}, {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}},
+                        dtype::f16));
+  };
+  const value q = half(1024), k = half(2048), v = half(3072);
+  const value y = convert(attention(q, k, v).y, dtype::f16);
+  const all_values slopes = gradients(reduce(y * y, reduction_kind::mean, {0, 1, 2, 3}), {q, k, v});
+  std::vector<written> to;
+  for (const value& s : slopes)
+    to.push_back({s, out_any(memory_range{{}, 4096 + 1024 * to.size(), 1024},
+                             {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}}, dtype::f32)});
+  const graph g(to);
+  ASSERT_FALSE(g.refused());
+  const auto node_of = [&](op what) {
+    return *std::find_if(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) { return n.what == what; });
+  };
+  const auto readers_of = [&](std::uint16_t tensor) {
+    std::vector<op> out;
+    for (const seen_node& n : g.nodes())
+      for (std::size_t i = 0; i < n.input_count; ++i)
+        if (n.inputs[i] == tensor) out.push_back(n.what);
+    return out;
+  };
+  const seen_node forward = node_of(op::attention), back = node_of(op::attention_gradient);
+  EXPECT_EQ(readers_of(forward.outputs[0]), std::vector{op::convert});
+  for (const std::size_t i : {0, 1}) EXPECT_EQ(g.tensors()[back.inputs[i]].type, dtype::f16) << "input " << i;
+  for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});
+}
+
 TEST_F(dnn_differentiation, what_has_no_gradient_is_refused_by_name) {
   variable &x = any({4, 4}), &other = any({4});
   const auto sum = [](const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); };

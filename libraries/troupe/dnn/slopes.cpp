@@ -250,14 +250,17 @@ void way::follow_attention() {
   if (!has_only_the_first()) return;
   const auto f = node_.numbers.as<attention_form>();
   if (f.has_pages != 0) return refuse("attention with pages");
-  // Engines compute it fastest where y and its gradient have the type of the other tensors.
-  const value y = p_.rounded.value_or(out(0));
-  std::vector<value> inputs{is_half(y.type()) ? convert(dy(), y.type()) : dy(), y, out(1)};
+  // cuDNN computes it where y, its gradient and what the gradient gives are rounded to the half type of the others.
+  const dtype type = in(0).type();
+  const bool is_rounded = is_half(type) && p_.rounded && p_.rounded->type() == type;
+  const auto as_given = [&](const value& v) { return is_rounded ? convert(v, type) : v; };
+  std::vector<value> inputs{as_given(dy()), is_rounded ? *p_.rounded : out(0), out(1)};
   inputs.insert(inputs.end(), node_.inputs.begin(), node_.inputs.end());
-  const bool has_bias = f.has_bias != 0;
-  const auto all = has_bias ? made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2), &in(3)})
-                            : made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2)});
-  for (std::size_t i = 0; i < all.size(); ++i) give(i, [&] { return all[i]; });
+  const auto all = f.has_bias != 0
+                       ? made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2), &in(3)})
+                       : made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2)});
+  for (std::size_t i = 0; i < 3; ++i) give(i, [&] { return as_given(all[i]); });
+  if (f.has_bias != 0) give(3, [&] { return all[3]; });
 }
 
 void way::follow_recurrence() {
