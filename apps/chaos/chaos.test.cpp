@@ -113,6 +113,11 @@ TEST(chaos_report, is_good_only_if_every_part_is) {
   r = some_report();
   r.answered.right = 0;
   EXPECT_FALSE(r.good()) << "nothing was shown";
+  r = some_report();
+  r.is_training = true;
+  EXPECT_FALSE(r.good()) << "no training was completed";
+  r.trained.trainings = 1;
+  EXPECT_TRUE(r.good());
 }
 
 TEST(chaos_report, sums_up_recoveries_by_kind) {

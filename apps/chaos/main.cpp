@@ -34,6 +34,7 @@ const apps::grammar& arguments_of_chaos() {
       {"--rate", "N", "faults per second at most: {}. Each waits for the recovery from the last", {0.1, 10'000, 100}},
       {"--at-once", "", "does not wait for recovery: faults may arrive faster than workers recover"},
       {"--clients", "N", "clients that ask continuously: {}", {1, 64, 4}},
+      {"--train", "", "trains a network meanwhile: each training must end with the same bits as one without faults"},
       {"--standbys", "N", "standby workers, ready to take over: {}", {0, 8, 1}},
       {"--json", "", "prints only one JSON document, at the end"}};
   static const apps::grammar all{
@@ -50,6 +51,7 @@ Touches only processes that it started.
   troupe chaos --kinds kill_worker,garbage --seed 7
   troupe chaos --faults 2000 --json | jq .answers
   troupe chaos --device cuda:0 --faults 200
+  troupe chaos --train --faults 1000 --rate 20
 
 Dying workers print messages to standard error; this is expected.
 
@@ -115,6 +117,7 @@ result<arguments> parse(std::span<const char* const> given) {
       .per_second = *rate,
       .one_at_a_time = !c.has("--at-once"),
       .clients = *clients,
+      .training = c.has("--train"),
       .device = {
           .engine = device.engine, .ordinal = device.ordinal, .standbys = static_cast<std::uint32_t>(*standbys)}};
   if (counted) a.chaos.faults = static_cast<std::uint64_t>(*faults);

@@ -59,7 +59,8 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                    {.clients = s.clients,
                     .seed = s.seed,
                     .numbers = !has(s.kinds, faults::kind::garbage),
-                    .wild_writes = s.kinds.empty()},
+                    .wild_writes = s.kinds.empty(),
+                    .training = s.training},
                    told);
   r.device = gpu.name();
   r.libraries = clients.libraries();
@@ -81,6 +82,8 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
   r.seconds = passed_s();
   sum_up(r, storm.record());
   r.answered = told.counts();
+  r.trained = clients.trained();
+  r.is_training = s.training;
   r.complaint = told.first_complaint();
   return serves(gpu);
 }

@@ -18,6 +18,7 @@ struct settings {
   double per_second = 100;                       ///< an upper limit: each fault waits for the recovery from the last
   bool one_at_a_time = true;
   int clients = 4;
+  bool training = false;               ///< a network is trained meanwhile: see `trainer`
   troupe::device_options device = {};  ///< limits are set by `run`
 };
 
@@ -43,12 +44,17 @@ struct report {
   std::string libraries;
   answer_counts answered;
   std::array<kind_report, troupe::faults::kind_count> by_kind;
+  training_counts trained = {};
   std::uint64_t restarts = 0;  ///< workers lost while they served
   std::string complaint;       ///< the first wrong, lost or unexpected answer
   std::string leaks;           ///< what is left after everything has ended
   std::string close;           ///< why closing failed
 
-  bool good() const noexcept { return answered.good() && leaks.empty() && close.empty() && answered.right > 0; }
+  bool is_training = false;  ///< a training was asked for: at least one must be completed
+  bool good() const noexcept {
+    return answered.good() && leaks.empty() && close.empty() && answered.right > 0 &&
+           (!is_training || trained.trainings > 0);
+  }
   kind_report all() const;
 };
 

@@ -73,6 +73,10 @@ std::string table(const report& r, const terminal& t) {
       " workers lost while they served, in " + time_text(t, r.seconds) +
       ". Recovery: from the fault to the first answer of the next worker. Lost data: answered "
       "context_lost, as expected.");
+  if (const training_counts& c = r.trained; r.is_training)
+    say(grouped(c.trainings) + " trainings of a network, of " + grouped(c.steps) + " steps, while " +
+        grouped(c.workers_lost) + " workers were lost; " + grouped(c.sent_again) +
+        " more steps were sent again. Each must have the losses and weights of one without faults, bit by bit.");
   if (all.missed > 0) say(grouped(all.missed) + " more faults had nothing to hit: no standby, or no worker yet.");
   if (!r.complaint.empty()) say("first complaint: " + r.complaint);
   if (!r.leaks.empty()) say("left over at the end: " + r.leaks);
@@ -87,7 +91,12 @@ std::string json(const report& r) {
   const answer_counts& a = r.answered;
   out.key("answers").begin_object().member("asked", a.asked).member("right", a.right).member("data_lost", a.failed);
   out.member("wrong", a.wrong).member("unexpected", a.unexpected).member("twice", a.twice).member("none", a.lost);
-  out.end_object().key("all").begin_object();
+  out.end_object();
+  if (const training_counts& c = r.trained; r.is_training) {
+    out.key("training").begin_object().member("trainings", c.trainings).member("steps", c.steps);
+    out.member("sent_again", c.sent_again).member("workers_lost", c.workers_lost).end_object();
+  }
+  out.key("all").begin_object();
   write(out, r.all());
   out.end_object().key("kinds").begin_array();
   for (const troupe::faults::kind k : troupe::faults::all_kinds()) {

@@ -8,6 +8,7 @@
 #include <troupe/blas/blas.hpp>
 #include <troupe/device/matrix_copy.hpp>
 #include <troupe/device/sealing.hpp>
+#include <troupe/dnn/dnn.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/fft/fft.hpp>
 #include <troupe/jit/jit.hpp>
@@ -269,6 +270,12 @@ bool workload::has_jit() const { return static_cast<bool>(jit::compile(gpu_, sax
 
 bool workload::has_faults() const { return static_cast<bool>(gpu_.ask(faults::hang{.milliseconds = 1}).get()); }
 
+bool workload::has_dnn() const {
+  const auto x = gpu_.alloc<float>(1);
+  gpu_.fill(x, 1.f);
+  return static_cast<bool>(gpu_.ask(dnn::computation{{write(dnn::read(x) + 1, x)}}).get());
+}
+
 workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), load_(l), answers_(to) {
   load_.blas = l.blas && has_blas();
   load_.fft = l.fft && has_fft();
@@ -277,6 +284,11 @@ workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), l
   if (load_.blas) libraries_ += ", blas";
   if (load_.fft) libraries_ += ", fft";
   if (load_.jit) libraries_ += ", jit";
+  if (l.training && has_dnn()) {
+    libraries_ += ", dnn";
+    trainer_ = std::make_unique<trainer>(gpu, to);
+    trainer_->start();
+  }
   std::mt19937_64 seeds(l.seed);
   for (int i = 0; i < l.clients; ++i)
     threads_.emplace_back([this, seed = seeds()] { client(gpu_, load_, seed, answers_).run(over_); });
@@ -288,6 +300,7 @@ void workload::stop() {
   over_.store(true);
   for (std::thread& t : threads_)
     if (t.joinable()) t.join();
+  if (trainer_) trainer_->stop();
 }
 
 }  // namespace chaos

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <apps/chaos/answers.hpp>
+#include <apps/chaos/training.hpp>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -17,6 +19,8 @@ struct load {
   bool blas = true, fft = true, jit = true;  ///< if the device has them
   /// Occasionally a kernel writes to sealed memory, which must not change.
   bool wild_writes = true;
+  /// A network is trained beside the clients, if the device has dnn: see `trainer`.
+  bool training = false;
 };
 
 /// Clients that continuously send computations with known results and judge every answer. Each queues a few
@@ -29,14 +33,16 @@ class workload {
   workload(const workload&) = delete;
   void stop();
 
-  /// Returns the libraries in use: "memory, blas, fft, jit".
+  /// Returns the libraries in use: "memory, blas, fft, jit, dnn".
   const std::string& libraries() const noexcept { return libraries_; }
+  training_counts trained() const { return trainer_ ? trainer_->counts() : training_counts(); }
 
  private:
   bool has_blas() const;
   bool has_fft() const;
   bool has_jit() const;
   bool has_faults() const;
+  bool has_dnn() const;
 
   troupe::device gpu_;
   load load_;
@@ -44,6 +50,7 @@ class workload {
   std::string libraries_ = "memory";
   std::atomic<bool> over_{false};
   std::vector<std::thread> threads_;
+  std::unique_ptr<trainer> trainer_;
 };
 
 }  // namespace chaos

@@ -3,6 +3,7 @@
 // The worker program. The library launches it with descriptor 3 connected to the application.
 #include <unistd.h>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
@@ -37,6 +38,9 @@ int describe(F&& what) {
 int serve() {
   // A worker ends without flushing, so lines that kernels and engines print must reach a file or pipe one by one.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  // Threads of an OpenMP that a vendor's library brings would compute nothing on all cores for milliseconds after each
+  // call, and keep them from the engine's own threads. There is one thread yet, so the environment can be changed.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
     std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n%s",

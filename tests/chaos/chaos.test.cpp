@@ -57,6 +57,16 @@ TEST_F(storms, of_all_kinds_break_no_answer) {
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
+TEST_F(storms, of_all_kinds_change_no_bit_of_a_training) {
+  const report r =
+      expect_good({.seconds = 60, .faults = 100, .seed = 12, .per_second = 25, .clients = 1, .training = true});
+  EXPECT_GE(r.all().injected, 100u);
+  EXPECT_GE(r.trained.trainings, 1u);
+  EXPECT_GE(r.trained.workers_lost, 10u) << "too few faults came while it trained";
+  EXPECT_GT(r.trained.sent_again, 0u);
+  std::printf("%s", table(r, apps::terminal()).c_str());
+}
+
 TEST_F(storms, faster_than_recovery_break_no_answer) {
   expect_good({.seconds = 4, .seed = 2, .per_second = 500, .one_at_a_time = false});
 }

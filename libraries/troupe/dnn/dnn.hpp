@@ -8,6 +8,7 @@
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/convolution.hpp>
 #include <troupe/dnn/ctc.hpp>
+#include <troupe/dnn/differentiation.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/pooling.hpp>

@@ -39,6 +39,8 @@ class value {
 
   const detail::producer& from() const noexcept { return *from_; }
   std::uint8_t output() const noexcept { return output_; }
+  /// Returns another output of the operation that gave this one.
+  value sibling(std::uint8_t output) const noexcept { return value(from_, output); }
 
  private:
   std::shared_ptr<const detail::producer> from_;

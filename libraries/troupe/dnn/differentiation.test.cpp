@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that are derived, compared with finite differences of what the reference says of the loss.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <random>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/testing/variable.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+using all_values = std::vector<value>;
+
+class dnn_differentiation : public ::testing::Test {
+ protected:
+  variable& any(const extents& shape, double least = -1, double most = 1) {
+    std::int64_t n = 1;
+    for (const std::int64_t e : shape) n *= e;
+    variable& out = all_.emplace_back(std::vector<double>(static_cast<std::size_t>(n)), shape);
+    std::uniform_real_distribution<double> values(least, most);
+    for (double& x : out.numbers) x = values(random_);
+    return out;
+  }
+  // A loss in which every element of y has another weight.
+  static value loss_of(const value& y) {
+    const value weighted = y * (random_uniform(y.extents(), random_seed(3)) + 0.5);
+    std::vector<std::size_t> over(y.rank());
+    for (std::size_t i = 0; i < over.size(); ++i) over[i] = i;
+    return reduce(weighted, reduction_kind::sum, over);
+  }
+  // The gradients of loss_of(y(...)) with respect to all variables.
+  void expect_gradients(const std::vector<variable*>& of, const std::function<value(const all_values&)>& y) {
+    const auto loss = [&] {
+      all_values read;
+      for (const variable* v : of) read.push_back(v->read());
+      return std::pair(loss_of(y(read)), read);
+    };
+    const auto [l, read] = loss();
+    ASSERT_EQ(l.why_refused(), "");
+    const all_values slopes = gradients(l, read);
+    ASSERT_EQ(slopes.size(), of.size());
+    constexpr double step = 1e-5;
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      ASSERT_EQ(slopes[k].why_refused(), "") << "variable " << k;
+      ASSERT_EQ(extents(slopes[k].extents().begin(), slopes[k].extents().end()), of[k]->shape) << "variable " << k;
+      const std::vector<double> got = values_of(slopes[k]);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        double& x = of[k]->numbers[i];
+        const double before = x;
+        x = before + step;
+        const double above = values_of(loss().first)[0];
+        x = before - step;
+        const double below = values_of(loss().first)[0];
+        x = before;
+        EXPECT_NEAR(got[i], (above - below) / (2 * step), 1e-5 * std::max(1.0, std::fabs(got[i])))
+            << "element " << i << " of variable " << k;
+      }
+    }
+  }
+
+ private:
+  std::mt19937_64 random_{7};
+  std::deque<variable> all_;
+};
+
+TEST_F(dnn_differentiation, of_every_function_of_elements) {
+  using function_op = epilogue::op;
+  std::size_t counts[4] = {};
+  for (function_op f = function_op::negate; is_known(f); f = static_cast<function_op>(static_cast<int>(f) + 1)) {
+    if (!is_function(f) || (f >= function_op::d_relu && f <= function_op::d_hard_swish) ||
+        f == function_op::d_leaky_relu || f == function_op::d_elu)
+      continue;
+    SCOPED_TRACE(to_string(f));
+    const bool positive = f == function_op::logarithm || f == function_op::square_root || f == function_op::power ||
+                          f == function_op::modulo;
+    const double least = positive ? 0.3 : -1.5;
+    variable &a = any({2, 5}, least, 1.5), &b = any({2, 5}, least, 1.5), &c = any({2, 5}, least, 1.5);
+    const std::size_t n = epilogue::info(f).arguments;
+    ++counts[n];
+    if (n == 1) expect_gradients({&a}, [f](const all_values& v) { return pointwise(f, v[0]); });
+    if (n == 2) expect_gradients({&a, &b}, [f](const all_values& v) { return pointwise(f, v[0], v[1]); });
+    if (n == 3)
+      expect_gradients({&a, &b, &c}, [f](const all_values& v) { return pointwise(f, less(v[0], 0.1), v[1], v[2]); });
+  }
+  EXPECT_GE(counts[1], 20u);
+  EXPECT_GE(counts[2], 14u);
+  EXPECT_EQ(counts[3], 1u);
+}
+
+TEST_F(dnn_differentiation, of_elements_that_are_combined_with_all) {
+  variable &x = any({3, 4, 2}), &row = any({1, 4, 1}), &one = any({1, 1, 1});
+  expect_gradients({&x, &row, &one}, [](const all_values& v) { return (v[0] + v[1]) * v[2] - 3 * v[1] / 2; });
+  expect_gradients({&row, &one}, [](const all_values& v) { return v[0] * v[1] + 1; });
+  // A slope that is the same everywhere belongs to elements that are combined with many.
+  expect_gradients({&row},
+                   [&x](const all_values& v) { return reduce(x.read() + v[0], reduction_kind::mean, {0, 1, 2}); });
+  expect_gradients({&row}, [&x](const all_values& v) { return reduce(x.read() * v[0], reduction_kind::mean, {0, 1}); });
+}
+
+TEST_F(dnn_differentiation, of_values_that_are_used_often) {
+  expect_gradients({&any({3, 3})}, [](const all_values& v) {
+    const value y = tanh(v[0]), z = y * y + v[0];
+    return z * y + exp(z) - product(z, transpose(y, {1, 0})) + reduce(z, reduction_kind::sum, {0, 1});
+  });
+}
+
+TEST_F(dnn_differentiation, of_convolutions_and_of_their_gradients) {
+  const convolution_options o{.padding = {2, 0}, .padding_after = {0, 1}, .stride = {1, 2}, .groups = 2};
+  variable &x = any({2, 4, 5, 4}), &filters = any({6, 2, 3, 2});
+  expect_gradients({&x, &filters}, [&](const all_values& v) { return convolution(v[0], v[1], o); });
+  const extents y = [&] {
+    const value c = convolution(x.read(), filters.read(), o);
+    return extents(c.extents().begin(), c.extents().end());
+  }();
+  variable& dy = any(y);
+  expect_gradients({&dy, &filters},
+                   [&](const all_values& v) { return convolution_data_gradient(v[0], v[1], x.shape, o); });
+  expect_gradients({&dy, &x},
+                   [&](const all_values& v) { return convolution_weight_gradient(v[0], v[1], filters.shape, o); });
+  expect_gradients({&any({2, 3, 4}), &any({3, 2, 3})}, [](const all_values& v) {
+    return transposed_convolution(v[0], v[1], {.padding = 1, .stride = 2}, 1);
+  });
+}
+
+TEST_F(dnn_differentiation, of_products_of_one_matrix_with_many) {
+  expect_gradients({&any({2, 3, 4}), &any({1, 4, 2})}, [](const all_values& v) { return product(v[0], v[1]); });
+  expect_gradients({&any({1, 3, 4}), &any({3, 4, 2})}, [](const all_values& v) { return product(v[0], v[1]); });
+}
+
+TEST_F(dnn_differentiation, of_reductions) {
+  using enum reduction_kind;
+  for (const reduction_kind kind : {sum, mean, maximum, minimum, absolute_maximum, norm1, norm2}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    expect_gradients({&any({3, 4, 2})}, [kind](const all_values& v) { return reduce(v[0], kind, {0, 2}); });
+    expect_gradients({&any({3, 1})}, [kind](const all_values& v) { return reduce(v[0], kind, {1}); });
+  }
+}
+
+TEST_F(dnn_differentiation, a_largest_element_that_comes_twice_shares_its_gradient) {
+  variable x{{1, 3, 3, 2}, {1, 4}};
+  EXPECT_EQ(values_of(gradients(reduce(x.read(), reduction_kind::maximum, {0, 1}), {x.read()})[0]),
+            (std::vector<double>{0, 0.5, 0.5, 0}));
+}
+
+TEST_F(dnn_differentiation, of_normalizations) {
+  variable &x = any({3, 4, 2, 3}), &scale = any({1, 4, 1, 1}), &offset = any({1, 4, 1, 1}), &tail = any({1, 1, 2, 3});
+  expect_gradients({&x, &scale, &offset},
+                   [](const all_values& v) { return batch_norm(v[0], 0.1, affine{v[1], v[2]}).y; });
+  variable &mean = any({1, 4, 1, 1}), &variance = any({1, 4, 1, 1}, 0.5, 2);
+  expect_gradients({&x, &scale, &offset}, [&](const all_values& v) {
+    return batch_norm(v[0], 0.1, affine{v[1], v[2]}, running_averages{mean.read(), variance.read()}).y;
+  });
+  expect_gradients({&x, &scale, &offset},
+                   [](const all_values& v) { return group_norm(v[0], 2, 0.1, affine{v[1], v[2]}).y; });
+  expect_gradients({&x}, [](const all_values& v) { return layer_norm(v[0], 2, 0.1).y; });
+  expect_gradients({&x, &tail}, [](const all_values& v) { return rms_norm(v[0], 2, 0.1, v[1]).y; });
+  expect_gradients({&x}, [](const all_values& v) { return local_response_norm(v[0], {.size = 3, .alpha = 1}); });
+}
+
+TEST_F(dnn_differentiation, of_images_that_are_pooled_and_resampled) {
+  variable& x = any({2, 2, 5, 6});
+  const pooling_options o{.padding = 1, .stride = {2, 1}};
+  expect_gradients({&x}, [&](const all_values& v) { return max_pool(v[0], {3, 2}, o); });
+  expect_gradients({&x}, [&](const all_values& v) { return max_pool_with_indexes(v[0], {3, 2}, o).y; });
+  expect_gradients({&x}, [&](const all_values& v) { return mean_pool(v[0], {3, 2}, o, false); });
+  expect_gradients({&x}, [](const all_values& v) { return resample(v[0], {7, 3}, {resampling_kind::cubic}); });
+}
+
+TEST_F(dnn_differentiation, of_softmax) {
+  expect_gradients({&any({3, 4})}, [](const all_values& v) { return softmax(v[0], 0) + log_softmax(v[0], 1); });
+}
+
+TEST_F(dnn_differentiation, of_attention) {
+  variable &q = any({2, 4, 3, 2}), &k = any({2, 2, 5, 2}), &v = any({2, 2, 5, 3}), &bias = any({1, 4, 3, 5});
+  attention_options o;
+  o.soft_cap = 2;
+  o.window = causal_bottom_right;
+  o.dropout = attention_dropout{.probability = 0.3, .seed = 5, .offset = 0, .step = {}};
+  expect_gradients({&q, &k, &v, &bias}, [&o](const all_values& all) {
+    o.bias = all[3];
+    return attention(all[0], all[1], all[2], o).y;
+  });
+  expect_gradients({&q}, [](const all_values& all) { return attention(all[0], all[0], all[0], {}).y; });
+}
+
+TEST_F(dnn_differentiation, of_layers_of_recurrences) {
+  variable &x = any({4, 2, 3}), &input = any({12, 3}), &recurrent = any({12, 2}), &b = any({12}), &d = any({12}),
+           &projection = any({2, 3}), &h = any({2, 2}), &c = any({2, 3});
+  expect_gradients({&x, &input, &recurrent, &b, &d, &projection, &h, &c}, [](const all_values& v) {
+    const recurrent_result r = recurrence(v[0], {v[1], v[2], recurrent_weights::bias{v[3], v[4]}, v[5]},
+                                          {.reversed = true, .initial = recurrent_state{v[6], v[7]}});
+    return concatenate({reshape(r.y, {2, 8}), r.h, r.c}, 1);
+  });
+  variable &w = any({9, 3}), &u = any({9, 3});
+  expect_gradients({&x, &w, &u},
+                   [](const all_values& v) { return recurrence(v[0], {v[1], v[2]}, {.cell = recurrent_cell::gru}).h; });
+}
+
+TEST_F(dnn_differentiation, of_alignments) {
+  const std::int32_t numbers[] = {1, 2, 2, 1, 5, 4, 2, 2};
+  const auto whole = [&](int first, tensor_shape s) {
+    return value(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(numbers + first), 16}, s, dtype::i32));
+  };
+  const tensor_shape of_batch{.rank = 1, .extents = {2}, .strides = {1}};
+  const ctc_labels l{whole(0, {.rank = 2, .extents = {2, 2}, .strides = {2, 1}}), whole(4, of_batch),
+                     whole(6, of_batch)};
+  expect_gradients({&any({5, 2, 3})}, [&](const all_values& v) { return ctc_loss(v[0], l); });
+}
+
+TEST_F(dnn_differentiation, of_elements_in_another_form) {
+  expect_gradients({&any({2, 6, 3}), &any({2, 1, 3})}, [](const all_values& v) {
+    const value parts = concatenate({v[0], v[1]}, 1);  // 2 x 7 x 3
+    const value turned = transpose(parts, {1, 2, 0});  // 7 x 3 x 2
+    return reshape(slice(turned, 0, 1, 4), {6, 4}) * reshape(slice(turned, 0, 3, 4), {6, 4}) +
+           reshape(slice(turned, 0, 0, 4), {6, 4});
+  });
+  // Slopes that are one number.
+  expect_gradients({&any({2, 3})}, [](const all_values& v) {
+    return reduce(slice(reshape(transpose(concatenate({v[0], v[0]}, 1), {1, 0}), {3, 4}), 1, 1, 2),
+                  reduction_kind::mean, {0, 1});
+  });
+}
+
+TEST_F(dnn_differentiation, memory_that_is_read_twice_is_one_variable) {
+  variable& x = any({3});
+  const all_values slopes = gradients(reduce(x.read() * x.read(), reduction_kind::sum, {0}), {x.read()});
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values_of(slopes[0])[i], 2 * x.numbers[i]);
+}
+
+TEST_F(dnn_differentiation, a_computed_value_can_be_a_variable) {
+  variable& x = any({3});
+  const value y = exp(x.read());
+  const all_values slopes = gradients(reduce(y * y, reduction_kind::sum, {0}), {y, x.read()});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(values_of(slopes[0])[i], 2 * std::exp(x.numbers[i]), 1e-12);
+    EXPECT_NEAR(values_of(slopes[1])[i], 2 * std::exp(2 * x.numbers[i]), 1e-12);
+  }
+}
+
+TEST_F(dnn_differentiation, what_only_jumps_has_a_gradient_of_zero) {
+  variable& x = any({3});
+  EXPECT_EQ(values_of(gradients(reduce(floor(x.read()), reduction_kind::sum, {0}), {x.read()})[0]),
+            (std::vector<double>{0, 0, 0}));
+}
+
+TEST_F(dnn_differentiation, what_is_not_selected_has_no_effect) {
+  variable x{{0, 1}, {2}};
+  const value y = select(equal(x.read(), 0), 5, sqrt(x.read()));
+  EXPECT_EQ(values_of(gradients(reduce(y, reduction_kind::sum, {0}), {x.read()})[0])[1], 0.5);
+}
+
+TEST_F(dnn_differentiation, of_half_types_convert_factors_alone) {
+  const auto half = [&](std::uint64_t at) {
+    return value(in_any(memory_range{{}, at, 32}, {.rank = 2, .extents = {4, 4}, .strides = {4, 1}}, dtype::bf16));
+  };
+  const value x = half(64), w = half(128);
+  const value y = convert(product(convert(gelu(product(x, w)), dtype::bf16), w), dtype::bf16);
+  const all_values slopes = gradients(reduce(y, reduction_kind::mean, {0, 1}), {w, x});
+  for (const value& s : slopes) {
+    EXPECT_EQ(s.why_refused(), "");
+    EXPECT_EQ(s.type(), dtype::f32);
+  }
+}
+
+// As cuDNN computes it: y and its gradient, and what the gradient gives, are rounded to the half type, and nothing else
+// reads them.
+TEST_F(dnn_differentiation, of_attention_in_a_half_type_use_what_is_rounded) {
+  const auto half = [](std::uint64_t at) {
+    return value(in_any(memory_range{{}, at, 1024}, {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}},
+                        dtype::f16));
+  };
+  const value q = half(1024), k = half(2048), v = half(3072);
+  const value y = convert(attention(q, k, v).y, dtype::f16);
+  const all_values slopes = gradients(reduce(y * y, reduction_kind::mean, {0, 1, 2, 3}), {q, k, v});
+  std::vector<written> to;
+  for (const value& s : slopes)
+    to.push_back({s, out_any(memory_range{{}, 4096 + 1024 * to.size(), 1024},
+                             {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}}, dtype::f32)});
+  const graph g(to);
+  ASSERT_FALSE(g.refused());
+  const auto node_of = [&](op what) {
+    return *std::find_if(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) { return n.what == what; });
+  };
+  const auto readers_of = [&](std::uint16_t tensor) {
+    std::vector<op> out;
+    for (const seen_node& n : g.nodes())
+      for (std::size_t i = 0; i < n.input_count; ++i)
+        if (n.inputs[i] == tensor) out.push_back(n.what);
+    return out;
+  };
+  const seen_node forward = node_of(op::attention), back = node_of(op::attention_gradient);
+  EXPECT_EQ(readers_of(forward.outputs[0]), std::vector{op::convert});
+  for (const std::size_t i : {0, 1}) EXPECT_EQ(g.tensors()[back.inputs[i]].type, dtype::f16) << "input " << i;
+  for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});
+}
+
+TEST_F(dnn_differentiation, what_has_no_gradient_is_refused_by_name) {
+  variable &x = any({4, 4}), &other = any({4});
+  const auto sum = [](const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); };
+  const auto why = [&](const value& loss, const value& of) { return gradients(loss, {of})[0].why_refused(); };
+  const value v = x.read();
+  EXPECT_EQ(why(v, v), "has a gradient whose loss is 4 x 4; expected one element");
+  EXPECT_EQ(why(sum(v), other.read()), "has a gradient whose variable 0 is not used by the loss; expected one that is");
+  EXPECT_EQ(why(sum(v), 3), "has a gradient whose variable 0 is a number; expected a tensor");
+  const std::string expected = "; expected operations that have gradients";
+  EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose way leads through d_gelu" + expected);
+  EXPECT_EQ(why(reduce(v, reduction_kind::product, {0, 1}), v),
+            "has a gradient whose way leads through a reduction to a product" + expected);
+  EXPECT_EQ(why(sum(convert(v, dtype::i8)), v), "has a gradient whose way leads through a conversion to i8" + expected);
+  EXPECT_EQ(why(sum(layer_norm(v, 1, 0.1).mean), v),
+            "has a gradient whose way leads through statistics of normalization" + expected);
+  EXPECT_EQ(why(sum(softmax_gradient(v, v, 0)), v),
+            "has a gradient whose way leads through softmax_gradient" + expected);
+  const value again(in_any(x.range(), {.rank = 2, .extents = {4, 1}, .strides = {4, 1}}, dtype::f64));
+  EXPECT_EQ(why(sum(v * again), v),
+            "has a gradient whose variable 0 is read by another view of the same memory, too; expected one view");
+  const value bad = product(v, other.read());
+  EXPECT_EQ(why(bad, v), bad.why_refused());
+}
+
+}  // namespace
+}  // namespace troupe::dnn

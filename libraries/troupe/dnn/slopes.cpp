@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/ctc.hpp>
+#include <troupe/dnn/internal/derivatives.hpp>
+#include <troupe/dnn/internal/recurrence_layout.hpp>
+#include <troupe/dnn/normalization.hpp>
+#include <troupe/dnn/pointwise.hpp>
+#include <troupe/dnn/recurrence.hpp>
+#include <troupe/dnn/reductions.hpp>
+#include <troupe/dnn/shaping.hpp>
+
+namespace troupe::dnn::detail {
+
+value spread_over(const value& gradient, const value& tensor) {
+  const auto is = gradient.extents(), wanted = tensor.extents();
+  if (std::equal(is.begin(), is.end(), wanted.begin(), wanted.end())) return gradient;
+  return select(tensor, gradient, gradient);  // the same, whatever the tensor holds
+}
+
+namespace {
+
+bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
+
+// Factors of a product have one type: a gradient is rounded to that of the other factor.
+value as_factor(const value& slope, const value& other) {
+  if (slope.type() == other.type()) return slope;
+  if (!is_half(other.type()) && other.type() != dtype::f32 && other.type() != dtype::f64)
+    return no_gradient(cat("a product of ", to_string(other.type())));
+  return convert(slope, other.type());
+}
+
+// The sum along the indexes that `to` has only once, of a slope of something that has the extents `from`.
+value summed(value slope, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+  double times_the_same = 1;
+  std::vector<std::size_t> over;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (to[i] == from[i]) continue;
+    if (slope.rank() == 0 || slope.extents()[i] == 1)
+      times_the_same *= static_cast<double>(from[i]);
+    else
+      over.push_back(i);
+  }
+  if (!over.empty()) slope = reduce(slope, reduction_kind::sum, over);
+  return times(slope, times_the_same);
+}
+
+class way {
+ public:
+  explicit way(const passage& p) : p_(p), node_(p.of.from()), slopes_(node_.inputs.size()) {}
+  std::vector<slope> take() {
+    follow();
+    return std::move(slopes_);
+  }
+
+ private:
+  const value& in(std::size_t i) const { return node_.inputs[i]; }
+  value out(std::size_t i) const { return p_.of.sibling(static_cast<std::uint8_t>(i)); }
+  bool wants(std::size_t i) const { return p_.wanted[i]; }
+  template <class F>
+  void give(std::size_t i, F&& gradient) {
+    if (wants(i)) slopes_[i] = gradient();
+  }
+  // The slope of an output, with all of its extents.
+  value dy(std::size_t i = 0) const { return spread_over(*p_.slopes[i], out(i)); }
+  // Refuses slopes of other outputs than the first.
+  bool has_only_the_first() {
+    const bool only = p_.slopes[0] && std::none_of(p_.slopes.begin() + 1, p_.slopes.end(), [](auto& s) { return !!s; });
+    if (!only) refuse(cat("statistics of ", to_string(node_.what)));
+    return only;
+  }
+  void refuse(std::string_view through) {
+    for (std::size_t i = 0; i < slopes_.size(); ++i) give(i, [&] { return no_gradient(through); });
+  }
+  // A node of this library that has the numbers of this one, and gives tensors like these.
+  std::vector<value> made(op what, std::vector<value> inputs, const form& numbers,
+                          std::initializer_list<const value*> like) const {
+    const dtype type = std::any_of(inputs.begin(), inputs.end(), [](const value& v) { return v.type() == dtype::f64; })
+                           ? dtype::f64
+                           : dtype::f32;
+    maker m(what, to_string(what), std::move(inputs));
+    m.with(numbers);
+    for (const value* v : like) m.gives(type, v->extents());
+    return m.all(like.size());
+  }
+  value made(op what, std::vector<value> inputs, const value& like) const {
+    return made(what, std::move(inputs), node_.numbers, {&like})[0];
+  }
+
+  void follow();
+  void follow_elements();
+  void follow_convolution();
+  void follow_product();
+  void follow_reduction();
+  void follow_normalization();
+  void follow_attention();
+  void follow_recurrence();
+  void follow_moves();
+  value back_in_place(std::int64_t index, std::int64_t first) const;
+
+  const passage& p_;
+  const producer& node_;
+  std::vector<slope> slopes_;
+};
+
+void way::follow() {
+  const auto only = [this](op gradient, bool reads_x) {
+    give(0, [&] { return made(gradient, reads_x ? std::vector{dy(), in(0)} : std::vector{dy()}, in(0)); });
+  };
+  switch (node_.what) {
+    case op::pointwise:
+    case op::convert:
+      return follow_elements();
+    case op::convolution:
+    case op::convolution_data_gradient:
+    case op::convolution_weight_gradient:
+      return follow_convolution();
+    case op::product:
+      return follow_product();
+    case op::reduction:
+      return follow_reduction();
+    case op::normalization:
+      return follow_normalization();
+    case op::softmax:
+      return give(0, [&] { return made(op::softmax_gradient, {dy(), out(0)}, in(0)); });
+    case op::attention:
+      return follow_attention();
+    case op::recurrence:
+      return follow_recurrence();
+    case op::reshape:
+    case op::transposition:
+    case op::concatenation:
+    case op::slice:
+      return follow_moves();
+    case op::pooling:
+      return only(op::pooling_gradient, node_.numbers.as<pooling_form>().kind == pooling_kind::maximum);
+    case op::pooling_with_indexes:
+      return give(0, [&] { return made(op::pooling_index_gradient, {dy(), out(1)}, in(0)); });
+    case op::local_response_norm:
+      return only(op::local_response_norm_gradient, true);
+    case op::resampling:
+      return only(op::resampling_gradient, false);
+    case op::ctc_loss:
+      return give(0, [&] { return made(op::ctc_loss_gradient, {dy(), in(0), in(1), in(2), in(3)}, in(0)); });
+    default:
+      return refuse(to_string(node_.what));
+  }
+}
+
+void way::follow_elements() {
+  const value& slope = *p_.slopes[0];
+  if (node_.what == op::convert) {
+    if (const dtype to = out(0).type(); to >= dtype::i8) return refuse(cat("a conversion to ", to_string(to)));
+    return give(0, [&] { return slope; });
+  }
+  const epilogue::op function = node_.numbers.as<pointwise_form>().function;
+  for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+    if (!wants(i)) continue;
+    dnn::detail::slope through;
+    if (function == epilogue::op::select) {
+      // What is not taken has no effect, even if its slope is infinite.
+      if (i == 1) through = select(in(0), slope, 0);
+      if (i == 2) through = select(in(0), 0, slope);
+    } else if (const auto factor = derivative(function, node_.inputs, out(0), i)) {
+      through = times(slope, *factor);
+    }
+    if (through) slopes_[i] = summed(*through, out(0).extents(), in(i).extents());
+  }
+}
+
+// y, x and the filters have one relation: each is linear in both others.
+void way::follow_convolution() {
+  const value& a = in(0);
+  const value& b = in(1);
+  switch (node_.what) {
+    case op::convolution:
+      give(0, [&] { return made(op::convolution_data_gradient, {as_factor(dy(), b), b}, a); });
+      return give(1, [&] { return made(op::convolution_weight_gradient, {as_factor(dy(), a), a}, b); });
+    case op::convolution_data_gradient:
+      give(0, [&] { return made(op::convolution, {as_factor(dy(), b), b}, a); });
+      return give(1, [&] { return made(op::convolution_weight_gradient, {a, as_factor(dy(), a)}, b); });
+    default:
+      give(0, [&] { return made(op::convolution, {b, as_factor(dy(), b)}, a); });
+      return give(1, [&] { return made(op::convolution_data_gradient, {a, as_factor(dy(), a)}, b); });
+  }
+}
+
+void way::follow_product() {
+  const auto turned = [](const value& v) {
+    std::vector<std::size_t> order(v.rank());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::swap(order[v.rank() - 2], order[v.rank() - 1]);
+    return transpose(v, order);
+  };
+  const auto one_for_all = [](const value& slope, const value& of) {
+    return summed(slope, slope.extents(), of.extents());
+  };
+  give(0, [&] { return one_for_all(product(as_factor(dy(), in(1)), turned(in(1))), in(0)); });
+  give(1, [&] { return one_for_all(product(turned(in(0)), as_factor(dy(), in(0))), in(1)); });
+}
+
+void way::follow_reduction() {
+  const value &x = in(0), y = out(0), &slope = *p_.slopes[0];
+  const auto of_largest = [&](const value& compared) {
+    std::vector<std::size_t> over;
+    for (std::size_t i = 0; i < x.rank(); ++i)
+      if (y.extents()[i] != x.extents()[i]) over.push_back(i);
+    const value is = equal(compared, y);  // what several elements have is divided among them
+    return over.empty() ? slope : times(slope, is / reduce(is, reduction_kind::sum, over));
+  };
+  double count = 1;
+  for (std::size_t i = 0; i < x.rank(); ++i)
+    count *= static_cast<double>(x.extents()[i]) / static_cast<double>(y.extents()[i]);
+  give(0, [&] {
+    switch (node_.numbers.as<reduction_form>().kind) {
+      case reduction_kind::sum:
+        return slope;
+      case reduction_kind::mean:
+        return times(slope, 1 / count);
+      case reduction_kind::maximum:
+      case reduction_kind::minimum:
+        return of_largest(x);
+      case reduction_kind::absolute_maximum:
+        return times(of_largest(abs(x)), sign(x));
+      case reduction_kind::norm1:
+        return times(slope, sign(x));
+      case reduction_kind::norm2:
+        return times(slope, select(y, x / y, 0));
+      default:
+        return no_gradient("a reduction to a product");
+    }
+  });
+}
+
+void way::follow_normalization() {
+  if (!has_only_the_first()) return;
+  const auto f = node_.numbers.as<normalization_form>();
+  const std::optional<value> scale = f.has_affine != 0 ? std::optional(in(1)) : std::nullopt;
+  const normalized of{out(0), out(1), out(2)};
+  const normalization_gradients g =
+      f.rms != 0 ? rms_norm_gradient(dy(), in(0), of, scale) : normalization_gradient(dy(), in(0), of, scale);
+  give(0, [&] { return g.dx; });
+  if (f.has_affine == 0) return;
+  give(1, [&] { return g.dscale; });
+  if (f.rms == 0) give(2, [&] { return g.doffset; });
+}
+
+void way::follow_attention() {
+  if (!has_only_the_first()) return;
+  const auto f = node_.numbers.as<attention_form>();
+  if (f.has_pages != 0) return refuse("attention with pages");
+  // cuDNN computes it where y, its gradient and what the gradient gives are rounded to the half type of the others.
+  const dtype type = in(0).type();
+  const bool is_rounded = is_half(type) && p_.rounded && p_.rounded->type() == type;
+  const auto as_given = [&](const value& v) { return is_rounded ? convert(v, type) : v; };
+  std::vector<value> inputs{as_given(dy()), is_rounded ? *p_.rounded : out(0), out(1)};
+  inputs.insert(inputs.end(), node_.inputs.begin(), node_.inputs.end());
+  const auto all = f.has_bias != 0
+                       ? made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2), &in(3)})
+                       : made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2)});
+  for (std::size_t i = 0; i < 3; ++i) give(i, [&] { return as_given(all[i]); });
+  if (f.has_bias != 0) give(3, [&] { return all[3]; });
+}
+
+void way::follow_recurrence() {
+  const auto f = node_.numbers.as<recurrence_form>();
+  const recurrence_places at(f);
+  if (p_.slopes[at.reserve]) return refuse("the reserve of a recurrence");
+  const auto input = [&](std::size_t place) { return place != at.none ? std::optional(in(place)) : std::nullopt; };
+  const auto slope = [&](std::size_t place) {
+    return place != at.none && p_.slopes[place] ? std::optional(dy(place)) : std::nullopt;
+  };
+  recurrent_weights w{.input = in(1), .recurrent = in(2), .projection = input(at.projection)};
+  if (f.has_biases != 0) w.biases = {in(at.input_bias), in(at.recurrent_bias)};
+  recurrence_options o{.cell = f.cell, .reversed = f.reversed != 0, .lengths = input(at.lengths)};
+  if (f.has_state != 0) o.initial = {in(at.h), input(at.c)};
+  const recurrence_gradients g =
+      recurrence_gradient({slope(0), slope(at.last_h), slope(at.last_c)}, in(0), w, out(at.reserve), o);
+  const std::pair<std::size_t, const value*> all[] = {{0, &g.dx},
+                                                      {1, &g.dinput},
+                                                      {2, &g.drecurrent},
+                                                      {at.input_bias, &g.dinput_bias},
+                                                      {at.recurrent_bias, &g.drecurrent_bias},
+                                                      {at.projection, &g.dprojection},
+                                                      {at.h, &g.dh},
+                                                      {at.c, &g.dc}};
+  for (const auto& [place, gradient] : all)
+    if (place != at.none) give(place, [of = gradient] { return *of; });
+}
+
+void way::follow_moves() {
+  if (p_.slopes[0]->rank() == 0 && node_.what != op::slice) {
+    for (std::size_t i = 0; i < node_.inputs.size(); ++i) give(i, [&] { return *p_.slopes[0]; });
+    return;
+  }
+  switch (node_.what) {
+    case op::reshape:
+      return give(0, [&] { return reshape(dy(), in(0).extents()); });
+    case op::transposition: {
+      const auto f = node_.numbers.as<transposition_form>();
+      std::vector<std::size_t> to(in(0).rank());
+      for (std::size_t i = 0; i < to.size(); ++i) to[static_cast<std::size_t>(f.from[i])] = i;
+      return give(0, [&] { return transpose(*p_.slopes[0], to); });
+    }
+    case op::slice: {
+      const auto f = node_.numbers.as<slice_form>();
+      for (std::size_t i = 0; i < in(0).rank(); ++i)
+        if (out(0).extents()[i] != in(0).extents()[i])
+          return give(0, [&] { return back_in_place(static_cast<std::int64_t>(i), f.first[i]); });
+      return give(0, [&] { return *p_.slopes[0]; });
+    }
+    default:
+      std::int64_t first = 0;
+      const auto along = static_cast<std::size_t>(node_.numbers.as<concatenation_form>().along);
+      for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+        const std::int64_t count = in(i).extents()[along];
+        give(i, [&] { return slice(dy(), along, first, count); });
+        first += count;
+      }
+  }
+}
+
+// The gradient of what a slice was taken from: 0 before and after it.
+value way::back_in_place(std::int64_t index, std::int64_t first) const {
+  const auto along = static_cast<std::size_t>(index);
+  const std::int64_t count = out(0).extents()[along], end = first + count, all = in(0).extents()[along];
+  const dtype type = dy().type();
+  const auto zeros = [&](std::int64_t from, std::int64_t until) {
+    const value none = select(slice(in(0), along, from, until - from), 0, 0);
+    return none.type() == type ? none : convert(none, type);
+  };
+  std::vector<value> parts;
+  if (first > 0) parts.push_back(zeros(0, first));
+  parts.push_back(dy());
+  if (end < all) parts.push_back(zeros(end, all));
+  return concatenate(parts, along);
+}
+
+}  // namespace
+
+std::vector<slope> slopes_of_inputs(const passage& p) { return way(p).take(); }
+
+}  // namespace troupe::dnn::detail
