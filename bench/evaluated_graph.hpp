@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <troupe/dnn/reference.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <vector>
+
+namespace troupe::bench {
+
+/// Returns the bytes from the first element of a tensor to the last.
+inline std::size_t bytes_of_view(const tensor_shape& s, dtype type) noexcept {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
+  return static_cast<std::size_t>(last + 1) * bytes_of(type);
+}
+
+/// An encoded graph of dnn in memory of this process, and what it writes by the reference in double.
+class evaluated_graph {
+ public:
+  explicit evaluated_graph(std::span<const std::byte> encoded) : words_((encoded.size() + 7) / 8) {
+    auto* const bytes = reinterpret_cast<std::byte*>(words_.data());
+    std::memcpy(bytes, encoded.data(), encoded.size());
+    graph_ = dnn::seen_graph(bytes, encoded.size());
+    memory_.resize(graph_.memory().size());
+    for (const dnn::seen_tensor& t : graph_.tensors())
+      if (t.where == dnn::seen_tensor::place::memory) memory_[t.memory].resize(bytes_of_view(t.shape, t.type));
+    // The addresses are those of the device; the encoding keeps them last.
+    std::byte* at = bytes + encoded.size() - memory_.size() * sizeof(dnn::seen_memory);
+    for (const std::vector<std::byte>& m : memory_) {
+      const auto address = reinterpret_cast<std::uint64_t>(m.data());
+      std::memcpy(at + offsetof(dnn::seen_memory, address), &address, sizeof address);
+      at += sizeof(dnn::seen_memory);
+    }
+  }
+  std::span<std::byte> memory(std::size_t i) noexcept { return memory_[i]; }
+
+  void evaluate() {
+    const auto numbers = dnn::evaluate(graph_);
+    for (const dnn::seen_node& n : graph_.nodes())
+      if (n.what == dnn::op::write) put(numbers[n.outputs[0]], graph_.tensors()[n.outputs[0]]);
+  }
+
+ private:
+  void put(const std::vector<double>& numbers, const dnn::seen_tensor& t) {
+    dnn::indexes at{};
+    for (const double number : numbers) {
+      std::int64_t place = 0;
+      for (std::size_t i = 0; i < t.shape.rank; ++i) place += at[i] * t.shape.strides[i];
+      epilogue::put_number(memory_[t.memory].data() + static_cast<std::size_t>(place) * bytes_of(t.type), t.type,
+                           number);
+      for (std::size_t i = t.shape.rank; i-- > 0 && ++at[i] == t.shape.extents[i];) at[i] = 0;
+    }
+  }
+  std::vector<std::uint64_t> words_;
+  dnn::seen_graph graph_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+}  // namespace troupe::bench
