@@ -65,6 +65,48 @@ TEST_F(measures_of_a_gpu, report_a_single_wrong_transform) {
 
 #endif
 
+#ifdef TROUPE_TEST_DNN
+TEST_F(measures_of_a_gpu, report_a_single_wrong_element_of_a_graph) {
+  for (const measure* m : {&dnn_conv_resnet50, &dnn_conv_fused, &dnn_attention}) {
+    ::unsetenv("RAW_STAND_IN");
+    EXPECT_EQ(m->run(quick).objection, "") << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures f = m->run(quick);
+    EXPECT_NE(f.objection.find(": the results differ: element "), f.objection.npos) << m->name << ": " << f.objection;
+    EXPECT_FALSE(m->goal.met(f)) << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, compare_what_memory_limits_with_the_definition) {
+  for (const measure* m : {&dnn_norms, &dnn_attention_decode}) {
+    const figures f = m->run(quick);
+    EXPECT_EQ(f.objection, "") << m->name;
+    EXPECT_DOUBLE_EQ(f.raw, 1000) << m->name;  // GB/s of the stand-in
+    EXPECT_GT(f.ours, 0) << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, count_plans_of_graphs_in_a_new_process) {
+  const figures f = dnn_plan_warm.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_EQ(f.note.find("3 plans; "), 0u) << f.note;
+  EXPECT_STREQ(std::getenv("TROUPE_CACHE"), TROUPE_TEST_CACHE);
+}
+
+TEST_F(measures_of_a_gpu, train_a_network_that_learns_its_images) {
+  const figures f = dnn_train.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_GT(f.ours, 0);
+  EXPECT_FALSE(dnn_train.goal.met(f)) << "without PyTorch there is nothing to compare with";
+}
+
+TEST_F(measures_of_a_gpu, need_the_disk_cache_for_one_plan_on_both_sides) {
+  ::setenv("TROUPE_CACHE", "off", 1);
+  EXPECT_THROW(dnn_conv_fused.run(quick), bad_result);
+}
+
+#endif
+
 TEST_F(measures_of_a_gpu, do_not_run_without_the_raw_side) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
 
 TEST_F(measures_of_a_gpu, count_every_word_that_differs_from_what_was_written) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bench/evaluated_graph.hpp>
+#include <bench/local_graph.hpp>
 #include <bench/raw/testing/stand_in_dnn.hpp>
 
 namespace troupe::bench {
@@ -24,7 +24,7 @@ class graph_by_reference final : public raw_graph {
   }
 
  private:
-  evaluated_graph graph_;
+  local_graph graph_;
   bool is_wrong_;
 };
 

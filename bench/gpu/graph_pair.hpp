@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bench/device_under_test.hpp>
+#include <bench/gpu/raw_side.hpp>
+#include <bench/rounds.hpp>
+#include <memory>
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/half.hpp>
+#include <troupe/dnn/dnn.hpp>
+
+namespace troupe::bench {
+
+/// How the raw side computes a graph.
+enum class raw_calls : std::uint8_t { one, three };
+
+/// A request of dnn, and cuDNN called directly for the same graph, of the same numbers.
+class graph_pair {
+ public:
+  /// Computes the request once, so that cuDNN's plan for it is on disk, where the raw side finds it. Throws
+  /// `bad_result` if there is no disk cache.
+  graph_pair(raw_dnn& raw, const device& gpu, dnn::computation request, raw_calls how = raw_calls::one);
+
+  /// The seconds of one run.
+  pair_of_medians seconds(int rounds);
+  /// Returns how the results differ, "" if they do not.
+  std::string difference() const;
+
+ private:
+  const device gpu_;
+  const dnn::computation request_;
+  std::unique_ptr<raw_graph> raw_;
+};
+
+/// A buffer with random numbers from -1 to 1, which repeat.
+template <class T>
+buffer<T> random_buffer(const device& gpu, std::int64_t count, std::uint64_t seed);
+extern template buffer<half> random_buffer<half>(const device&, std::int64_t, std::uint64_t);
+extern template buffer<bfloat16> random_buffer<bfloat16>(const device&, std::int64_t, std::uint64_t);
+
+/// The numbers that it repeats.
+std::vector<float> repeated_numbers(std::int64_t count, std::uint64_t seed);
+
+/// Images or filters with the channels last.
+template <class T>
+tensor<T> channels_last(const buffer<T>& b, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+  return tensor<T>(b, {n, c, h, w}, {c * h * w, 1, w * c, c});
+}
+
+inline device_options for_dnn() { return {.libraries = {"dnn"}, .wait = wait_policy::latency}; }
+
+}  // namespace troupe::bench
