@@ -37,7 +37,8 @@ std::vector<shape> shapes(const settings& s) {
   return out;
 }
 
-void compare_shape(const settings& s, raw_dnn& raw, const device& gpu, const shape& a, case_list& all) {
+void compare_shape(const settings& s, const dnn_sides& on, const shape& a, case_list& all) {
+  const device& gpu = *on.gpu;
   const auto random = [&](std::uint64_t seed) { return a.laid(random_buffer<bfloat16>(gpu, a.elements(), seed)); };
   const auto empty = [&] { return a.laid(gpu.alloc<bfloat16>(static_cast<std::size_t>(a.elements()))); };
   const auto q = random(1), k = random(2), v = random(3), dy = random(4), y = empty(), dq = empty(), dk = empty(),
@@ -48,9 +49,7 @@ void compare_shape(const settings& s, raw_dnn& raw, const device& gpu, const sha
   if (a.causal) how.window = dnn::causal;
   const dnn::value read_q = dnn::read(q), read_k = dnn::read(k), read_v = dnn::read(v);
   const auto compare = [&](const char* name, double operations, const dnn::computation& r) {
-    graph_pair both(raw, gpu, r);
-    const pair_of_medians found = both.seconds(s.rounds(7));
-    all.add(name, operations, 1, found, both.difference());
+    add_case(all, name, operations, 1, s, on, r);
   };
   all.begin_line(a.text());
   const dnn::attended of = attention(read_q, read_k, read_v, how);
@@ -63,11 +62,9 @@ void compare_shape(const settings& s, raw_dnn& raw, const device& gpu, const sha
 }
 
 figures run(const settings& s) {
-  const device_under_test gpu(s, for_dnn());
-  raw_side side(s);
-  const auto raw = side->dnn();
+  const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
-  for (const shape& a : shapes(s)) compare_shape(s, *raw, *gpu, a, all);
+  for (const shape& a : shapes(s)) compare_shape(s, on, a, all);
   return all.total(0.99);
 }
 

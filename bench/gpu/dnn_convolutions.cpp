@@ -45,7 +45,8 @@ struct operands {
 };
 
 template <class T>
-void compare_layer(const settings& s, raw_dnn& raw, const device& gpu, const convolution_layer& l, case_list& all) {
+void compare_layer(const settings& s, const dnn_sides& on, const convolution_layer& l, case_list& all) {
+  const device& gpu = *on.gpu;
   const std::int64_t n = images(s);
   const operands<T> o(gpu, l, n);
   const tensor<T> dx =
@@ -53,9 +54,7 @@ void compare_layer(const settings& s, raw_dnn& raw, const device& gpu, const con
   const tensor<T> dw = o.filters(gpu.alloc<T>(static_cast<std::size_t>(o.w.elements().value())));
   const auto how = o.options();
   const auto compare = [&](const char* name, dnn::graph g) {
-    graph_pair both(raw, gpu, {.graph = std::move(g)});
-    const pair_of_medians found = both.seconds(s.rounds(7));
-    all.add(name, l.operations() * static_cast<double>(n), l.count, found, both.difference());
+    add_case(all, name, l.operations() * static_cast<double>(n), l.count, s, on, {.graph = std::move(g)});
   };
   all.begin_line(cat(to_string(dtype_of<T>), " ", l.text()));
   // y has random numbers, as a gradient of it, until the last comparison writes to it.
@@ -68,12 +67,10 @@ void compare_layer(const settings& s, raw_dnn& raw, const device& gpu, const con
 }
 
 figures run_resnet50(const settings& s) {
-  const device_under_test gpu(s, for_dnn());
-  raw_side side(s);
-  const auto raw = side->dnn();
+  const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
-  for (const convolution_layer& l : layers(s)) compare_layer<half>(s, *raw, *gpu, l, all);
-  for (const convolution_layer& l : layers(s)) compare_layer<bfloat16>(s, *raw, *gpu, l, all);
+  for (const convolution_layer& l : layers(s)) compare_layer<half>(s, on, l, all);
+  for (const convolution_layer& l : layers(s)) compare_layer<bfloat16>(s, on, l, all);
   return all.total(0.99);
 }
 
@@ -81,22 +78,18 @@ figures run_fused(const settings& s) {
   // Two of those that end a block, where the residual is added.
   constexpr convolution_layer ends[] = {{64, 256, 56, 1}, {256, 1024, 14, 1}, {64, 64, 56, 3}, {256, 256, 14, 3}};
   const bool small = s.engine == "host";
-  const device_under_test gpu(s, for_dnn());
-  raw_side side(s);
-  const auto raw = side->dnn();
+  const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
   for (const convolution_layer& l :
        small ? std::span<const convolution_layer>(small_layers) : std::span<const convolution_layer>(ends)) {
     const std::int64_t n = images(s);
-    const operands<half> o(*gpu, l, n);
-    const auto bias = tensor(random_buffer<half>(*gpu, l.out, 4), {1, l.out, 1, 1});
+    const operands<half> o(*on.gpu, l, n);
+    const auto bias = tensor(random_buffer<half>(*on.gpu, l.out, 4), {1, l.out, 1, 1});
     const std::int64_t elements = n * l.out * l.result() * l.result();
-    const auto residual = operands<half>::image(random_buffer<half>(*gpu, elements, 5), n, l.out, l.result());
-    graph_pair both(*raw, *gpu, {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)}},
-                    raw_calls::three);
+    const auto residual = operands<half>::image(random_buffer<half>(*on.gpu, elements, 5), n, l.out, l.result());
     all.begin_line(l.text());
-    const pair_of_medians found = both.seconds(s.rounds(11));
-    all.add("fused", l.operations() * static_cast<double>(n), l.count, found, both.difference());
+    add_case(all, "fused", l.operations() * static_cast<double>(n), l.count, s, on,
+             {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)}}, raw_calls::three);
   }
   return all.total();
 }

@@ -24,16 +24,19 @@ double seconds_since(std::int64_t start) { return static_cast<double>(now_ns() -
 
 }  // namespace
 
-graph_pair::graph_pair(raw_dnn& raw, const device& gpu, dnn::computation request, raw_calls how)
-    : gpu_(gpu), request_(std::move(request)) {
+dnn_sides::dnn_sides(const settings& s) : gpu(s, for_dnn()), side(s), raw(side->dnn()) {
   if (plan::disk_cache::default_folder().empty())
     throw bad_result(
         error(reaction::unsupported, "bench",
               "both sides have one plan through the disk cache, which is off; set TROUPE_CACHE to a folder"));
+}
+
+graph_pair::graph_pair(const dnn_sides& on, dnn::computation request, raw_calls how)
+    : gpu_(*on.gpu), request_(std::move(request)) {
   gpu_.ask(request_).get().value();
   const auto bytes = encoded(request_.graph);
-  raw_ = how == raw_calls::three ? raw.three_calls(bytes)
-                                 : raw.graph(bytes, request_.repeatability == dnn::repeatability::always);
+  raw_ = how == raw_calls::three ? on.raw->three_calls(bytes)
+                                 : on.raw->graph(bytes, request_.repeatability == dnn::repeatability::always);
   const auto memory = request_.graph.memory();
   for (std::size_t i = 0; i < memory.size(); ++i)
     if (memory[i].mode == access_mode::read) raw_->upload(i, downloaded(gpu_, memory[i]));
@@ -71,6 +74,19 @@ std::string graph_pair::difference() const {
       return cat("the results differ: ", wrong);
   }
   return {};
+}
+
+void add_case(case_list& to, const std::string& name, double work, int count, const settings& s, const dnn_sides& on,
+              const dnn::computation& request, raw_calls how) {
+  std::unique_ptr<graph_pair> both;
+  try {
+    both = std::make_unique<graph_pair>(on, request, how);
+  } catch (const bad_result& none) {
+    if (none.error().reaction() != reaction::unsupported) throw;
+    return to.leave_out(name, none.error().text());
+  }
+  const pair_of_medians found = both->seconds(s.rounds(7));
+  to.add(name, work, count, found, both->difference());
 }
 
 std::vector<float> repeated_numbers(std::int64_t count, std::uint64_t seed) {
