@@ -8,6 +8,7 @@
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/measures.hpp>
+#include <bench/residual_network.hpp>
 #include <cstdlib>
 
 namespace troupe::bench {
@@ -98,6 +99,16 @@ TEST_F(measures_of_a_gpu, train_a_network_that_learns_its_images) {
   EXPECT_EQ(f.objection, "");
   EXPECT_GT(f.ours, 0);
   EXPECT_FALSE(dnn_train.goal.met(f)) << "without PyTorch there is nothing to compare with";
+}
+
+// The losses are those of the same network in double, by a program in numpy with gradients written by hand.
+TEST_F(measures_of_a_gpu, train_a_network_as_it_is_defined) {
+  const device_under_test gpu(quick, {.libraries = {"dnn"}});
+  residual_network network(*gpu, {.images = 4, .size = 8, .width = 8, .blocks = 2});
+  for (const float expected : {2.197f, 1.441f, 0.777f, 0.425f}) {
+    network.step();
+    EXPECT_NEAR(network.loss(), expected, 0.05f * expected);
+  }
 }
 
 TEST_F(measures_of_a_gpu, need_the_disk_cache_for_one_plan_on_both_sides) {
