@@ -89,7 +89,9 @@ figures run_fused(const settings& s) {
     const auto residual = operands<half>::image(random_buffer<half>(*on.gpu, elements, 5), n, l.out, l.result());
     all.begin_line(l.text());
     add_case(all, "fused", l.operations() * static_cast<double>(n), l.count, s, on,
-             {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)}}, raw_calls::three);
+             {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)},
+              .fusion = small ? dnn::fusion::allowed : dnn::fusion::required},
+             raw_calls::three);
   }
   return all.total();
 }
