@@ -11,15 +11,17 @@ std::span<const measure> measures(std::string_view engine) noexcept {
       blas_dgemm_2048, blas_dgemm_peak,  blas_small,        blas_gemv_4096,     blas_axpy_1e6,    blas_burst,
       fft_c2c,         fft_ask,          matmul_f32,        matmul_bias_relu,   matmul_bias_gelu, jit_launch,
       jit_saxpy,       jit_tile_gemm,    jit_cache_hit,     copy_roundtrip,     recover_standby,  recover_cold,
-      recover_hang,    recover_steady,   supervise_cost,    idle_cpu,           compile_umbrella, doctor};
-  static const std::array gpu{gpu_roundtrip,       gpu_stream,        gpu_graph,         gpu_sgemm_2048,
-                              gpu_hgemm_8192,      gpu_burst,         gpu_fft_c2c,       gpu_fft_small,
-                              gpu_fft_ask,         gpu_matmul_bf16,   gpu_matmul_fp8,    gpu_matmul_f16,
-                              gpu_matmul_tf32,     gpu_matmul_f64,    gpu_matmul_models, gpu_matmul_bias_gelu,
-                              gpu_matmul_small,    gpu_matmul_burst,  gpu_matmul_warm,   gpu_copy_in,
-                              gpu_copy_out,        gpu_copy_pageable, gpu_overlap,       gpu_alloc,
-                              gpu_recover_standby, gpu_recover_cold,  gpu_recover_hang,  gpu_sealed,
-                              gpu_bystander};
+      recover_hang,    recover_steady,   supervise_cost,    idle_cpu,           compile_umbrella, doctor,
+      dnn_conv_host};
+  static const std::array gpu{gpu_roundtrip,        gpu_stream,        gpu_graph,         gpu_sgemm_2048,
+                              gpu_hgemm_8192,       gpu_burst,         gpu_fft_c2c,       gpu_fft_small,
+                              gpu_fft_ask,          gpu_matmul_bf16,   gpu_matmul_fp8,    gpu_matmul_f16,
+                              gpu_matmul_tf32,      gpu_matmul_f64,    gpu_matmul_models, gpu_matmul_bias_gelu,
+                              gpu_matmul_small,     gpu_matmul_burst,  gpu_matmul_warm,   gpu_copy_in,
+                              gpu_copy_out,         gpu_copy_pageable, gpu_overlap,       gpu_alloc,
+                              gpu_recover_standby,  gpu_recover_cold,  gpu_recover_hang,  gpu_sealed,
+                              gpu_bystander,        dnn_conv_resnet50, dnn_conv_fused,    dnn_attention,
+                              dnn_attention_decode, dnn_norms,         dnn_plan_warm,     dnn_train};
   if (engine == "host") return host;
   return gpu;
 }

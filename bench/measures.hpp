@@ -28,6 +28,7 @@ extern const measure fft_ask;
 extern const measure matmul_f32;
 extern const measure matmul_bias_relu;
 extern const measure matmul_bias_gelu;
+extern const measure dnn_conv_host;
 extern const measure jit_launch;
 extern const measure jit_saxpy;
 extern const measure jit_tile_gemm;
@@ -72,5 +73,12 @@ extern const measure gpu_recover_cold;
 extern const measure gpu_recover_hang;
 extern const measure gpu_sealed;
 extern const measure gpu_bystander;
+extern const measure dnn_conv_resnet50;
+extern const measure dnn_conv_fused;
+extern const measure dnn_attention;
+extern const measure dnn_attention_decode;
+extern const measure dnn_norms;
+extern const measure dnn_plan_warm;
+extern const measure dnn_train;
 
 }  // namespace troupe::bench

@@ -8,6 +8,7 @@
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/measures.hpp>
+#include <bench/residual_network.hpp>
 #include <cstdlib>
 
 namespace troupe::bench {
@@ -61,6 +62,58 @@ TEST_F(measures_of_a_gpu, report_a_single_wrong_transform) {
     ::setenv("RAW_STAND_IN", "wrong", 1);
     EXPECT_EQ(m->run(quick).objection.find("the transforms differ: element 2 is "), 0u) << m->name;
   }
+}
+
+#endif
+
+#ifdef TROUPE_TEST_DNN
+TEST_F(measures_of_a_gpu, report_a_single_wrong_element_of_a_graph) {
+  for (const measure* m : {&dnn_conv_resnet50, &dnn_conv_fused, &dnn_attention}) {
+    ::unsetenv("RAW_STAND_IN");
+    EXPECT_EQ(m->run(quick).objection, "") << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures f = m->run(quick);
+    EXPECT_NE(f.objection.find(": the results differ: element "), f.objection.npos) << m->name << ": " << f.objection;
+    EXPECT_FALSE(m->goal.met(f)) << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, compare_what_memory_limits_with_the_definition) {
+  for (const measure* m : {&dnn_norms, &dnn_attention_decode}) {
+    const figures f = m->run(quick);
+    EXPECT_EQ(f.objection, "") << m->name;
+    EXPECT_DOUBLE_EQ(f.raw, 1000) << m->name;  // GB/s of the stand-in
+    EXPECT_GT(f.ours, 0) << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, count_plans_of_graphs_in_a_new_process) {
+  const figures f = dnn_plan_warm.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_EQ(f.note.find("3 plans; "), 0u) << f.note;
+  EXPECT_STREQ(std::getenv("TROUPE_CACHE"), TROUPE_TEST_CACHE);
+}
+
+TEST_F(measures_of_a_gpu, train_a_network_that_learns_its_images) {
+  const figures f = dnn_train.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_GT(f.ours, 0);
+  EXPECT_FALSE(dnn_train.goal.met(f)) << "without PyTorch there is nothing to compare with";
+}
+
+// The losses are those of the same network in double, by a program in numpy with gradients written by hand.
+TEST_F(measures_of_a_gpu, train_a_network_as_it_is_defined) {
+  const device_under_test gpu(quick, {.libraries = {"dnn"}});
+  residual_network network(*gpu, {.images = 4, .size = 8, .width = 8, .blocks = 2});
+  for (const float expected : {2.197f, 1.441f, 0.777f, 0.425f}) {
+    network.step();
+    EXPECT_NEAR(network.loss(), expected, 0.05f * expected);
+  }
+}
+
+TEST_F(measures_of_a_gpu, need_the_disk_cache_for_one_plan_on_both_sides) {
+  ::setenv("TROUPE_CACHE", "off", 1);
+  EXPECT_THROW(dnn_conv_fused.run(quick), bad_result);
 }
 
 #endif

@@ -175,6 +175,7 @@ class gpu final : public raw_gpu {
                                          int block) override {
     return std::make_unique<bench::pipeline>(image, chunks, elements, block);
   }
+  std::unique_ptr<raw_dnn> dnn() override { return make_dnn(device_); }
   void alloc_and_free(std::size_t bytes) override {
     CUdeviceptr p = 0;
     must(::cuMemAllocAsync(&p, bytes, stream_.get()), "cuMemAllocAsync");

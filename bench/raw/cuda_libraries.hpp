@@ -4,7 +4,7 @@
 
 #include <bench/raw/raw.hpp>
 
-/// cuBLAS, cuBLASLt and cuFFT, called by hand.
+/// cuBLAS, cuBLASLt, cuFFT and cuDNN, called by hand.
 namespace troupe::bench {
 
 std::unique_ptr<raw_products> make_products(raw_number type, int n, int count, std::span<const std::byte> a,
@@ -13,5 +13,8 @@ std::unique_ptr<raw_matmuls> make_matmuls(const raw_matmul_problem& p, std::span
                                           std::span<const std::byte> b, std::span<const std::byte> bias);
 std::unique_ptr<raw_transforms> make_transforms(std::span<const int> n, int batch, int count,
                                                 std::span<const std::byte> one);
+
+/// Throws `bad_result` if cuDNN is missing, or the plug-in was built without it.
+std::unique_ptr<raw_dnn> make_dnn(int device);
 
 }  // namespace troupe::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bench/raw/raw_dnn.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,6 +123,7 @@ class raw_gpu {
   virtual std::unique_ptr<raw_copies> copies(std::size_t bytes) = 0;
   virtual std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte> image, int chunks, int elements,
                                                  int block) = 0;
+  virtual std::unique_ptr<raw_dnn> dnn() = 0;
   /// Allocates and frees once.   cuMemAllocAsync, cuMemFreeAsync
   virtual void alloc_and_free(std::size_t bytes) = 0;
   /// Returns the nanoseconds from the launch of a kernel with a wild pointer until the driver reports the fault.

@@ -4,6 +4,7 @@
 // as possible, but knows the results of the products. RAW_STAND_IN=wrong makes one of them wrong.
 #include <algorithm>
 #include <bench/raw/raw.hpp>
+#include <bench/raw/testing/stand_in_dnn.hpp>
 #include <cstdlib>
 #include <string_view>
 #include <troupe/base/result.hpp>
@@ -90,6 +91,7 @@ class stand_in final : public raw_gpu {
   }
   std::unique_ptr<raw_copies> copies(std::size_t) override { has_none(); }
   std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte>, int, int, int) override { has_none(); }
+  std::unique_ptr<raw_dnn> dnn() override { return make_dnn_stand_in(is_wrong()); }
   void alloc_and_free(std::size_t) override {}
   std::int64_t fault() override { has_none(); }
 };

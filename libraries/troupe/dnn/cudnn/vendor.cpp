@@ -3,76 +3,23 @@
 #include <cuda.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
+#include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/proof.hpp>
 #include <troupe/dnn/cudnn/sketch.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
+#include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/remarks.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
-
-// The names of a plan's tensors, the numbers that are in it, and what lies in the workspace behind cuDNN's own.
-class variant_pack {
- public:
-  explicit variant_pack(const sketch& s) : names_(s.drawn.arguments()), numbers_(s.drawn.numbers()), extra_(s.extra) {
-    names_.insert(names_.end(), s.drawn.names_of_numbers().begin(), s.drawn.names_of_numbers().end());
-  }
-  // The bytes of all of the workspace.
-  std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
-    std::uint64_t out = extra_.empty() ? plan.workspace : round_up(plan.workspace, 256);
-    for (const std::uint64_t bytes : extra_) out += round_up(bytes, 256);
-    return out;
-  }
-  cudnnStatus_t enqueue(const execution_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
-                        void* workspace) const {
-    std::array<void*, most> all{};
-    std::size_t n = 0;
-    for (void* const a : addresses) all[n++] = a;
-    auto* behind = static_cast<std::byte*>(workspace) + round_up(plan.workspace, 256);
-    for (const std::uint64_t bytes : extra_) {
-      all[n++] = behind;
-      behind += round_up(bytes, 256);
-    }
-    for (const std::uint32_t& number : numbers_) all[n++] = const_cast<std::uint32_t*>(&number);
-    descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(names_))
-        .set_all<CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>(std::span<void* const>(all.data(), n))
-        .set<CUDNN_ATTR_VARIANT_PACK_WORKSPACE>(workspace)
-        .finalize();
-    return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
-  }
-  /// How many tensors and numbers there may be.
-  static constexpr std::size_t most = 32;
-  std::size_t size() const noexcept { return names_.size(); }
-
- private:
-  std::vector<std::int64_t> names_;
-  std::vector<std::uint32_t> numbers_;
-  std::vector<std::uint64_t> extra_;
-};
-
-struct handle_traits {
-  using type = cudnnHandle_t;
-  static constexpr type null{};
-  static void close(type h) noexcept { (void)calls().destroy(h); }
-};
-using handle = unique_handle<handle_traits>;
-
-result<handle> make_handle() {
-  cudnnHandle_t made = nullptr;
-  if (const cudnnStatus_t s = calls().create(&made); s != CUDNN_STATUS_SUCCESS) return failed("cudnnCreate", s);
-  return handle(made);
-}
 
 std::string version_text() {
   const std::size_t v = calls().version();
@@ -81,22 +28,18 @@ std::string version_text() {
 
 class cudnn_vendor;
 
-// A plan of cuDNN.
-class planned_part final : public part {
+// A part that is enqueued with the handle of the call's lane.
+class part_on_lanes final : public planned_part {
  public:
-  planned_part(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of)
-      : part(std::move(s.what)),
-        pack_(std::move(pack)),
-        plan_(std::move(plan)),
-        reads_early_(what().inputs.size() > s.factors && plan_.reads_early()),
+  part_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of)
+      : planned_part(std::move(s.what), std::move(pack), std::move(plan)),
+        reads_early_(what().inputs.size() > s.factors && this->plan().reads_early()),
         of_(of) {}
   bool reads_early() const noexcept override { return reads_early_; }
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
 
  private:
-  variant_pack pack_;
-  execution_plan plan_;
-  bool reads_early_;
+  const bool reads_early_;
   cudnn_vendor& of_;
 };
 
@@ -160,7 +103,7 @@ class cudnn_vendor final : public vendor {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(m, s, pack, w))
-        return std::make_unique<planned_part>(std::move(s), std::move(pack), std::move(*plan), *this);
+        return std::make_unique<part_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this);
     }
     return nullptr;
   }
@@ -251,8 +194,8 @@ class cudnn_vendor final : public vendor {
   std::string version_;
 };
 
-result<void> planned_part::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
-  return of_.with_handle(c, [&](cudnnHandle_t h) { return pack_.enqueue(plan_, h, addresses, workspace); });
+result<void> part_on_lanes::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
+  return of_.with_handle(c, [&](cudnnHandle_t h) { return pack().enqueue(plan(), h, addresses, workspace); });
 }
 
 }  // namespace

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What is as fast as the GPU's memory: normalisations, and attention while text is generated. Compared with copies
+// within that memory.
+#include <algorithm>
+#include <bench/case_list.hpp>
+#include <bench/element_difference.hpp>
+#include <bench/gpu/graph_pair.hpp>
+#include <bench/local_graph.hpp>
+#include <bench/measures.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <troupe/base/clock.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr double goal_of_bandwidth = 0.85;
+
+/// Returns the seconds of a request, and those in which copies move as many bytes.
+pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::computation& r, double bytes) {
+  constexpr int times = 20;
+  constexpr std::size_t copied = std::size_t{1} << 30;  // much more than the GPU's caches hold
+  const device& gpu = *on.gpu;
+  gpu.ask(r).get().value();
+  return interleaved(
+      rounds,
+      [&] {
+        const std::int64_t start = now_ns();
+        for (int i = 1; i < times; ++i) gpu.tell(r);
+        gpu.ask(r).get().value();
+        return static_cast<double>(now_ns() - start) / 1e9 / times;
+      },
+      [&] { return bytes / on.raw->copy_rate(copied, 5); });
+}
+
+/// Computes a small graph by the reference and compares what it writes: memory of the device that was written before.
+std::string difference_from_reference(const device& gpu, const dnn::graph& g) {
+  std::vector<std::byte> encoded(g.encoded_bytes());
+  g.encode(encoded.data());
+  local_graph expected(encoded);
+  const auto memory = g.memory();
+  const auto downloaded = [&](std::size_t i) {
+    auto all = gpu.download(buffer<std::byte>(memory[i].range)).get().value();
+    all.resize(expected.memory(i).size());  // a view may be shorter than its memory
+    return all;
+  };
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (memory[i].mode == access_mode::read) std::ranges::copy(downloaded(i), expected.memory(i).begin());
+  expected.evaluate();
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (memory[i].mode != access_mode::read)
+      if (auto wrong = element_difference(memory[i].type, downloaded(i), expected.memory(i)); !wrong.empty())
+        return wrong;
+  return {};
+}
+
+/// Operands of normalisations over rows, and their graphs, of some of the rows.
+class rows {
+ public:
+  rows(const device& gpu, std::int64_t count, std::int64_t width)
+      : count_(count),
+        width_(width),
+        x_(random(gpu, 1)),
+        dy_(random(gpu, 2)),
+        y_(random(gpu, 3)),
+        dx_(random(gpu, 4)),
+        scale_(vector(gpu, 1.5f)),
+        offset_(vector(gpu, 0.5f)),
+        dscale_(vector(gpu, 0)),
+        doffset_(vector(gpu, 0)),
+        mean_(gpu.alloc<float>(static_cast<std::size_t>(count)), {count, 1}),
+        inverse_deviation_(gpu.alloc<float>(static_cast<std::size_t>(count)), {count, 1}) {}
+
+  double bytes_of_one() const noexcept { return static_cast<double>(count_ * width_) * sizeof(bfloat16); }
+  std::int64_t count() const noexcept { return count_; }
+
+  dnn::graph forward(bool rms, std::int64_t n) const {
+    const dnn::value x = dnn::read(part(x_, n)), scale = dnn::read(scale_);
+    const dnn::normalized of =
+        rms ? rms_norm(x, 1, epsilon, scale) : layer_norm(x, 1, epsilon, dnn::affine{scale, dnn::read(offset_)});
+    return {write(of.y, part(y_, n)), write(of.inverse_deviation, part(inverse_deviation_, n)),
+            write(of.mean, part(mean_, n))};
+  }
+  // Sums of gradients are of all rows.
+  dnn::graph backward(bool rms, std::int64_t n) const {
+    const dnn::value x = dnn::read(part(x_, n)), dy = dnn::read(part(dy_, n)), scale = dnn::read(scale_);
+    const dnn::normalized of{dnn::read(part(y_, n)), dnn::read(part(mean_, n)), dnn::read(part(inverse_deviation_, n))};
+    const auto g = rms ? rms_norm_gradient(dy, x, of, scale) : normalization_gradient(dy, x, of, scale);
+    std::vector<dnn::written> all{write(g.dx, part(dx_, n))};
+    if (n == count_) all.push_back(write(g.dscale, dscale_));
+    if (n == count_ && !rms) all.push_back(write(g.doffset, doffset_));
+    return dnn::graph(all);
+  }
+
+ private:
+  static constexpr double epsilon = 1e-5;
+  tensor<bfloat16> random(const device& gpu, std::uint64_t seed) const {
+    return tensor(random_buffer<bfloat16>(gpu, count_ * width_, seed), {count_, width_});
+  }
+  tensor<float> vector(const device& gpu, float value) const {
+    const auto b = gpu.alloc<float>(static_cast<std::size_t>(width_));
+    gpu.fill(b, value);
+    return tensor(b, {1, width_});
+  }
+  // The last ones.
+  template <class T>
+  tensor<T> part(const tensor<T>& t, std::int64_t n) const {
+    return t.slice(0, count_ - n, n);
+  }
+  std::int64_t count_, width_;
+  tensor<bfloat16> x_, dy_, y_, dx_;
+  tensor<float> scale_, offset_, dscale_, doffset_, mean_, inverse_deviation_;
+};
+
+figures run_norms(const settings& s) {
+  const bool small = s.engine == "host";
+  const dnn_sides on(s);
+  const device& gpu = *on.gpu;
+  const rows r(gpu, small ? 8 : 4096, small ? 24 : 8192);
+  case_list all(1e9, "GB/s");
+  for (const bool rms : {false, true}) {
+    all.begin_line(rms ? "rms norm" : "layer norm");
+    for (const bool backward : {false, true}) {
+      const auto graph_of = [&](std::int64_t n) { return backward ? r.backward(rms, n) : r.forward(rms, n); };
+      const double bytes = (backward ? 3 : 2) * r.bytes_of_one();
+      const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(r.count())}, bytes);
+      all.add(backward ? "backward" : "forward", bytes, 1, found, difference_from_reference(gpu, graph_of(2)));
+    }
+  }
+  return all.total(goal_of_bandwidth);
+}
+
+/// Attention of one query for each sequence, with the keys in pages in no order.
+class decoding {
+ public:
+  struct extents {
+    std::int64_t batch, heads, shared_heads, width, keys, page;
+    std::int64_t pages() const noexcept { return keys / page; }
+    std::int64_t pool() const noexcept { return batch * pages() * shared_heads * page * width; }
+  };
+  decoding(const device& gpu, const extents& e)
+      : e_(e),
+        q_(random_buffer<bfloat16>(gpu, e.batch * e.heads * e.width, 1), {e.batch, e.heads, 1, e.width}),
+        k_(pool(gpu, 2)),
+        v_(pool(gpu, 3)),
+        y_(gpu.alloc<bfloat16>(static_cast<std::size_t>(e.batch * e.heads * e.width)), {e.batch, e.heads, 1, e.width}),
+        order_(static_cast<std::size_t>(e.batch * e.pages())) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::shuffle(order_.begin(), order_.end(), std::mt19937(1));
+    pages_ = tensor(gpu.upload(order_), {e.batch, e.pages()});
+    const std::vector<std::int32_t> lengths(static_cast<std::size_t>(e.batch), static_cast<std::int32_t>(e.keys));
+    lengths_ = tensor(gpu.upload(lengths), {e.batch});
+  }
+  double bytes() const noexcept { return 2. * static_cast<double>(e_.pool()) * sizeof(bfloat16); }
+  dnn::computation request() const {
+    dnn::attention_options how;
+    how.pages = dnn::read(pages_);
+    how.keys.lengths = dnn::read(lengths_);
+    return {.graph = {write(attention(dnn::read(q_), dnn::read(k_), dnn::read(v_), how).y, y_)}};
+  }
+
+  /// Compares one head of a sequence with the definition.
+  std::string difference(const device& gpu, std::int64_t sequence, std::int64_t head) const {
+    const std::vector<float> q = repeated_numbers(q_.elements().value(), 1), k = repeated_numbers(e_.pool(), 2),
+                             v = repeated_numbers(e_.pool(), 3);
+    const auto number = [](const std::vector<float>& of, std::int64_t i) {
+      return static_cast<double>(bfloat16(of[static_cast<std::size_t>(i) % of.size()]));
+    };
+    const std::int64_t row = (sequence * e_.heads + head) * e_.width;
+    double sum = 0;
+    std::vector<double> y(static_cast<std::size_t>(e_.width));
+    for (std::int64_t key = 0; key < e_.keys; ++key) {
+      const std::int64_t page = order_[static_cast<std::size_t>(sequence * e_.pages() + key / e_.page)],
+                         shared = head / (e_.heads / e_.shared_heads),
+                         at = ((page * e_.shared_heads + shared) * e_.page + key % e_.page) * e_.width;
+      double score = 0;
+      for (std::int64_t i = 0; i < e_.width; ++i) score += number(q, row + i) * number(k, at + i);
+      const double weight = std::exp(score / std::sqrt(static_cast<double>(e_.width)));
+      sum += weight;
+      for (std::int64_t i = 0; i < e_.width; ++i) y[static_cast<std::size_t>(i)] += weight * number(v, at + i);
+    }
+    std::vector<bfloat16> expected;
+    for (const double n : y) expected.push_back(bfloat16(static_cast<float>(n / sum)));
+    const auto ours = gpu.download(y_.memory().slice(row, e_.width)).get().value();
+    return element_difference(dtype::bf16, std::as_bytes(std::span(ours)), std::as_bytes(std::span(expected)));
+  }
+
+ private:
+  tensor<bfloat16> pool(const device& gpu, std::uint64_t seed) const {
+    return tensor(random_buffer<bfloat16>(gpu, e_.pool(), seed),
+                  {e_.batch * e_.pages(), e_.shared_heads, e_.page, e_.width});
+  }
+  const extents e_;
+  tensor<bfloat16> q_, k_, v_, y_;
+  std::vector<std::int32_t> order_;
+  tensor<std::int32_t> pages_, lengths_;
+};
+
+figures run_decode(const settings& s) {
+  const bool small = s.engine == "host";
+  const dnn_sides on(s);
+  const device& gpu = *on.gpu;
+  const decoding::extents e =
+      small ? decoding::extents{2, 4, 2, 8, 32, 8} : decoding::extents{64, 32, 8, 128, 8192, 64};
+  const decoding d(gpu, e);
+  const pair_of_medians found = against_copies(s.rounds(11), on, d.request(), d.bytes());
+  figures f{.ours = d.bytes() / found.ours / 1e9, .raw = d.bytes() / found.raw / 1e9};
+  char text[60];
+  std::snprintf(text, sizeof text, "%.1f us for each", found.ours * 1e6);
+  f.note = text;
+  for (const std::int64_t sequence : {std::int64_t{0}, e.batch - 1})
+    for (const std::int64_t head : {std::int64_t{0}, e.heads - 1})
+      if (f.objection.empty()) f.objection = d.difference(gpu, sequence, head);
+  return f;
+}
+
+}  // namespace
+
+const measure dnn_norms{
+    .name = "dnn.norms",
+    .unit = "GB/s",
+    .ours = "layer and rms norm of 4096 x 8192 of bf16 and their gradients, bytes of x, y and gradients: the sum",
+    .raw = "cuMemcpyDtoDAsync of 1 GiB, which is read and written",
+    .goal = {goal::kind::ratio_at_least, goal_of_bandwidth},
+    .run = run_norms};
+const measure dnn_attention_decode{
+    .name = "dnn.attention.decode",
+    .unit = "GB/s",
+    .ours = "dnn::attention of 64 queries, 8192 keys each in pages of 64, 32 heads for 8 of keys, width 128, bf16",
+    .raw = "cuMemcpyDtoDAsync of 1 GiB, which is read and written",
+    .goal = {goal::kind::ratio_at_least, goal_of_bandwidth},
+    .run = run_decode};
+
+}  // namespace troupe::bench

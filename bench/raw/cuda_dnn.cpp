@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <bench/raw/cuda_calls.hpp>
+#include <bench/raw/cuda_libraries.hpp>
+#include <cstring>
+#include <troupe/base/clock.hpp>
+#include <troupe/dnn/cudnn/handle.hpp>
+#include <troupe/dnn/cudnn/variant_pack.hpp>
+#include <troupe/dnn/cudnn/vendor.hpp>
+#include <troupe/dnn/steps/places.hpp>
+#include <vector>
+
+namespace troupe::bench {
+
+// Not in the unnamed namespace, where it would hide the overload for the driver.
+static void must(cudnnStatus_t s, const char* call) {
+  if (s != CUDNN_STATUS_SUCCESS) throw bad_result(dnn::cudnn::failed(std::string("raw ") + call, s));
+}
+
+namespace {
+
+using namespace dnn::cudnn;
+using dnn::seen_graph, dnn::seen_node, dnn::seen_tensor;
+
+[[noreturn]] void unfit(std::string why) {
+  throw bad_result(error(reaction::unsupported, "bench", "cuDNN's calls are not comparable: " + std::move(why)));
+}
+
+std::size_t bytes_of_memory(const seen_tensor& t) {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < t.shape.rank; ++i) last += (t.shape.extents[i] - 1) * t.shape.strides[i];
+  return static_cast<std::size_t>(last + 1) * bytes_of(t.type);
+}
+
+// A graph, its memory, and what is called for it.
+class called_graph : public raw_graph {
+ public:
+  called_graph(std::span<const std::byte> encoded, cudnnHandle_t on, CUstream in)
+      : words_((encoded.size() + 7) / 8), handle_(on), stream_(in) {
+    std::memcpy(words_.data(), encoded.data(), encoded.size());
+    graph_ = seen_graph(reinterpret_cast<const std::byte*>(words_.data()), encoded.size());
+    if (graph_.empty()) unfit("the graph is damaged");
+    memory_.resize(graph_.memory().size());
+    for (const seen_tensor& t : graph_.tensors())
+      if (t.where == seen_tensor::place::memory) memory_[t.memory] = make_memory(bytes_of_memory(t));
+  }
+  void run() override {
+    for (const prepared& c : calls_) must(calls().execute(handle_, c.plan->get(), c.pack.get()), "cudnnBackendExecute");
+  }
+  void synchronize() override { must(::cuStreamSynchronize(stream_), "cuStreamSynchronize"); }
+  void upload(std::size_t memory, std::span<const std::byte> elements) override {
+    must(::cuMemcpyHtoD(memory_.at(memory).get(), elements.data(), elements.size()), "cuMemcpyHtoD");
+  }
+  void download(std::size_t memory, std::span<std::byte> elements) override {
+    synchronize();
+    must(::cuMemcpyDtoH(elements.data(), memory_.at(memory).get(), elements.size()), "cuMemcpyDtoH");
+  }
+
+ protected:
+  const seen_graph& graph() const noexcept { return graph_; }
+  cudnnHandle_t library() const noexcept { return handle_; }
+  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  void* address(std::uint16_t t) const { return pointer(memory_.at(tensor(t).memory)); }
+  void* more_memory(std::size_t bytes) {
+    more_.push_back(make_memory(std::max<std::size_t>(bytes, 1)));
+    return pointer(more_.back());
+  }
+  // The pack refers to numbers of `v`, which must outlive this.
+  void add_call(const variant_pack& v, const execution_plan& plan, std::span<void* const> addresses) {
+    calls_.push_back({&plan.plan, v.with(plan, addresses, more_memory(v.workspace_of(plan)))});
+    must(calls_.back().pack.status(), "cudnnBackendFinalize of a variant pack");
+  }
+
+ private:
+  static void* pointer(const device_memory& m) { return reinterpret_cast<void*>(m.get()); }
+  struct prepared {
+    const descriptor* plan;
+    descriptor pack;
+  };
+  std::vector<std::uint64_t> words_;
+  seen_graph graph_;
+  cudnnHandle_t handle_;
+  CUstream stream_;
+  std::vector<device_memory> memory_, more_;
+  std::vector<prepared> calls_;
+};
+
+class one_call final : public called_graph {
+ public:
+  one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
+      : called_graph(encoded, on, in) {
+    parts_ = by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable});
+    if (parts_.size() != 1 || parts_[0]->what().nodes.size() != graph().nodes().size())
+      unfit("it does not compute the graph in one call");
+    std::vector<void*> addresses;
+    for (const auto* list : {&parts_[0]->what().inputs, &parts_[0]->what().outputs})
+      for (const dnn::claim::tensor& t : *list) {
+        const seen_tensor& is = tensor(t.number);
+        if (is.where != seen_tensor::place::memory || is.type != t.type || !dnn::lies_alike(is.shape, t.shape))
+          unfit("it needs a copy of an operand");
+        addresses.push_back(address(t.number));
+      }
+    // All parts of this vendor are plans.
+    const auto& planned = static_cast<const planned_part&>(*parts_[0]);
+    add_call(planned.pack(), planned.plan(), addresses);
+  }
+
+ private:
+  std::vector<std::unique_ptr<dnn::part>> parts_;
+};
+
+class fused_in_three final : public called_graph {
+ public:
+  fused_in_three(std::span<const std::byte> encoded, cudnnHandle_t on, CUstream in) : called_graph(encoded, on, in) {
+    const auto nodes = graph().nodes();
+    if (nodes.size() != 5 || nodes[0].what != dnn::op::convolution || nodes[4].what != dnn::op::write)
+      unfit("the graph is no convolution with bias, residual and relu");
+    const std::uint16_t x = nodes[0].inputs[0], w = nodes[0].inputs[1], to = nodes[4].outputs[0],
+                        bias = dnn::other_of(nodes[1], nodes[0].outputs[0]),
+                        residual = dnn::other_of(nodes[2], nodes[1].outputs[0]);
+    const seen_tensor& y = tensor(to);
+    void *const convolved = more_memory(bytes_of_memory(y)), *const summed = more_memory(bytes_of_memory(y));
+    add(
+        [&](operations& o) {
+          const auto a = given(o, x), b = given(o, w), c = given(o, to);
+          o.convolution(dnn::op::convolution, nodes[0].numbers.as<dnn::convolution_form>(), dtype::f32, a, b, c);
+        },
+        {address(x), address(w), convolved});
+    add(
+        [&](operations& o) {
+          const auto a = given(o, to), b = given(o, bias), c = given(o, to);
+          o.pointwise({CUDNN_POINTWISE_ADD}, {a, b}, c);
+        },
+        {convolved, address(bias), summed});
+    add(
+        [&](operations& o) {
+          const auto a = given(o, to), b = given(o, residual), c = given(o, to);
+          const auto sum = o.between(y.shape);
+          o.pointwise({CUDNN_POINTWISE_ADD}, {a, b}, sum);
+          o.pointwise({CUDNN_POINTWISE_RELU_FWD}, {sum}, c);
+        },
+        {summed, address(residual), address(to)});
+  }
+
+ private:
+  operations::tensor given(operations& o, std::uint16_t t) const { return o.given(tensor(t).type, tensor(t).shape); }
+  template <class Draw>
+  void add(Draw&& draw, std::initializer_list<void*> addresses) {
+    auto s = std::make_unique<sketch>();
+    draw(s->drawn);
+    const descriptor whole = s->drawn.finish(library()).value();
+    auto plan = std::make_unique<execution_plan>(choose_engine(library(), whole, {.deterministic = true}).value());
+    packs_.push_back(std::make_unique<variant_pack>(*s));
+    add_call(*packs_.back(), *plan, std::span(addresses.begin(), addresses.size()));
+    plans_.push_back(std::move(plan));
+  }
+  std::vector<std::unique_ptr<variant_pack>> packs_;
+  std::vector<std::unique_ptr<execution_plan>> plans_;
+};
+
+class cuda_dnn final : public raw_dnn {
+ public:
+  explicit cuda_dnn(int device) : stream_(make_stream()) {
+    engine_context context{};
+    context.device = device;
+    context.lanes = 1;
+    vendor_ = vendor::open(context).value();
+    handle_ = make_handle().value();
+    must(calls().set_stream(handle_.get(), stream_.get()), "cudnnSetStream");
+  }
+  std::unique_ptr<raw_graph> graph(std::span<const std::byte> encoded, bool repeatable) override {
+    return std::make_unique<one_call>(encoded, repeatable, *vendor_, handle_.get(), stream_.get());
+  }
+  std::unique_ptr<raw_graph> three_calls(std::span<const std::byte> encoded) override {
+    return std::make_unique<fused_in_three>(encoded, handle_.get(), stream_.get());
+  }
+  double copy_rate(std::size_t bytes, int times) override {
+    if (bytes != bytes_) from_ = make_memory(bytes), to_ = make_memory(bytes), bytes_ = bytes;
+    const std::int64_t start = now_ns();
+    for (int i = 0; i < times; ++i)
+      must(::cuMemcpyDtoDAsync(to_.get(), from_.get(), bytes, stream_.get()), "cuMemcpyDtoDAsync");
+    wait_for(stream_);
+    return 2e9 * static_cast<double>(bytes) * times / static_cast<double>(now_ns() - start);
+  }
+
+ private:
+  stream stream_;
+  std::unique_ptr<vendor> vendor_;
+  handle handle_;
+  device_memory from_, to_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<raw_dnn> make_dnn(int device) { return std::make_unique<cuda_dnn>(device); }
+
+}  // namespace troupe::bench

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/troupe.hpp>
+#include <vector>
+
+namespace troupe::bench {
+
+/// A residual network for small images, after ResNet-20: three stages, of which each has twice the channels of the one
+/// before and, but for the first, half its size; then the mean of each channel, and a product. Activations are bf16,
+/// weights float with a copy in bf16. The same network, of the same numbers, is in bench/torch_train.py.
+class residual_network {
+ public:
+  struct extents {
+    std::int64_t images = 256, size = 32, width = 16, blocks = 3;  ///< width: channels of the first stage
+  };
+  static constexpr std::int64_t kinds = 10;
+  static constexpr double rate = 0.1;
+
+  residual_network(const device& gpu, const extents& e);
+
+  /// Tells all requests of a step: forward, backward, and the next weights.
+  void step();
+  /// Waits, and returns the mean loss of the last step.
+  float loss() const { return gpu_.download(loss_.memory()).get().value()[0]; }
+
+ private:
+  using image = tensor<bfloat16>;
+  using vector = tensor<float>;  // an element for each channel
+
+  // A convolution, normalised, with what is added and relu.
+  struct layer {
+    image x, z, y;  // what it is given, the convolution of it, and what it gives
+    image dx, dz;
+    std::optional<image> shortcut, dshortcut;  // what is added before relu
+    bool has_relu;
+    std::int64_t padding, stride;
+    vector weights, scale, offset, mean, inverse_deviation, running_mean, running_variance;
+    image narrow_weights;
+  };
+  struct layer_form {
+    std::int64_t out, filter, stride;
+    bool has_relu = true;
+  };
+
+  layer make_layer(const image& x, const image& dx, const layer_form& f);
+  void add_block(std::int64_t out, std::int64_t stride);
+  void tell(dnn::graph g) { gpu_.tell(dnn::computation{.graph = std::move(g)}); }
+  void forward(const layer& l);
+  /// `dy`: the gradient of what the layer gives. `others`: of what it is given, from elsewhere.
+  void backward(const layer& l, const dnn::value& dy, const std::optional<image>& others);
+  void tell_head();
+
+  image empty_image(std::int64_t channels, std::int64_t size) const;
+  // Numbers from -limit to limit, the same as in bench/torch_train.py.
+  std::vector<float> numbers(std::int64_t count, double limit);
+
+  struct block {
+    layer first, second;
+    std::optional<layer> shortcut;
+  };
+  const device gpu_;
+  const extents e_;
+  std::uint32_t made_ = 0;  // sequences of numbers
+  image pixels_;
+  std::deque<layer> stem_;
+  std::deque<block> blocks_;
+  image last_, dlast_;  // what the newest layer gives, and its gradient
+  tensor<float> wanted_, weights_, bias_, dseen_, loss_;
+};
+
+}  // namespace troupe::bench

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+# torch_train.py GPU IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp, of the same
+# numbers, in PyTorch. Prints one line: images per second, eager and compiled, and the first loss and that after STEPS
+# steps. "compiled 0" if it cannot be compiled. troupe bench dnn.train runs it.
+import math
+import os
+import statistics
+import sys
+import time
+
+KINDS, RATE = 10, 0.1
+
+
+def make_model(torch, sequences, width, blocks):
+    nn = torch.nn
+
+    class Layer(nn.Module):
+        def __init__(self, inputs, outputs, filter, stride):
+            super().__init__()
+            self.conv = nn.Conv2d(inputs, outputs, filter, stride, filter // 2, bias=False)
+            self.norm = nn.BatchNorm2d(outputs)
+            fill(torch, self.conv.weight, math.sqrt(6 / (inputs * filter * filter)), sequences)
+
+        def forward(self, x):
+            return self.norm(self.conv(x))
+
+    class Block(nn.Module):
+        def __init__(self, inputs, outputs, stride):
+            super().__init__()
+            self.first = Layer(inputs, outputs, 3, stride)
+            self.second = Layer(outputs, outputs, 3, 1)
+            changes = stride != 1 or inputs != outputs
+            self.shortcut = Layer(inputs, outputs, 1, stride) if changes else nn.Identity()
+
+        def forward(self, x):
+            return torch.relu(self.second(torch.relu(self.first(x))) + self.shortcut(x))
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem = Layer(3, width, 3, 1)
+            all_blocks, channels = [], width
+            for stage in range(3):
+                for b in range(blocks):
+                    outputs = width << stage
+                    all_blocks.append(Block(channels, outputs, 2 if stage > 0 and b == 0 else 1))
+                    channels = outputs
+            self.blocks = nn.Sequential(*all_blocks)
+            self.head = nn.Linear(channels, KINDS)
+            # Ours is features x kinds.
+            weights = torch.empty(channels, KINDS)
+            fill(torch, weights, math.sqrt(1 / channels), sequences)
+            with torch.no_grad():
+                self.head.weight.copy_(weights.t())
+                self.head.bias.zero_()
+
+        def forward(self, x):
+            x = self.blocks(torch.relu(self.stem(x)))
+            with torch.autocast("cuda", enabled=False):
+                return self.head(x.float().mean((2, 3)))
+
+    return Network()
+
+
+class Sequences:
+    """Counts the sequences of numbers, in the order of residual_network."""
+
+    def __init__(self):
+        self.made = 0
+
+    def next(self, torch, count, limit):
+        first = self.made * 1000003 & 0xFFFFFFFF
+        self.made += 1
+        h = (torch.arange(1, count + 1, dtype=torch.int64) + first & 0xFFFFFFFF) * 2654435761 & 0xFFFFFFFF
+        h ^= h >> 16
+        h = h * 2246822519 & 0xFFFFFFFF
+        h ^= h >> 13
+        return ((h.double() * 2.0**-31 - 1) * limit).float()
+
+
+def fill(torch, to, limit, sequences):
+    with torch.no_grad():
+        to.copy_(sequences.next(torch, to.numel(), limit).reshape(to.shape))
+
+
+def train(torch, compiled, gpu, images, size, width, blocks, steps):
+    device = torch.device("cuda", gpu)
+    sequences = Sequences()
+    pixels = sequences.next(torch, images * 3 * size * size, 1).reshape(images, 3, size, size)
+    pixels = pixels.to(device, torch.bfloat16).to(memory_format=torch.channels_last)
+    kinds = (torch.arange(images) % KINDS).to(device)
+    model = make_model(torch, sequences, width, blocks).to(device).to(memory_format=torch.channels_last)
+    called = torch.compile(model) if compiled else model
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    losses = [step().item() for _ in range(steps)]
+    rates = []
+    for _ in range(15):
+        torch.cuda.synchronize(device)
+        start = time.perf_counter()
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize(device)
+        rates.append(steps * images / (time.perf_counter() - start))
+    return statistics.median(rates), losses
+
+
+def main():
+    numbers = [int(word) for word in sys.argv[1:]]
+    # Nothing but the line of results and the reason of a failure is printed: the compiler warns of much.
+    out = os.fdopen(os.dup(1), "w")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    try:
+        import torch
+
+        torch.cuda.set_device(numbers[0])
+        torch.backends.cudnn.benchmark = True
+        eager, losses = train(torch, False, *numbers)
+    except Exception as e:
+        print(str(e).split("\n")[0], file=out, flush=True)
+        return 1
+    try:
+        compiled, _ = train(torch, True, *numbers)
+    except Exception:
+        compiled = 0
+    print(f"eager {eager:.1f} compiled {compiled:.1f} losses {losses[0]:.5f} {losses[-1]:.5f}", file=out, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/unique_handle.hpp>
+#include <troupe/dnn/cudnn/functions.hpp>
+#include <troupe/dnn/cudnn/status.hpp>
+
+namespace troupe::dnn::cudnn {
+
+struct handle_traits {
+  using type = cudnnHandle_t;
+  static constexpr type null{};
+  static void close(type h) noexcept { (void)calls().destroy(h); }
+};
+/// cuDNN, opened for the current context.
+using handle = unique_handle<handle_traits>;
+
+inline result<handle> make_handle() {
+  cudnnHandle_t made = nullptr;
+  if (const cudnnStatus_t s = calls().create(&made); s != CUDNN_STATUS_SUCCESS) return failed("cudnnCreate", s);
+  return handle(made);
+}
+
+}  // namespace troupe::dnn::cudnn

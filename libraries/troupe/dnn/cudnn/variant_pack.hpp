@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <span>
+#include <troupe/base/round_up.hpp>
+#include <troupe/dnn/cudnn/engines.hpp>
+#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/steps/part.hpp>
+#include <utility>
+#include <vector>
+
+namespace troupe::dnn::cudnn {
+
+/// The names of a plan's tensors, the numbers that are in it, and what lies in the workspace behind cuDNN's own.
+class variant_pack {
+ public:
+  explicit variant_pack(const sketch& s) : names_(s.drawn.arguments()), numbers_(s.drawn.numbers()), extra_(s.extra) {
+    names_.insert(names_.end(), s.drawn.names_of_numbers().begin(), s.drawn.names_of_numbers().end());
+  }
+  /// Returns the bytes of all of the workspace.
+  std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
+    std::uint64_t out = extra_.empty() ? plan.workspace : round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : extra_) out += round_up(bytes, 256);
+    return out;
+  }
+  /// Returns cuDNN's descriptor of it, for these addresses. It refers to the numbers that are kept here.
+  descriptor with(const execution_plan& plan, std::span<void* const> addresses, void* workspace) const {
+    std::array<void*, most> all{};
+    std::size_t n = 0;
+    for (void* const a : addresses) all[n++] = a;
+    auto* behind = static_cast<std::byte*>(workspace) + round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : extra_) {
+      all[n++] = behind;
+      behind += round_up(bytes, 256);
+    }
+    for (const std::uint32_t& number : numbers_) all[n++] = const_cast<std::uint32_t*>(&number);
+    descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(names_))
+        .set_all<CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>(std::span<void* const>(all.data(), n))
+        .set<CUDNN_ATTR_VARIANT_PACK_WORKSPACE>(workspace)
+        .finalize();
+    return pack;
+  }
+  cudnnStatus_t enqueue(const execution_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
+                        void* workspace) const {
+    const descriptor pack = with(plan, addresses, workspace);
+    return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
+  }
+  /// How many tensors and numbers there may be.
+  static constexpr std::size_t most = 32;
+  std::size_t size() const noexcept { return names_.size(); }
+
+ private:
+  std::vector<std::int64_t> names_;
+  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint64_t> extra_;
+};
+
+/// What a plan of cuDNN computes: all parts that the vendor finds.
+class planned_part : public part {
+ public:
+  planned_part(claim what, variant_pack pack, execution_plan plan)
+      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
+  const variant_pack& pack() const noexcept { return pack_; }
+  const execution_plan& plan() const noexcept { return plan_; }
+
+ private:
+  variant_pack pack_;
+  execution_plan plan_;
+};
+
+}  // namespace troupe::dnn::cudnn
