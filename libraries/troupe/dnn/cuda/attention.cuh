@@ -8,11 +8,21 @@
 /// are combined by another kernel.
 namespace troupe::dnn::on_gpu {
 
+/// Writes an element of y.
+template <class N>
+__device__ void write_y(const attending& a, i64 at, N y) {
+  if (a.type_of_y == dtype::f16)
+    static_cast<__half*>(a.to)[at] = static_cast<__half>(y);
+  else if (a.type_of_y == dtype::bf16)
+    static_cast<__nv_bfloat16*>(a.to)[at] = static_cast<__nv_bfloat16>(y);
+  else
+    static_cast<N*>(a.to)[at] = y;
+}
 /// Writes what a row has: the result, or that of a part.
 template <class N>
 __device__ void write_result(const attending& a, i64 part, i64 row, i64 column, N value, N sum) {
   if (a.parts == 1)
-    static_cast<N*>(a.to)[row * a.g.value_width + column] = sum == 0 ? N(0) : value / sum;
+    write_y<N>(a, row * a.g.value_width + column, sum == 0 ? N(0) : value / sum);
   else
     static_cast<N*>(
         a.room)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::room_of_a_row(a.g) + column] = value;
@@ -261,7 +271,7 @@ __device__ void combine_attention(const attending& a) {
       const N factor = of_part[width] == largest ? N(1) : std::exp(of_part[width] - largest);
       sum += factor * of_part[width + 1], y += factor * of_part[n % width];
     }
-    static_cast<N*>(a.to)[n] = sum == 0 ? N(0) : y / sum;
+    write_y<N>(a, n, sum == 0 ? N(0) : y / sum);
     if (n % width == 0) static_cast<N*>(a.second)[n / width] = sum == 0 ? hidden<N>() : largest + std::log(sum);
   }
 }

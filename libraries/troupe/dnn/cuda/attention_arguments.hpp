@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/dtype.hpp>
 #include <troupe/dnn/steps/attention_geometry.hpp>
 
 /// What the kernels of attention are given, and how they divide their work.
@@ -15,6 +16,8 @@ inline constexpr int square_rows = sizeof(N) == 4 ? 64 : 32;
 inline constexpr int few_rows = 8;
 /// Columns of a result that a block keeps.
 inline constexpr int square_columns = 128, few_columns = 256;
+/// Warps of a block that decodes, and the most rows that it takes.
+inline constexpr int decoding_warps = 4, decoding_rows = 16;
 
 struct attending {
   attention_geometry g;
@@ -22,6 +25,7 @@ struct attending {
   const void *q, *k, *v, *bias, *dy, *y, *statistics;
   void *to, *second;  ///< y and statistics; dq; dk and dv; dbias
   void* room;
+  dtype type_of_y = {};  ///< of the result: f16, bf16, or else that of numbers
 };
 
 TROUPE_EVERYWHERE std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
@@ -39,6 +43,12 @@ struct query_grid {
         key_heads(g.key_heads) {}
   TROUPE_EVERYWHERE std::int64_t count() const noexcept { return rows_of_batch * key_heads * chunks * tiles; }
 };
+
+/// The rows of a tile that has few queries: those of a sequence, of all heads that share keys.
+TROUPE_EVERYWHERE std::int64_t rows_of_sequence(const attention_geometry& g) noexcept {
+  // A sequence of those after each other has few queries on average.
+  return g.shared * (g.query_layout == sequence_layout::offsets ? divided_up(g.queries, g.batch) : g.queries);
+}
 
 /// All rows of q, of which each part of the keys has results: y, then the largest score and the sum.
 TROUPE_EVERYWHERE std::int64_t rows_of(const attention_geometry& g) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_arguments.hpp>
+#include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
@@ -14,9 +15,7 @@ using kernel_arguments::attending, kernel_arguments::query_grid, kernel_argument
 
 // Whether tiles of queries have so few rows that loading keys is what takes time.
 bool has_few_rows(const attention_geometry& g) noexcept {
-  // A sequence of those after each other has few queries on average.
-  const std::int64_t queries = g.query_layout == sequence_layout::offsets ? divided_up(g.queries, g.batch) : g.queries;
-  return queries * g.shared <= kernel_arguments::few_rows;
+  return kernel_arguments::rows_of_sequence(g) <= kernel_arguments::few_rows;
 }
 
 std::int64_t rows_of_square(dtype numbers) noexcept {
@@ -45,21 +44,25 @@ attending arguments_of(const whole_step& s, const launch_site& w) {
           .statistics = gradient ? w.at(s.inputs[2]) : nullptr,
           .to = w.at(s.outputs[0]),
           .second = w.at(s.outputs[1]),
-          .room = s.room.is_buffer ? w.at(s.room) : nullptr};
+          .room = s.room.is_buffer ? w.at(s.room) : nullptr,
+          .type_of_y = s.outputs[0].type};
 }
 
 }  // namespace
 
 std::int64_t room_of_attention(const whole_step& s) noexcept {
   const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
-  const std::int64_t parts = parts_of(g, s.outputs[0].type);
+  const std::int64_t parts = is_direct_attention(s) ? parts_of_decoding(g) : parts_of(g, s.outputs[1].type);
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::room_of_a_row(g);
 }
 
 result<void> attend(const whole_step& s, const launch_site& w) {
   attending a = arguments_of(s, w);
-  a.parts = parts_of(a.g, w.all.numbers);
-  if (has_few_rows(a.g)) {
+  const bool direct = is_direct_attention(s);
+  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.all.numbers);
+  if (direct) {
+    TROUPE_TRY(decode_attention(s, a, w));
+  } else if (has_few_rows(a.g)) {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::few_columns);
     const query_grid grid(a.g, kernel_arguments::few_rows);
     TROUPE_TRY(launch<"attend_few">(w, grid.count() * a.parts * slices, kernel_arguments::few_threads, a));

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of dnn, for all types and strides.
 #include "attention.cuh"
+#include "attention_decoding.cuh"
 #include "attention_gradient.cuh"
 #include "blocks.cuh"
-#include "images.cuh"
 #include "ctc.cuh"
+#include "images.cuh"
 #include "products.cuh"
 #include "recurrence.cuh"
 #include "rows.cuh"
@@ -16,4 +17,9 @@ using namespace troupe::dnn::on_gpu;
 
 #define KERNEL(NAME, ARGUMENTS, ...) \
   extern "C" __global__ void troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
+#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...)          \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)        \
+      troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { \
+    __VA_ARGS__(arguments);                                            \
+  }
 #include "kernel_list.inc"

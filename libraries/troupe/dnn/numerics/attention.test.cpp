@@ -167,9 +167,51 @@ TEST_F(dnn_attention, of_few_queries_is_as_defined) {
   }
 }
 
+// What decoding has: heads that share keys, halves that lie without gaps, keys in rows, after each other or in pages.
+TEST_F(dnn_attention, of_few_queries_to_half_types_is_as_defined) {
+  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+    const dtype t = random.one_of({dtype::f16, dtype::bf16});
+    sizes s = any_sizes();
+    s.heads = s.key_heads * random.one_of<std::int64_t>({1, 2, 4, 5, 8, 16});
+    s.queries = random.between(1, std::max<std::int64_t>(1, 17 * s.key_heads / s.heads));
+    s.keys = coin() ? random.between(1, 100) : random.between(500, 1100);
+    s.width = coin() ? 64 : 128, s.value_width = coin(4) ? 192 - s.width : s.width;
+    attention_options o = any_options();
+    o.dropout.reset();
+    add_lengths(o, s);
+    extents of_k{s.batch, s.key_heads, s.keys, s.width};
+    if (const std::int64_t kind = random.between(0, 3); kind < 2) {
+      const std::int64_t of_a_page = random.one_of<std::int64_t>({1, 7, 16, 24, 64}),
+                         pages = (s.keys + of_a_page - 1) / of_a_page, pool = s.batch * pages + 3;
+      std::vector<std::int32_t> table(static_cast<std::size_t>(s.batch * pages));
+      for (std::int32_t& page : table) page = static_cast<std::int32_t>(random.between(kind == 0 ? 0 : -1, pool));
+      s.keys = pages * of_a_page;
+      o.pages = whole({s.batch, pages}, table);
+      of_k = {pool, s.key_heads, of_a_page, s.width};
+    } else if (kind == 2) {
+      o.keys = {.lengths = {}, .offsets = some_offsets(s.batch, s.keys)};
+      of_k[0] = 1;
+    }
+    extents of_q{s.batch, s.heads, s.queries, s.width};
+    if (coin(4)) {
+      o.queries = {.lengths = {}, .offsets = some_offsets(s.batch, s.batch * s.queries)};
+      of_q[0] = 1, of_q[2] *= s.batch;
+    }
+    extents of_v = of_k;
+    of_v[3] = s.value_width;
+    const value q = given(t, of_q, dense), k = given(t, of_k, dense), v = given(t, of_v, dense);
+    SCOPED_TRACE(cat("heads ", s.heads, ", of keys ", s.key_heads, ", queries ", s.queries, ", keys ", s.keys,
+                     ", widths ", s.width, " and ", s.value_width));
+    const attended a = attention(q, k, v, o);
+    expect_as_defined({a.y}, dtype::f32, t == dtype::bf16 ? 1e-2 : 1e-3);
+    expect_as_defined({convert(a.y, t)}, t, t == dtype::bf16 ? 2e-2 : 3e-3);
+    expect_as_defined({a.statistics}, dtype::f32, 2e-4);
+  }
+}
+
 TEST_F(dnn_attention, ignores_what_lies_beyond_a_sequence) {
-  const auto with_nan = [&](const extents& e, std::int64_t tokens) {
-    stored_tensor& t = stored(dtype::f32, e);
+  const auto with_nan = [&](const extents& e, std::int64_t tokens, dtype type = dtype::f32) {
+    stored_tensor& t = stored(type, e, type == dtype::f32 ? anyhow : dense);
     std::int64_t next = 0;
     const std::int64_t width = e[3], all = e[2];
     t.fill([&] { return next++ / width % all < tokens ? random.value() : std::nan(""); });
@@ -183,6 +225,10 @@ TEST_F(dnn_attention, ignores_what_lies_beyond_a_sequence) {
     const attended a = attention(q, k, v, o);
     const auto g = attention_gradient(with_nan({1, 4, 9, 8}, 5), a, q, k, v, o);
     expect_as_defined({a.y, a.statistics, g.dq, g.dk, g.dv}, dtype::f32, 2e-4);
+    const attended b = attention(
+        with_nan({1, 4, 3, 64}, 2, dtype::f16), with_nan({1, 2, keys + 9, 64}, keys, dtype::f16),
+        with_nan({1, 2, keys + 9, 64}, keys, dtype::f16), {.queries = {.lengths = whole({1}, {2})}, .keys = o.keys});
+    expect_as_defined({b.y, b.statistics}, dtype::f32, 1e-3);
   }
 }
 

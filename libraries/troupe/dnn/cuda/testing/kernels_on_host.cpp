@@ -4,6 +4,7 @@
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
 #include "../attention.cuh"
+#include "../attention_decoding.cuh"
 #include "../attention_gradient.cuh"
 #include "../blocks.cuh"
 #include "../ctc.cuh"
@@ -22,6 +23,7 @@ namespace {
 [[maybe_unused]] const bool kernels_are_known = [] {
   using cuda::testing::driver;
 #define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true),
+#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...) KERNEL(NAME, ARGUMENTS, __VA_ARGS__)
   driver().kernels = {
 #include "../kernel_list.inc"
   };

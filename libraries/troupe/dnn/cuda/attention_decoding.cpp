@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/dnn/cuda/attention_decoding.hpp>
+#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/steps/attention_steps.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using kernel_arguments::attending, kernel_arguments::query_grid, kernel_arguments::rows_of_sequence;
+
+bool is_width(std::int64_t n) noexcept { return n == 64 || n == 128; }
+
+// Kernels for widths of k, widths of v, and eights of rows.
+template <class H>
+constexpr cuda::kernel_id kernels[2][2][2] = {
+    {{cuda::kernel<"decode_64_64_8", H>, cuda::kernel<"decode_64_64_16", H>},
+     {cuda::kernel<"decode_64_128_8", H>, cuda::kernel<"decode_64_128_16", H>}},
+    {{cuda::kernel<"decode_128_64_8", H>, cuda::kernel<"decode_128_64_16", H>},
+     {cuda::kernel<"decode_128_128_8", H>, cuda::kernel<"decode_128_128_16", H>}}};
+
+}  // namespace
+
+bool is_direct_attention(const whole_step& s) noexcept {
+  constexpr std::int64_t most = 1 << 30;  // of what the kernels count in 32 bits
+  if (s.what != op::attention) return false;
+  const auto f = s.numbers.as<attention_form>();
+  if (f.has_bias != 0 || f.dropout != 0) return false;
+  const dtype type = s.inputs[0].type;
+  if (type != dtype::f16 && type != dtype::bf16) return false;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const location& l = s.inputs[i];
+    if (l.type != type || !is_dense(l.shape) || l.offset % 8 != 0) return false;
+  }
+  if (s.outputs.size() == 2 &&
+      ((s.outputs[0].type != dtype::f32 && s.outputs[0].type != type) || s.outputs[1].type != dtype::f32))
+    return false;
+  const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
+  if (!is_width(g.width) || !is_width(g.value_width) || g.queries > most || g.keys > most) return false;
+  if (elements_of(s.inputs[1].shape) / g.width > most) return false;
+  const std::int64_t rows = rows_of_sequence(g);
+  return rows <= kernel_arguments::decoding_rows && query_grid(g, rows).count() <= most;
+}
+
+// The same numbers on each GPU, so that results are the same. Any GPU has enough blocks of which none has few keys;
+// more if each still has many, so that multiprocessors end at about the same time.
+std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
+  constexpr std::int64_t enough_blocks = 512, least_keys = 256, many_blocks = 4096, many_keys = 1024, most_parts = 64;
+  const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();
+  const std::int64_t few = std::min(enough_blocks / units, g.keys / least_keys),
+                     many = std::min(many_blocks / units, g.keys / many_keys);
+  return std::clamp<std::int64_t>(std::max(few, many), 1, most_parts);
+}
+
+result<void> decode_attention(const whole_step& s, const attending& a, const launch_site& w) {
+  for (const void* const p : {a.q, a.k, a.v})
+    if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
+      return error(reaction::fatal, "dnn", "q, k or v of an attention of half types is not at a multiple of 16 bytes");
+  const std::int64_t rows = rows_of_sequence(a.g), blocks = query_grid(a.g, rows).count() * a.parts;
+  const auto& of_type = s.inputs[0].type == dtype::f16 ? kernels<half> : kernels<bfloat16>;
+  return cuda::launch(w.kernels, of_type[a.g.width / 128][a.g.value_width / 128][rows > 8],
+                      {static_cast<unsigned>(blocks)}, {32 * kernel_arguments::decoding_warps}, w.stream, "dnn", a);
+}
+
+}  // namespace troupe::dnn

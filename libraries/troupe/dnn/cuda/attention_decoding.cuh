@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "attention.cuh"
+#include "warps.cuh"
+
+/// Attention of few rows to halves as they are stored, as fast as memory delivers them.
+///
+/// Each warp of a block takes 16 keys at a time and has a softmax of its own; in the end they add up what they have. k
+/// and v are read into the registers from which they are multiplied: while a warp computes with some keys, its next
+/// ones are on their way. Products are those of 16 keys by eight rows of q, and of 16 columns of v by the weights of
+/// these rows. The order of terms and of columns is free, so lanes read 16 bytes that lie together.
+namespace troupe::dnn::on_gpu {
+
+/// Where the keys of a sequence lie.
+class key_places {
+ public:
+  __device__ key_places(const attention_geometry& g, const query_tile& t, i64 end)
+      : g_(g),
+        pages_(g.pages.memory + t.keys.row * g.pages.step),
+        head_(static_cast<unsigned>(t.key_head)),
+        first_(g.pool != 0 ? 0 : static_cast<int>(g.key_row(t.keys, t.key_head, 0))),
+        last_(static_cast<int>(end)) {}
+  __device__ int last() const { return last_; }
+  /// Reads the page of a key, from which its row follows later.
+  __device__ int page_of(int key) const {
+    if (g_.pool == 0 || key >= last_) return -1;
+    return pages_[static_cast<unsigned>(key) / of_a_page() * g_.pages.second_step];
+  }
+  /// -1: there is no such key.
+  __device__ int row_of(int key, int page) const {
+    if (key >= last_) return -1;
+    if (g_.pool == 0) return first_ + key;
+    if (page < 0 || page >= static_cast<int>(g_.pool)) return -1;
+    const auto place = static_cast<unsigned>(key) % of_a_page();
+    return static_cast<int>((page * static_cast<unsigned>(g_.key_heads) + head_) * of_a_page() + place);
+  }
+
+ private:
+  __device__ unsigned of_a_page() const { return static_cast<unsigned>(g_.of_a_page); }
+  const attention_geometry& g_;
+  const std::int32_t* pages_;  // of the sequence
+  unsigned head_;
+  int first_, last_;
+};
+
+/// What a block has of at most `Rows` rows. What it works on is here rather than in registers, of which there are none
+/// to spare.
+template <int Rows, int ValueWidth, int Warps>
+struct decoding_memory {
+  float y[Rows][ValueWidth + 4], largest[Warps][Rows], sums[Warps][Rows], slopes[Rows];
+  int first_seen[Rows], last_seen[Rows], diagonals[Rows];
+  i64 query_rows[Rows];
+  query_tile tile;
+  key_range keys;
+  key_range plain;  // whose scores are products, for all rows
+  i64 row_of_batch, key_head, first_head, token, next, end, part;
+
+  /// Finds which tokens of a row of the batch this block has.
+  __device__ void begin(const attending& a) {
+    const i64 most_rows = kernel_arguments::rows_of_sequence(a.g);
+    const kernel_arguments::query_grid grid(a.g, most_rows);
+    const i64 unit = blockIdx.x / a.parts;
+    part = blockIdx.x % a.parts;
+    key_head = unit / grid.tiles % grid.key_heads, row_of_batch = unit / grid.tiles / grid.key_heads;
+    next = unit % grid.tiles * grid.tokens;
+    end = next + grid.tokens < a.g.queries ? next + grid.tokens : a.g.queries;
+  }
+  /// Finds those of one sequence, and their keys.
+  __device__ void take(const attending& a) {
+    token = next;
+    tile = tile_at(a.g, row_of_batch, token, end);
+    tile.key_head = key_head, tile.first_head = key_head * a.g.shared, tile.heads = a.g.shared;
+    next += tile.count;
+    keys = plain = {};
+    if (tile.sequence < 0) return;
+    keys = part_of(seen_by(a.g, tile), part, a.parts, 16 * Warps);
+    if (a.g.soft_cap != 0 || a.g.has_alibi != 0) return;
+    plain = {a.g.seen(tile.first + tile.count - 1, tile.queries.count, tile.keys.count).first,
+             a.g.seen(tile.first, tile.queries.count, tile.keys.count).last};
+  }
+  __device__ void set_row(const attending& a, int r) {
+    query_rows[r] = -1, first_seen[r] = last_seen[r] = diagonals[r] = 0, slopes[r] = 0;
+    if (r >= tile.rows()) return;
+    const i64 i = tile.query(r);
+    const key_range seen = a.g.seen(i, tile.queries.count, tile.keys.count);
+    query_rows[r] = a.g.query_row(tile.queries, tile.head(r), i);
+    first_seen[r] = static_cast<int>(seen.first), last_seen[r] = static_cast<int>(seen.last);
+    diagonals[r] = static_cast<int>(a.g.diagonal(i, tile.queries.count, tile.keys.count));
+    if (a.g.has_alibi != 0) slopes[r] = static_cast<float>(a.g.slope(tile.head(r)));
+  }
+};
+
+/// What a thread does for a tile of queries and a part of their keys. H is the type of numbers. A warp has `Ahead`
+/// times 16 keys on their way.
+template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
+class decoder {
+ public:
+  static constexpr int rows = 8 * Eights, step = 16 * Warps;
+  using memory = decoding_memory<rows, ValueWidth, Warps>;
+
+  __device__ decoder(const attending& a, memory& m) : a_(a), m_(m) {
+    for (int e = 0; e < Eights; ++e) base_[e][0] = base_[e][1] = hidden<float>();
+  }
+  __device__ void attend() {
+    if (threadIdx.x < rows) m_.set_row(a_, static_cast<int>(threadIdx.x));
+    wait_for_block();
+    load_queries();
+    add_keys(key_places(a_.g, m_.tile, m_.keys.last), static_cast<int>(m_.keys.first));
+    add_warps();
+    for (int n = static_cast<int>(threadIdx.x); n < m_.tile.rows() * ValueWidth; n += 32 * Warps) {
+      const int r = n / ValueWidth, column = n % ValueWidth;
+      const softmax_of_row all(m_, r);
+      write_result<float>(a_, m_.part, m_.query_rows[r], column, m_.y[r][column], all.sum);
+      if (column == 0) write_statistics<float>(a_, m_.part, m_.query_rows[r], all.largest * ln_2, all.sum);
+    }
+  }
+
+ private:
+  static constexpr int chunks = Width / 32, value_chunks = ValueWidth / 64, slices = ValueWidth / 16;
+  static constexpr float log2_e = 1.44269504088896341f, ln_2 = 0.693147180559945309f;
+  /// Weights are powers of two of scores less the largest one, or one that is lower by at most this.
+  static constexpr float slack = 8;
+
+  /// What a lane has of 16 keys: keys g and g + 8 of k; 2j, 2j + 1, 2j + 8 and 2j + 9 of v.
+  struct sixteen_keys {
+    eight_halves k[2][chunks], v[4][value_chunks];
+    bool exists[2];
+  };
+  /// The softmax of a row, of what all warps have.
+  struct softmax_of_row {
+    float largest = hidden<float>(), sum = 0;
+    __device__ softmax_of_row(const memory& m, int r) {
+      for (int w = 0; w < Warps; ++w) largest = m.largest[w][r] > largest ? m.largest[w][r] : largest;
+      for (int w = 0; w < Warps; ++w) sum += factor(m.largest[w][r], largest) * m.sums[w][r];
+    }
+  };
+
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  static __device__ int g() { return lane() / 4; }
+  static __device__ int j() { return lane() % 4; }
+  /// By what to multiply what was computed with another base.
+  static __device__ float factor(float before, float now) { return before == now ? 1.0f : power_of_two(before - now); }
+
+  __device__ void load_queries() {
+    for (int e = 0; e < Eights; ++e) {
+      const i64 row = m_.query_rows[8 * e + g()];
+      const auto* const from = static_cast<const std::uint16_t*>(a_.q) + row * Width + j() * 8;
+      for (int i = 0; i < chunks; ++i) q_[e][i] = row >= 0 ? read_once(from + i * 32) : eight_halves{};
+    }
+  }
+  __device__ void load_k(int row, sixteen_keys& to) const {
+    for (int n = 0; n < 2; ++n) {
+      const int mine = from_lane(row, g() + 8 * n);
+      const auto* const from = static_cast<const std::uint16_t*>(a_.k) + static_cast<i64>(mine) * Width + j() * 8;
+      to.exists[n] = mine >= 0;
+      for (int i = 0; i < chunks; ++i) to.k[n][i] = mine >= 0 ? read_once(from + i * 32) : eight_halves{};
+    }
+  }
+  __device__ void load_v(int row, sixteen_keys& to) const {
+    for (int n = 0; n < 4; ++n) {
+      const int mine = from_lane(row, 2 * j() + n % 2 + n / 2 * 8);
+      const auto* const from = static_cast<const std::uint16_t*>(a_.v) + static_cast<i64>(mine) * ValueWidth + g() * 8;
+      for (int i = 0; i < value_chunks; ++i) to.v[n][i] = mine >= 0 ? read_once(from + i * 64) : eight_halves{};
+    }
+  }
+
+  /// Each lane up to 15 finds the row of one of 16 keys; the page that this takes is read a turn before.
+  __device__ void add_keys(const key_places& places, int first) {
+    sixteen_keys keys[Ahead];
+    const int of_lane = lane() % 16;
+    int key = first + warp() * 16, next = key + of_lane;
+    for (int n = 0; n < Ahead; ++n, next += step) {
+      const int row = places.row_of(next, places.page_of(next));
+      load_k(row, keys[n]), load_v(row, keys[n]);
+    }
+    int row = places.row_of(next, places.page_of(next));
+    while (key < places.last()) {
+      for (int n = 0; n < Ahead; ++n) {
+        const int page = places.page_of(next + step);
+        float scores[Eights][4];
+        find_scores(keys[n], key, scores);
+        load_k(row, keys[n]);
+        std::uint32_t weights[Eights][2];
+        weigh(scores, weights);
+        add(keys[n], weights);
+        load_v(row, keys[n]);
+        next += step, key += step;
+        row = places.row_of(next, page);
+      }
+    }
+  }
+
+  /// Scores of keys g and g + 8 and rows 2j and 2j + 1, as multiples of ln(2).
+  __device__ void find_scores(const sixteen_keys& keys, int first, float (&scores)[Eights][4]) const {
+    for (int e = 0; e < Eights; ++e) {
+      for (int i = 0; i < 4; ++i) scores[e][i] = 0;
+      for (int c = 0; c < chunks; ++c)
+        for (int i = 0; i < 4; i += 2)
+          multiply_small<H>(
+              scores[e],
+              {keys.k[0][c].pair[i], keys.k[1][c].pair[i], keys.k[0][c].pair[i + 1], keys.k[1][c].pair[i + 1]},
+              q_[e][c].pair[i], q_[e][c].pair[i + 1]);
+    }
+    if (keys.exists[0] && keys.exists[1] && first >= m_.plain.first && first + 16 <= m_.plain.last) {
+      for (int e = 0; e < Eights; ++e)
+        for (int i = 0; i < 4; ++i) scores[e][i] *= scale_;
+    } else {
+      for (int e = 0; e < Eights; ++e)
+        for (int i = 0; i < 4; ++i)
+          scores[e][i] = score(scores[e][i], 8 * e + 2 * j() + i % 2, first + g() + i / 2 * 8, keys.exists[i / 2]);
+    }
+  }
+  __device__ float score(float product, int r, int key, bool exists) const {
+    if (!exists || key < m_.first_seen[r] || key >= m_.last_seen[r]) return hidden<float>();
+    float s = product * scale_;
+    if (a_.g.soft_cap != 0) {
+      const float cap = static_cast<float>(a_.g.soft_cap) * log2_e;
+      s = cap * std::tanh(s / cap);
+    }
+    if (a_.g.has_alibi != 0) s -= log2_e * m_.slopes[r] * static_cast<float>(std::abs(key - m_.diagonals[r]));
+    return s;
+  }
+
+  /// Makes weights of scores, rounded and turned: of keys 2j and 2j + 1, then 2j + 8 and 2j + 9, for row g.
+  __device__ void weigh(float (&scores)[Eights][4], std::uint32_t (&weights)[Eights][2]) {
+    bool grows = false;
+    for (int e = 0; e < Eights; ++e)
+      for (int i = 0; i < 4; ++i) grows |= scores[e][i] > base_[e][i % 2] + slack;
+    if (any_lane(grows)) raise_base(scores);
+    for (int e = 0; e < Eights; ++e) {
+      for (int i = 0; i < 4; ++i) {
+        const float base = base_[e][i % 2];
+        scores[e][i] = power_of_two(scores[e][i] - (base == hidden<float>() ? 0.0f : base));
+        sums_[e][i % 2] += scores[e][i];
+      }
+      weights[e][0] = transposed(pair_of<H>(scores[e][0], scores[e][1]));
+      weights[e][1] = transposed(pair_of<H>(scores[e][2], scores[e][3]));
+    }
+  }
+  __device__ void raise_base(const float (&scores)[Eights][4]) {
+    TROUPE_UNROLLED
+    for (int e = 0; e < Eights; ++e) TROUPE_UNROLLED
+    for (int r = 0; r < 2; ++r) {
+      const float before = base_[e][r];
+      float now = before;
+      for (int i = r; i < 4; i += 2) now = scores[e][i] > now ? scores[e][i] : now;
+      for (int apart = 4; apart < 32; apart *= 2) {
+        const float other = from_lane(now, lane() ^ apart);
+        now = other > now ? other : now;
+      }
+      const float by = factor(before, now);
+      base_[e][r] = now, sums_[e][r] *= by;
+      TROUPE_UNROLLED
+      for (int s = 0; s < slices; ++s) y_[e][s][r] *= by, y_[e][s][r + 2] *= by;
+    }
+  }
+
+  /// A lane's columns of a slice are halves of what it read of v, see column_of.
+  __device__ void add(const sixteen_keys& keys, const std::uint32_t (&weights)[Eights][2]) {
+    TROUPE_UNROLLED
+    for (int s = 0; s < slices; ++s) {
+      std::uint32_t v[4];
+      TROUPE_UNROLLED
+      for (int i = 0; i < 4; ++i) {
+        const int n = i % 2 * slices + s, of = i / 2 * 2;
+        const std::uint32_t first = keys.v[of][n / 8].pair[n % 8 / 2], second = keys.v[of + 1][n / 8].pair[n % 8 / 2];
+        v[i] = n % 2 == 0 ? halves_of<false>(first, second) : halves_of<true>(first, second);
+      }
+      TROUPE_UNROLLED
+      for (int e = 0; e < Eights; ++e) multiply_small<H>(y_[e][s], v, weights[e][0], weights[e][1]);
+    }
+  }
+  /// The column of the first two numbers that a lane has of a slice of y, and of the others.
+  static __device__ int column_of(int slice, int others) {
+    const int n = others * slices + slice;
+    return n / 8 * 64 + g() * 8 + n % 8;
+  }
+
+  /// Leaves the sums of all warps in the block's memory. Warps add one after the other, so that results are the same
+  /// in each run.
+  __device__ void add_warps() {
+    for (int e = 0; e < Eights; ++e)
+      for (int r = 0; r < 2; ++r) {
+        float sum = sums_[e][r];
+        for (int apart = 4; apart < 32; apart *= 2) sum += from_lane(sum, lane() ^ apart);
+        const int row = 8 * e + 2 * j() + r;
+        if (g() == 0) m_.largest[warp()][row] = base_[e][r], m_.sums[warp()][row] = sum;
+      }
+    wait_for_block();
+    for (int w = 0; w < Warps; ++w) {
+      if (w == warp()) add_this_warp(w == 0);
+      wait_for_block();
+    }
+  }
+  __device__ void add_this_warp(bool first) {
+    TROUPE_UNROLLED
+    for (int e = 0; e < Eights; ++e) TROUPE_UNROLLED
+    for (int r = 0; r < 2; ++r) {
+      const int row = 8 * e + 2 * j() + r;
+      float largest = hidden<float>();
+      for (int w = 0; w < Warps; ++w) largest = m_.largest[w][row] > largest ? m_.largest[w][row] : largest;
+      const float by = factor(base_[e][r], largest);
+      TROUPE_UNROLLED
+      for (int s = 0; s < slices; ++s) TROUPE_UNROLLED
+      for (int n = 0; n < 2; ++n) {
+        float& to = m_.y[row][column_of(s, n)];
+        to = (first ? 0.0f : to) + by * y_[e][s][r + 2 * n];
+      }
+    }
+  }
+
+  const attending& a_;
+  memory& m_;
+  const float scale_ = static_cast<float>(a_.g.scale) * log2_e;
+  eight_halves q_[Eights][chunks];  // row g of each eight
+  // Of rows 2j and 2j + 1 of each eight.
+  float y_[Eights][slices][4] = {}, sums_[Eights][2] = {};
+  float base_[Eights][2];
+};
+
+/// A block takes a part of the keys of a tile, of which there are as many as blocks.
+template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
+__device__ void decode_attention(const attending& a) {
+  using on_tile = decoder<H, Width, ValueWidth, Eights, Warps, Ahead>;
+  __shared__ typename on_tile::memory m;
+  if (threadIdx.x == 0) m.begin(a);
+  for (bool more = true; more;) {
+    if (threadIdx.x == 0) m.take(a);
+    wait_for_block();
+    if (m.tile.sequence < 0)
+      write_nothing<float>(a, m.tile, m.row_of_batch, m.token, m.part, 0, ValueWidth);
+    else
+      on_tile(a, m).attend();
+    more = m.next < m.end;
+    wait_for_block();
+  }
+}
+
+}  // namespace troupe::dnn::on_gpu

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Steps of attention on halves as they are stored, on a fake driver that runs kernels on the processor.
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/cuda/attention_decoding.hpp>
+#include <troupe/dnn/cuda/attention_launches.hpp>
+#include <troupe/dnn/cuda/kernels.hpp>
+#include <troupe/dnn/testing/encoding.hpp>
+#include <troupe/epilogue/numbers.hpp>
+
+namespace troupe::dnn::testing {
+namespace {
+
+constexpr std::int64_t unlimited = attention_form::unlimited;
+
+struct decoding_step {
+  std::int64_t batch = 2, heads = 8, key_heads = 2, queries = 1, keys = 600, width = 128, value_width = 128;
+  dtype type = dtype::f16, type_of_y = dtype::f32;
+  attention_form form{.scale = 0.3,
+                      .soft_cap = 0,
+                      .left = unlimited,
+                      .right = unlimited,
+                      .bottom_right = 1,
+                      .has_bias = 0,
+                      .has_alibi = 0,
+                      .queries = sequence_layout::whole,
+                      .keys = sequence_layout::whole,
+                      .has_pages = 0,
+                      .has_step = 0,
+                      .dropout = 0,
+                      .seed = 0,
+                      .offset = 0};
+
+  // A graph of this node alone, and its step. Results have the types that the step writes.
+  struct memory {
+    encoding e;
+    std::deque<std::vector<std::uint64_t>> held;
+    whole_step step;
+  };
+  location tensor(memory& m, const extents& e, dtype t, std::uint64_t seed) const {
+    const tensor_shape shape = dense(e);
+    std::vector<std::uint64_t>& words = m.held.emplace_back(elements_of(shape) + 2);
+    // At a multiple of 16.
+    auto* const begin = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(words.data()) + 15) / 16 * 16);
+    for (std::int64_t i = 0; i < elements_of(shape) && seed != 0; ++i) {
+      const std::uint64_t x = (static_cast<std::uint64_t>(i) + 1) * seed * 0x9e3779b97f4a7c15;
+      epilogue::put_number(begin + i * static_cast<std::int64_t>(bytes_of(t)), t,
+                           static_cast<double>(x >> 40) / (1 << 23) - 1);
+    }
+    const std::uint16_t n = m.e.at(begin, t, shape, seed == 0 ? access_mode::write : access_mode::read);
+    return {.is_buffer = false, .number = m.e.tensors[n].memory, .type = t, .offset = 0, .shape = shape};
+  }
+  void make(memory& m) const {
+    m.step = {.what = op::attention, .numbers = form::of(form), .inputs = {}, .outputs = {}, .room = {}};
+    m.step.inputs = {tensor(m, {batch, heads, queries, width}, type, 3),
+                     tensor(m, {batch, key_heads, keys, width}, type, 5),
+                     tensor(m, {batch, key_heads, keys, value_width}, type, 7)};
+    m.step.outputs = {tensor(m, {batch, heads, queries, value_width}, type_of_y, 0),
+                      tensor(m, {batch, heads, queries, 1}, dtype::f32, 0)};
+  }
+};
+
+class dnn_decoding : public ::testing::Test {
+ protected:
+  bool is_direct(const decoding_step& s) {
+    decoding_step::memory m;
+    s.make(m);
+    return is_direct_attention(m.step);
+  }
+  // Carries out the step, and compares what it writes.
+  void expect_as_defined(const decoding_step& s, double tolerance) {
+    SCOPED_TRACE(cat("heads ", s.heads, ", keys ", s.keys, ", widths ", s.width, " and ", s.value_width));
+    decoding_step::memory m;
+    s.make(m);
+    ASSERT_TRUE(is_direct_attention(m.step));
+    const std::uint16_t y = m.e.within({s.batch, s.heads, s.queries, s.value_width}),
+                        statistics = m.e.within({s.batch, s.heads, s.queries, 1});
+    m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.form);
+    const auto expected = m.e.values();
+
+    step_list all{.numbers = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
+    std::vector<float> room(static_cast<std::size_t>(room_of_attention(m.step)));
+    m.step.room = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
+    auto kernels = load_kernels();
+    ASSERT_TRUE(kernels) << kernels.error().text();
+    const seen_graph graph(m.e.encode(), m.e.bytes());
+    const launch_site site{.kernels = *kernels,
+                           .graph = graph,
+                           .scratch = reinterpret_cast<std::uint64_t>(room.data()),
+                           .all = all,
+                           .stream = nullptr,
+                           .most_blocks = 4224};
+    const result<void> done = enqueue(m.step, site);
+    ASSERT_TRUE(done) << done.error().text();
+    for (const std::size_t k : {0u, 1u}) {
+      const location& l = m.step.outputs[k];
+      const auto* const from = static_cast<const std::byte*>(site.at(l));
+      const numbers& want = expected[k == 0 ? y : statistics];
+      for (std::size_t i = 0; i < want.size(); ++i)
+        ASSERT_NEAR(epilogue::number_at(from + i * bytes_of(l.type), l.type), want[i], k == 0 ? tolerance : 1e-4)
+            << "element " << i << " of result " << k;
+    }
+  }
+};
+
+TEST_F(dnn_decoding, writes_what_is_defined_in_f32_and_in_the_half_type) {
+  for (const dtype type : {dtype::f16, dtype::bf16})
+    for (const dtype type_of_y : {dtype::f32, type})
+      for (const std::int64_t keys : {1, 90, 600})
+        for (const std::int64_t width : {64, 128})
+          expect_as_defined({.keys = keys, .width = width, .type = type, .type_of_y = type_of_y},
+                            type == dtype::bf16 ? 8e-3 : 1e-3);
+}
+
+TEST_F(dnn_decoding, takes_few_rows_of_widths_that_have_kernels) {
+  EXPECT_TRUE(is_direct({.heads = 32, .key_heads = 2}));
+  EXPECT_FALSE(is_direct({.heads = 34, .key_heads = 2}));
+  EXPECT_TRUE(is_direct({.queries = 4}));
+  EXPECT_FALSE(is_direct({.queries = 5}));
+  EXPECT_TRUE(is_direct({.width = 64, .value_width = 128}));
+  EXPECT_FALSE(is_direct({.width = 96}));
+  EXPECT_FALSE(is_direct({.value_width = 256}));
+}
+
+TEST_F(dnn_decoding, takes_one_half_type_and_neither_dropout_nor_bias) {
+  EXPECT_FALSE(is_direct({.type = dtype::f32}));
+  EXPECT_FALSE(is_direct({.type = dtype::f16, .type_of_y = dtype::bf16}));
+  decoding_step s;
+  s.form.dropout = 0.5;
+  EXPECT_FALSE(is_direct(s));
+  decoding_step::memory m;
+  decoding_step{}.make(m);
+  m.step.inputs[2].type = dtype::bf16;
+  EXPECT_FALSE(is_direct_attention(m.step));
+  m.step.inputs[2].type = dtype::f16, m.step.inputs[1].offset = 4;
+  EXPECT_FALSE(is_direct_attention(m.step));
+  m.step.inputs[1].offset = 8;
+  EXPECT_TRUE(is_direct_attention(m.step));
+}
+
+}  // namespace
+}  // namespace troupe::dnn::testing
