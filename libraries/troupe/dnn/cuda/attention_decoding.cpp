@@ -45,12 +45,13 @@ bool is_direct_attention(const whole_step& s) noexcept {
 
 // The same numbers on each GPU, so that results are the same. Any GPU has enough blocks of which none has few keys;
 // more if each still has many, so that multiprocessors end at about the same time.
+// Measured on an H200, which runs 396 of these blocks at once: all of them at once are best if that divides the keys of
+// a sequence into several parts, or else many rounds.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
-  constexpr std::int64_t enough_blocks = 512, least_keys = 256, many_blocks = 4096, many_keys = 1024, most_parts = 64;
+  constexpr std::int64_t at_once = 256, several = 4, many = 1024, least_keys = 256, most_parts = 64;
   const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();
-  const std::int64_t few = std::min(enough_blocks / units, g.keys / least_keys),
-                     many = std::min(many_blocks / units, g.keys / many_keys);
-  return std::clamp<std::int64_t>(std::max(few, many), 1, most_parts);
+  const std::int64_t wanted = (at_once / units >= several ? at_once : many) / units;
+  return std::clamp<std::int64_t>(std::min(wanted, g.keys / least_keys), 1, most_parts);
 }
 
 result<void> decode_attention(const whole_step& s, const attending& a, const launch_site& w) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <troupe/base/try.hpp>
+#include <troupe/dnn/attention_form.hpp>
+#include <troupe/dnn/cuda/attention_decoding.hpp>
+#include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/cuda/rows_arguments.hpp>
@@ -76,17 +79,43 @@ class claimant {
       for (std::size_t i : {0, 1}) out_.inputs[i] = laid(node_.inputs[i], dtype::f32);
     for (std::size_t i = 0; i < node_.output_count; ++i) {
       const bool is_statistic = forward && i != 0;
-      out_.outputs.push_back(written(node_.outputs[i], !is_statistic));
+      out_.outputs.push_back(written(node_.outputs[i], is_statistic ? dtype::f32 : wanted_of(node_.outputs[i])));
     }
     if (!forward && f.has_affine != 0)
       out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
-    std::sort(out_.nodes.begin(), out_.nodes.end());
-    out_.at = place_of(out_, m_.linked);
-    return std::move(out_);
+    return done();
+  }
+
+  // Few queries of long keys, all of one half type.
+  std::optional<claim> attention() {
+    const attention_inputs at(node_.numbers.as<attention_form>(), false);
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      const seen_tensor& t = m_.tensor(node_.inputs[i]);
+      if (t.where == place::number) return std::nullopt;
+      out_.inputs.push_back(laid(node_.inputs[i], t.type));
+    }
+    out_.outputs.push_back(written(node_.outputs[0], m_.tensor(node_.inputs[at.q]).type));
+    out_.outputs.push_back(written(node_.outputs[1], dtype::f32));
+    const auto located = [](const std::vector<claim::tensor>& all) {
+      std::vector<location> out;
+      for (const claim::tensor& t : all)
+        out.push_back({.is_buffer = true, .number = 0, .type = t.type, .offset = 0, .shape = t.shape});
+      return out;
+    };
+    const whole_step like{node_.what, node_.numbers, located(out_.inputs), located(out_.outputs), {}};
+    if (!is_direct_attention(like)) return std::nullopt;
+    out_.workspace = static_cast<std::uint64_t>(room_of_attention(like)) * sizeof(float);
+    return done();
   }
 
  private:
   using place = seen_tensor::place;
+
+  claim done() {
+    std::sort(out_.nodes.begin(), out_.nodes.end());
+    out_.at = place_of(out_, m_.linked);
+    return std::move(out_);
+  }
 
   dtype type_of(std::uint16_t number) const noexcept {
     const dtype t = m_.tensor(number).type;
@@ -99,12 +128,15 @@ class claimant {
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
-  // Where an output is to be: as its only reader has it, if that converts or writes it.
-  claim::tensor written(std::uint16_t number, bool any_type) {
-    dtype type = dtype::f32;
+  // What an output is converted to or written as, by its only reader.
+  dtype wanted_of(std::uint16_t number) const noexcept {
     const auto reader = m_.linked.only_reader_of(number);
-    if (any_type && reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write))
-      type = type_of(m_.node(*reader).outputs[0]);
+    const bool says = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
+    return says ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
+  }
+  // Where an output is to be: converted to this type or written as it, or else in f32.
+  claim::tensor written(std::uint16_t number, dtype type) {
+    if (wanted_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
       return m_.tensor(to).where != place::memory || (m_.is_free(to) && is_dense(m_.tensor(to).shape));
     });
@@ -178,8 +210,10 @@ std::vector<claim> direct_claims(const model& m) {
   if (needs_double(m.graph)) return out;
   for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
     const op what = m.node(i).what;
-    if (m.claimed[i] || (what != op::normalization && what != op::normalization_gradient)) continue;
-    if (auto c = claimant(m, i).normalization()) out.push_back(std::move(*c));
+    const bool normalizes = what == op::normalization || what == op::normalization_gradient;
+    if (m.claimed[i] || (!normalizes && what != op::attention)) continue;
+    claimant by(m, i);
+    if (auto c = normalizes ? by.normalization() : by.attention()) out.push_back(std::move(*c));
   }
   return out;
 }
@@ -190,6 +224,7 @@ whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& 
 }
 
 result<void> enqueue_direct(const whole_step& s, const launch_site& w) {
+  if (s.what == op::attention) return attend(s, w);
   return s.what == op::normalization ? normalize(s, w) : normalize_back(s, w);
 }
 

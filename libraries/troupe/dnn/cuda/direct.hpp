@@ -8,8 +8,8 @@
 /// Steps of ours that read and write f32 and half types as they are stored, where other steps have copies in f32.
 namespace troupe::dnn {
 
-/// Claims for those among the nodes that are not claimed yet: normalisations over rows. The claim's first node is what
-/// is computed; the others convert or write its results.
+/// Claims for those among the nodes that are not claimed yet: normalisations over rows, and attention of few queries.
+/// The claim's first node is what is computed; the others convert or write its results.
 std::vector<claim> direct_claims(const model& m);
 
 /// A claim, as a step.
