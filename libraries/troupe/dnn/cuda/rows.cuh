@@ -97,33 +97,44 @@ struct place_in_row {
   }
 };
 
+/// What threads of a block sum. Sums are pairwise, so that float is enough for them: double would take longer than
+/// memory does.
+struct summands {
 #ifdef __CUDA_ARCH__
-constexpr unsigned most_summands = kernel_arguments::most_threads / 32;
+  float of[2][kernel_arguments::most_threads / 32];
 #else
-constexpr unsigned most_summands = kernel_arguments::most_threads;
+  float of[2][kernel_arguments::most_threads];
 #endif
-/// The sum over the threads of a row, in a fixed order. All threads of the block call it.
-__device__ inline double sum_of_row(double mine, const place_in_row& p, double* summands) {
+};
 #ifdef __CUDA_ARCH__
-  constexpr unsigned each = 32;
+__device__ inline float sum_of_warp(float mine) {
   for (int apart = 16; apart != 0; apart /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, apart);
-  if (p.threads == each) return mine;
-#else
-  constexpr unsigned each = 1;
+  return mine;
+}
 #endif
-  if (threadIdx.x % each == 0) summands[threadIdx.x / each] = mine;
+/// The sum over the threads of a row, in a fixed order. All threads of the block call it, with 0 and 1 in turn.
+__device__ inline float sum_of_row(float mine, const place_in_row& p, summands& m, int turn) {
+#ifdef __CUDA_ARCH__
+  mine = sum_of_warp(mine);
+  const unsigned warps = p.threads / 32;
+  if (warps == 1) return mine;
+  if (threadIdx.x % 32 == 0) m.of[turn][threadIdx.x / 32] = mine;
+  __syncthreads();
+  return sum_of_warp(threadIdx.x % 32 < warps ? m.of[turn][p.row * warps + threadIdx.x % 32] : 0);
+#else
+  m.of[turn][threadIdx.x] = mine;
   __syncthreads();
   double sum = 0;
-  for (unsigned k = 0; k < p.threads / each; ++k) sum += summands[p.row * (p.threads / each) + k];
-  __syncthreads();
-  return sum;
+  for (unsigned k = 0; k < p.threads; ++k) sum += static_cast<double>(m.of[turn][p.row * p.threads + k]);
+  return static_cast<float>(sum);
+#endif
 }
 
 template <class>
 __device__ void normalize_rows(const normalizing_rows& r) {
-  __shared__ double summands[most_summands];
+  __shared__ summands sums;
   const place_in_row p(r.all);
-  const double count = static_cast<double>(r.all.width);
+  const auto count = static_cast<float>(r.all.width);
   for (i64 first = static_cast<i64>(blockIdx.x) * p.rows; first < r.all.count;
        first += static_cast<i64>(gridDim.x) * p.rows) {
     const i64 row = first + p.row, begin = row * p.width;
@@ -133,7 +144,9 @@ __device__ void normalize_rows(const normalizing_rows& r) {
     float mean = 0, mine = 0;
     if (r.all.rms == 0) {
       for (int v = 0; v < vectors; ++v) mine += sum_of_eight(x[v]);
-      mean = static_cast<float>(sum_of_row(mine, p, summands) / count);
+      mean = sum_of_row(mine, p, sums, 0) / count;
+    } else {
+      __syncthreads();  // nobody reads the sums of the row before
     }
     mine = 0;
     p.for_each([&](int v, i64) {
@@ -141,7 +154,7 @@ __device__ void normalize_rows(const normalizing_rows& r) {
       for (int k = 0; k < of_vector; ++k) squares[k] = (x[v][k] - mean) * (x[v][k] - mean);
       mine += sum_of_eight(squares);
     });
-    const float deviation = static_cast<float>(1 / sqrt(sum_of_row(mine, p, summands) / count + r.epsilon));
+    const float deviation = 1 / sqrtf(sum_of_row(mine, p, sums, 1) / count + static_cast<float>(r.epsilon));
     if (!is_there) continue;
     if (p.thread == 0) r.mean[row] = mean, r.deviation[row] = deviation;
     p.for_each([&](int v, i64 column) {
@@ -190,9 +203,9 @@ struct row_back {
 /// T: half for any two half types.
 template <class T>
 __device__ void normalize_rows_back(const normalizing_rows_back& r) {
-  __shared__ double summands[most_summands];
+  __shared__ summands sums;
   const place_in_row p(r.all);
-  const double count = static_cast<double>(r.all.width);
+  const auto count = static_cast<float>(r.all.width);
   for (i64 part = blockIdx.x; part < r.parts; part += gridDim.x) {
     float dscale[vectors][of_vector] = {}, doffset[vectors][of_vector] = {};
     const i64 begin = part * r.all.count / r.parts, end = (part + 1) * r.all.count / r.parts;
@@ -215,8 +228,9 @@ __device__ void normalize_rows_back(const normalizing_rows_back& r) {
           slopes += sum_of_eight(slope), along += sum_of_eight(product);
         });
       }
-      const auto mean_slope = r.all.rms != 0 ? 0 : static_cast<float>(sum_of_row(slopes, p, summands) / count);
-      const auto mean_along = static_cast<float>(sum_of_row(along, p, summands) / count);
+      const float all_slopes = sum_of_row(slopes, p, sums, 0);
+      const float mean_slope = r.all.rms != 0 ? 0 : all_slopes / count;
+      const float mean_along = sum_of_row(along, p, sums, 1) / count;
       if (is_there)
         p.for_each([&](int v, i64 column) {
           float dx[of_vector];
