@@ -150,24 +150,19 @@ __device__ void normalize_rows(const normalizing_rows& r) {
     }
     mine = 0;
     p.for_each([&](int v, i64) {
-      float squares[of_vector];
-      for (int k = 0; k < of_vector; ++k) squares[k] = (x[v][k] - mean) * (x[v][k] - mean);
-      mine += sum_of_eight(squares);
+      float squares[2] = {};
+      for (int k = 0; k < of_vector; ++k) squares[k % 2] = multiply_add(x[v][k] - mean, x[v][k] - mean, squares[k % 2]);
+      mine += squares[0] + squares[1];
     });
     const float deviation = 1 / sqrtf(sum_of_row(mine, p, sums, 1) / count + static_cast<float>(r.epsilon));
     if (!is_there) continue;
     if (p.thread == 0) r.mean[row] = mean, r.deviation[row] = deviation;
     p.for_each([&](int v, i64 column) {
-      float y[of_vector], other[of_vector];
-      for (int k = 0; k < of_vector; ++k) y[k] = (x[v][k] - mean) * deviation;
-      if (r.scale.memory != nullptr) {
-        read_eight(r.scale, column, other);
-        for (int k = 0; k < of_vector; ++k) y[k] *= other[k];
-      }
-      if (r.offset.memory != nullptr) {
-        read_eight(r.offset, column, other);
-        for (int k = 0; k < of_vector; ++k) y[k] += other[k];
-      }
+      float factor[of_vector], y[of_vector] = {};
+      for (int k = 0; k < of_vector; ++k) factor[k] = 1;
+      if (r.scale.memory != nullptr) read_eight(r.scale, column, factor);
+      if (r.offset.memory != nullptr) read_eight(r.offset, column, y);
+      for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[v][k] - mean, deviation * factor[k], y[k]);
       write_eight(r.type_of_y, r.y, begin + column, y);
     });
   }
