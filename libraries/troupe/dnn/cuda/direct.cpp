@@ -7,6 +7,7 @@
 #include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/direct.hpp>
+#include <troupe/dnn/cuda/direct_columns.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/cuda/rows_arguments.hpp>
 #include <troupe/dnn/steps/precision.hpp>
@@ -86,6 +87,26 @@ class claimant {
     return done();
   }
 
+  // Over all indexes but the channels, which are neighbours or are copied so.
+  std::optional<claim> normalization_of_channels() {
+    const bool forward = node_.what == op::normalization;
+    const seen_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const auto room = room_of_columns(node_.what, node_.numbers.as<normalization_form>(), x.shape);
+    if (!room || has_last_index_first(x)) return std::nullopt;
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      const seen_tensor& t = m_.tensor(node_.inputs[i]);
+      const bool is_image = i == 0 || (!forward && i == 1);
+      if (t.where == place::number || (!is_image && !is_of_channels(t.shape, x.shape))) return std::nullopt;
+      out_.inputs.push_back(laid(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
+    }
+    // dy may be of f32 beside a half type, but not the other way round.
+    if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = laid(node_.inputs[0], dtype::f32, true);
+    for (std::size_t i = 0; i < node_.output_count; ++i)
+      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? wanted_of(node_.outputs[i]) : dtype::f32, true));
+    out_.workspace = *room;
+    return done();
+  }
+
   // Few queries of long keys, all of one half type.
   std::optional<claim> attention() {
     const attention_inputs at(node_.numbers.as<attention_form>(), false);
@@ -121,10 +142,15 @@ class claimant {
     const dtype t = m_.tensor(number).type;
     return is_direct(t) ? t : dtype::f32;
   }
-  claim::tensor laid(std::uint16_t number, dtype type) const {
+  bool has_last_index_first(const seen_tensor& x) const noexcept {
+    if (x.where != place::memory) return false;
+    for (std::size_t i = 2; i < x.shape.rank; ++i)
+      if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
+    return false;
+  }
+  claim::tensor laid(std::uint16_t number, dtype type, bool channels_last = false) const {
     const seen_tensor& t = m_.tensor(number);
-    claim::tensor out{number, type, t.shape};
-    out.shape.strides = dense_strides(out.shape);
+    claim::tensor out{number, type, packed(t.shape, channels_last)};
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
@@ -135,12 +161,13 @@ class claimant {
     return says ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
   }
   // Where an output is to be: converted to this type or written as it, or else in f32.
-  claim::tensor written(std::uint16_t number, dtype type) {
+  claim::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
     if (wanted_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
-      return m_.tensor(to).where != place::memory || (m_.is_free(to) && is_dense(m_.tensor(to).shape));
+      const tensor_shape& s = m_.tensor(to).shape;
+      return m_.tensor(to).where != place::memory || (m_.is_free(to) && lies_alike(s, packed(s, channels_last)));
     });
-    return laid(at, at == number ? dtype::f32 : type);
+    return laid(at, at == number ? dtype::f32 : type, channels_last);
   }
 
   const model& m_;
@@ -212,8 +239,14 @@ std::vector<claim> direct_claims(const model& m) {
     const op what = m.node(i).what;
     const bool normalizes = what == op::normalization || what == op::normalization_gradient;
     if (m.claimed[i] || (!normalizes && what != op::attention)) continue;
-    claimant by(m, i);
-    if (auto c = normalizes ? by.normalization() : by.attention()) out.push_back(std::move(*c));
+    const auto add = [&](std::optional<claim> c) {
+      if (c) out.push_back(std::move(*c));
+      return c.has_value();
+    };
+    if (!normalizes)
+      add(claimant(m, i).attention());
+    else if (!add(claimant(m, i).normalization()))
+      add(claimant(m, i).normalization_of_channels());
   }
   return out;
 }
@@ -225,7 +258,9 @@ whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& 
 
 result<void> enqueue_direct(const whole_step& s, const launch_site& w) {
   if (s.what == op::attention) return attend(s, w);
-  return s.what == op::normalization ? normalize(s, w) : normalize_back(s, w);
+  const bool forward = s.what == op::normalization;
+  if (is_of_columns(s)) return forward ? normalize_columns(s, w) : normalize_columns_back(s, w);
+  return forward ? normalize(s, w) : normalize_back(s, w);
 }
 
 }  // namespace troupe::dnn

@@ -26,6 +26,20 @@ TEST_F(dnn_cuda, multiplies_in_large_tiles_where_there_are_enough_of_them) {
   expect_as_defined({product(given(dtype::f32, {3, 450, 17}), given(dtype::f32, {3, 17, 449}))}, dtype::f32, 1e-5);
 }
 
+TEST_F(dnn_cuda, normalises_channels_that_are_neighbours_without_copies) {
+  const extents e{4, 16, 32, 32}, channel{1, 16, 1, 1};
+  const value x = given(dtype::bf16, e, channels_last), dy = given(dtype::bf16, e, channels_last);
+  const affine a{given(dtype::f32, channel), given(dtype::f32, channel)};
+  const normalized n{x, given(dtype::f32, channel), given(dtype::f32, channel)};
+  for (const value& v : {value(batch_norm(x, 1e-3, a).y), value(normalization_gradient(dy, x, n, a.scale).dx)}) {
+    const computation r{.graph = {{v, stored(dtype::bf16, e, channels_last).operand<access_mode::write>()}}};
+    const auto needs = engine->run(prepare::of(r));
+    ASSERT_TRUE(needs);
+    EXPECT_LT(*needs, 4u * 16 * 32 * 32 * 2);
+    expect_computed(r, 1e-3);
+  }
+}
+
 TEST_F(dnn_cuda, keeps_to_the_workspace) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});

@@ -138,6 +138,41 @@ TEST_F(dnn_elements, rows_of_half_types_are_normalised_as_defined) {
   }
 }
 
+// The channels are neighbours, as they mostly are where convolutions of half types are trained.
+TEST_F(dnn_elements, channels_of_half_types_are_normalised_as_defined) {
+  const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
+  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+    const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
+    // Some have more channels than a block, or rows of several parts.
+    const std::int64_t channels = i == 0 ? 8 * random.between(33, 40) : i == 1 ? 8 : 8 * random.between(1, 8);
+    extents e{random.between(1, 4), channels, random.between(1, 20), random.between(1, 20)};
+    if (i == 1) e = {random.between(2, 3), channels, 61, 67};
+    if (i % 8 == 2) e = {random.between(1, 300), channels};
+    const extents channel = e.size() == 2 ? extents{1, channels} : extents{1, channels, 1, 1};
+    const double mean = random.one_of({0.0, 0.5, 30.0});
+    stored_tensor& image = stored(t, e, channels_last);
+    image.fill([&] { return mean + random.value(); });
+    const value x(image.operand<access_mode::read>()), dy = given(other, e, channels_last);
+    const affine a{given(random.one_of(floats), channel), given(dtype::f32, channel)};
+    const bool scaled = random.between(0, 3) != 0, running = random.between(0, 1) == 0;
+    const running_averages before{given(dtype::f32, channel), given(random.one_of(floats), channel), 0.3};
+    const batch_normalized n =
+        batch_norm(x, 1e-3, scaled ? std::optional(a) : std::nullopt, running ? std::optional(before) : std::nullopt);
+    const auto g = normalization_gradient(dy, x, n, scaled ? std::optional(a.scale) : std::nullopt);
+    const dtype to = random.one_of(floats);
+    const value y = random.between(0, 1) == 0 ? n.y : convert(n.y, to);
+    expect_written({y}, {&stored(to, e, channels_last)}, 1e-4);
+    expect_as_defined({relu(y), n.mean, n.inverse_deviation}, to, 1e-4);
+    if (running) expect_as_defined({n.y, n.next_mean, n.next_variance}, dtype::f32, 1e-4);
+    expect_written({g.dx}, {&stored(to, e, channels_last)}, 5e-4);
+    if (scaled) expect_as_defined({convert(g.dx, to), g.dscale, g.doffset}, to, 5e-4);
+    // What the gradient is given was computed before, and dy is a result of the graph.
+    const normalized kept{x, given(dtype::f32, channel), given(dtype::f32, channel)};
+    const auto later = normalization_gradient(dy * 2.0 + 0.5, x, kept, scaled ? std::optional(a.scale) : std::nullopt);
+    expect_as_defined({later.dx}, to, 1e-3);
+  }
+}
+
 TEST_F(dnn_elements, elements_keep_their_values_in_other_forms) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
     for (int i = 0; i < 10 && !HasFailure(); ++i) {

@@ -7,6 +7,7 @@
 #include "../attention_decoding.cuh"
 #include "../attention_gradient.cuh"
 #include "../blocks.cuh"
+#include "../columns.cuh"
 #include "../ctc.cuh"
 #include "../images.cuh"
 #include "../products.cuh"

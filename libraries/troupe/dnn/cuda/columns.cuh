@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "columns_arguments.hpp"
+#include "rows.cuh"
+
+/// Normalisations over all indexes but the channels, which are neighbours. Parts of the rows are summed by blocks of
+/// their own, and combined in a fixed order.
+namespace troupe::dnn::on_gpu {
+
+using kernel_arguments::column_threads, kernel_arguments::most_lanes, kernel_arguments::channels_of_block;
+
+/// What a thread has of a share, which is some channels of a part of the rows: eight of the channels, of some rows.
+struct place_in_columns {
+  i64 channels, channel, first, end;  // of the tensor; the first of eight; from which row to which
+  i64 rows;                           // that the block has at once
+
+  __device__ place_in_columns(const kernel_arguments::columns& c, unsigned part, unsigned group)
+      : channels(c.channels),
+        channel((static_cast<i64>(group) * c.lanes + threadIdx.x % c.lanes) * of_vector),
+        first(part * c.rows_of_part + threadIdx.x / c.lanes),
+        end((part + 1) * c.rows_of_part),
+        rows(column_threads / c.lanes) {
+    if (end > c.rows) end = c.rows;
+    if (channel >= channels) end = 0;  // no row
+  }
+
+  __device__ bool has_rows() const { return first < end; }
+  __device__ i64 begin() const { return first * channels + channel; }
+  /// Calls `use(read(place), place)` for each row. Some rows are read before the first of them is used.
+  template <class Read, class Use>
+  __device__ void for_each_row(const Read& read, const Use& use) const {
+    // So many that they fit in registers.
+    constexpr int ahead = sizeof(read(i64{})) == sizeof(eight<half>) ? 4 : 2;
+    const i64 step = rows * channels;
+    i64 at = begin();
+    for (i64 row = first; row < end; row += ahead * rows, at += ahead * step) {
+      decltype(read(at)) some[ahead] = {};
+      for (int k = 0; k < ahead; ++k)
+        if (row + k * rows < end) some[k] = read(at + k * step);
+      for (int k = 0; k < ahead; ++k)
+        if (row + k * rows < end) use(some[k], at + k * step);
+    }
+  }
+};
+template <class F>
+__device__ void for_each_share(const kernel_arguments::columns& c, const F& f) {
+  for (unsigned share = blockIdx.x; share < c.parts * c.groups; share += gridDim.x) {
+    const unsigned part = share / c.groups, group = share - part * c.groups;
+    f(place_in_columns(c, part, group), part, group);
+  }
+}
+
+/// Sums what the threads of each lane have, in a fixed order, and writes it to [part][channel]. All threads call it.
+__device__ inline void write_sums(const double (&mine)[of_vector], const kernel_arguments::columns& c, unsigned part,
+                                  unsigned group, double* to) {
+  static_assert(column_threads == of_vector * most_lanes);
+  __shared__ double all[of_vector][column_threads], partly[of_vector][most_lanes];
+  const unsigned k = threadIdx.x / most_lanes, lane = threadIdx.x % most_lanes;
+  for (int i = 0; i < of_vector; ++i) all[i][threadIdx.x] = mine[i];
+  __syncthreads();
+  double sum = 0;
+  for (unsigned i = 0; i < column_threads; i += most_lanes) sum += all[k][i + lane];
+  partly[k][lane] = sum;
+  __syncthreads();
+  const i64 channel = (static_cast<i64>(group) * c.lanes + lane) * of_vector + k;
+  if (lane >= c.lanes || channel >= c.channels) return;
+  sum = 0;
+  for (unsigned i = lane; i < most_lanes; i += c.lanes) sum += partly[k][i];
+  to[part * c.channels + channel] = sum;
+}
+
+/// Eight of the channels' numbers; `otherwise` if there are none.
+struct of_channels {
+  float of[of_vector];
+  __device__ of_channels(const float* from, const place_in_columns& p, float otherwise) {
+    for (int k = 0; k < of_vector; ++k) of[k] = from != nullptr && p.has_rows() ? from[p.channel + k] : otherwise;
+  }
+  __device__ float operator[](int k) const { return of[k]; }
+};
+
+template <class T>
+__device__ void sum_columns(const kernel_arguments::summing_columns& r) {
+  for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
+    // A thread's sums are of differences from its first row, which lose little of float where the mean is large.
+    float shift[of_vector] = {}, sums[of_vector] = {}, squares[of_vector] = {};
+    if (p.has_rows()) unpack(read_eight<T>(r.x.memory, p.begin()), r.x.type, shift);
+    i64 count = 0;
+    p.for_each_row([&](i64 at) { return read_eight<T>(r.x.memory, at); },
+                   [&](const eight<T>& from, i64) {
+                     float x[of_vector];
+                     unpack(from, r.x.type, x);
+                     for (int k = 0; k < of_vector; ++k) {
+                       const float d = x[k] - shift[k];
+                       sums[k] += d, squares[k] = multiply_add(d, d, squares[k]);
+                     }
+                     ++count;
+                   });
+    double sum[of_vector], square[of_vector];
+    for (int k = 0; k < of_vector; ++k) {
+      const auto s = static_cast<double>(shift[k]), of = static_cast<double>(sums[k]), n = static_cast<double>(count);
+      sum[k] = of + n * s, square[k] = static_cast<double>(squares[k]) + s * (2 * of + n * s);
+    }
+    write_sums(sum, r.all, part, group, r.sums);
+    write_sums(square, r.all, part, group, r.squares);
+  });
+}
+
+/// Calls `f(channel, sum over the parts, the same of second)`, with a thread for each channel.
+template <class F>
+__device__ void combine_parts(const kernel_arguments::columns& c, const double* first, const double* second,
+                              const F& f) {
+  __shared__ double of_first[column_threads], of_second[column_threads];
+  const unsigned me = threadIdx.x, slot = me / channels_of_block;
+  for (i64 begin = static_cast<i64>(blockIdx.x) * channels_of_block; begin < c.channels;
+       begin += static_cast<i64>(gridDim.x) * channels_of_block) {
+    const i64 channel = begin + me % channels_of_block;
+    double a = 0, b = 0;
+    for (unsigned part = slot; part < c.parts; part += column_threads / channels_of_block)
+      a += first[part * c.channels + channel], b += second[part * c.channels + channel];
+    of_first[me] = a, of_second[me] = b;
+    __syncthreads();
+    for (unsigned half = column_threads / 2; half >= channels_of_block; half /= 2) {
+      if (me < half) of_first[me] += of_first[me + half], of_second[me] += of_second[me + half];
+      __syncthreads();
+    }
+    if (slot == 0) f(channel, of_first[me], of_second[me]);
+    __syncthreads();
+  }
+}
+
+template <class>
+__device__ void combine_columns(const kernel_arguments::combining_columns& r) {
+  const auto count = static_cast<double>(r.all.rows);
+  combine_parts(r.all, r.sums, r.squares, [&](i64 c, double sum, double square) {
+    const double mean = sum / count, rest = square - sum * mean;
+    const double squares = rest < 0 ? 0 : rest;  // NaN stays
+    r.mean[c] = static_cast<float>(mean), r.deviation[c] = static_cast<float>(1 / sqrt(squares / count + r.epsilon));
+    if (r.running_mean == nullptr) return;
+    const auto next = [&](float before, double here) {
+      return static_cast<float>((1 - r.momentum) * static_cast<double>(before) + r.momentum * here);
+    };
+    r.next_mean[c] = next(r.running_mean[c], mean);
+    r.next_variance[c] = next(r.running_variance[c], squares / (count > 1 ? count - 1 : 1));
+  });
+}
+
+template <class T>
+__device__ void normalize_columns(const kernel_arguments::normalizing_columns& r) {
+  for_each_share(r.all, [&](const place_in_columns& p, unsigned, unsigned) {
+    const of_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1), offset(r.offset, p, 0);
+    float factor[of_vector];
+    for (int k = 0; k < of_vector; ++k) factor[k] = deviation[k] * scale[k];
+    p.for_each_row([&](i64 at) { return read_eight<T>(r.x.memory, at); },
+                   [&](const eight<T>& from, i64 at) {
+                     float x[of_vector], y[of_vector];
+                     unpack(from, r.x.type, x);
+                     for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[k] - mean[k], factor[k], offset[k]);
+                     write_eight(r.type_of_y, r.y, at, y);
+                   });
+  });
+}
+
+/// Eight channels of dy and x.
+template <class X, class Dy>
+struct pair_of_eight {
+  eight<Dy> dy;
+  eight<X> x;
+
+  template <class Arguments>
+  __device__ static pair_of_eight at(const Arguments& r, i64 place) {
+    return {read_eight<Dy>(r.dy.memory, place), read_eight<X>(r.x.memory, place)};
+  }
+  template <class Arguments>
+  __device__ void unpack_to(const Arguments& r, float (&of_dy)[of_vector], float (&of_x)[of_vector]) const {
+    unpack(dy, r.dy.type, of_dy), unpack(x, r.x.type, of_x);
+  }
+};
+
+template <class X, class Dy = X>
+__device__ void sum_columns_back(const kernel_arguments::summing_columns_back& r) {
+  using both = pair_of_eight<X, Dy>;
+  for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
+    const of_channels mean(r.mean, p, 0);
+    float slopes[of_vector] = {}, along[of_vector] = {};
+    p.for_each_row([&](i64 at) { return both::at(r, at); },
+                   [&](const both& from, i64) {
+                     float dy[of_vector], x[of_vector];
+                     from.unpack_to(r, dy, x);
+                     for (int k = 0; k < of_vector; ++k)
+                       slopes[k] += dy[k], along[k] = multiply_add(dy[k], x[k] - mean[k], along[k]);
+                   });
+    const of_channels deviation(r.deviation, p, 1);
+    double slope[of_vector], product[of_vector];
+    for (int k = 0; k < of_vector; ++k) {
+      slope[k] = static_cast<double>(slopes[k]);
+      product[k] = static_cast<double>(along[k]) * static_cast<double>(deviation[k]);
+    }
+    write_sums(slope, r.all, part, group, r.slopes);
+    write_sums(product, r.all, part, group, r.along);
+  });
+}
+
+template <class>
+__device__ void combine_columns_back(const kernel_arguments::combining_columns_back& r) {
+  const auto count = static_cast<double>(r.all.rows);
+  combine_parts(r.all, r.slopes, r.along, [&](i64 c, double slope, double along) {
+    r.mean_slope[c] = static_cast<float>(slope / count), r.mean_along[c] = static_cast<float>(along / count);
+    if (r.dscale != nullptr) r.dscale[c] = static_cast<float>(along), r.doffset[c] = static_cast<float>(slope);
+  });
+}
+
+/// Of eight channels: dx = dy * factor + x * along + rest.
+struct slopes_of_channels {
+  float factor[of_vector], along[of_vector], rest[of_vector];
+
+  __device__ slopes_of_channels(const kernel_arguments::normalizing_columns_back& r, const place_in_columns& p) {
+    const of_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1),
+        mean_slope(r.mean_slope, p, 0), mean_along(r.mean_along, p, 0);
+    for (int k = 0; k < of_vector; ++k) {
+      factor[k] = deviation[k] * scale[k];
+      along[k] = -(factor[k] * deviation[k] * mean_along[k]);
+      rest[k] = -multiply_add(mean[k], along[k], factor[k] * mean_slope[k]);
+    }
+  }
+};
+
+template <class X, class Dy = X>
+__device__ void normalize_columns_back(const kernel_arguments::normalizing_columns_back& r) {
+  using both = pair_of_eight<X, Dy>;
+  for_each_share(r.all, [&](const place_in_columns& p, unsigned, unsigned) {
+    const slopes_of_channels of(r, p);
+    p.for_each_row([&](i64 at) { return both::at(r, at); },
+                   [&](const both& from, i64 at) {
+                     float dy[of_vector], x[of_vector], dx[of_vector];
+                     from.unpack_to(r, dy, x);
+                     for (int k = 0; k < of_vector; ++k)
+                       dx[k] = multiply_add(dy[k], of.factor[k], multiply_add(x[k], of.along[k], of.rest[k]));
+                     write_eight(r.type_of_dx, r.dx, at, dx);
+                   });
+  });
+}
+
+}  // namespace troupe::dnn::on_gpu
