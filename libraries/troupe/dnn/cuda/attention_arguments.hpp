@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/base/dtype.hpp>
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/steps/attention_geometry.hpp>
 
 /// What the kernels of attention are given, and how they divide their work.
@@ -27,8 +28,6 @@ struct attending {
   void* room;
   dtype type_of_y = {};  ///< of the result: f16, bf16, or else that of numbers
 };
-
-TROUPE_EVERYWHERE std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
 /// Tiles of queries: a row is a head of a query, and the heads of a tile share keys.
 struct query_grid {

@@ -43,10 +43,8 @@ bool is_direct_attention(const whole_step& s) noexcept {
   return rows <= kernel_arguments::decoding_rows && query_grid(g, rows).count() <= most;
 }
 
-// The same numbers on each GPU, so that results are the same. Any GPU has enough blocks of which none has few keys;
-// more if each still has many, so that multiprocessors end at about the same time.
-// Measured on an H200, which runs 396 of these blocks at once: all of them at once are best if that divides the keys of
-// a sequence into several parts, or else many rounds.
+// The same on each GPU, so that results are. Measured on an H200, which runs 396 of these blocks at once: all of them
+// at once are best if that divides the keys of a sequence into several parts, or else many rounds.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   constexpr std::int64_t at_once = 256, several = 4, many = 1024, least_keys = 256, most_parts = 64;
   const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();

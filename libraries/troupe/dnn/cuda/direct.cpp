@@ -9,7 +9,6 @@
 #include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/direct_columns.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
-#include <troupe/dnn/cuda/rows_arguments.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 
 namespace troupe::dnn {
@@ -38,16 +37,16 @@ struct row_shape {
   }
   // Threads of a row.
   std::uint32_t threads() const noexcept {
-    const auto wanted = static_cast<std::uint32_t>((width + vectors_of_thread * 8 - 1) / (vectors_of_thread * 8));
+    const auto wanted = static_cast<std::uint32_t>(divided_up(width, vectors_of_thread * 8));
     return std::max(32u, std::bit_ceil(wanted));
   }
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
   std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
-  std::int64_t blocks() const noexcept { return (count + rows_of_block() - 1) / rows_of_block(); }
+  std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
   // Into how many parts rows are divided whose gradients are summed: the same on each GPU, so that results are.
   std::int64_t parts() const noexcept {
     constexpr std::int64_t enough = 264, most_rows = 256;
-    return std::max(std::min(blocks(), enough), (blocks() + most_rows - 1) / most_rows);
+    return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
   std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
 };
@@ -78,10 +77,7 @@ class claimant {
     // dy and x are of half types, or both of f32.
     if (!forward && (out_.inputs[0].type == dtype::f32) != (out_.inputs[1].type == dtype::f32))
       for (std::size_t i : {0, 1}) out_.inputs[i] = laid(node_.inputs[i], dtype::f32);
-    for (std::size_t i = 0; i < node_.output_count; ++i) {
-      const bool is_statistic = forward && i != 0;
-      out_.outputs.push_back(written(node_.outputs[i], is_statistic ? dtype::f32 : wanted_of(node_.outputs[i])));
-    }
+    give_outputs(false);
     if (!forward && f.has_affine != 0)
       out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
     return done();
@@ -101,8 +97,7 @@ class claimant {
     }
     // dy may be of f32 beside a half type, but not the other way round.
     if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = laid(node_.inputs[0], dtype::f32, true);
-    for (std::size_t i = 0; i < node_.output_count; ++i)
-      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? wanted_of(node_.outputs[i]) : dtype::f32, true));
+    give_outputs(true);
     out_.workspace = *room;
     return done();
   }
@@ -138,6 +133,13 @@ class claimant {
     return std::move(out_);
   }
 
+  // y or dx as its reader has it, and the others in f32.
+  void give_outputs(bool channels_last) {
+    for (std::size_t i = 0; i < node_.output_count; ++i) {
+      const std::uint16_t t = node_.outputs[i];
+      out_.outputs.push_back(written(t, i == 0 ? wanted_of(t) : dtype::f32, channels_last));
+    }
+  }
   dtype type_of(std::uint16_t number) const noexcept {
     const dtype t = m_.tensor(number).type;
     return is_direct(t) ? t : dtype::f32;
@@ -175,14 +177,6 @@ class claimant {
   claim out_;
 };
 
-numbers_of_rows numbers_at(const location& l, const launch_site& w) { return {w.at(l), l.type}; }
-
-template <fixed_string Name, class N, class A>
-result<void> launch_rows(const launch_site& w, std::int64_t blocks, unsigned threads, const A& arguments) {
-  return cuda::launch(w.kernels, cuda::kernel<Name, N>, {cuda::at_most(blocks, w.most_blocks)}, {threads}, w.stream,
-                      "dnn", arguments);
-}
-
 result<void> normalize(const whole_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, false);
@@ -196,7 +190,7 @@ result<void> normalize(const whole_step& s, const launch_site& w) {
                            .mean = static_cast<float*>(w.at(s.outputs[1])),
                            .deviation = static_cast<float*>(w.at(s.outputs[2])),
                            .epsilon = f.epsilon};
-  return launch_rows<"normalize_rows", float>(w, rows.blocks(), rows.threads_of_block(), r);
+  return launch_for_type<"normalize_rows", float>(w, rows.blocks(), rows.threads_of_block(), r);
 }
 
 result<void> normalize_back(const whole_step& s, const launch_site& w) {
@@ -218,12 +212,11 @@ result<void> normalize_back(const whole_step& s, const launch_site& w) {
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
   if (r.x.type == dtype::f32)
-    TROUPE_TRY(launch_rows<"normalize_rows_back", float>(w, r.parts, rows.threads_of_block(), r));
+    TROUPE_TRY(launch_for_type<"normalize_rows_back", float>(w, r.parts, rows.threads_of_block(), r));
   else
-    TROUPE_TRY(launch_rows<"normalize_rows_back", half>(w, r.parts, rows.threads_of_block(), r));
+    TROUPE_TRY(launch_for_type<"normalize_rows_back", half>(w, r.parts, rows.threads_of_block(), r));
   const auto sum = [&](const float* from, const location& to) {
-    return launch_rows<"sum_parts", float>(w, (rows.width + columns_of_block - 1) / columns_of_block, summing_threads,
-                                           summing_parts{from, rows.sums(), rows.width, w.at(to), to.type});
+    return launch_sums(w, {rows.sums(), rows.width, rows.width, from, w.at(to)});
   };
   if (has_scale) TROUPE_TRY(sum(r.dscales, s.outputs[1]));
   if (has_offset) TROUPE_TRY(sum(r.doffsets, s.outputs[2]));

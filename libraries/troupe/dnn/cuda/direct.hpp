@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cuda/rows_arguments.hpp>
 #include <troupe/dnn/steps/claims.hpp>
 
 /// Steps of ours that read and write f32 and half types as they are stored, where other steps have copies in f32.
@@ -15,5 +16,9 @@ std::vector<claim> direct_claims(const model& m);
 /// A claim, as a step.
 whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& s);
 result<void> enqueue_direct(const whole_step& s, const launch_site& w);
+
+inline kernel_arguments::numbers_of_rows numbers_at(const location& l, const launch_site& w) {
+  return {w.at(l), l.type};
+}
 
 }  // namespace troupe::dnn

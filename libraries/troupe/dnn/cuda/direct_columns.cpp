@@ -4,6 +4,7 @@
 #include <bit>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/columns_arguments.hpp>
+#include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/direct_columns.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
 #include <type_traits>
@@ -12,8 +13,6 @@ namespace troupe::dnn {
 namespace {
 
 using namespace kernel_arguments;
-
-constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
 // Kernels count parts in 32 bits.
 constexpr std::int64_t most_rows = std::int64_t{1} << 31;
@@ -28,10 +27,10 @@ std::optional<columns> columns_of(const normalization_form& f, const tensor_shap
   if (c.rows > most_rows) return std::nullopt;
   const auto lanes = static_cast<std::uint64_t>(c.channels / 8);
   c.lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(most_lanes, std::bit_ceil(lanes)));
-  c.groups = static_cast<std::uint32_t>((lanes + c.lanes - 1) / c.lanes);
+  c.groups = static_cast<std::uint32_t>(divided_up(c.channels / 8, c.lanes));
   return c;
 }
-// Divides the rows into parts in which each thread has so many rows.
+// Divides the rows into parts. A thread reads `reads` of them.
 columns divided(columns c, std::int64_t reads) noexcept {
   c.rows_of_part = reads * (column_threads / c.lanes);
   c.parts = static_cast<std::uint32_t>(divided_up(c.rows, c.rows_of_part));
@@ -49,15 +48,15 @@ columns for_elements(const columns& c) noexcept { return divided(c, 4); }
 std::int64_t sums_of(const columns& c) noexcept { return std::int64_t{c.parts} * c.channels; }
 
 template <fixed_string Name, class N, class A>
-result<void> launch_blocks(const launch_site& w, std::int64_t blocks, const A& arguments) {
-  return cuda::launch(w.kernels, cuda::kernel<Name, N>, {cuda::at_most(blocks, w.most_blocks)}, {column_threads},
-                      w.stream, "dnn", arguments);
-}
-template <fixed_string Name, class N, class A>
 result<void> launch_shares(const launch_site& w, const A& arguments) {
-  return launch_blocks<Name, N>(w, std::int64_t{arguments.all.parts} * arguments.all.groups, arguments);
+  return launch_for_type<Name, N>(w, std::int64_t{arguments.all.parts} * arguments.all.groups, column_threads,
+                                  arguments);
 }
-numbers_of_rows numbers_at(const location& l, const launch_site& w) { return {w.at(l), l.type}; }
+template <fixed_string Name, class A>
+result<void> launch_combining(const launch_site& w, const A& arguments) {
+  return launch_for_type<Name, float>(w, divided_up(arguments.all.channels, channels_of_block), column_threads,
+                                      arguments);
+}
 float* floats_at(const location& l, const launch_site& w) { return static_cast<float*>(w.at(l)); }
 
 }  // namespace
@@ -106,7 +105,7 @@ result<void> normalize_columns(const whole_step& s, const launch_site& w) {
                                        .type_of_y = s.outputs[0].type};
   const auto launch_all = [&]<class T>(std::type_identity<T>) -> result<void> {
     TROUPE_TRY((launch_shares<"sum_columns", T>(w, summed)));
-    TROUPE_TRY((launch_blocks<"combine_columns", float>(w, divided_up(all.channels, channels_of_block), combined)));
+    TROUPE_TRY((launch_combining<"combine_columns">(w, combined)));
     return launch_shares<"normalize_columns", T>(w, normalized);
   };
   return x.type == dtype::f32 ? launch_all(std::type_identity<float>{}) : launch_all(std::type_identity<half>{});
@@ -140,8 +139,7 @@ result<void> normalize_columns_back(const whole_step& s, const launch_site& w) {
                                             .type_of_dx = s.outputs[0].type};
   const auto launch_all = [&]<fixed_string Sum, fixed_string Normalize, class N>() -> result<void> {
     TROUPE_TRY((launch_shares<Sum, N>(w, summed)));
-    TROUPE_TRY(
-        (launch_blocks<"combine_columns_back", float>(w, divided_up(all.channels, channels_of_block), combined)));
+    TROUPE_TRY((launch_combining<"combine_columns_back">(w, combined)));
     return launch_shares<Normalize, N>(w, normalized);
   };
   if (x.type == dtype::f32)

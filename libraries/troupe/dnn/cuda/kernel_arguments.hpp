@@ -7,6 +7,8 @@
 /// What the kernels of dnn are given. Plain numbers: host and device compile it alike.
 namespace troupe::dnn::kernel_arguments {
 
+constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
+
 /// Threads of a block that computes a set of elements.
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8, most_sequences = 4;

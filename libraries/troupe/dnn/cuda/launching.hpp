@@ -3,34 +3,46 @@
 #pragma once
 
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/cuda/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 
 /// How our kernels are launched for a step.
 namespace troupe::dnn {
 
-/// Launches the kernel that is called so, for the numbers of the graph.
+/// Launches the kernel that is called so, for this type.
+template <fixed_string Name, class N, class A>
+result<void> launch_for_type(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
+  return cuda::launch(w.kernels, cuda::kernel<Name, N>, {cuda::at_most(blocks, w.most_blocks)}, {of_threads}, w.stream,
+                      "dnn", arguments);
+}
+/// The same, for the numbers of the graph.
 template <fixed_string Name, class A>
 result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
-  const bool is_float = w.all.numbers == dtype::f32;
-  return cuda::launch(w.kernels, is_float ? cuda::kernel<Name, float> : cuda::kernel<Name, double>,
-                      {cuda::at_most(blocks, w.most_blocks)}, {of_threads}, w.stream, "dnn", arguments);
+  return w.all.numbers == dtype::f32 ? launch_for_type<Name, float>(w, blocks, of_threads, arguments)
+                                     : launch_for_type<Name, double>(w, blocks, of_threads, arguments);
 }
 /// The same, with a thread for each element.
 template <fixed_string Name, class A>
 result<void> launch_for(const launch_site& w, std::int64_t elements, const A& arguments) {
   constexpr unsigned threads = 256;
-  return launch<Name>(w, (elements + threads - 1) / threads, threads, arguments);
+  return launch<Name>(w, kernel_arguments::divided_up(elements, threads), threads, arguments);
 }
 
 /// Launches a product, in large tiles if there are enough of them for this GPU.
 inline result<void> launch_product(const launch_site& w, const kernel_arguments::multiplying& r) {
   const auto tiles = [&](std::int64_t rows, std::int64_t columns) {
-    return r.batch.count * ((r.m + rows - 1) / rows) * ((r.n + columns - 1) / columns);
+    return r.batch.count * kernel_arguments::divided_up(r.m, rows) * kernel_arguments::divided_up(r.n, columns);
   };
   using kernel_arguments::product_threads;
   if (tiles(64, 64) >= w.most_blocks / blocks_of_a_multiprocessor)
     return launch<"multiply">(w, tiles(64, 64), product_threads, r);
   return launch<"multiply_few">(w, tiles(16, 32), product_threads, r);
+}
+
+/// Launches sums of columns.
+inline result<void> launch_sums(const launch_site& w, const kernel_arguments::adding_lines& r) {
+  using kernel_arguments::added_columns, kernel_arguments::added_lines;
+  return launch<"add_lines">(w, kernel_arguments::divided_up(r.columns, added_columns), added_columns * added_lines, r);
 }
 
 }  // namespace troupe::dnn

@@ -244,27 +244,4 @@ __device__ void normalize_rows_back(const normalizing_rows_back& r) {
   }
 }
 
-/// Sums columns. Each block has some of them; its groups of threads have some of the parts each.
-template <class>
-__device__ void sum_parts(const kernel_arguments::summing_parts& r) {
-  constexpr unsigned columns = kernel_arguments::columns_of_block, groups = kernel_arguments::summing_threads / columns;
-  __shared__ double sums[groups][columns];
-  const unsigned mine = threadIdx.x % columns, group = threadIdx.x / columns;
-  for (i64 first = static_cast<i64>(blockIdx.x) * columns; first < r.width;
-       first += static_cast<i64>(gridDim.x) * columns) {
-    const i64 column = first + mine;
-    double sum = 0;
-    if (column < r.width)
-      for (i64 part = group; part < r.parts; part += groups)
-        sum += static_cast<double>(r.from[part * r.width + column]);
-    sums[group][mine] = sum;
-    __syncthreads();
-    if (group == 0 && column < r.width) {
-      for (unsigned k = 1; k < groups; ++k) sum += sums[k][mine];
-      number_of_float::store(r.type, r.to, column, static_cast<float>(sum));
-    }
-    __syncthreads();
-  }
-}
-
 }  // namespace troupe::dnn::on_gpu

@@ -8,7 +8,7 @@
 /// What kernels of normalisations over rows are given: of rows without gaps, whose elements are f32, f16 or bf16.
 namespace troupe::dnn::kernel_arguments {
 
-/// A thread has so many times 8 neighbours of a row. A row has 32, 64 ... threads; a block at least `fewest_threads`.
+/// How many times 8 neighbours of a row a thread has. A row has 32, 64 ... threads; a block at least `fewest_threads`.
 inline constexpr int vectors_of_thread = 2;
 inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_threads_back = 512;
 
@@ -39,12 +39,5 @@ struct normalizing_rows_back {
   std::int64_t parts;         ///< of all rows; each block has one at a time
   float *dscales, *doffsets;  ///< rows: for each part, and each of the rows that its block has at once; or nullptr
 };
-struct summing_parts {
-  const float* from;
-  std::int64_t parts, width;
-  void* to;
-  dtype type;
-};
-inline constexpr unsigned columns_of_block = 32, summing_threads = 256;
 
 }  // namespace troupe::dnn::kernel_arguments

@@ -86,10 +86,8 @@ result<void> find_weights(const detail::recurrence_layout& l, const detail::recu
     TROUPE_TRY(multiply(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.turned(),
                         {p.further(r.reserve, l.unprojected), l.line}, p.output(at.dprojection), l.hidden));
   if (at.dinput_bias == at.none) return {};
-  using kernel_arguments::added_columns, kernel_arguments::added_lines;
   for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
-    TROUPE_TRY(launch<"add_lines">(w, (l.rows + added_columns - 1) / added_columns, added_columns * added_lines,
-                                   kernel_arguments::adding_lines{lines, l.rows, slopes, from, p.output(to)}));
+    TROUPE_TRY(launch_sums(w, {lines, l.rows, slopes, from, p.output(to)}));
   return {};
 }
 
