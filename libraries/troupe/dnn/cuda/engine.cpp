@@ -92,7 +92,8 @@ class cuda_dnn {
   template <class Request>
   result<std::shared_ptr<cuda_plan>> plan_of(const Request& r) {
     const seen_graph& g = r.graph.seen();
-    std::string more;
+    thread_local std::string more;  // kept, so that requests do not allocate
+    more.clear();
     for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
     if (!vendor_)
       return plans_.find(
@@ -162,8 +163,8 @@ class cuda_dnn {
   static result<void> enqueue_claimed(const claimed_step& s, const cuda_plan& all, const launch_site& w,
                                       const call& c) {
     if (s.which >= all.parts.size()) return enqueue_direct(all.direct[s.which - all.parts.size()], w);
-    std::vector<void*> addresses;
-    addresses.reserve(s.inputs.size() + s.outputs.size());
+    thread_local std::vector<void*> addresses;  // kept, so that requests do not allocate
+    addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
     const part& p = *all.parts[s.which];

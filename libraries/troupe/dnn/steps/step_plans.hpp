@@ -29,8 +29,8 @@ class step_plans {
     if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
-    std::string both;
-    if (!more.empty()) key = both = cat(key, more);
+    thread_local std::string both;  // kept, so that requests do not allocate
+    if (!more.empty()) key = both.assign(key).append(more);
     auto all = TROUPE_TRY(
         plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> { return std::make_shared<Plan>(TROUPE_TRY(make())); }));
     if (r.fusion == fusion::required && all->steps.size() > 1)
