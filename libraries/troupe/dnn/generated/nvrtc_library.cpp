@@ -2,40 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine computes everything without NVRTC, so that it must load where that is not installed. The linker takes
 // these functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
-#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <string>
+#include <troupe/base/library_functions.hpp>
 #include <troupe/dnn/generated/nvrtc_library.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
 
-struct loaded_library {
-  void* handle;
-  std::string why_not;
-};
-const loaded_library& library() {
-  // Stays until the process ends: threads of NVRTC may still be in its code.
-  static const loaded_library one = [] {
-    loaded_library l{::dlopen(TROUPE_NVRTC, RTLD_NOW | RTLD_LOCAL), {}};
-    const char* const why = l.handle == nullptr ? ::dlerror() : nullptr;
-    if (why != nullptr) l.why_not = why;
-    return l;
-  }();
+// One thread at a time uses NVRTC here: that which opens the engine, then that which compiles.
+library_functions& library() {
+  static library_functions one({TROUPE_NVRTC});
   return one;
 }
 
 template <class F>
 F* function(const char* name) {
-  return library().handle == nullptr ? nullptr : reinterpret_cast<F*>(::dlsym(library().handle, name));
+  F* out = nullptr;
+  library().find(out, name);
+  return out;
 }
 
 }  // namespace
 
 result<void> load_nvrtc() {
-  if (library().handle != nullptr) return {};
-  return error(reaction::unsupported, "dnn", "NVRTC is not there: " + library().why_not);
+  const std::string& missing = library().missing();
+  if (missing.empty()) return {};
+  return error(reaction::unsupported, "dnn", "NVRTC is not there: " + missing);
 }
 
 }  // namespace troupe::dnn::generated
