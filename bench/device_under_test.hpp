@@ -19,4 +19,11 @@ class device_under_test {
   device device_;
 };
 
+/// Queues a request `times` times, and waits for the last.
+template <class Request>
+void run_queued(const device& gpu, const Request& request, int times) {
+  for (int i = 1; i < times; ++i) gpu.tell(request);
+  gpu.ask(request).get().value();
+}
+
 }  // namespace troupe::bench

@@ -54,13 +54,7 @@ figures against(const settings& s, const device_under_test& gpu, int rounds, int
     return times * work / static_cast<double>(now_ns() - start);
   };
   const pair_of_medians found = interleaved(
-      s.rounds(rounds),
-      [&] {
-        return timed([&] {
-          for (int i = 1; i < times; ++i) gpu->tell(request);
-          gpu->ask(request).get().value();
-        });
-      },
+      s.rounds(rounds), [&] { return timed([&] { run_queued(*gpu, request, times); }); },
       [&] {
         return timed([&] {
           for (int i = 0; i < times; ++i) direct();

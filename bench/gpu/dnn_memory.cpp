@@ -28,8 +28,7 @@ pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::compu
       rounds,
       [&] {
         const std::int64_t start = now_ns();
-        for (int i = 1; i < times; ++i) gpu.tell(r);
-        gpu.ask(r).get().value();
+        run_queued(gpu, r, times);
         return static_cast<double>(now_ns() - start) / 1e9 / times;
       },
       [&] { return bytes / on.raw->copy_rate(copied, 5); });

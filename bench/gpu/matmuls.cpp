@@ -130,8 +130,7 @@ class comparison {
         rounds,
         [&] {
           const std::int64_t start = now_ns();
-          for (int i = 1; i < times; ++i) gpu.tell(r);
-          gpu.ask(r).get().value();
+          run_queued(gpu, r, times);
           return rate(start);
         },
         [&] {

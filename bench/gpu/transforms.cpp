@@ -73,8 +73,7 @@ void compare(const settings& s, raw_side& raw, const device& gpu, const char* na
       [&] {
         gpu.fill(to.slice(0, 4096), complex64{}).get().value();
         const std::int64_t start = now_ns();
-        for (int i = 1; i < times; ++i) gpu.tell(request);
-        gpu.ask(request).get().value();
+        run_queued(gpu, request, times);
         return rate(start);
       },
       [&] {
