@@ -2,29 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#define TROUPE_EMBEDDED_AS(type, name, path, end) \
+  asm(".section .rodata\n"                        \
+      ".balign 16\n"                              \
+      ".globl " #name                             \
+      "\n"                                        \
+      ".hidden " #name "\n" #name                 \
+      ":\n"                                       \
+      ".incbin \"" path "\"\n" end                \
+      "\n"                                        \
+      ".previous\n");                             \
+  extern "C" __attribute__((visibility("hidden"))) const type name[]
 /// Puts the bytes of a file into the program, as the array `name` of namespace scope.
-#define TROUPE_EMBEDDED(name, path) \
-  asm(".section .rodata\n"          \
-      ".balign 16\n"                \
-      ".globl " #name               \
-      "\n"                          \
-      ".hidden " #name "\n" #name   \
-      ":\n"                         \
-      ".incbin \"" path             \
-      "\"\n"                        \
-      ".balign 16\n"                \
-      ".previous\n");               \
-  extern "C" __attribute__((visibility("hidden"))) const unsigned char name[]
-
+#define TROUPE_EMBEDDED(name, path) TROUPE_EMBEDDED_AS(unsigned char, name, path, ".balign 16")
 /// The same for a text, as the characters `name`, with a zero at the end.
-#define TROUPE_EMBEDDED_TEXT(name, path) \
-  asm(".section .rodata\n"               \
-      ".globl " #name                    \
-      "\n"                               \
-      ".hidden " #name "\n" #name        \
-      ":\n"                              \
-      ".incbin \"" path                  \
-      "\"\n"                             \
-      ".byte 0\n"                        \
-      ".previous\n");                    \
-  extern "C" __attribute__((visibility("hidden"))) const char name[]
+#define TROUPE_EMBEDDED_TEXT(name, path) TROUPE_EMBEDDED_AS(char, name, path, ".byte 0")

@@ -118,7 +118,7 @@ class writer {
         out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
     return out.empty() ? "0" : out;
   }
-  // Operand i as an array of whole numbers of so many bytes.
+  // Operand i as an array of whole numbers of `step` bytes.
   static std::string memory(std::size_t i, unsigned step, bool is_read) {
     return cat("static_cast<", is_read ? "const " : "", whole_number(step), "*>(at.all[", i, "])");
   }

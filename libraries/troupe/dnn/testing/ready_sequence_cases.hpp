@@ -14,18 +14,10 @@ struct shown_layers {
   static constexpr std::int64_t reserve = 3 * 2 * (4 * line + 2 * width);
 
   static constexpr std::int64_t inputs_of(std::size_t i) { return i < 2 ? inputs : 2 * width; }
-  static list<rnn_weights> weights(const tensor_source& t) {
-    list<rnn_weights> out;
-    for (std::size_t i = 0; i < 4; ++i)
-      out.push_back({.input = t({rows, inputs_of(i)}),
-                     .recurrent = t({rows, width}),
-                     .input_bias = t({rows}),
-                     .recurrent_bias = t({rows}),
-                     .projection = t({width, hidden})});
-    return out;
-  }
-  static list<rnn_weight_gradients> gradients(const tensor_source& t) {
-    list<rnn_weight_gradients> out;
+  /// The weights, or their gradients, of all layers.
+  template <class Layer>
+  static list<Layer> layers(const tensor_source& t) {
+    list<Layer> out;
     for (std::size_t i = 0; i < 4; ++i)
       out.push_back({.input = t({rows, inputs_of(i)}),
                      .recurrent = t({rows, width}),
@@ -130,7 +122,7 @@ struct rnn_forward_case {
   static request make(const tensor_source& t) {
     return {.x = t({3, 2, l::inputs}),
             .y = t({3, 2, 2 * l::width}),
-            .weights = l::weights(t),
+            .weights = l::layers<rnn_weights>(t),
             .cell = recurrent_cell::lstm,
             .bidirectional = true,
             .lengths = t.whole({2}, {2, 3}),
@@ -189,8 +181,8 @@ struct rnn_backward_case {
             .x = t({3, 2, l::inputs}),
             .reserve = t({l::reserve}),
             .dx = t({3, 2, l::inputs}),
-            .weights = l::weights(t),
-            .dweights = l::gradients(t),
+            .weights = l::layers<rnn_weights>(t),
+            .dweights = l::layers<rnn_weight_gradients>(t),
             .cell = recurrent_cell::lstm,
             .bidirectional = true,
             .lengths = t.whole({2}, {2, 3}),
