@@ -20,24 +20,25 @@ constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtyp
 
 // Rows, if x is normalised over its last indexes. Scale and offset have the elements of a row.
 struct row_shape {
+  int vectors;  // of a thread
   std::int64_t count = 1, width = 1;
 
   static std::optional<row_shape> of(const normalization_form& f, const tensor_shape& x, const tensor_shape* scale,
-                                     bool back) {
-    const std::int64_t widest = std::int64_t{back ? most_threads_back : most_threads} * vectors_of_thread * 8;
+                                     dtype type, bool back) {
     if (f.groups > 1 || f.has_running != 0) return std::nullopt;
-    row_shape out;
+    row_shape out{.vectors = back ? vectors_back : vectors_of_thread(bytes_of(type))};
     for (std::size_t i = 0; i < x.rank; ++i) {
       const bool is_inside = (f.over >> i & 1) != 0;
       if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
       (is_inside ? out.width : out.count) *= x.extents[i];
       if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
     }
-    return out.width % 8 == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
+    const std::int64_t widest = std::int64_t{back ? most_threads_back : most_threads} * out.vectors * of_vector;
+    return out.width % of_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
   }
   // Threads of a row.
   std::uint32_t threads() const noexcept {
-    const auto wanted = static_cast<std::uint32_t>(divided_up(width, vectors_of_thread * 8));
+    const auto wanted = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * of_vector));
     return std::max(32u, std::bit_ceil(wanted));
   }
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
@@ -45,10 +46,14 @@ struct row_shape {
   std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
   // Into how many parts rows are divided whose gradients are summed: the same on each GPU, so that results are.
   std::int64_t parts() const noexcept {
-    constexpr std::int64_t enough = 264, most_rows = 256;
+    const std::int64_t enough = std::int64_t{132} * (most_threads_back / threads_of_block());
+    constexpr std::int64_t most_rows = 256;
     return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
   std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
+  rows given(const normalization_form& f) const noexcept {
+    return {count, width, f.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
+  }
 };
 
 const tensor_shape* scale_of(const seen_graph& g, const seen_node& n) noexcept {
@@ -66,18 +71,19 @@ class claimant {
     const bool forward = node_.what == op::normalization;
     const auto f = node_.numbers.as<normalization_form>();
     const seen_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
-    const auto rows = row_shape::of(f, x.shape, scale_of(m_.graph, node_), !forward);
+    // x and dy have one type, scale and offset this one or f32, and all else is f32.
+    const std::size_t of_scale = forward ? 1 : 4;
+    const dtype type = common_type(0, forward ? 1 : 2);
+    const dtype affine = common_type(of_scale, node_.input_count) == type ? type : dtype::f32;
+    const auto rows = row_shape::of(f, x.shape, scale_of(m_.graph, node_), type, !forward);
     if (!rows) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
-      // Mean and inverse deviation of a gradient are f32.
       const bool is_statistic = !forward && (i == 2 || i == 3);
-      out_.inputs.push_back(laid(node_.inputs[i], is_statistic ? dtype::f32 : type_of(node_.inputs[i])));
+      out_.inputs.push_back(laid(node_.inputs[i], is_statistic ? dtype::f32 : i >= of_scale ? affine : type));
     }
-    // dy and x are of half types, or both of f32.
-    if (!forward && (out_.inputs[0].type == dtype::f32) != (out_.inputs[1].type == dtype::f32))
-      for (std::size_t i : {0, 1}) out_.inputs[i] = laid(node_.inputs[i], dtype::f32);
-    give_outputs(false);
+    const dtype wanted = wanted_of(node_.outputs[0]);
+    give_outputs(false, type == dtype::f32 || wanted == type ? wanted : dtype::f32);
     if (!forward && f.has_affine != 0)
       out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
     return done();
@@ -97,7 +103,7 @@ class claimant {
     }
     // dy may be of f32 beside a half type, but not the other way round.
     if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = laid(node_.inputs[0], dtype::f32, true);
-    give_outputs(true);
+    give_outputs(true, wanted_of(node_.outputs[0]));
     out_.workspace = *room;
     return done();
   }
@@ -133,16 +139,21 @@ class claimant {
     return std::move(out_);
   }
 
-  // y or dx as its reader has it, and the others in f32.
-  void give_outputs(bool channels_last) {
-    for (std::size_t i = 0; i < node_.output_count; ++i) {
-      const std::uint16_t t = node_.outputs[i];
-      out_.outputs.push_back(written(t, i == 0 ? wanted_of(t) : dtype::f32, channels_last));
-    }
+  // y or dx of this type, and the others in f32.
+  void give_outputs(bool channels_last, dtype first) {
+    for (std::size_t i = 0; i < node_.output_count; ++i)
+      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? first : dtype::f32, channels_last));
   }
   dtype type_of(std::uint16_t number) const noexcept {
     const dtype t = m_.tensor(number).type;
     return is_direct(t) ? t : dtype::f32;
+  }
+  // Of some inputs; f32 if they differ.
+  dtype common_type(std::size_t first, std::size_t end) const noexcept {
+    dtype out = first < end ? type_of(node_.inputs[first]) : dtype::f32;
+    for (std::size_t i = first; i < end; ++i)
+      if (type_of(node_.inputs[i]) != out) out = dtype::f32;
+    return out;
   }
   bool has_last_index_first(const seen_tensor& x) const noexcept {
     if (x.where != place::memory) return false;
@@ -177,11 +188,19 @@ class claimant {
   claim out_;
 };
 
+// Launches the kernel for elements of x that are of this type.
+template <fixed_string Name, class A>
+result<void> launch_for_rows(const launch_site& w, dtype type, std::int64_t blocks, unsigned of_threads, const A& r) {
+  if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
+  if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(w, blocks, of_threads, r);
+  return launch_for_type<Name, float>(w, blocks, of_threads, r);
+}
+
 result<void> normalize(const whole_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
-  const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, false);
+  const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
   const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
-  const normalizing_rows r{.all = {rows.count, rows.width, f.rms, rows.threads()},
+  const normalizing_rows r{.all = rows.given(f),
                            .x = at(0),
                            .scale = at(1),
                            .offset = at(2),
@@ -190,16 +209,16 @@ result<void> normalize(const whole_step& s, const launch_site& w) {
                            .mean = static_cast<float*>(w.at(s.outputs[1])),
                            .deviation = static_cast<float*>(w.at(s.outputs[2])),
                            .epsilon = f.epsilon};
-  return launch_for_type<"normalize_rows", float>(w, rows.blocks(), rows.threads_of_block(), r);
+  return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
 result<void> normalize_back(const whole_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
-  const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, true);
+  const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
   const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
   auto* const sums = has_scale ? static_cast<float*>(w.at(s.room)) : nullptr;
   const normalizing_rows_back r{
-      .all = {rows.count, rows.width, f.rms, rows.threads()},
+      .all = rows.given(f),
       .dy = numbers_at(s.inputs[0], w),
       .x = numbers_at(s.inputs[1], w),
       .scale = has_scale ? numbers_at(s.inputs[4], w) : numbers_of_rows{},
@@ -211,16 +230,11 @@ result<void> normalize_back(const whole_step& s, const launch_site& w) {
       .dscales = sums,
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
-  if (r.x.type == dtype::f32)
-    TROUPE_TRY(launch_for_type<"normalize_rows_back", float>(w, r.parts, rows.threads_of_block(), r));
-  else
-    TROUPE_TRY(launch_for_type<"normalize_rows_back", half>(w, r.parts, rows.threads_of_block(), r));
-  const auto sum = [&](const float* from, const location& to) {
-    return launch_sums(w, {rows.sums(), rows.width, rows.width, from, w.at(to)});
-  };
-  if (has_scale) TROUPE_TRY(sum(r.dscales, s.outputs[1]));
-  if (has_offset) TROUPE_TRY(sum(r.doffsets, s.outputs[2]));
-  return {};
+  TROUPE_TRY(launch_for_rows<"normalize_rows_back">(w, r.x.type, r.parts, rows.threads_of_block(), r));
+  if (!has_scale) return {};
+  adding_lines all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[1])}}};
+  if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[2])};
+  return launch_sums(w, all);
 }
 
 }  // namespace

@@ -26,14 +26,16 @@ struct recurring_back {
   const void *x, *dy, *dlast_h, *dlast_c, *reserve;
   void *slopes, *dh, *dc, *projected, *of_units, *kept_x;
 };
-/// The sums of columns, whose lines lie `stride` apart.
+/// The sums of columns, whose lines lie `stride` apart, of one or two tables.
 struct adding_lines {
   std::int64_t lines, columns, stride;
-  const void* x;
-  void* to;
+  struct {
+    const void* x;
+    void* to;  ///< of the second: nullptr if there is none
+  } tables[2];
 };
 /// Threads of a block that adds lines: columns, and lines at a time.
-inline constexpr unsigned added_columns = 16, added_lines = 16;
+inline constexpr unsigned added_columns = 32, added_lines = 16;
 
 /// See ctc_room.
 struct aligning {

@@ -198,16 +198,24 @@ __device__ void add_lines(const kernel_arguments::adding_lines& r) {
   using kernel_arguments::added_columns, kernel_arguments::added_lines;
   __shared__ double sums[added_lines][added_columns];
   const unsigned mine = threadIdx.x % added_columns, part = threadIdx.x / added_columns;
-  for (i64 first = static_cast<i64>(blockIdx.x) * added_columns; first < r.columns;
-       first += static_cast<i64>(gridDim.x) * added_columns) {
-    const i64 column = first + mine;
+  const i64 blocks_of_table = kernel_arguments::divided_up(r.columns, added_columns);
+  for (i64 n = blockIdx.x; n < blocks_of_table * (r.tables[1].to != nullptr ? 2 : 1); n += gridDim.x) {
+    const bool second = n >= blocks_of_table;
+    const auto& [x, to] = r.tables[second ? 1 : 0];
+    const i64 column = (n - (second ? blocks_of_table : 0)) * added_columns + mine;
     double sum = 0;
-    for (i64 i = part; column < r.columns && i < r.lines; i += added_lines)
-      sum += static_cast<double>(static_cast<const N*>(r.x)[i * r.stride + column]);
+    constexpr int ahead = 8;  // are read before the first of them is added
+    for (i64 first = part; column < r.columns && first < r.lines; first += ahead * added_lines) {
+      N some[ahead] = {};
+      for (int k = 0; k < ahead; ++k)
+        if (const i64 line = first + k * added_lines; line < r.lines)
+          some[k] = static_cast<const N*>(x)[line * r.stride + column];
+      for (const N of : some) sum += static_cast<double>(of);
+    }
     sums[part][mine] = sum;
     __syncthreads();
     for (unsigned p = 1; part == 0 && p < added_lines; ++p) sum += sums[p][mine];
-    if (part == 0 && column < r.columns) static_cast<N*>(r.to)[column] = static_cast<N>(sum);
+    if (part == 0 && column < r.columns) static_cast<N*>(to)[column] = static_cast<N>(sum);
     __syncthreads();
   }
 }

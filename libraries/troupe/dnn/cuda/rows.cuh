@@ -3,97 +3,42 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 
-#include "elements.cuh"
-#include "rows_arguments.hpp"
+#include "eights.cuh"
 
-/// Normalisations over rows, which are read once, and kept in registers.
+/// Normalisations over rows, which are read once, and kept in registers as they are in memory.
 namespace troupe::dnn::on_gpu {
 
-using number_of_float = epilogue::on_gpu::number<float>;
-using kernel_arguments::normalizing_rows, kernel_arguments::normalizing_rows_back, kernel_arguments::numbers_of_rows;
+using kernel_arguments::normalizing_rows, kernel_arguments::normalizing_rows_back;
 
-constexpr int of_vector = 8, vectors = kernel_arguments::vectors_of_thread;
-
-/// Eight neighbours as they lie in memory: of half types, or of f32.
-template <class T>
-struct eight {
-  static constexpr std::size_t bytes = of_vector * sizeof(T);
-#ifdef __CUDA_ARCH__
-  uint4 of[bytes / sizeof(uint4)];
-#else
-  alignas(16) unsigned char of[bytes];  // what the processor's compiler lets read as any type
-#endif
-};
-/// Addresses are multiples of 16.
-template <class T>
-__device__ void copy_eight(const void* from, void* to) {
-#ifdef __CUDA_ARCH__
-  for (std::size_t i = 0; i < eight<T>::bytes / sizeof(uint4); ++i)
-    static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
-#else
-  std::memcpy(to, from, eight<T>::bytes);
-#endif
-}
-template <class T>
-__device__ eight<T> read_eight(const void* memory, i64 at) {
-  eight<T> out;
-  copy_eight<T>(static_cast<const T*>(memory) + at, &out);
-  return out;
-}
-/// Numbers of the types that are known when the kernel runs, which all threads share.
-__device__ inline void unpack(const eight<float>& from, dtype, float (&to)[of_vector]) {
-  for (int k = 0; k < of_vector; ++k) to[k] = number_of_float::load(dtype::f32, from.of, k);
-}
-__device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[of_vector]) {
-  if (t == dtype::f16)
-    for (int k = 0; k < of_vector; ++k) to[k] = number_of_float::load(dtype::f16, from.of, k);
-  else
-    for (int k = 0; k < of_vector; ++k) to[k] = number_of_float::load(dtype::bf16, from.of, k);
-}
-__device__ inline void read_eight(const numbers_of_rows& from, i64 at, float (&to)[of_vector]) {
-  if (from.type == dtype::f32)
-    unpack(read_eight<float>(from.memory, at), from.type, to);
-  else
-    unpack(read_eight<half>(from.memory, at), from.type, to);
-}
-__device__ inline void write_eight(dtype t, void* memory, i64 at, const float (&from)[of_vector]) {
-  if (t == dtype::f32) {
-    eight<float> p;
-    for (int k = 0; k < of_vector; ++k) number_of_float::store(dtype::f32, p.of, k, from[k]);
-    return copy_eight<float>(&p, static_cast<float*>(memory) + at);
-  }
-  eight<half> p;
-  if (t == dtype::f16)
-    for (int k = 0; k < of_vector; ++k) number_of_float::store(dtype::f16, p.of, k, from[k]);
-  else
-    for (int k = 0; k < of_vector; ++k) number_of_float::store(dtype::bf16, p.of, k, from[k]);
-  copy_eight<half>(&p, static_cast<half*>(memory) + at);
-}
-
-__device__ inline float sum_of_eight(const float (&x)[of_vector]) {
-  return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
-}
-
-/// Where a thread is.
+/// Where a thread is, which has up to `Vectors` times eight neighbours of a row.
+template <int Vectors>
 struct place_in_row {
   unsigned threads, thread, row, rows;  // of the row; which of them; which row of the block; rows of the block
-  i64 width;
+  int width, first;                     // of the columns: those of a warp are neighbours, 32 times eight at once
 
   __device__ explicit place_in_row(const kernel_arguments::rows& r)
       : threads(r.threads),
-        thread(threadIdx.x % r.threads),
-        row(threadIdx.x / r.threads),
-        rows(blockDim.x / r.threads),
-        width(r.width) {}
+        thread(threadIdx.x & (r.threads - 1)),
+        row(threadIdx.x >> r.log_of_threads),
+        rows(blockDim.x >> r.log_of_threads),
+        width(static_cast<int>(r.width)),
+        first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * of_vector) {}
+  /// Calls `f(vector, first column, whether it is in the row)`.
+  template <class F>
+  __device__ void for_each_there(F&& f) const {
+    TROUPE_UNROLLED
+    for (int v = 0; v < Vectors; ++v) {
+      const int column = first + v * 32 * of_vector;
+      f(v, column, column < width);
+    }
+  }
   /// Calls `f(vector, first column)` for what the thread has.
   template <class F>
   __device__ void for_each(F&& f) const {
-    for (int v = 0; v < vectors; ++v) {
-      const i64 first = (static_cast<i64>(v) * threads + thread) * of_vector;
-      if (first < width) f(v, first);
-    }
+    for_each_there([&](int v, int column, bool has) {
+      if (has) f(v, column);
+    });
   }
 };
 
@@ -101,147 +46,231 @@ struct place_in_row {
 /// memory does.
 struct summands {
 #ifdef __CUDA_ARCH__
-  float of[2][kernel_arguments::most_threads / 32];
+  float of[2][2][kernel_arguments::most_threads / 32];
 #else
-  float of[2][kernel_arguments::most_threads];
+  float of[2][2][kernel_arguments::most_threads];
 #endif
 };
+/// Sums over the threads of a row, in a fixed order. All threads of the block call it, with turns of 0 and 1.
+template <int Count, int Vectors>
+__device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& p, summands& m, unsigned turn) {
 #ifdef __CUDA_ARCH__
-__device__ inline float sum_of_warp(float mine) {
-  for (int apart = 16; apart != 0; apart /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, apart);
-  return mine;
-}
-#endif
-/// The sum over the threads of a row, in a fixed order. All threads of the block call it, with 0 and 1 in turn.
-__device__ inline float sum_of_row(float mine, const place_in_row& p, summands& m, int turn) {
-#ifdef __CUDA_ARCH__
-  mine = sum_of_warp(mine);
+  TROUPE_UNROLLED
+  for (int apart = 16; apart != 0; apart /= 2)
+    for (float& x : mine) x += __shfl_xor_sync(0xffffffffu, x, apart);
   const unsigned warps = p.threads / 32;
-  if (warps == 1) return mine;
-  if (threadIdx.x % 32 == 0) m.of[turn][threadIdx.x / 32] = mine;
+  if (warps == 1) return;
+  TROUPE_UNROLLED
+  for (int i = 0; i < Count; ++i)
+    if (threadIdx.x % 32 == 0) m.of[turn][i][threadIdx.x / 32] = mine[i];
   __syncthreads();
-  return sum_of_warp(threadIdx.x % 32 < warps ? m.of[turn][p.row * warps + threadIdx.x % 32] : 0);
+  for (int i = 0; i < Count; ++i) mine[i] = m.of[turn][i][p.row * warps + threadIdx.x % warps];
+  TROUPE_UNROLLED
+  for (unsigned apart = 16; apart != 0; apart /= 2)
+    if (apart < warps)
+      for (float& x : mine) x += __shfl_xor_sync(0xffffffffu, x, apart);
 #else
-  m.of[turn][threadIdx.x] = mine;
+  for (int i = 0; i < Count; ++i) m.of[turn][i][threadIdx.x] = mine[i];
   __syncthreads();
-  double sum = 0;
-  for (unsigned k = 0; k < p.threads; ++k) sum += static_cast<double>(m.of[turn][p.row * p.threads + k]);
-  return static_cast<float>(sum);
+  for (int i = 0; i < Count; ++i) {
+    double sum = 0;
+    for (unsigned k = 0; k < p.threads; ++k) sum += static_cast<double>(m.of[turn][i][p.row * p.threads + k]);
+    mine[i] = static_cast<float>(sum);
+  }
+#endif
+}
+/// 1 / the square root, to 2 units in the last place.
+__device__ inline float inverse_root(float x) {
+#ifdef __CUDA_ARCH__
+  return rsqrtf(x);
+#else
+  return 1 / std::sqrt(x);
 #endif
 }
 
-template <class>
-__device__ void normalize_rows(const normalizing_rows& r) {
-  __shared__ summands sums;
-  const place_in_row p(r.all);
-  const auto count = static_cast<float>(r.all.width);
+/// T, S, Y: the types of x, of scale and offset, and of y.
+template <class T, class S, class Y>
+__device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
+  constexpr int vectors = kernel_arguments::vectors_of_thread(sizeof(T));
+  const place_in_row<vectors> p(r.all);
+  const float of_one = 1 / static_cast<float>(r.all.width);
+  unsigned turn = 0;
   for (i64 first = static_cast<i64>(blockIdx.x) * p.rows; first < r.all.count;
        first += static_cast<i64>(gridDim.x) * p.rows) {
-    const i64 row = first + p.row, begin = row * p.width;
+    const i64 row = first + p.row;
     const bool is_there = row < r.all.count;
-    float x[vectors][of_vector] = {};
-    if (is_there) p.for_each([&](int v, i64 column) { read_eight(r.x, begin + column, x[v]); });
-    float mean = 0, mine = 0;
+    const T* const from = static_cast<const T*>(r.x.memory) + row * r.all.width;
+    eight<T> packed[vectors];
+    p.for_each_there([&](int v, int column, bool has) { packed[v] = read_eight_once_if<T>(is_there && has, from + column); });
+    float mean[1] = {}, squares[1] = {};
     if (r.all.rms == 0) {
-      for (int v = 0; v < vectors; ++v) mine += sum_of_eight(x[v]);
-      mean = sum_of_row(mine, p, sums, 0) / count;
-    } else {
-      __syncthreads();  // nobody reads the sums of the row before
+      p.for_each([&](int v, int) {
+        float x[of_vector];
+        unpack(packed[v], x), mean[0] += sum_of_eight(x);
+      });
+      sum_over_row(mean, p, sums, turn), turn ^= 1;
+      mean[0] *= of_one;
     }
-    mine = 0;
-    p.for_each([&](int v, i64) {
-      float squares[2] = {};
-      for (int k = 0; k < of_vector; ++k) squares[k % 2] = multiply_add(x[v][k] - mean, x[v][k] - mean, squares[k % 2]);
-      mine += squares[0] + squares[1];
+    p.for_each([&](int v, int) {
+      float x[of_vector], some[2] = {};
+      unpack(packed[v], x);
+      for (int k = 0; k < of_vector; ++k) some[k % 2] = multiply_add(x[k] - mean[0], x[k] - mean[0], some[k % 2]);
+      squares[0] += some[0] + some[1];
     });
-    const float deviation = 1 / sqrtf(sum_of_row(mine, p, sums, 1) / count + static_cast<float>(r.epsilon));
+    sum_over_row(squares, p, sums, turn), turn ^= 1;
+    const float deviation = inverse_root(squares[0] * of_one + static_cast<float>(r.epsilon));
     if (!is_there) continue;
-    if (p.thread == 0) r.mean[row] = mean, r.deviation[row] = deviation;
-    p.for_each([&](int v, i64 column) {
-      float factor[of_vector], y[of_vector] = {};
+    if (p.thread == 0) r.mean[row] = mean[0], r.deviation[row] = deviation;
+    Y* const to = static_cast<Y*>(r.y) + row * r.all.width;
+    p.for_each([&](int v, int column) {
+      float x[of_vector], factor[of_vector], y[of_vector] = {};
       for (int k = 0; k < of_vector; ++k) factor[k] = 1;
-      if (r.scale.memory != nullptr) read_eight(r.scale, column, factor);
-      if (r.offset.memory != nullptr) read_eight(r.offset, column, y);
-      for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[v][k] - mean, deviation * factor[k], y[k]);
-      write_eight(r.type_of_y, r.y, begin + column, y);
+      if (r.scale.memory != nullptr) read_eight<S>(r.scale.memory, column, factor);
+      if (r.offset.memory != nullptr) read_eight<S>(r.offset.memory, column, y);
+      unpack(packed[v], x);
+      for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[k] - mean[0], deviation * factor[k], y[k]);
+      write_eight_once<Y>(to + column, y);
     });
   }
 }
 
-/// What a thread has of a row that goes back. x and dy are kept as they are in memory, and converted twice.
+/// What a thread has of dy and x, of the rows that it computes one after the other. Of half types it begins to copy the
+/// next row to the block's memory while it computes.
 template <class T>
-struct row_back {
-  eight<T> x[vectors], dy[vectors];
-  float mean, deviation;
+class pairs_of_rows {
+ public:
+  static constexpr int vectors = kernel_arguments::vectors_back;
+  using place = place_in_row<vectors>;
+  using memory = uint4[kernel_arguments::bytes_ahead / sizeof(uint4)];
+  eight<T> dy[vectors], x[vectors];
 
-  __device__ static row_back of(const normalizing_rows_back& r, const place_in_row& p, i64 row) {
-    row_back out{};
-    p.for_each([&](int v, i64 column) {
-      out.x[v] = read_eight<T>(r.x.memory, row * p.width + column);
-      out.dy[v] = read_eight<T>(r.dy.memory, row * p.width + column);
+  __device__ pairs_of_rows(const normalizing_rows_back& r, const place& p, memory& of_block, i64 first, i64 end)
+      : place_(p),
+        of_block_(of_block),
+        next_dy_(static_cast<const T*>(r.dy.memory) + first * r.all.width),
+        next_x_(static_cast<const T*>(r.x.memory) + first * r.all.width),
+        step_(p.rows * r.all.width),
+        row_(first),
+        end_(end) {
+    begin_next();
+  }
+  __device__ void take_next() {
+    if (row_ >= end_) return;
+    if (copies) wait_for_copies();
+    place_.for_each_there([&](int v, int column, bool has) {
+      if constexpr (copies)
+        memcpy(&dy[v], slot(0, v), sizeof(uint4)), memcpy(&x[v], slot(1, v), sizeof(uint4));
+      else
+        dy[v] = read_eight_once_if<T>(has, next_dy_ + column), x[v] = read_eight_once_if<T>(has, next_x_ + column);
     });
-    out.mean = r.all.rms == 0 ? r.mean[row] : 0, out.deviation = r.deviation[row];
-    return out;
+    row_ += place_.rows, next_dy_ += step_, next_x_ += step_;
+    begin_next();
   }
 
-  /// Calls `f(k, dy, dy * scale, normal)` for each element of a vector.
-  template <class F>
-  __device__ void for_each_of(const normalizing_rows_back& r, int v, i64 column, F&& f) const {
-    float of_x[of_vector], of_dy[of_vector], scale[of_vector];
-    unpack(x[v], r.x.type, of_x), unpack(dy[v], r.dy.type, of_dy);
-    if (r.scale.memory != nullptr) read_eight(r.scale, column, scale);
-    for (int k = 0; k < of_vector; ++k)
-      f(k, of_dy[k], r.scale.memory != nullptr ? of_dy[k] * scale[k] : of_dy[k], (of_x[k] - mean) * deviation);
+ private:
+  static constexpr bool copies = sizeof(eight<T>) == sizeof(uint4);
+
+  __device__ uint4* slot(int tensor, int v) const {
+    return of_block_ + static_cast<unsigned>(tensor * vectors + v) * blockDim.x + threadIdx.x;
   }
+  __device__ void begin_next() {
+    if (copies && row_ < end_)
+      place_.for_each([&](int v, int column) {
+        begin_copy(next_dy_ + column, slot(0, v)), begin_copy(next_x_ + column, slot(1, v));
+      });
+  }
+
+  const place& place_;
+  memory& of_block_;
+  const T *next_dy_, *next_x_;
+  i64 step_, row_, end_;
 };
 
-/// T: half for any two half types.
-template <class T>
-__device__ void normalize_rows_back(const normalizing_rows_back& r) {
-  __shared__ summands sums;
-  const place_in_row p(r.all);
-  const auto count = static_cast<float>(r.all.width);
+/// T, S, D: the types of x and dy, of scale, and of dx.
+template <class T, class S, class D>
+__device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands& sums,
+                                       typename pairs_of_rows<T>::memory& ahead) {
+  constexpr int vectors = kernel_arguments::vectors_back;
+  const place_in_row<vectors> p(r.all);
+  const float of_one = 1 / static_cast<float>(r.all.width);
+  float scale[vectors][of_vector];
+  TROUPE_UNROLLED
+  for (int v = 0; v < vectors; ++v)
+    for (int k = 0; k < of_vector; ++k) scale[v][k] = 1;
+  if (r.scale.memory != nullptr) p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
+  unsigned turn = 0;
   for (i64 part = blockIdx.x; part < r.parts; part += gridDim.x) {
     float dscale[vectors][of_vector] = {}, doffset[vectors][of_vector] = {};
     const i64 begin = part * r.all.count / r.parts, end = (part + 1) * r.all.count / r.parts;
-    row_back<T> next{};
-    if (begin + p.row < end) next = row_back<T>::of(r, p, begin + p.row);
-    for (i64 row = begin + p.row; row - p.row < end; row += p.rows) {
+    pairs_of_rows<T> of(r, p, ahead, begin + p.row, end);
+    D* to = static_cast<D*>(r.dx) + (begin + p.row) * r.all.width;
+    for (i64 row = begin + p.row; row - p.row < end; row += p.rows, to += p.rows * r.all.width) {
       const bool is_there = row < end;
-      const row_back<T> of = next;
-      // Half types leave registers for the next row, which is read meanwhile.
-      constexpr bool reads_ahead = sizeof(T) == 2;
-      if (reads_ahead && row + p.rows < end) next = row_back<T>::of(r, p, row + p.rows);
-      float slopes = 0, along = 0;
-      if (is_there) {
-        p.for_each([&](int v, i64 column) {
-          float slope[of_vector], product[of_vector];
-          of.for_each_of(r, v, column, [&](int k, float dy, float scaled, float normal) {
-            slope[k] = scaled, product[k] = scaled * normal;
-            dscale[v][k] = multiply_add(dy, normal, dscale[v][k]), doffset[v][k] += dy;
-          });
-          slopes += sum_of_eight(slope), along += sum_of_eight(product);
-        });
-      }
-      const float all_slopes = sum_of_row(slopes, p, sums, 0);
-      const float mean_slope = r.all.rms != 0 ? 0 : all_slopes / count;
-      const float mean_along = sum_of_row(along, p, sums, 1) / count;
+      const float mean = is_there && r.all.rms == 0 ? r.mean[row] : 0, deviation = is_there ? r.deviation[row] : 0;
+      of.take_next();
+      // Calls `f(k, dy, dy * scale, x - mean)` for each element of a vector.
+      const auto for_each_of = [&](int v, auto&& f) {
+        float x[of_vector], dy[of_vector];
+        unpack(of.x[v], x), unpack(of.dy[v], dy);
+        for (int k = 0; k < of_vector; ++k) f(k, dy[k], dy[k] * scale[v][k], x[k] - mean);
+      };
+      float sum[2] = {};  // of dy * scale, and of that times (x - mean)
       if (is_there)
-        p.for_each([&](int v, i64 column) {
-          float dx[of_vector];
-          of.for_each_of(r, v, column, [&](int k, float, float scaled, float normal) {
-            dx[k] = of.deviation * (scaled - mean_slope - normal * mean_along);
+        p.for_each([&](int v, int) {
+          float slopes[2] = {}, along[2] = {};
+          for_each_of(v, [&](int k, float slope, float scaled, float centred) {
+            slopes[k % 2] += scaled, along[k % 2] = multiply_add(scaled, centred, along[k % 2]);
+            dscale[v][k] = multiply_add(slope, centred * deviation, dscale[v][k]), doffset[v][k] += slope;
           });
-          write_eight(r.type_of_dx, r.dx, row * p.width + column, dx);
+          sum[0] += slopes[0] + slopes[1], sum[1] += along[0] + along[1];
         });
-      if (!reads_ahead && row + p.rows < end) next = row_back<T>::of(r, p, row + p.rows);
+      sum_over_row(sum, p, sums, turn), turn ^= 1;
+      if (!is_there) continue;
+      const float slope = r.all.rms != 0 ? 0 : sum[0] * of_one, along = deviation * deviation * (sum[1] * of_one);
+      p.for_each([&](int v, int column) {
+        float dx[of_vector];
+        for_each_of(v, [&](int k, float, float scaled, float centred) {
+          dx[k] = deviation * multiply_add(-along, centred, scaled - slope);
+        });
+        write_eight_once<D>(to + column, dx);
+      });
     }
-    const i64 at = (part * p.rows + p.row) * p.width;
-    p.for_each([&](int v, i64 column) {
-      if (r.dscales != nullptr) write_eight(dtype::f32, r.dscales, at + column, dscale[v]);
-      if (r.doffsets != nullptr) write_eight(dtype::f32, r.doffsets, at + column, doffset[v]);
+    const i64 at = (part * p.rows + p.row) * r.all.width;
+    p.for_each([&](int v, int column) {
+      if (r.dscales != nullptr) write_eight<float>(r.dscales, at + column, dscale[v]);
+      if (r.doffsets != nullptr) write_eight<float>(r.doffsets, at + column, doffset[v]);
     });
   }
+}
+
+/// Calls `f(like S, like D)` for the types of a scale and a result that go with T: both may be of T or f32.
+template <class T, class F>
+__device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (of_result == dtype::f32)
+      f(float{}, float{});
+    else if (of_result == dtype::f16)
+      f(float{}, __half{});
+    else
+      f(float{}, __nv_bfloat16{});
+  } else if (of_scale == dtype::f32) {
+    of_result == dtype::f32 ? f(float{}, float{}) : f(float{}, T{});
+  } else {
+    of_result == dtype::f32 ? f(T{}, float{}) : f(T{}, T{});
+  }
+}
+
+template <class T>
+__device__ void normalize_rows(const normalizing_rows& r) {
+  [[maybe_unused]] __shared__ summands sums;  // g++ does not see its use
+  with_types<T>(r.scale.type, r.type_of_y, [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
+}
+template <class T>
+__device__ void normalize_rows_back(const normalizing_rows_back& r) {
+  [[maybe_unused]] __shared__ summands sums;  // g++ does not see its use
+  [[maybe_unused]] __shared__ typename pairs_of_rows<T>::memory ahead;
+  with_types<T>(r.scale.type, r.type_of_dx,
+                [&](auto s, auto d) { normalize_rows_back_of<T, decltype(s), decltype(d)>(r, sums, ahead); });
 }
 
 }  // namespace troupe::dnn::on_gpu

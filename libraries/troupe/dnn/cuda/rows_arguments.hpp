@@ -8,14 +8,18 @@
 /// What kernels of normalisations over rows are given: of rows without gaps, whose elements are f32, f16 or bf16.
 namespace troupe::dnn::kernel_arguments {
 
-/// How many times 8 neighbours of a row a thread has. A row has 32, 64 ... threads; a block at least `fewest_threads`.
-inline constexpr int vectors_of_thread = 2;
+/// How many times 8 neighbours of a row a thread has at most. A row has 32, 64 ... threads.
+inline constexpr int of_vector = 8, vectors_back = 2;
+constexpr int vectors_of_thread(std::size_t element) noexcept { return element < sizeof(float) ? 4 : 2; }
+/// Threads of a block.
 inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_threads_back = 512;
+/// What a block copies of the next rows while it computes: of dy and x, of half types.
+inline constexpr unsigned bytes_ahead = 2 * most_threads_back * vectors_back * of_vector * 2;
 
 struct rows {
   std::int64_t count, width;
-  std::int64_t rms;       ///< 1: no mean is subtracted
-  std::uint32_t threads;  ///< of a row
+  std::int64_t rms;                       ///< 1: no mean is subtracted
+  std::uint32_t threads, log_of_threads;  ///< of a row
 };
 struct numbers_of_rows {
   const void* memory;

@@ -87,7 +87,7 @@ result<void> find_weights(const detail::recurrence_layout& l, const detail::recu
                         {p.further(r.reserve, l.unprojected), l.line}, p.output(at.dprojection), l.hidden));
   if (at.dinput_bias == at.none) return {};
   for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
-    TROUPE_TRY(launch_sums(w, {lines, l.rows, slopes, from, p.output(to)}));
+    TROUPE_TRY(launch_sums(w, {lines, l.rows, slopes, {{from, p.output(to)}}}));
   return {};
 }
 
