@@ -99,22 +99,25 @@ std::vector<table::row> table::rows() const {
   return out;
 }
 
-// "`reduce`" if all of its variants are in the row, otherwise "`reduce`: sum, mean".
+// "reduce" if all of its variants are in the row, otherwise "reduce (sum, mean)". Names with the same variants share
+// them.
 std::string table::names_of(const row& r) const {
-  std::string out;
-  std::vector<std::string> named;
-  for (const entry* const e : r.entries) {
-    if (std::find(named.begin(), named.end(), e->name) != named.end()) continue;
-    named.push_back(e->name);
+  std::vector<std::string> names;
+  for (const entry* const e : r.entries)
+    if (std::find(names.begin(), names.end(), e->name) == names.end()) names.push_back(e->name);
+  std::string out, last;
+  for (const std::string& name : names) {
+    const auto is_named = [&](const entry& e) { return e.name == name; };
     std::string variants;
-    std::size_t here = 0;
-    for (const entry* const other : r.entries)
-      if (other->name == e->name) ++here, variants += cat(variants.empty() ? "" : ", ", other->variant);
-    const auto all = static_cast<std::size_t>(
-        std::count_if(entries_.begin(), entries_.end(), [&](const entry& other) { return other.name == e->name; }));
-    out += cat(out.empty() ? "" : "; ", e->name, here == all ? "" : cat(" (", variants, ")"));
+    std::ptrdiff_t here = 0;
+    for (const entry* const e : r.entries)
+      if (is_named(*e)) ++here, variants += cat(variants.empty() ? " (" : ", ", e->variant);
+    variants = here == std::count_if(entries_.begin(), entries_.end(), is_named) ? "" : cat(variants, ")");
+    if (!out.empty()) out += variants == last ? ", " : cat(last, "; ");
+    out += name;
+    last = variants;
   }
-  return out;
+  return out + last;
 }
 
 // Moves the cell with the most types behind the others, if it has many.
