@@ -37,7 +37,6 @@ void add_convolutions(std::vector<support_case>& to) {
 }
 
 void add_pooling(std::vector<support_case>& to) {
-  const extents sides{16, 16, 16};
   for (std::size_t spatial = 1; spatial <= most_spatial; ++spatial) {
     extents image{2, 8}, small = image;
     for (std::size_t i = 0; i < spatial; ++i) image.push_back(16), small.push_back(8);
