@@ -9,6 +9,7 @@
 #include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/programs.hpp>
@@ -18,12 +19,7 @@
 namespace troupe::dnn {
 namespace {
 
-// The steps of a graph; of those that are claimed first the ones that cuDNN computes, then the direct ones; and kernels
-// for its passes, which may come later.
-struct cuda_plan : step_list {
-  std::vector<std::unique_ptr<part>> parts;
-  std::vector<whole_step> direct = {};
-  generated::source passes = {};
+struct plan_with_program : cuda_plan {
   std::shared_ptr<const generated::program> program = {};
 };
 
@@ -90,30 +86,25 @@ class cuda_dnn {
         programs_(std::move(programs)) {}
 
   template <class Request>
-  result<std::shared_ptr<cuda_plan>> plan_of(const Request& r) {
+  result<std::shared_ptr<plan_with_program>> plan_of(const Request& r) {
     const seen_graph& g = r.graph.seen();
     thread_local std::string more;  // kept, so that requests do not allocate
     more.clear();
     for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
     if (!vendor_)
       return plans_.find(
-          r, [&]() -> result<cuda_plan> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
+          r, [&]() -> result<plan_with_program> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
     const cudnn::wishes how{.exact = r.precision == precision::exact,
                             .repeatable = r.repeatability == repeatability::always,
                             .measured = r.choice == choice::measured,
                             .workspace = r.workspace};
     more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
-    return plans_.find(r, [&]() -> result<cuda_plan> { return with_program(plan_with_vendor(g, how), g); }, more);
-  }
-  static bool is_aligned(const seen_memory& m) noexcept { return m.address % 16 == 0; }
-  static std::vector<bool> aligned_of(const seen_graph& g) {
-    std::vector<bool> out;
-    for (const seen_memory& m : g.memory()) out.push_back(is_aligned(m));
-    return out;
+    return plans_.find(
+        r, [&]() -> result<plan_with_program> { return with_program(plan_with_vendor(g, how), g); }, more);
   }
   cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
-    cuda_plan out = completed((*vendor_)->find(g, aligned_of(g), how), g);
+    cuda_plan out = completed((*vendor_)->find(g, aligned_memory_of(g), how), g);
     // What fits not with cuDNN may fit without.
     return out.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(out);
   }
@@ -124,31 +115,11 @@ class cuda_dnn {
     static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
     return plain;
   }
-  // The steps for a graph of which these parts are claimed.
-  static cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const seen_graph& g) {
-    std::vector<claim> claims;
-    std::vector<bool> claimed(g.nodes().size());
-    for (const auto& p : parts) {
-      claims.push_back(p->what());
-      for (const std::uint16_t n : p->what().nodes) claimed[n] = true;
-    }
-    const links l(g);
-    const memory_reads read(g);
-    const std::vector<bool> aligned = aligned_of(g);
-    for (claim& c : direct_claims({g, l, aligned, read, claimed})) claims.push_back(std::move(c));
-    cuda_plan out;
-    out.direct.resize(claims.size() - parts.size());
-    out.parts = std::move(parts);
-    static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
-    for (const auto& step : out.steps)
-      if (const auto* const s = std::get_if<claimed_step>(&step); s != nullptr && s->which >= out.parts.size())
-        out.direct[s->which - out.parts.size()] = direct_step(g, claims[s->which], *s);
-    return out;
-  }
-  cuda_plan with_program(cuda_plan p, const seen_graph& g) {
+  plan_with_program with_program(cuda_plan of, const seen_graph& g) {
+    plan_with_program p{std::move(of)};
     p.passes.of_steps.resize(p.steps.size(), generated::source::none);
     if (!programs_) return p;
-    p.passes = generated::source_of(p, aligned_of(g));
+    p.passes = generated::source_of(p, aligned_memory_of(g));
     p.program = (*programs_)->order(p.passes);
     p.passes.text = {};
     return p;
@@ -162,7 +133,7 @@ class cuda_dnn {
   }
   static result<void> enqueue_claimed(const claimed_step& s, const cuda_plan& all, const launch_site& w,
                                       const call& c) {
-    if (s.which >= all.parts.size()) return enqueue_direct(all.direct[s.which - all.parts.size()], w);
+    if (s.which >= all.parts.size()) return enqueue_direct(all.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // kept, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
@@ -176,7 +147,7 @@ class cuda_dnn {
   std::int64_t most_blocks_;
   optional_vendor vendor_;
   optional_programs programs_;
-  step_plans<cuda_plan> plans_{"the CUDA engine"};
+  step_plans<plan_with_program> plans_{"the CUDA engine"};
 };
 
 }  // namespace

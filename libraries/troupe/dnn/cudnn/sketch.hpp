@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/cudnn/operations.hpp>
+#include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/steps/claims.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
@@ -24,6 +25,7 @@ constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype:
 
 /// Draw a node with what follows it, in all ways that cuDNN may have, the best first. `exact`: factors of f32 are not
 /// rounded to fewer digits. `repeatable`: results are the same each time.
+std::vector<sketch> sketches_of(const model& m, std::size_t node, const wishes& w);
 std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact);
 std::vector<sketch> sketches_of_attention(const model& m, std::size_t node);
 std::vector<sketch> sketches_of_attention_gradient(const model& m, std::size_t node, bool repeatable);

@@ -108,21 +108,6 @@ class cudnn_vendor final : public vendor {
     return nullptr;
   }
 
-  static std::vector<sketch> sketches_of(const model& m, std::size_t node, const wishes& w) {
-    switch (m.node(node).what) {
-      case op::convolution:
-      case op::convolution_data_gradient:
-      case op::convolution_weight_gradient:
-        return sketches_of_convolution(m, node, w.exact);
-      case op::attention:
-        return sketches_of_attention(m, node);
-      case op::attention_gradient:
-        return sketches_of_attention_gradient(m, node, w.repeatable);
-      default:
-        return {};
-    }
-  }
-
   // The plan of an earlier process, or a new one; nothing if cuDNN has none.
   std::optional<execution_plan> plan_of(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
     const std::string key = key_on_disk(s, w);

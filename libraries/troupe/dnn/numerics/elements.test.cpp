@@ -250,8 +250,7 @@ TEST_F(dnn_elements, random_graphs_are_as_defined) {
       std::erase_if(read, [&](const stored_tensor* t) { return std::find(to.begin(), to.end(), t) != to.end(); });
       to.push_back(read.empty() || random.between(0, 2) == 0 ? &stored(dtype::f32, is) : one_of(read));
     }
-    // Roundings within the graph differ by a step of f16 where sums differ in the last bit.
-    expect_written(results, to, 2e-2);
+    expect_written(results, to, 5e-3);
   }
 }
 

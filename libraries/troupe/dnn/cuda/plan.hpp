@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/steps/part.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+#include <vector>
+
+namespace troupe::dnn {
+
+/// The steps of a graph. Of those that are claimed, first come the ones that cuDNN computes, then the direct ones.
+struct cuda_plan : step_list {
+  std::vector<std::unique_ptr<part>> parts;
+  std::vector<whole_step> direct = {};
+  generated::source passes = {};  ///< kernels for its passes, which may not be compiled yet
+
+  /// The step that computes a claim of ours.
+  const whole_step& direct_of(const claimed_step& s) const noexcept { return direct[s.which - parts.size()]; }
+};
+
+inline bool is_aligned(const seen_memory& m) noexcept { return m.address % 16 == 0; }
+/// Which memory of a graph begins at a multiple of 16 bytes.
+std::vector<bool> aligned_memory_of(const seen_graph& g);
+
+/// Plans a graph of which these parts are claimed, for all others by our kernels.
+cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const seen_graph& g);
+
+}  // namespace troupe::dnn

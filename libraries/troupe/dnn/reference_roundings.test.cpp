@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <troupe/dnn/testing/encoding.hpp>
+#include <troupe/dnn/testing/rounding_spread.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+// A graph of which the tensor `last` is written.
+class dnn_roundings : public ::testing::Test {
+ protected:
+  template <class T>
+  std::uint16_t given(const std::vector<T>& memory, dtype type) {
+    return e.at(memory.data(), type, dense({static_cast<std::int64_t>(memory.size())}));
+  }
+  std::uint16_t sum(std::uint16_t a, std::uint16_t b) {
+    const std::uint16_t to = e.within({elements_of(e.tensors[a].shape)});
+    e.node(op::pointwise, {a, b}, {to}, pointwise_form{epilogue::op::add, {}});
+    return to;
+  }
+  std::uint16_t converted(std::uint16_t x, dtype type) {
+    const std::uint16_t to = e.within({elements_of(e.tensors[x].shape)}, type);
+    e.node(op::convert, {x}, {to});
+    return to;
+  }
+  encoding e;
+};
+
+constexpr double step_of_half = 0x1p-10;  // between 1 and 2
+
+TEST_F(dnn_roundings, move_a_sum_by_a_few_steps_of_its_type) {
+  const std::vector<float> x{1, 1000, 0};
+  const std::uint16_t to = sum(given(x, dtype::f32), e.number(0.25));
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  for (const auto& [element, exact] : {std::pair(0, 1.25), {1, 1000.25}, {2, 0.25}}) {
+    const double moved = spread.of(to, static_cast<std::size_t>(element), exact);
+    EXPECT_GT(moved, exact * 0x1p-23);
+    EXPECT_LT(moved, exact * 0x1p-19);
+  }
+}
+
+TEST_F(dnn_roundings, move_what_is_rounded_later_by_a_step_where_it_is_half_way_and_not_at_all_elsewhere) {
+  const std::vector<float> x{1 + step_of_half / 2, 1 + step_of_half / 4};
+  const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  EXPECT_EQ(spread.of(to, 0, 1), step_of_half);
+  EXPECT_EQ(spread.of(to, 1, 1), 0);
+}
+
+TEST_F(dnn_roundings, move_a_sum_of_numbers_that_cancel_as_they_move_the_numbers) {
+  const std::vector<float> x{100, -100, 100, -100};
+  const std::uint16_t to = e.within({1});
+  e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_form{1, reduction_kind::sum});
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  const double moved = spread.of(to, 0, 0);
+  EXPECT_GT(moved, 100 * 0x1p-21);
+  EXPECT_LE(moved, 400 * 0x1p-20);
+}
+
+TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
+  const std::vector<float> x{1 + step_of_half / 2, 3};
+  const std::vector<std::int8_t> whole{100, -99};
+  const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
+  e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_form{1, reduction_kind::sum});
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  EXPECT_EQ(spread.of(rounded, 0, 1), 0);
+  EXPECT_EQ(spread.of(to, 0, 1), 0);
+}
+
+TEST_F(dnn_roundings, are_smaller_where_a_graph_is_computed_in_f64) {
+  const std::vector<double> x{1, 2};
+  const std::uint16_t to = sum(given(x, dtype::f64), e.number(0.25));
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  EXPECT_GT(spread.of(to, 0, 1.25), 0);
+  EXPECT_LT(spread.of(to, 0, 1.25), 0x1p-48);
+}
+
+TEST_F(dnn_roundings, are_found_for_what_the_graph_read_before_its_memory_changed) {
+  std::vector<float> x{1 + step_of_half / 2};
+  const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
+  const seen_graph g = e.seen();
+  rounding_spread spread(g);
+  x[0] = 7;
+  EXPECT_EQ(spread.of(to, 0, 1), step_of_half);
+}
+
+}  // namespace
+}  // namespace troupe::dnn
