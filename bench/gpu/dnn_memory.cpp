@@ -20,7 +20,8 @@ constexpr double goal_of_bandwidth = 0.85;
 
 /// Returns the seconds of a request, and those in which copies move as many bytes.
 pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::computation& r, double bytes) {
-  constexpr int times = 20;
+  // A tenth of a second: a GPU may take a millisecond to turn to another process.
+  const int times = static_cast<int>(std::clamp(0.1 * 3e12 / bytes, 20., 2000.));
   constexpr std::size_t copied = std::size_t{1} << 30;  // much more than the GPU's caches hold
   const device& gpu = *on.gpu;
   gpu.ask(r).get().value();
@@ -31,7 +32,7 @@ pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::compu
         run_queued(gpu, r, times);
         return static_cast<double>(now_ns() - start) / 1e9 / times;
       },
-      [&] { return bytes / on.raw->copy_rate(copied, 5); });
+      [&] { return bytes / on.raw->copy_rate(copied, 150); });
 }
 
 /// Computes a small graph by the reference and compares what it writes: memory of the device that was written before.

@@ -53,8 +53,8 @@ pair_of_medians graph_pair::seconds(int rounds) {
     if (const auto accepted = gpu_.tell(request_); !accepted) throw bad_result(accepted.error());
   };
   (void)raw(1);
-  // Some milliseconds a side.
-  const int times = static_cast<int>(std::clamp(8e-3 / std::max(raw(2), 1e-6), 2., 400.));
+  // A tenth of a second a side: a GPU may take a millisecond to turn to another process.
+  const int times = static_cast<int>(std::clamp(0.1 / std::max(raw(2), 1e-6), 2., 10'000.));
   return interleaved(
       rounds,
       [&] {

@@ -34,8 +34,8 @@ struct adding_lines {
     void* to;  ///< of the second: nullptr if there is none
   } tables[2];
 };
-/// Threads of a block that adds lines: columns, and lines at a time.
-inline constexpr unsigned added_columns = 32, added_lines = 16;
+/// What a block adds: columns, of which a thread has 4, and lines at a time.
+inline constexpr unsigned added_columns = 128, added_lines = 16, adding_threads = added_columns / 4 * added_lines;
 
 /// See ctc_room.
 struct aligning {

@@ -6,6 +6,7 @@
 
 #include "elements.cuh"
 #include "kernel_sequence_arguments.hpp"
+#include "warps.cuh"
 
 /// What a step of a recurrence does between its products. Each element is written by one thread.
 namespace troupe::dnn::on_gpu {
@@ -192,30 +193,52 @@ __device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
   }
 }
 
+/// Four neighbours of a line, or what there is of them.
+template <class N>
+struct alignas(4 * sizeof(N) > 16 ? 16 : 4 * sizeof(N)) four {
+  N of[4];
+
+  __device__ static four of_line(const N* from, i64 left) {
+    four out{};
+    if (left >= 4 && reinterpret_cast<std::uintptr_t>(from) % alignof(four) == 0)
+      out = *reinterpret_cast<const four*>(from);
+    else
+      for (int k = 0; k < 4; ++k)
+        if (k < left) out.of[k] = from[k];
+    return out;
+  }
+};
 /// A block adds up some columns, in a fixed order.
 template <class N>
 __device__ void add_lines(const kernel_arguments::adding_lines& r) {
-  using kernel_arguments::added_columns, kernel_arguments::added_lines;
+  using kernel_arguments::added_columns, kernel_arguments::added_lines, kernel_arguments::adding_threads;
   __shared__ double sums[added_lines][added_columns];
-  const unsigned mine = threadIdx.x % added_columns, part = threadIdx.x / added_columns;
+  const unsigned lanes = added_columns / 4, mine = threadIdx.x % lanes * 4, part = threadIdx.x / lanes;
   const i64 blocks_of_table = kernel_arguments::divided_up(r.columns, added_columns);
   for (i64 n = blockIdx.x; n < blocks_of_table * (r.tables[1].to != nullptr ? 2 : 1); n += gridDim.x) {
     const bool second = n >= blocks_of_table;
     const auto& [x, to] = r.tables[second ? 1 : 0];
-    const i64 column = (n - (second ? blocks_of_table : 0)) * added_columns + mine;
-    double sum = 0;
+    const i64 begin = (n - (second ? blocks_of_table : 0)) * added_columns, left = r.columns - begin - mine;
+    const N* const from = static_cast<const N*>(x) + begin + mine;
+    double sum[4] = {};
     constexpr int ahead = 8;  // are read before the first of them is added
-    for (i64 first = part; column < r.columns && first < r.lines; first += ahead * added_lines) {
-      N some[ahead] = {};
-      for (int k = 0; k < ahead; ++k)
-        if (const i64 line = first + k * added_lines; line < r.lines)
-          some[k] = static_cast<const N*>(x)[line * r.stride + column];
-      for (const N of : some) sum += static_cast<double>(of);
+    for (i64 first = part; first < r.lines; first += ahead * added_lines) {
+      four<N> some[ahead] = {};
+      TROUPE_UNROLLED
+      for (int i = 0; i < ahead; ++i)
+        if (const i64 line = first + i * added_lines; line < r.lines)
+          some[i] = four<N>::of_line(from + line * r.stride, left);
+      TROUPE_UNROLLED
+      for (int i = 0; i < ahead; ++i)
+        for (int k = 0; k < 4; ++k) sum[k] += static_cast<double>(some[i].of[k]);
     }
-    sums[part][mine] = sum;
+    for (int k = 0; k < 4; ++k) sums[part][mine + k] = sum[k];
     __syncthreads();
-    for (unsigned p = 1; part == 0 && p < added_lines; ++p) sum += sums[p][mine];
-    if (part == 0 && column < r.columns) static_cast<N*>(to)[column] = static_cast<N>(sum);
+    for (unsigned column = threadIdx.x; column < added_columns && begin + column < r.columns; column += adding_threads) {
+      double all = 0;
+      for (unsigned p = 0; p < added_lines; ++p) all += sums[p][column];
+      static_cast<N*>(to)[begin + column] = static_cast<N>(all);
+    }
     __syncthreads();
   }
 }

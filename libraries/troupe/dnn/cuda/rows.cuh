@@ -24,6 +24,8 @@ struct place_in_row {
         rows(blockDim.x >> r.log_of_threads),
         width(static_cast<int>(r.width)),
         first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * of_vector) {}
+  /// Whether each thread has all its vectors.
+  __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * of_vector == width; }
   /// Calls `f(vector, first column, whether it is in the row)`.
   template <class F>
   __device__ void for_each_there(F&& f) const {
@@ -79,6 +81,44 @@ __device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& 
   }
 #endif
 }
+/// Turns the mean of each thread's numbers, and the sum of their squared distances from it, into those of the row. All
+/// threads of the row have as many numbers, `Each`. It waits once, where two sums would wait twice.
+template <int Each, int Vectors>
+__device__ void moments_over_row(float& mean, float& squares, const place_in_row<Vectors>& p, summands& m,
+                                 unsigned turn) {
+#ifdef __CUDA_ARCH__
+  float half_of_numbers = Each / 2;
+  const auto join = [&](unsigned apart) {
+    const float other = __shfl_xor_sync(0xffffffffu, mean, apart), distance = other - mean;
+    squares += __shfl_xor_sync(0xffffffffu, squares, apart);
+    squares = multiply_add(distance * distance, half_of_numbers, squares);
+    mean = 0.5f * (mean + other), half_of_numbers *= 2;
+  };
+  TROUPE_UNROLLED
+  for (unsigned apart = 16; apart != 0; apart /= 2) join(apart);
+  const unsigned warps = p.threads / 32;
+  if (warps == 1) return;
+  if (threadIdx.x % 32 == 0) m.of[turn][0][threadIdx.x / 32] = mean, m.of[turn][1][threadIdx.x / 32] = squares;
+  __syncthreads();
+  const unsigned at = p.row * warps + threadIdx.x % warps;
+  mean = m.of[turn][0][at], squares = m.of[turn][1][at];
+  TROUPE_UNROLLED
+  for (unsigned apart = 1; apart != 32; apart *= 2)
+    if (apart < warps) join(apart);
+#else
+  m.of[turn][0][threadIdx.x] = mean, m.of[turn][1][threadIdx.x] = squares;
+  __syncthreads();
+  const float *const means = &m.of[turn][0][p.row * p.threads], *const all = &m.of[turn][1][p.row * p.threads];
+  double sum = 0, around = 0;
+  for (unsigned k = 0; k < p.threads; ++k) sum += static_cast<double>(means[k]);
+  sum /= p.threads;
+  for (unsigned k = 0; k < p.threads; ++k) {
+    const double distance = static_cast<double>(means[k]) - sum;
+    around += static_cast<double>(all[k]) + Each * distance * distance;
+  }
+  mean = static_cast<float>(sum), squares = static_cast<float>(around);
+#endif
+}
 /// 1 / the square root, to 2 units in the last place.
 __device__ inline float inverse_root(float x) {
 #ifdef __CUDA_ARCH__
@@ -108,8 +148,10 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
         float x[of_vector];
         unpack(packed[v], x), mean[0] += sum_of_eight(x);
       });
-      sum_over_row(mean, p, sums, turn), turn ^= 1;
-      mean[0] *= of_one;
+      if (p.is_full())
+        mean[0] *= 1.0f / (vectors * of_vector);
+      else
+        sum_over_row(mean, p, sums, turn), turn ^= 1, mean[0] *= of_one;
     }
     p.for_each([&](int v, int) {
       float x[of_vector], some[2] = {};
@@ -117,7 +159,10 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
       for (int k = 0; k < of_vector; ++k) some[k % 2] = multiply_add(x[k] - mean[0], x[k] - mean[0], some[k % 2]);
       squares[0] += some[0] + some[1];
     });
-    sum_over_row(squares, p, sums, turn), turn ^= 1;
+    if (r.all.rms == 0 && p.is_full())
+      moments_over_row<vectors * of_vector>(mean[0], squares[0], p, sums, turn), turn ^= 1;
+    else
+      sum_over_row(squares, p, sums, turn), turn ^= 1;
     const float deviation = inverse_root(squares[0] * of_one + static_cast<float>(r.epsilon));
     if (!is_there) continue;
     if (p.thread == 0) r.mean[row] = mean[0], r.deviation[row] = deviation;

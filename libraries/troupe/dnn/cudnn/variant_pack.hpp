@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <troupe/base/round_up.hpp>
@@ -56,6 +57,35 @@ class variant_pack {
   std::vector<std::int64_t> names_;
   std::vector<std::uint32_t> numbers_;
   std::vector<std::uint64_t> extra_;
+};
+
+/// The last packs of a part that one thread at a time enqueues: making one takes as long as the rest of a launch.
+class recent_packs {
+ public:
+  /// Returns cuDNN's descriptor of `of` for these addresses.
+  const descriptor& find(const variant_pack& of, const execution_plan& plan, std::span<void* const> addresses,
+                         void* workspace) {
+    for (const kept& k : all_)
+      if (k.workspace == workspace && std::ranges::equal(k.addresses, addresses) &&
+          k.pack.status() == CUDNN_STATUS_SUCCESS)
+        return k.pack;
+    if (all_.size() < most) all_.emplace_back();
+    kept& k = all_[next_++ % most];
+    k.addresses.assign(addresses.begin(), addresses.end());
+    k.workspace = workspace;
+    k.pack = of.with(plan, addresses, workspace);
+    return k.pack;
+  }
+
+ private:
+  static constexpr std::size_t most = 16;
+  struct kept {
+    std::vector<void*> addresses;
+    void* workspace = nullptr;
+    descriptor pack;
+  };
+  std::vector<kept> all_;
+  std::size_t next_ = 0;
 };
 
 /// What a plan of cuDNN computes: all parts that the vendor finds.

@@ -31,16 +31,18 @@ class cudnn_vendor;
 // A part that is enqueued with the handle of the call's lane.
 class part_on_lanes final : public planned_part {
  public:
-  part_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of)
+  part_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
       : planned_part(std::move(s.what), std::move(pack), std::move(plan)),
         reads_early_(what().inputs.size() > s.factors && this->plan().reads_early()),
-        of_(of) {}
+        of_(of),
+        packs_(lanes) {}
   bool reads_early() const noexcept override { return reads_early_; }
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
 
  private:
   const bool reads_early_;
   cudnn_vendor& of_;
+  mutable std::vector<recent_packs> packs_;  // of each lane
 };
 
 class cudnn_vendor final : public vendor {
@@ -103,7 +105,7 @@ class cudnn_vendor final : public vendor {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(m, s, pack, w))
-        return std::make_unique<part_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this);
+        return std::make_unique<part_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this, lanes_.size());
     }
     return nullptr;
   }
@@ -180,7 +182,10 @@ class cudnn_vendor final : public vendor {
 };
 
 result<void> part_on_lanes::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
-  return of_.with_handle(c, [&](cudnnHandle_t h) { return pack().enqueue(plan(), h, addresses, workspace); });
+  return of_.with_handle(c, [&](cudnnHandle_t h) {
+    const descriptor& d = packs_[c.lane].find(pack(), plan(), addresses, workspace);
+    return d.status() != CUDNN_STATUS_SUCCESS ? d.status() : calls().execute(h, plan().plan.get(), d.get());
+  });
 }
 
 }  // namespace
