@@ -8,6 +8,7 @@
 #include <bench/measures.hpp>
 #include <bench/report.hpp>
 #include <bench/resnet50.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/onednn/vendor.hpp>
@@ -16,6 +17,8 @@ namespace troupe::bench {
 namespace {
 
 constexpr std::int64_t batch = 8;
+// Some ten milliseconds.
+constexpr double operations_of_a_round = 3e9;
 
 /// Opens oneDNN with all convolutions that it has, also those for which the engine prefers its own loops.
 std::unique_ptr<dnn::onednn::vendor> open_onednn() {
@@ -112,7 +115,8 @@ class comparison {
     for (std::size_t i = 0; i < memory.size(); ++i)
       if (memory[i].mode == access_mode::read) std::ranges::copy(downloaded(memory[i]), direct.memory(i).begin());
     const double work = l.operations() * static_cast<double>(batch);
-    const figures f = against(s_, gpu_, 5, 1, work, dnn::computation{.graph = g}, [&] { direct.run(); });
+    const int times = static_cast<int>(std::ceil(operations_of_a_round / work));
+    const figures f = against(s_, gpu_, 5, times, work, dnn::computation{.graph = g}, [&] { direct.run(); });
     std::string wrong;
     for (std::size_t i = 0; i < memory.size() && wrong.empty(); ++i)
       if (memory[i].mode != access_mode::read)

@@ -16,11 +16,14 @@ bool goal::met(const figures& f) const noexcept {
       return f.raw > 0 && f.ratio() <= limit;
     case kind::ratio_at_least:
       return f.raw > 0 && f.ratio() >= limit;
+    case kind::none:
+      return true;
   }
   return false;
 }
 
 std::string goal::text(std::string_view unit) const {
+  if (what == kind::none) return "none";
   char number[32];
   std::snprintf(number, sizeof number, "%g", limit);
   if (what == kind::ours_at_most) return std::string("ours <= ") + number + " " + std::string(unit);

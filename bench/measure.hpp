@@ -36,10 +36,11 @@ struct goal {
     ours_at_most,
     at_most_above_raw,  ///< ours may exceed raw by the limit
     ratio_at_most,
-    ratio_at_least
+    ratio_at_least,
+    none  ///< the figures are stated
   };
   kind what;
-  double limit;
+  double limit = 0;
 
   bool met(const figures& f) const noexcept;
   /// Returns text such as "ours <= 150 ns", "ours <= raw + 2 us" or "ratio >= 0.98".

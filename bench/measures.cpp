@@ -12,7 +12,7 @@ std::span<const measure> measures(std::string_view engine) noexcept {
       fft_c2c,         fft_ask,          matmul_f32,        matmul_bias_relu,   matmul_bias_gelu, jit_launch,
       jit_saxpy,       jit_tile_gemm,    jit_cache_hit,     copy_roundtrip,     recover_standby,  recover_cold,
       recover_hang,    recover_steady,   supervise_cost,    idle_cpu,           compile_umbrella, doctor,
-      dnn_conv_host};
+      dnn_conv_host,   dnn_train_host};
   static const std::array gpu{gpu_roundtrip,        gpu_stream,        gpu_graph,         gpu_sgemm_2048,
                               gpu_hgemm_8192,       gpu_burst,         gpu_fft_c2c,       gpu_fft_small,
                               gpu_fft_ask,          gpu_matmul_bf16,   gpu_matmul_fp8,    gpu_matmul_f16,

@@ -29,6 +29,7 @@ extern const measure matmul_f32;
 extern const measure matmul_bias_relu;
 extern const measure matmul_bias_gelu;
 extern const measure dnn_conv_host;
+extern const measure dnn_train_host;
 extern const measure jit_launch;
 extern const measure jit_saxpy;
 extern const measure jit_tile_gemm;

@@ -69,6 +69,13 @@ TEST(bench_report, a_goal_can_be_an_amount_above_the_raw_figure) {
   EXPECT_FALSE(two_more.met({.ours = 8, .raw = 7, .missed = "a second goal"}));
 }
 
+TEST(bench_report, a_measure_without_a_goal_is_ok_unless_its_figures_are_invalid) {
+  constexpr goal none{goal::kind::none};
+  EXPECT_EQ(none.text("ns"), "none");
+  EXPECT_TRUE(none.met({.ours = 1, .raw = 0}));
+  EXPECT_FALSE(none.met({.ours = 1, .objection = "the loss does not decrease"}));
+}
+
 TEST(bench_report, a_goal_of_zero_is_met_only_by_zero) {
   const goal none_wrong{goal::kind::ours_at_most, 0};
   EXPECT_TRUE(none_wrong.met({.ours = 0}));

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# torch_train.py GPU IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp, of the same
+# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp, of the same
 # numbers, in PyTorch. Prints one line: images per second, eager and compiled, and the first loss and that after STEPS
-# steps. "compiled 0" if it cannot be compiled. troupe bench dnn.train runs it.
+# steps. "compiled 0" if it cannot be compiled. troupe bench runs it for dnn.train, and with the device cpu for
+# dnn.train.host.
 import math
 import os
 import statistics
@@ -58,7 +59,7 @@ def make_model(torch, sequences, width, blocks):
 
         def forward(self, x):
             x = self.blocks(torch.relu(self.stem(x)))
-            with torch.autocast("cuda", enabled=False):
+            with torch.autocast(x.device.type, enabled=False):
                 return self.head(x.float().mean((2, 3)))
 
     return Network()
@@ -85,8 +86,7 @@ def fill(torch, to, limit, sequences):
         to.copy_(sequences.next(torch, to.numel(), limit).reshape(to.shape))
 
 
-def train(torch, compiled, gpu, images, size, width, blocks, steps):
-    device = torch.device("cuda", gpu)
+def train(torch, compiled, device, images, size, width, blocks, steps):
     sequences = Sequences()
     pixels = sequences.next(torch, images * 3 * size * size, 1).reshape(images, 3, size, size)
     pixels = pixels.to(device, torch.bfloat16).to(memory_format=torch.channels_last)
@@ -97,26 +97,30 @@ def train(torch, compiled, gpu, images, size, width, blocks, steps):
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", dtype=torch.bfloat16):
+        with torch.autocast(device.type, dtype=torch.bfloat16):
             loss = torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
         loss.backward()
         optimizer.step()
         return loss
 
+    def wait():
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
     losses = [step().item() for _ in range(steps)]
     rates = []
     for _ in range(15):
-        torch.cuda.synchronize(device)
+        wait()
         start = time.perf_counter()
         for _ in range(steps):
             step()
-        torch.cuda.synchronize(device)
+        wait()
         rates.append(steps * images / (time.perf_counter() - start))
     return statistics.median(rates), losses
 
 
 def main():
-    numbers = [int(word) for word in sys.argv[1:]]
+    numbers = [int(word) for word in sys.argv[2:]]
     # Nothing but the line of results and the reason of a failure is printed: the compiler warns of much.
     out = os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -125,14 +129,16 @@ def main():
     try:
         import torch
 
-        torch.cuda.set_device(numbers[0])
+        device = torch.device(sys.argv[1])
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
         torch.backends.cudnn.benchmark = True
-        eager, losses = train(torch, False, *numbers)
+        eager, losses = train(torch, False, device, *numbers)
     except Exception as e:
         print(str(e).split("\n")[0], file=out, flush=True)
         return 1
     try:
-        compiled, _ = train(torch, True, *numbers)
+        compiled, _ = train(torch, True, device, *numbers)
     except Exception:
         compiled = 0
     print(f"eager {eager:.1f} compiled {compiled:.1f} losses {losses[0]:.5f} {losses[-1]:.5f}", file=out, flush=True)

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <algorithm>
 #include <troupe/base/thread_team.hpp>
 
 namespace troupe {
@@ -17,6 +19,7 @@ void thread_team::share(work& w) {
   {
     const std::lock_guard lock(mutex_);
     start_helpers();
+    place_helpers();
     shared_.push_back(&w);
   }
   changed_.notify_all();
@@ -35,6 +38,15 @@ void thread_team::start_helpers() noexcept {
   }
 }
 
+// Helpers that share work of their own stay where they are.
+void thread_team::place_helpers() noexcept {
+  if (ids_.size() + 1 != threads_ || std::find(ids_.begin(), ids_.end(), ::gettid()) != ids_.end()) return;
+  try {
+    places_.place(ids_);
+  } catch (const std::exception&) {
+  }
+}
+
 // Returns work with open parts. Each helper begins its search at another work, so that all are served in turn.
 thread_team::work* thread_team::open_work() noexcept {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -48,6 +60,7 @@ thread_team::work* thread_team::open_work() noexcept {
 
 void thread_team::help(std::size_t member) {
   std::unique_lock lock(mutex_);
+  ids_.push_back(::gettid());
   while (true) {
     work* w = nullptr;
     changed_.wait(lock, [&] { return closing_ || (w = open_work()) != nullptr; });

@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <troupe/base/helper_places.hpp>
 #include <vector>
 
 namespace troupe {
@@ -84,6 +85,7 @@ class thread_team {
   };
 
   void start_helpers() noexcept;
+  void place_helpers() noexcept;
   void help(std::size_t member);
   work* open_work() noexcept;
 
@@ -94,6 +96,8 @@ class thread_team {
   std::size_t turn_ = 0;  // which work the next helper looks at first
   bool closing_ = false;
   std::vector<std::thread> helpers_;
+  std::vector<pid_t> ids_;  // of the helpers that have begun
+  helper_places places_;
 };
 
 }  // namespace troupe

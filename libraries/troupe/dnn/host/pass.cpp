@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/random.hpp>
@@ -10,7 +11,90 @@ namespace troupe::dnn::host {
 namespace {
 
 constexpr std::int64_t piece = 512;          // elements: a few results of them stay in the first cache
+constexpr std::int64_t short_run = 32;       // of a line, where the elements of another line are neighbours
 constexpr std::int64_t of_a_part = 1 << 14;  // elements, for one thread
+
+// Parts of some lines that follow each other at the same distance in each operand.
+struct tile {
+  std::int64_t line, lines, first, count;  // `count` elements of each line, from `first`
+  std::int64_t elements() const noexcept { return lines * count; }
+};
+
+// Divides the lines of a pass into tiles. Where elements of a line are not neighbours, those of lines beside it may be:
+// then a tile has few of many lines. It has all of many short lines, too.
+class tiles {
+ public:
+  explicit tiles(const pass& p)
+      : lines_(p.over.rank() > 1 ? p.over.extent(p.over.rank() - 2) : 1),
+        length_(p.over.length()),
+        count_(std::min(length_, has_steps(p) ? short_run : piece)),
+        together_(std::min(lines_, piece / count_)),
+        of_a_line_((length_ + count_ - 1) / count_),
+        of_lines_((lines_ + together_ - 1) / together_),
+        all_(p.over.lines() / lines_ * of_lines_ * of_a_line_) {}
+
+  std::int64_t size() const noexcept { return all_; }
+  std::int64_t most_elements() const noexcept { return together_ * count_; }
+  tile operator[](std::int64_t i) const noexcept {
+    const std::int64_t first = i % of_a_line_ * count_, group = i / of_a_line_, line = group % of_lines_ * together_;
+    return {group / of_lines_ * lines_ + line, std::min(together_, lines_ - line), first,
+            std::min(count_, length_ - first)};
+  }
+
+ private:
+  static bool has_steps(const pass& p) noexcept {
+    return std::any_of(p.walked.begin(), p.walked.end(), [&](std::size_t i) { return p.over.along(i) > 1; });
+  }
+  const std::int64_t lines_, length_, count_, together_, of_a_line_, of_lines_, all_;
+};
+
+// Where the elements of an operand lie for a tile.
+struct strides {
+  std::int64_t along, between;  // elements of a line, and lines
+  bool are_columns(const tile& t) const noexcept { return along > 1 && between == 1 && t.lines > 1; }
+  bool is_one_run(const tile& t) const noexcept { return t.lines == 1 || between == along * t.count; }
+};
+
+template <class N>
+void read(dtype type, const std::byte* from, const strides& s, const tile& t, N* to) {
+  const auto size = static_cast<std::int64_t>(bytes_of(type));
+  if (s.is_one_run(t)) return epilogue::host::read(type, from, s.along, to, t.elements());
+  if (s.between == 0) {
+    epilogue::host::read(type, from, s.along, to, t.count);
+    for (std::int64_t l = 1; l < t.lines; ++l) std::copy_n(to, t.count, to + l * t.count);
+    return;
+  }
+  if (!s.are_columns(t)) {
+    for (std::int64_t l = 0; l < t.lines; ++l)
+      epilogue::host::read(type, from + l * s.between * size, s.along, to + l * t.count, t.count);
+    return;
+  }
+  // What is read a column at a time is stored a line at a time.
+  const auto store = [&](const N* columns, std::int64_t along) {
+    for (std::int64_t l = 0; l < t.lines; ++l)
+      for (std::int64_t i = 0; i < t.count; ++i) to[l * t.count + i] = columns[i * along + l];
+  };
+  if (type == dtype_of<N>) return store(reinterpret_cast<const N*>(from), s.along);
+  std::array<N, piece> columns;
+  for (std::int64_t i = 0; i < t.count; ++i)
+    epilogue::host::read(type, from + i * s.along * size, 1, columns.data() + i * t.lines, t.lines);
+  store(columns.data(), t.lines);
+}
+template <class N>
+void write(dtype type, const N* from, std::byte* to, const strides& s, const tile& t) {
+  const auto size = static_cast<std::int64_t>(bytes_of(type));
+  if (s.is_one_run(t)) return epilogue::host::write(type, from, to, s.along, t.elements());
+  if (!s.are_columns(t)) {
+    for (std::int64_t l = 0; l < t.lines; ++l)
+      epilogue::host::write(type, from + l * t.count, to + l * s.between * size, s.along, t.count);
+    return;
+  }
+  std::array<N, piece> column;
+  for (std::int64_t i = 0; i < t.count; ++i) {
+    for (std::int64_t l = 0; l < t.lines; ++l) column[static_cast<std::size_t>(l)] = from[l * t.count + i];
+    epilogue::host::write(type, column.data(), to + i * s.along * size, 1, t.lines);
+  }
+}
 
 template <class N>
 class pieces {
@@ -31,7 +115,7 @@ class pieces {
     std::vector<const N*> of;
   };
 
-  void run(std::int64_t line, std::int64_t first, std::int64_t count, results& r) const {
+  void run(const tile& t, results& r) const {
     for (std::size_t i = 0; i < pass_.operations.size(); ++i) {
       const pass::operation& o = pass_.operations[i];
       N* const to = r.memory.get() + i * piece;
@@ -39,36 +123,42 @@ class pieces {
       using enum pass::operation::kind;
       switch (o.what) {
         case read:
-          if (type(o) == dtype_of<N> && along(o) == 1)
-            r.of[i] = reinterpret_cast<const N*>(place(o, line, first));
+          if (const strides s = strides_of(o); type(o) == dtype_of<N> && s.along == 1 && s.is_one_run(t))
+            r.of[i] = reinterpret_cast<const N*>(place(o, t));
           else
-            epilogue::host::read(type(o), place(o, line, first), along(o), to, count);
+            host::read(type(o), place(o, t), s, t, to);
           break;
         case number:
           break;
         case apply:
-          epilogue::host::apply(o.function, to, r.of[o.from[0]], r.of[o.from[1]], r.of[o.from[2]], count);
+          epilogue::host::apply(o.function, to, r.of[o.from[0]], r.of[o.from[1]], r.of[o.from[2]], t.elements());
           break;
         case round:
-          epilogue::host::round(o.type, r.of[o.from[0]], to, count);
+          epilogue::host::round(o.type, r.of[o.from[0]], to, t.elements());
           break;
         case write:
-          epilogue::host::write(type(o), r.of[o.from[0]], place(o, line, first), along(o), count);
+          host::write(type(o), r.of[o.from[0]], place(o, t), strides_of(o), t);
           break;
         case random:
-          sequences_[o.from[0]].make(position(o, line, first), along(o), to, count);
+          for (std::int64_t l = 0; l < t.lines; ++l)
+            sequences_[o.from[0]].make(position(o, t) + l * strides_of(o).between, strides_of(o).along,
+                                       to + l * t.count, t.count);
       }
     }
   }
 
  private:
   dtype type(const pass::operation& o) const noexcept { return pass_.operands[o.operand].type; }
-  std::int64_t along(const pass::operation& o) const noexcept { return pass_.over.along(pass_.walked[o.operand]); }
-  std::int64_t position(const pass::operation& o, std::int64_t line, std::int64_t first) const noexcept {
-    return pass_.over.begin(pass_.walked[o.operand], line) + first * along(o);
+  strides strides_of(const pass::operation& o) const noexcept {
+    const std::size_t operand = pass_.walked[o.operand], rank = pass_.over.rank();
+    return {pass_.over.along(operand), rank > 1 ? pass_.over.stride(operand, rank - 2) : 0};
   }
-  std::byte* place(const pass::operation& o, std::int64_t line, std::int64_t first) const noexcept {
-    return at_[o.operand] + position(o, line, first) * static_cast<std::int64_t>(bytes_of(type(o)));
+  std::int64_t position(const pass::operation& o, const tile& t) const noexcept {
+    const std::size_t operand = pass_.walked[o.operand];
+    return pass_.over.begin(operand, t.line) + t.first * pass_.over.along(operand);
+  }
+  std::byte* place(const pass::operation& o, const tile& t) const noexcept {
+    return at_[o.operand] + position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
   }
 
   const pass& pass_;
@@ -81,15 +171,11 @@ class pieces {
 template <class N>
 void run(const pass& p, const workspace& w) {
   const pieces<N> all(p, w);
-  const std::int64_t length = p.over.length(), of_a_line = (length + piece - 1) / piece,
-                     units = p.over.lines() * of_a_line,
-                     grain = std::max<std::int64_t>(1, of_a_part / std::min(length, piece));
-  w.team.spread((units + grain - 1) / grain, 1, [&](std::int64_t part) {
+  const tiles each(p);
+  const std::int64_t grain = std::max<std::int64_t>(1, of_a_part / each.most_elements());
+  w.team.spread((each.size() + grain - 1) / grain, 1, [&](std::int64_t part) {
     typename pieces<N>::results r(p);
-    for (std::int64_t u = part * grain; u < std::min(units, (part + 1) * grain); ++u) {
-      const std::int64_t first = u % of_a_line * piece;
-      all.run(u / of_a_line, first, std::min(piece, length - first), r);
-    }
+    for (std::int64_t i = part * grain; i < std::min(each.size(), (part + 1) * grain); ++i) all.run(each[i], r);
   });
 }
 

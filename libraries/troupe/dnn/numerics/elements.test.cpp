@@ -63,6 +63,17 @@ TEST_F(dnn_elements, values_are_rounded_where_they_are_converted_and_shared_wher
   }
 }
 
+// More lines than are computed together, and a rest: images with channels first and last, in one order and another.
+TEST_F(dnn_elements, images_that_lie_in_different_orders_are_combined_as_defined) {
+  const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
+  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+    const extents e{random.between(1, 3), random.between(15, 70), random.between(1, 9), random.between(1, 40)};
+    const auto image = [&] { return given(random.one_of(floats), e, random.one_of({dense, channels_last})); };
+    const value scale = given(dtype::f32, {1, e[1], 1, 1}, dense), place = given(dtype::f32, {1, 1, e[2], e[3]}, dense);
+    expect_as_defined({image() * scale + image(), relu(image()) + place}, random.one_of(floats), 4e-6);
+  }
+}
+
 TEST_F(dnn_elements, reductions_of_all_kinds_are_as_defined) {
   for (auto kind = reduction_kind::sum; kind <= reduction_kind::norm2;
        kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))

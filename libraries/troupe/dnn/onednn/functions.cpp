@@ -44,6 +44,9 @@ std::string find_all() {
   library.find(loaded.append_binary, "dnnl_post_ops_append_binary");
   // Of the OpenMP that oneDNN was linked with. One with threads of another kind is not known to be right here.
   library.find(loaded.set_threads, "omp_set_num_threads");
+  library.find(loaded.binding, "omp_get_proc_bind");
+  library.find(loaded.number_of_thread, "omp_get_thread_num");
+  library.find(loaded.run_in_parallel, "GOMP_parallel");
   return library.missing();
 }
 

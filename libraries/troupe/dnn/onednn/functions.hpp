@@ -43,8 +43,15 @@ struct functions {
   decltype(&::dnnl_post_ops_destroy) destroy_functions;
   decltype(&::dnnl_post_ops_append_eltwise) append_function;
   decltype(&::dnnl_post_ops_append_binary) append_binary;
-  void (*set_threads)(int);  ///< of OpenMP: of what the calling thread computes
+  // Of OpenMP, for what the calling thread computes.
+  void (*set_threads)(int);
+  int (*binding)();           ///< whether the environment says on which processors threads are
+  int (*number_of_thread)();  ///< in `run_in_parallel`
+  void (*run_in_parallel)(void (*)(void*), void*, unsigned threads, unsigned flags);
 };
+
+/// What `functions::binding` returns where threads may run anywhere: omp_proc_bind_false.
+constexpr int omp_is_free = 0;
 
 /// Loads the library, once. It stays loaded.
 result<void> load();

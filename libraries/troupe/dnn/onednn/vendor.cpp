@@ -8,6 +8,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/onednn/search.hpp>
+#include <troupe/dnn/onednn/threads.hpp>
 
 namespace troupe::dnn::onednn {
 namespace {
@@ -24,7 +25,7 @@ class programmed_part final : public part {
       : part(std::move(f.what)), how_(std::move(f.how)), on_(on), threads_(threads) {}
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call&) const override {
     // Primitives are made for a number of threads, and OpenMP keeps one for each thread that calls it.
-    calls().set_threads(threads_);
+    const threads in_use(threads_);
     dnnl_stream_t made = nullptr;
     if (const auto s = calls().create_stream(&made, on_, dnnl_stream_default_flags); s != dnnl_success)
       return failed("dnnl_stream_create", s);
