@@ -90,7 +90,8 @@ figures run_fused(const settings& s) {
     all.begin_line(l.text());
     add_case(all, "fused", l.operations() * static_cast<double>(n), l.count, s, on,
              {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)},
-              .fusion = small ? dnn::fusion::allowed : dnn::fusion::required},
+              .fusion = small ? dnn::fusion::allowed : dnn::fusion::required,
+              .choice = dnn::choice::measured},
              raw_calls::three);
   }
   return all.total();
@@ -108,8 +109,12 @@ const measure dnn_conv_resnet50{
 const measure dnn_conv_fused{
     .name = "dnn.conv.fused",
     .unit = "TFLOP/s",
-    .ours = "relu(convolution + bias + residual) as one request, 64 images in f16, four layers: the sum",
-    .raw = "cuDNN's convolution, its sum with the bias, and that with the residual and relu: three calls",
+    .ours =
+        "relu(convolution + bias + residual) as one request, 64 images in f16, four layers: the sum; its engine is "
+        "the fastest that cuDNN recommends",
+    .raw =
+        "cuDNN's convolution, its sum with the bias, and that with the residual and relu: three calls, each of the "
+        "fastest engine",
     .goal = {goal::kind::ratio_at_least, 1.15},
     .run = run_fused};
 

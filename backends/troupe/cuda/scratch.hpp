@@ -42,4 +42,36 @@ class scratch {
   bool kept_ = false;
 };
 
+/// Device memory that a lane keeps for its requests, which use it one after the other. An allocation between two
+/// launches would keep them from overlapping, and costs some microseconds.
+class kept_scratch {
+ public:
+  /// How much a lane may keep. More is allocated for one request: see `scratch`.
+  static constexpr std::size_t most = std::size_t{64} << 20;
+
+  kept_scratch() = default;
+  kept_scratch(const kept_scratch&) = delete;
+  kept_scratch& operator=(const kept_scratch&) = delete;
+  ~kept_scratch() {
+    if (memory_ != 0) (void)::cuMemFree(memory_);
+  }
+  /// Whether it serves a request that needs so much. A recorded one keeps its memory.
+  static bool serves(const call& c, std::size_t bytes) noexcept { return c.recording == nullptr && bytes <= most; }
+  /// Returns the address of memory for the request of `c`, in the library `domain`. Precondition: it is served.
+  result<CUdeviceptr> find(const call& c, std::string_view domain, std::size_t bytes) {
+    const auto stream = static_cast<CUstream>(c.stream);
+    if (bytes <= bytes_ && stream == stream_) return memory_;
+    CUdeviceptr made = 0;
+    TROUPE_TRY(done_on(stream, domain, "cuMemAllocAsync", ::cuMemAllocAsync(&made, bytes, stream)));
+    if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
+    memory_ = made, bytes_ = bytes, stream_ = stream;
+    return made;
+  }
+
+ private:
+  CUdeviceptr memory_ = 0;
+  std::size_t bytes_ = 0;
+  CUstream stream_ = nullptr;
+};
+
 }  // namespace troupe::cuda

@@ -35,7 +35,7 @@ class cuda_dnn {
     auto vendor = cudnn::vendor::open(context);
     auto programs = generated::programs::open(context);
     return std::unique_ptr<cuda_dnn>(
-        new cuda_dnn(std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
+        new cuda_dnn(context.lanes, std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
@@ -49,13 +49,16 @@ class cuda_dnn {
   result<void> run(const computation& r, call& c) {
     const seen_graph& g = r.graph.seen();
     const auto all = TROUPE_TRY(plan_of(r));
-    std::optional<cuda::scratch> scratch;
-    if (all->bytes != 0) {
+    std::optional<cuda::scratch> own;
+    CUdeviceptr room = 0;
+    if (c.lane >= kept_.size()) return error(reaction::fatal, "dnn", cat("lane ", c.lane, " is none of the worker's"));
+    if (all->bytes != 0 && cuda::kept_scratch::serves(c, all->bytes)) {
+      room = TROUPE_TRY(kept_[c.lane].find(c, "dnn", all->bytes));
+    } else if (all->bytes != 0) {
       auto made = TROUPE_TRY(cuda::scratch::make(c, "dnn", all->bytes));
-      scratch.emplace(std::move(made));
+      room = own.emplace(std::move(made)).address();
     }
-    const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
-                        most_blocks_};
+    const launch_site w{kernels_, g, room, *all, static_cast<CUstream>(c.stream), most_blocks_};
     const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
@@ -79,8 +82,10 @@ class cuda_dnn {
  private:
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
   using optional_programs = result<std::unique_ptr<generated::programs>>;
-  cuda_dnn(cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor, optional_programs programs)
-      : kernels_(std::move(kernels)),
+  cuda_dnn(std::uint32_t lanes, cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor,
+           optional_programs programs)
+      : kept_(lanes),
+        kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)),
         programs_(std::move(programs)) {}
@@ -143,6 +148,7 @@ class cuda_dnn {
     return p.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
   }
 
+  std::vector<cuda::kept_scratch> kept_;  // of each lane; one thread at a time uses a lane
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
   optional_vendor vendor_;

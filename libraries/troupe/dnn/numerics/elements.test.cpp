@@ -131,9 +131,16 @@ TEST_F(dnn_elements, rows_of_half_types_are_normalised_as_defined) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
-    const extents e{random.between(1, 5), random.between(1, 40), 8 * random.between(1, i == 0 ? 1024 : 40)};
-    const extents row{1, 1, e[2]};
-    const value x = given(t, e, dense), dy = given(other, e, dense);
+    // Some fill all threads of a block, and some are longer than gradients of rows may be.
+    const std::int64_t width = i == 0       ? 8 * random.between(1025, 4096)
+                               : i == 1     ? 8 * random.between(1, 1024)
+                               : i % 4 == 2 ? random.one_of<std::int64_t>({128, 256, 1024, 2048, 4096, 8192})
+                                            : 8 * random.between(1, 40);
+    const extents e{random.between(1, 5), random.between(1, width > 500 ? 4 : 40), width}, row{1, 1, width};
+    stored_tensor& rows = stored(t, e, dense);
+    const double mean = random.one_of({0.0, 0.5, 30.0});
+    rows.fill([&] { return mean + random.value(); });
+    const value x(rows.operand<access_mode::read>()), dy = given(other, e, dense);
     const affine a{given(random.one_of(floats), row, dense), given(random.one_of(floats), row, dense)};
     const bool rms = random.between(0, 1) == 0, scaled = random.between(0, 3) != 0;
     const normalized n = rms ? rms_norm(x, 1, 1e-3, scaled ? std::optional(a.scale) : std::nullopt)
