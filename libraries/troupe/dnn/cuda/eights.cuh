@@ -13,13 +13,6 @@ namespace troupe::dnn::on_gpu {
 
 constexpr int of_vector = kernel_arguments::of_vector;
 
-template <class T>
-constexpr dtype type_of = dtype::f32;
-template <>
-inline constexpr dtype type_of<__half> = dtype::f16;
-template <>
-inline constexpr dtype type_of<__nv_bfloat16> = dtype::bf16;
-
 /// Eight neighbours as they lie in memory: of half types, or of f32.
 template <class T>
 struct eight {
@@ -45,7 +38,8 @@ __device__ eight<T> read_eight(const void* memory, i64 at) {
   eight<T> out;
   copy_eight<T>(static_cast<const T*>(memory) + at, &out);
   return out;
-}/// The same for what a kernel reads once, or zeros: the first cache is left to what is read more often. It has no
+}
+/// The same for what a kernel reads once, or zeros: the first cache is left to what is read more often. It has no
 /// branch, so that several reads are under way at once.
 template <class T>
 __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {

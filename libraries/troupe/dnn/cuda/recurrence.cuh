@@ -234,7 +234,8 @@ __device__ void add_lines(const kernel_arguments::adding_lines& r) {
     }
     for (int k = 0; k < 4; ++k) sums[part][mine + k] = sum[k];
     __syncthreads();
-    for (unsigned column = threadIdx.x; column < added_columns && begin + column < r.columns; column += adding_threads) {
+    for (unsigned column = threadIdx.x; column < added_columns && begin + column < r.columns;
+         column += adding_threads) {
       double all = 0;
       for (unsigned p = 0; p < added_lines; ++p) all += sums[p][column];
       static_cast<N*>(to)[begin + column] = static_cast<N>(all);

@@ -141,7 +141,8 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
     const bool is_there = row < r.all.count;
     const T* const from = static_cast<const T*>(r.x.memory) + row * r.all.width;
     eight<T> packed[vectors];
-    p.for_each_there([&](int v, int column, bool has) { packed[v] = read_eight_once_if<T>(is_there && has, from + column); });
+    p.for_each_there(
+        [&](int v, int column, bool has) { packed[v] = read_eight_once_if<T>(is_there && has, from + column); });
     float mean[1] = {}, squares[1] = {};
     if (r.all.rms == 0) {
       p.for_each([&](int v, int) {
@@ -242,7 +243,8 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
   TROUPE_UNROLLED
   for (int v = 0; v < vectors; ++v)
     for (int k = 0; k < of_vector; ++k) scale[v][k] = 1;
-  if (r.scale.memory != nullptr) p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
+  if (r.scale.memory != nullptr)
+    p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
   unsigned turn = 0;
   for (i64 part = blockIdx.x; part < r.parts; part += gridDim.x) {
     float dscale[vectors][of_vector] = {}, doffset[vectors][of_vector] = {};
@@ -308,7 +310,8 @@ __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
 template <class T>
 __device__ void normalize_rows(const normalizing_rows& r) {
   [[maybe_unused]] __shared__ summands sums;  // g++ does not see its use
-  with_types<T>(r.scale.type, r.type_of_y, [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
+  with_types<T>(r.scale.type, r.type_of_y,
+                [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
 }
 template <class T>
 __device__ void normalize_rows_back(const normalizing_rows_back& r) {
