@@ -88,8 +88,8 @@ class dnn_attention : public ::testing::Test {
       return o;
     };
     const auto y = [&] { return attention(q.read(), k.read(), v.read(), with_bias()); };
-    const auto of_y = y().y.extents();
-    const variable& dy = any({of_y.begin(), of_y.end()});
+    const value like = y().y;
+    const variable& dy = any({like.extents().begin(), like.extents().end()});
     const auto all = attention_gradient(dy.read(), y(), q.read(), k.read(), v.read(), with_bias());
     const auto loss = [&] {
       const numbers now = values_of(y().y);

@@ -296,7 +296,8 @@ TEST_F(dnn_refusals, know_what_is_read_and_written) {
   using enum access_mode;
   EXPECT_EQ(modes, (std::vector{read_write, access_mode::read, access_mode::read, access_mode::write}));
   EXPECT_EQ(to_string(g), "sum, sum, write, product, write") << "what is written in place comes last";
-  for (const auto& m : g.without_writes().memory()) EXPECT_EQ(m.mode, access_mode::read);
+  const graph only_read = g.without_writes();
+  for (const auto& m : only_read.memory()) EXPECT_EQ(m.mode, access_mode::read);
 }
 
 TEST_F(dnn_refusals, limit_what_is_after_each_other_and_in_all) {

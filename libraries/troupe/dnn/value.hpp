@@ -31,7 +31,7 @@ class value {
 
   /// The type in which it is held: that of its memory or of a conversion, otherwise f32, f64 or i32.
   dtype type() const noexcept;
-  /// Its extents; none for a number, and for a value that is refused.
+  /// Its extents; none for a number, and for a value that is refused. They are there as long as the value or a copy.
   std::span<const std::int64_t> extents() const noexcept;
   std::size_t rank() const noexcept { return extents().size(); }
   /// Returns why it is refused; "" if it is not.
