@@ -7,6 +7,7 @@
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/worker/engine.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace troupe::cuda {
@@ -35,6 +36,7 @@ class scratch {
   }
 
  private:
+  friend class kept_scratch;
   explicit scratch(void* kept) noexcept : memory_(reinterpret_cast<CUdeviceptr>(kept)), kept_(true) {}
   scratch(CUdeviceptr memory, CUstream stream) noexcept : memory_(memory), stream_(stream) {}
   CUdeviceptr memory_;
@@ -42,30 +44,31 @@ class scratch {
   bool kept_ = false;
 };
 
-/// Device memory that a lane keeps for its requests, which use it one after the other. An allocation between two
-/// launches would keep them from overlapping, and costs some microseconds.
+/// Device memory that a lane keeps for its requests, which use it one after the other: see per_lane. An allocation
+/// between two launches would keep them from overlapping, and costs some microseconds.
 class kept_scratch {
  public:
-  /// How much a lane may keep. More is allocated for one request: see `scratch`.
+  /// How much a lane may keep.
   static constexpr std::size_t most = std::size_t{64} << 20;
 
+  static result<std::unique_ptr<kept_scratch>> make() { return std::make_unique<kept_scratch>(); }
   kept_scratch() = default;
   kept_scratch(const kept_scratch&) = delete;
   kept_scratch& operator=(const kept_scratch&) = delete;
   ~kept_scratch() {
     if (memory_ != 0) (void)::cuMemFree(memory_);
   }
-  /// Whether it serves a request that needs so much. A recorded one keeps its memory.
-  static bool serves(const call& c, std::size_t bytes) noexcept { return c.recording == nullptr && bytes <= most; }
-  /// Returns the address of memory for the request of `c`, in the library `domain`. Precondition: it is served.
-  result<CUdeviceptr> find(const call& c, std::string_view domain, std::size_t bytes) {
-    const auto stream = static_cast<CUstream>(c.stream);
-    if (bytes <= bytes_ && stream == stream_) return memory_;
-    CUdeviceptr made = 0;
-    TROUPE_TRY(done_on(stream, domain, "cuMemAllocAsync", ::cuMemAllocAsync(&made, bytes, stream)));
-    if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
-    memory_ = made, bytes_ = bytes, stream_ = stream;
-    return made;
+  result<void> use(const call&) noexcept { return {}; }
+  /// The same as scratch::make, of which it does more than the lane may keep, and what is recorded.
+  result<scratch> take(const call& c, std::string_view domain, std::size_t bytes) {
+    if (c.recording != nullptr || bytes > most) return scratch::make(c, domain, bytes);
+    if (const auto stream = static_cast<CUstream>(c.stream); bytes > bytes_ || stream != stream_) {
+      CUdeviceptr made = 0;
+      TROUPE_TRY(done_on(stream, domain, "cuMemAllocAsync", ::cuMemAllocAsync(&made, bytes, stream)));
+      if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
+      memory_ = made, bytes_ = bytes, stream_ = stream;
+    }
+    return scratch(reinterpret_cast<void*>(memory_));
   }
 
  private:

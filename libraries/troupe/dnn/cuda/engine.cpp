@@ -5,6 +5,7 @@
 #include <optional>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
@@ -20,6 +21,7 @@ namespace troupe::dnn {
 namespace {
 
 struct plan_with_program : cuda_plan {
+  generated::source passes = {};  // kernels for its passes, which may not be compiled yet
   std::shared_ptr<const generated::program> program = {};
 };
 
@@ -32,10 +34,11 @@ class cuda_dnn {
     TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
                              ::cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                                     static_cast<CUdevice>(context.device))));
+    auto kept = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
     auto vendor = cudnn::vendor::open(context);
     auto programs = generated::programs::open(context);
     return std::unique_ptr<cuda_dnn>(
-        new cuda_dnn(context.lanes, std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
+        new cuda_dnn(std::move(kept), std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
@@ -49,16 +52,14 @@ class cuda_dnn {
   result<void> run(const computation& r, call& c) {
     const seen_graph& g = r.graph.seen();
     const auto all = TROUPE_TRY(plan_of(r));
-    std::optional<cuda::scratch> own;
-    CUdeviceptr room = 0;
-    if (c.lane >= kept_.size()) return error(reaction::fatal, "dnn", cat("lane ", c.lane, " is none of the worker's"));
-    if (all->bytes != 0 && cuda::kept_scratch::serves(c, all->bytes)) {
-      room = TROUPE_TRY(kept_[c.lane].find(c, "dnn", all->bytes));
-    } else if (all->bytes != 0) {
-      auto made = TROUPE_TRY(cuda::scratch::make(c, "dnn", all->bytes));
-      room = own.emplace(std::move(made)).address();
+    std::optional<cuda::scratch> scratch;
+    if (all->bytes != 0) {
+      cuda::kept_scratch* const kept = TROUPE_TRY(kept_.of(c));
+      auto made = TROUPE_TRY(kept->take(c, "dnn", all->bytes));
+      scratch.emplace(std::move(made));
     }
-    const launch_site w{kernels_, g, room, *all, static_cast<CUstream>(c.stream), most_blocks_};
+    const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
+                        most_blocks_};
     const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
@@ -82,9 +83,9 @@ class cuda_dnn {
  private:
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
   using optional_programs = result<std::unique_ptr<generated::programs>>;
-  cuda_dnn(std::uint32_t lanes, cuda::kernel_set kernels, int multiprocessors, optional_vendor vendor,
-           optional_programs programs)
-      : kept_(lanes),
+  cuda_dnn(cuda::per_lane<cuda::kept_scratch> kept, cuda::kernel_set kernels, int multiprocessors,
+           optional_vendor vendor, optional_programs programs)
+      : kept_(std::move(kept)),
         kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)),
@@ -148,7 +149,7 @@ class cuda_dnn {
     return p.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
   }
 
-  std::vector<cuda::kept_scratch> kept_;  // of each lane; one thread at a time uses a lane
+  cuda::per_lane<cuda::kept_scratch> kept_;
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
   optional_vendor vendor_;

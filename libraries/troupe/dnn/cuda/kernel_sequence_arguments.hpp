@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/cuda/kernel_arguments.hpp>
 
 /// What kernels for sequences are given; see kernel_arguments.hpp.
 namespace troupe::dnn::kernel_arguments {
@@ -26,6 +27,8 @@ struct recurring_back {
   const void *x, *dy, *dlast_h, *dlast_c, *reserve;
   void *slopes, *dh, *dc, *projected, *of_units, *kept_x;
 };
+/// What a block adds: columns, of which a thread has 4, and lines at a time.
+inline constexpr unsigned added_columns = 128, added_lines = 16, adding_threads = added_columns / 4 * added_lines;
 /// The sums of columns, whose lines lie `stride` apart, of one or two tables.
 struct adding_lines {
   std::int64_t lines, columns, stride;
@@ -33,9 +36,10 @@ struct adding_lines {
     const void* x;
     void* to;  ///< of the second: nullptr if there is none
   } tables[2];
+
+  constexpr std::int64_t blocks_of_table() const noexcept { return divided_up(columns, added_columns); }
+  constexpr std::int64_t blocks() const noexcept { return blocks_of_table() * (tables[1].to != nullptr ? 2 : 1); }
 };
-/// What a block adds: columns, of which a thread has 4, and lines at a time.
-inline constexpr unsigned added_columns = 128, added_lines = 16, adding_threads = added_columns / 4 * added_lines;
 
 /// See ctc_room.
 struct aligning {

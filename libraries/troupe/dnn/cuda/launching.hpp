@@ -41,9 +41,7 @@ inline result<void> launch_product(const launch_site& w, const kernel_arguments:
 
 /// Launches sums of columns.
 inline result<void> launch_sums(const launch_site& w, const kernel_arguments::adding_lines& r) {
-  const std::int64_t tables = r.tables[1].to != nullptr ? 2 : 1;
-  return launch<"add_lines">(w, tables * kernel_arguments::divided_up(r.columns, kernel_arguments::added_columns),
-                             kernel_arguments::adding_threads, r);
+  return launch<"add_lines">(w, r.blocks(), kernel_arguments::adding_threads, r);
 }
 
 }  // namespace troupe::dnn

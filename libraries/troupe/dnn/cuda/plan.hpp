@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/steps/part.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
@@ -14,7 +13,6 @@ namespace troupe::dnn {
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<part>> parts;
   std::vector<whole_step> direct = {};
-  generated::source passes = {};  ///< kernels for its passes, which may not be compiled yet
 
   /// The step that computes a claim of ours.
   const whole_step& direct_of(const claimed_step& s) const noexcept { return direct[s.which - parts.size()]; }

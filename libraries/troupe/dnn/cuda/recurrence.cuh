@@ -195,7 +195,7 @@ __device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
 
 /// Four neighbours of a line, or what there is of them.
 template <class N>
-struct alignas(4 * sizeof(N) > 16 ? 16 : 4 * sizeof(N)) four {
+struct alignas(16) four {
   N of[4];
 
   __device__ static four of_line(const N* from, i64 left) {
@@ -214,11 +214,10 @@ __device__ void add_lines(const kernel_arguments::adding_lines& r) {
   using kernel_arguments::added_columns, kernel_arguments::added_lines, kernel_arguments::adding_threads;
   __shared__ double sums[added_lines][added_columns];
   const unsigned lanes = added_columns / 4, mine = threadIdx.x % lanes * 4, part = threadIdx.x / lanes;
-  const i64 blocks_of_table = kernel_arguments::divided_up(r.columns, added_columns);
-  for (i64 n = blockIdx.x; n < blocks_of_table * (r.tables[1].to != nullptr ? 2 : 1); n += gridDim.x) {
-    const bool second = n >= blocks_of_table;
+  for (i64 n = blockIdx.x; n < r.blocks(); n += gridDim.x) {
+    const bool second = n >= r.blocks_of_table();
     const auto& [x, to] = r.tables[second ? 1 : 0];
-    const i64 begin = (n - (second ? blocks_of_table : 0)) * added_columns, left = r.columns - begin - mine;
+    const i64 begin = (n - (second ? r.blocks_of_table() : 0)) * added_columns, left = r.columns - begin - mine;
     const N* const from = static_cast<const N*>(x) + begin + mine;
     double sum[4] = {};
     constexpr int ahead = 8;  // are read before the first of them is added

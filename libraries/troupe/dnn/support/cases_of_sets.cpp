@@ -55,7 +55,7 @@ void add_rows(std::vector<support_case>& to, std::int64_t width) {
   });
 }
 
-// Over all but so many channels, which are the first or the last index in memory.
+// Over all indexes but this number of channels, which are the first or the last in memory.
 void add_channels(std::vector<support_case>& to, std::int64_t channels, bool last) {
   const extents x{4, channels, 8, 8}, one{1, channels, 1, 1};
   const std::string variant = cat(channels, last ? " channels last" : " channels first");

@@ -6,6 +6,7 @@
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/support/way.hpp>
 
 namespace troupe::dnn::support {
