@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/functor.hpp>
+#include <vector>
+
+namespace troupe::cutlass {
+
+using epilogue::node, epilogue::op, epilogue::span_of;
+
+std::string_view name_of_type(dtype t) noexcept {
+  switch (t) {
+    case dtype::f16:
+      return "f16";
+    case dtype::bf16:
+      return "bf16";
+    case dtype::f8e4m3:
+      return "e4m3";
+    case dtype::f8e5m2:
+      return "e5m2";
+    case dtype::f8e8m0:
+      return "e8m0";
+    case dtype::f4e2m1:
+      return "f4";
+    case dtype::f4e2m1x2:
+      return "f4x2";
+    case dtype::f32:
+      return "f32";
+    case dtype::f64:
+      return "f64";
+    case dtype::i8:
+      return "i8";
+    case dtype::u8:
+    case dtype::boolean:
+      return "u8";
+    case dtype::i16:
+      return "i16";
+    case dtype::u16:
+      return "u16";
+    case dtype::i32:
+      return "i32";
+    case dtype::u32:
+      return "u32";
+    case dtype::i64:
+      return "w64";
+    case dtype::u64:
+      return "u64";
+    default:
+      return "void";
+  }
+}
+
+namespace {
+
+// Writes the text of one epilogue. A node's value is a variable of its number; operands in memory are read before, and
+// results written after, for all elements.
+class writer {
+ public:
+  writer(std::span<const node> nodes, std::span<const memory_kind> memory, bool transposed)
+      : nodes_(nodes), memory_(memory), transposed_(transposed) {}
+
+  void write() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const node& n = nodes_[i];
+      const std::string value = cat("    const number v", i, " = ");
+      const auto argument = [&](std::size_t which) { return cat("v", n.arguments[which]); };
+      switch (n.what) {
+        case op::accumulator:
+        case op::left:
+          each_ += value + "left[w];\n";
+          break;
+        case op::right:
+          each_ += value + "right[w];\n";
+          break;
+        case op::number:
+          each_ += cat(value, "p.numbers[", n.operand, "];\n");
+          break;
+        case op::load_number:
+        case op::load_row:
+        case op::load_column:
+        case op::load:
+          before_ += cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], at, m", i, ");\n");
+          each_ += cat(value, "m", i, "[w];\n");
+          break;
+        case op::convert:
+          each_ += cat(value, "static_cast<number>(", name_of_type(n.type), "::load(", name_of_type(n.type), "::store(",
+                       argument(0), ")));\n");
+          break;
+        case op::store:
+          before_ += cat("  number m", i, "[W];\n");
+          each_ += cat(value, argument(0), ";\n    m", i, "[w] = v", i, ";\n");
+          after_ += cat("  store_run<", kind_of(n), ">(p.memory[", n.operand, "], at, m", i, ");\n");
+          break;
+        case op::reduce:
+          each_ += cat(value, argument(0), ";\n    reduced[", reductions_.size(), "][w] = v", i, ";\n");
+          reductions_.push_back(i);
+          break;
+        default: {
+          std::string arguments;
+          for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) arguments += ", " + argument(a);
+          each_ += cat(value, "value_of<op(", static_cast<int>(n.what), ")>(", arguments.substr(2), ");\n");
+        }
+      }
+    }
+  }
+
+  std::string text(std::size_t numbers, dtype sums) const {
+    const auto list = [this](auto&& f) {
+      std::string out;
+      for (const std::size_t i : reductions_) out += cat(f(nodes_[i]), ", ");
+      return reductions_.empty() ? std::string("0") : out.substr(0, out.size() - 2);
+    };
+    const std::size_t count = std::max<std::size_t>(1, reductions_.size());
+    return cat(
+        "struct tail {\n  using number = ", sums == dtype::f64 ? "double" : "float", ";\n  using all = arguments<number, ",
+        std::max<std::size_t>(1, memory_.size()), ", ", std::max<std::size_t>(1, numbers), ">;\n  static constexpr bool paired = ",
+        epilogue::is_paired(nodes_) ? "true" : "false", ", reads_memory = ", memory_.empty() ? "false" : "true", ";\n  static constexpr int reductions = ", reductions_.size(),
+        ", over[] = {", list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
+        list([](const node& n) { return static_cast<int>(n.combine); }), "};\n  template <int W>\n",
+        "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], const number (&right)[W],\n"
+        "                                               number (&out)[W], number (&reduced)[", count, "][W]) {\n",
+        before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_, "    out[w] = v", nodes_.size() - 1, ";\n  }\n",
+        after_, "  }\n};\n");
+  }
+
+ private:
+  span_of over(const node& n) const noexcept {
+    if (!transposed_ || n.over == span_of::all) return n.over;
+    return n.over == span_of::row ? span_of::column : span_of::row;
+  }
+  std::string kind_of(const node& n) const {
+    const memory_kind& m = memory_[n.operand];
+    return cat(name_of_type(m.type), ", ", static_cast<int>(m.way));
+  }
+
+  std::span<const node> nodes_;
+  std::span<const memory_kind> memory_;
+  bool transposed_;
+  std::string before_, each_, after_;
+  std::vector<std::size_t> reductions_;
+};
+
+}  // namespace
+
+std::string functor_text(std::span<const node> nodes, std::span<const memory_kind> memory, std::size_t numbers,
+                         dtype sums, bool transposed) {
+  writer w(nodes, memory, transposed);
+  w.write();
+  return w.text(numbers, sums);
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <troupe/epilogue/op.hpp>
+
+/// CUDA C++ of kernels, written for a problem and a plan.
+namespace troupe::cutlass {
+
+/// What is known of an epilogue's operand in memory when a kernel is compiled. Rows are those of the kernel.
+struct memory_kind {
+  dtype type{};
+  /// 0: elements of a row lie anywhere; -1: there is one for the row; else the bytes that can be read in one go.
+  std::int8_t way = 0;
+  friend bool operator==(const memory_kind&, const memory_kind&) = default;
+};
+
+/// Returns the name of an element type in the templates.
+std::string_view name_of_type(dtype t) noexcept;
+
+/// Returns the epilogue as a struct `tail`, whose `apply` computes it for neighbours of a row: see
+/// templates/lines.cuh. `sums` is the type that it computes in: f32 or f64. `transposed`: rows of the kernel are the
+/// columns that the nodes mean.
+std::string functor_text(std::span<const epilogue::node> nodes, std::span<const memory_kind> memory,
+                         std::size_t numbers, dtype sums, bool transposed);
+
+}  // namespace troupe::cutlass

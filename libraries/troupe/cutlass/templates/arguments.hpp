@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a kernel is launched with. Compiled by the engine's compiler and at run time, so it includes nothing and has
+/// built-in types only: a kernel says how large it believes this to be, and where its last parts begin.
+namespace troupe::cutlass::kernels {
+
+/// A CUtensorMap.
+struct alignas(64) tensor_map {
+  unsigned long long words[16];
+};
+
+/// A matrix or a batch of them: where it begins, and the distances in elements from row to row, from column to column,
+/// and from one to the next. Rows and columns are those of the kernel, which may compute the transpose.
+struct place {
+  unsigned long long address;
+  long long row, column, batch;
+};
+
+/// A factor: lines of terms. Those of the first are rows of the product, those of the second its columns.
+struct factor {
+  unsigned long long address;
+  long long line, term, batch;
+};
+
+/// The scales of a factor's blocks, with the distances in elements from block to block.
+struct block_scales {
+  unsigned long long address;
+  long long line, term, batch;
+  int lines, terms;  ///< of a block
+};
+
+/// How a convolution's positions lie in memory. Index 0 to 2 are depth, height and width; fewer leave the first at 1.
+struct window {
+  int image[3], positions[3], filter[3];
+  int stride[3], dilation[3], padding[3];
+  int channels, filters;                ///< of a group
+  long long image_strides[4];           ///< of image, depth, height, width; channels are neighbours
+  long long position_strides[4];        ///< of the result of the convolution
+  long long group_image, group_result;  ///< from group to group
+};
+
+/// Groups of rows: how many each has, in device memory. None is after the last one whose number is wrong.
+struct groups {
+  const int* sizes;
+  int count;
+  int most;                   ///< rows that there are, in all or for each group
+  int* wrong;                 ///< where the number of the first wrong group is written, and its size
+  const tensor_map* maps;     ///< of each: first factor, second factor
+  const long long* problems;  ///< of each: m, n, k, distances of rows, addresses
+};
+
+struct fixed_part {
+  tensor_map first_map, second_map, result_map;
+  factor first, second;
+  place result;
+  block_scales first_scales, second_scales;
+  int m, n, k, batch;
+  int tiles_m, tiles_n;
+  int band;             ///< rows of tiles that are walked together
+  int whole_tiles;      ///< computed by one block each; the rest are divided among all blocks along k
+  void* partial_sums;   ///< of tiles that are divided
+  unsigned* arrivals;   ///< of their blocks; 0 before and after a launch
+  void* reductions;     ///< partial results of reductions
+  int parts;            ///< into which a tile is divided at most
+  int unused;
+};
+
+/// Numbers have the type in which the epilogue is computed. There is at least one of each.
+template <class Number, int Memory, int Numbers>
+struct arguments : fixed_part {
+  place memory[Memory];
+  Number numbers[Numbers];
+};
+template <class Extra, class Number, int Memory, int Numbers>
+struct arguments_with : Extra {
+  arguments<Number, Memory, Numbers> all;
+};
+
+}  // namespace troupe::cutlass::kernels

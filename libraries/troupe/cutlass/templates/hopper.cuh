@@ -1,0 +1,592 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Products by the tensor cores of Hopper's GPUs. Blocks stay on their multiprocessor and take tile after tile. One
+// thread copies the factors to shared memory, in stages; two groups of four warps multiply. What is known when a kernel
+// is compiled stands in `cell`, see cells/hopper_text.cpp:
+//   tile_m, tile_n        the tile of a block
+//   stages, depth         how many stages there are, and how many terms each has: 128 bytes
+//   cluster_m, cluster_n  blocks that share what they copy: those above each other the second factor, those beside each
+//                         other the first
+//   ping_pong             each group has a tile of its own: one stores while the other multiplies. Otherwise both share
+//                         a tile
+//   by_lines_1, by_lines_2  whether lines of a factor are neighbours in memory, instead of terms
+//   promoted              sums of the tensor cores are added to a float after `promoted` instructions; 0: at the end
+//   divides               whether tiles are divided along k among blocks
+//   staged                whether results pass through shared memory as sums, and rows are written by the epilogue;
+//                         otherwise they are written as 2-byte numbers, by the accelerator
+namespace troupe::cutlass::kernels::hopper {
+
+using cell::tile_m, cell::tile_n, cell::stages, cell::depth, cell::cluster_m, cell::cluster_n;
+using number = tail::number;
+using sums = cell::sums;
+
+constexpr int groups = 2;
+constexpr int blocks_m = tile_m / 64 / (cell::ping_pong ? 1 : groups);  // of 64 rows, of a group
+constexpr int pair = tail::paired ? 2 : 1;
+constexpr int out_n = tile_n / pair;  // columns of the result
+constexpr unsigned bytes_1 = tile_m * 128, bytes_2 = tile_n * 128, stage_bytes = bytes_1 + bytes_2;
+constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this one
+constexpr int per_thread = tile_n / 2;            // sums of 64 rows
+
+// Of a warp: 16 rows of at most 64 sums, and room so that neither rows nor columns meet in a bank.
+constexpr int staged_columns = cell::staged_columns, staged_width = staged_columns + 8;
+constexpr int boxes = 2;  // of results, of a group
+constexpr unsigned box_bytes = 64 * 128;
+constexpr unsigned out_bytes = groups * (cell::staged ? 4 * 16 * staged_width * 4 : boxes * box_bytes);
+constexpr unsigned shared_bytes = 1024 + stages * stage_bytes + out_bytes;
+
+// One block's share of one tile.
+struct work {
+  int batch, tile_row, tile_column;  // in tiles
+  int first, steps;                  // in stages along k
+  int part, parts, slot;             // if the tile is divided: which part this is, and where the sums are collected
+};
+
+// Which tiles a cluster computes, in order. Divided tiles come first, so that others are computed while their sums are
+// collected.
+class schedule {
+ public:
+  __device__ schedule(const fixed_part& p, int cluster, int clusters)
+      : p_(p), steps_((p.k + depth - 1) / depth), clusters_(clusters), cluster_(cluster), whole_(cluster) {
+    if constexpr (cell::divides) {
+      const i64 units = static_cast<i64>(count() - p.whole_tiles) * steps_;
+      unit_ = units * cluster / clusters, end_ = units * (cluster + 1) / clusters;
+    }
+  }
+  __device__ bool next(work& w) {
+    if constexpr (cell::divides) {
+      if (unit_ < end_) {
+        const int tile = static_cast<int>(unit_ / steps_);
+        w.first = static_cast<int>(unit_ - static_cast<i64>(tile) * steps_);
+        w.steps = static_cast<int>(min(static_cast<i64>(steps_ - w.first), end_ - unit_));
+        const i64 units = static_cast<i64>(count() - p_.whole_tiles) * steps_;
+        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * clusters_ - 1) / units); };
+        const int from = owner(static_cast<i64>(tile) * steps_), to = owner(static_cast<i64>(tile + 1) * steps_ - 1);
+        w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
+        place(p_.whole_tiles + tile, w);
+        unit_ += w.steps;
+        return true;
+      }
+    }
+    if (whole_ >= (cell::divides ? p_.whole_tiles : count())) return false;
+    place(whole_, w);
+    whole_ += clusters_;
+    w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;
+    return true;
+  }
+  // How many stages a whole tile has.
+  __device__ int steps() const { return steps_; }
+
+ private:
+  __device__ int across_m() const { return p_.tiles_m / cluster_m; }
+  __device__ int across_n() const { return p_.tiles_n / cluster_n; }
+  __device__ int count() const { return across_m() * across_n() * p_.batch; }
+  // Tiles of a band are walked column by column, or row by row: neighbours share what is in the second cache.
+  __device__ void place(int i, work& w) const {
+    const int of_matrix = across_m() * across_n();
+    w.batch = i / of_matrix, i -= w.batch * of_matrix;
+    const int height = cell::along_n ? across_n() : across_m(), length = cell::along_n ? across_m() : across_n();
+    const int band = i / (p_.band * length), rest = i - band * p_.band * length;
+    const int first = band * p_.band, here = min(p_.band, height - first);
+    const int x = first + rest % here, y = rest / here;
+    w.tile_row = (cell::along_n ? y : x) * cluster_m, w.tile_column = (cell::along_n ? x : y) * cluster_n;
+  }
+  const fixed_part& p_;
+  int steps_, clusters_, cluster_, whole_;
+  i64 unit_ = 0, end_ = 0;
+};
+
+// The stages in shared memory, and the barriers that say which are full and which are empty.
+struct pipeline {
+  unsigned data, full, empty;
+  int slot = 0;
+  unsigned phase = 0;
+  __device__ void advance() {
+    if (++slot == stages) slot = 0, phase ^= 1;
+  }
+  __device__ void skip(int steps) {
+    const int to = slot + steps;
+    phase ^= to / stages & 1;
+    slot = to % stages;
+  }
+  __device__ unsigned first() const { return data + slot * stage_bytes; }
+  __device__ unsigned second() const { return first() + bytes_1; }
+};
+
+// Copies lines [line, line + Lines) of a factor, terms from `term` on.
+template <bool ByLines, int Lines>
+__device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch, unsigned barrier,
+                                     bool shared, unsigned short mask) {
+  const auto box = [&](unsigned at, int x, int y) {
+    if (shared)
+      load(at, map, x, y, batch, barrier, mask);
+    else
+      load(at, map, x, y, batch, barrier);
+  };
+  if constexpr (ByLines) {
+#pragma unroll
+    for (int i = 0; i < Lines / 64; ++i) box(to + i * depth * 128, line + i * 64, term);
+  } else {
+    box(to, term, line);
+  }
+}
+
+__device__ __forceinline__ void produce(const tail::all& p, pipeline stage, schedule todo, unsigned rank) {
+  const int in_m = static_cast<int>(rank) % cluster_m, in_n = static_cast<int>(rank) / cluster_m;
+  // The first factor goes to the blocks beside this one, the second to those above and below.
+  unsigned beside = 0;
+#pragma unroll
+  for (int i = 0; i < cluster_n; ++i) beside |= 1u << (in_m + i * cluster_m);
+  const unsigned above = ((1u << cluster_m) - 1) << (in_n * cluster_m);
+  constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair, piece_2 = tile_n / pieces_2;
+  work w;
+  while (todo.next(w)) {
+    const int row = (w.tile_row + in_m) * tile_m + in_n * piece_1, column = (w.tile_column + in_n) * out_n;
+    for (int s = w.first; s < w.first + w.steps; ++s) {
+      wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
+      const unsigned full = stage.full + stage.slot * 8;
+      expect(full, stage_bytes);
+      copy<cell::by_lines_1, piece_1>(stage.first() + in_n * piece_1 * 128, &p.first_map, s * depth, row, w.batch, full,
+                                      cluster_n > 1, static_cast<unsigned short>(beside));
+#pragma unroll
+      for (int i = 0; i < pieces_2 / cluster_m; ++i) {
+        const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
+        const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
+        copy<cell::by_lines_2, piece_2>(stage.second() + piece * piece_2 * 128, &p.second_map, s * depth, from, w.batch,
+                                        full, cluster_m > 1, static_cast<unsigned short>(above));
+      }
+      stage.advance();
+    }
+  }
+}
+
+// -- sums
+
+// Multiplies one stage, or a part of it.
+template <int From, int To>
+__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][per_thread], unsigned first, unsigned second, bool add) {
+  begin_products();
+#pragma unroll
+  for (int i = From; i < To; ++i) {
+    // 32 bytes of terms; where lines are neighbours, 16 terms of 64 lines.
+    const unsigned at_1 = first + i * (cell::by_lines_1 ? 16 * 128 : 32), at_2 = second + i * (cell::by_lines_2 ? 16 * 128 : 32);
+    const unsigned long long b = descriptor<cell::by_lines_2>(at_2, depth * 128);
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+      cell::multiply(d[m], descriptor<cell::by_lines_1>(at_1 + m * 64 * 128, depth * 128), b, i > From || add);
+  }
+  commit_products();
+}
+constexpr int instructions = 4;  // of a stage
+
+// The registers must not be read before the products are there.
+__device__ __forceinline__ void hold(float& x) { asm volatile("" : "+f"(x)); }
+__device__ __forceinline__ void hold(int& x) { asm volatile("" : "+r"(x)); }
+__device__ __forceinline__ void hold(sums (&d)[blocks_m][per_thread]) {
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) hold(d[m][j]);
+}
+__device__ __forceinline__ void clear(sums (&d)[blocks_m][per_thread]) {
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) d[m][j] = 0;
+}
+
+// One of the two groups that multiply.
+struct consumer {
+  const tail::all& p;
+  unsigned out;        // shared memory for results of this group
+  unsigned rank;       // of the block in its cluster
+  int group, thread, lane, warp;
+
+  // Says to the blocks that copy to this one that a stage was read.
+  __device__ void release(unsigned empty, int slot) const {
+    if constexpr (peers == 1) {
+      if (thread == 0) arrive(empty + slot * 8);
+    } else if (thread < peers) {
+      const int in_m = static_cast<int>(rank) % cluster_m, in_n = static_cast<int>(rank) / cluster_m;
+      // First those of this column, then the others of this row.
+      const int other = thread - cluster_m;
+      const int to = thread < cluster_m ? in_n * cluster_m + thread
+                                        : (other + (other >= in_n ? 1 : 0)) * cluster_m + in_m;
+      arrive_in(empty + slot * 8, static_cast<unsigned>(to));
+    }
+  }
+  __device__ unsigned rows_of(const pipeline& stage) const {
+    return stage.first() + (cell::ping_pong ? 0 : group * blocks_m * 64 * 128);
+  }
+
+  // `issued()` is called when the tensor cores have all their work.
+  template <class Issued>
+  __device__ void sum(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w, const Issued& issued) const {
+    int before = -1;
+    for (int s = 0; s < w.steps; ++s) {
+      wait(stage.full + stage.slot * 8, stage.phase);
+      multiply_stage<0, instructions>(d, rows_of(stage), stage.second(), s > 0);
+      wait_for_products<1>();
+      if (before >= 0) release(stage.empty, before);
+      before = stage.slot;
+      stage.advance();
+    }
+    issued();
+    wait_for_products<0>();
+    if (before >= 0) release(stage.empty, before);
+    if (w.steps == 0) clear(d);
+    hold(d);
+  }
+
+  // The tensor cores add 8-bit floats with few bits: what they have is added to a float again and again. Factors with
+  // scales of blocks are scaled then.
+  __device__ void sum_promoted(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w) const {
+    constexpr int each = cell::promoted > 0 ? cell::promoted : instructions;
+    clear(d);
+    sums part[blocks_m][per_thread];
+    for (int s = 0; s < w.steps; ++s) {
+      wait(stage.full + stage.slot * 8, stage.phase);
+      promote<0, each>(d, part, stage, w, s);
+      release(stage.empty, stage.slot);
+      stage.advance();
+    }
+  }
+  template <int From, int Each>
+  __device__ __forceinline__ void promote(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
+                                          const pipeline& stage, const work& w, int s) const {
+    multiply_stage<From, From + Each>(part, rows_of(stage), stage.second(), false);
+    if constexpr (cell::scaled) {
+      const int term = (w.first + s) * depth + From * (depth / instructions);
+      number of_rows[blocks_m][2];
+      scales_of_rows(of_rows, w, term);
+      number of_column[cell::column_scales];
+      scales_of_columns(of_column, w, term);
+      wait_for_products<0>();
+      hold(part);
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) {
+          const number c = of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
+          d[m][j] += part[m][j] * (of_rows[m][j / 2 % 2] * c);
+        }
+    } else {
+      wait_for_products<0>();
+      hold(part);
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) d[m][j] += part[m][j];
+    }
+    if constexpr (From + Each < instructions) promote<From + Each, Each>(d, part, stage, w, s);
+  }
+  __device__ number scale(const block_scales& s, int batch, int line, int lines, int term) const {
+    const i64 at = batch * s.batch + min(line, lines - 1) / s.lines * s.line + min(term, p.k - 1) / s.terms * s.term;
+    return static_cast<number>(cell::scale_type::load(reinterpret_cast<const cell::scale_type::bits*>(s.address)[at]));
+  }
+  __device__ void scales_of_rows(number (&to)[blocks_m][2], const work& w, int term) const {
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) to[m][i] = scale(p.first_scales, w.batch, row_of(w, m) + i * 8, p.m, term);
+  }
+  // One for all columns of the tile, or one for each that this thread has.
+  __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int term) const {
+    const int column = column_of(w);
+    if constexpr (cell::column_scales == 1) {
+      to[0] = scale(p.second_scales, w.batch, column, p.n, term);
+    } else {
+#pragma unroll
+      for (int j = 0; j < cell::column_scales; ++j)
+        to[j] = scale(p.second_scales, w.batch, column + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n, term);
+    }
+  }
+
+  // The first row of this thread's sums of a block, and the first column of the tile.
+  __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
+  __device__ int rows_from(const work& w, int m) const {
+    const int in_m = static_cast<int>(rank) % cluster_m;
+    return (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
+  }
+  __device__ int column_of(const work& w) const {
+    return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n;
+  }
+  __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
+
+  // Of a divided tile: puts the sums of this part beside the others'. Returns true if this was the last one; then `d`
+  // has the sums of all, added in the order of the parts.
+  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w) const {
+    constexpr int all = blocks_m * per_thread;
+    const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (cell::ping_pong ? 1 : groups) +
+                     (cell::ping_pong ? 0 : group);
+    sums* const memory = static_cast<sums*>(p.partial_sums) + tile * p.parts * all * group_threads + thread;
+    sums* const mine = memory + static_cast<i64>(w.part) * all * group_threads;
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) __stcg(mine + (m * per_thread + j) * group_threads, d[m][j]);
+    __threadfence();
+    synchronize_group();
+    __shared__ int last[groups];
+    if (thread == 0) {
+      const unsigned before = atomicAdd(p.arrivals + tile, 1u);
+      last[group] = before + 1 == static_cast<unsigned>(w.parts);
+      if (last[group]) p.arrivals[tile] = 0;
+      __threadfence();
+    }
+    synchronize_group();
+    if (!last[group]) return false;
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) d[m][j] = __ldcg(memory + (m * per_thread + j) * group_threads);
+    for (int i = 1; i < w.parts; ++i) {
+      const sums* const other = memory + static_cast<i64>(i) * all * group_threads;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) d[m][j] += __ldcg(other + (m * per_thread + j) * group_threads);
+    }
+    return true;
+  }
+
+  // -- results
+
+  // As 2-byte numbers in shared memory, in boxes of 64 rows and columns, from where the accelerator writes them.
+  __device__ void write_boxes(sums (&d)[blocks_m][per_thread], const work& w) const {
+    const int column = column_of(w);
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int box = 0; box < tile_n / 64; ++box) {
+        const unsigned to = out + (m * (tile_n / 64) + box) % boxes * box_bytes;
+        if (thread == 0) wait_until_stores_have_read<boxes - 1>();
+        synchronize_group();
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          unsigned r[4];
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            const sums* const x = &d[m][(box * 4 + j) * 8 + q * 2];
+            const number in[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])};
+            number result[2] = {0, 0}, reduced[1][2];
+            const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
+            const run at{w.batch, row_of(w, m) + q % 2 * 8, c, p.n - c};
+            if (!tail::reads_memory || (at.row < p.m && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
+            r[q] = static_cast<unsigned>(cell::result::store(result[0])) |
+                   static_cast<unsigned>(cell::result::store(result[1])) << 16;
+          }
+          // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.
+          const int row = warp * 16 + lane % 16, chunk = j * 2 + lane / 16;
+          store_matrices(to + row * 128 + ((chunk ^ (row % 8)) * 16), r[0], r[1], r[2], r[3]);
+        }
+        publish_shared_memory();
+        synchronize_group();
+        if (thread == 0) {
+          store(&p.result_map, to, column + box * 64, rows_from(w, m), w.batch);
+          commit_stores();
+        }
+      }
+  }
+
+  struct alignas(8) pair_of_sums {
+    sums x, y;
+  };
+  static __device__ __forceinline__ void read_eight(number (&to)[8], const sums* from) {
+    struct alignas(16) four {
+      sums x, y, z, w;
+    };
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const four f = reinterpret_cast<const four*>(from)[i];
+      to[i * 4] = static_cast<number>(f.x), to[i * 4 + 1] = static_cast<number>(f.y);
+      to[i * 4 + 2] = static_cast<number>(f.z), to[i * 4 + 3] = static_cast<number>(f.w);
+    }
+  }
+  // Through shared memory as sums, so that each thread has neighbours of a row.
+  __device__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
+    constexpr int width = staged_columns / pair, lanes = width / 8, rows = 32 / lanes, passes = 16 / rows > 0 ? 16 / rows : 1;
+    constexpr int R = tail::reductions > 0 ? tail::reductions : 1;
+    sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
+    const int column = column_of(w);
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m) {
+      const int first_row = rows_from(w, m) + warp * 16;
+      number of_row[R][passes], everything[R];
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        everything[r] = start_of<number>(tail::how[r]);
+#pragma unroll
+        for (int i = 0; i < passes; ++i) of_row[r][i] = start_of<number>(tail::how[r]);
+      }
+#pragma unroll
+      for (int c = 0; c < out_n / width; ++c) {
+        __syncwarp();
+#pragma unroll
+        for (int half = 0; half < pair; ++half)
+#pragma unroll
+          for (int j = 0; j < width / 8; ++j)
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+              const sums* const x = &d[m][half * (out_n / 2) + (c * (width / 8) + j) * 4 + i * 2];
+              sums* const to = mine + (lane / 4 + i * 8) * staged_width + half * width + j * 8 + lane % 4 * 2;
+              *reinterpret_cast<pair_of_sums*>(to) = {x[0], x[1]};
+            }
+        __syncwarp();
+        number of_column[R][8];
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+          for (int i = 0; i < 8; ++i) of_column[r][i] = start_of<number>(tail::how[r]);
+#pragma unroll
+        for (int i = 0; i < passes; ++i) {
+          const int row = i * rows + lane / lanes, from = lane % lanes * 8;
+          number left[8], right[8], result[8], reduced[R][8];
+          read_eight(left, mine + row * staged_width + from);
+          if constexpr (pair == 2) read_eight(right, mine + row * staged_width + width + from);
+          const int at_column = column + c * width + from;
+          const run at{w.batch, first_row + row, at_column, min(8, p.n - at_column)};
+          if (row < 16 && at.row < p.m && at.count > 0) {
+            tail::apply(p, at, left, pair == 2 ? right : left, result, reduced);
+            store_run<cell::result, cell::result_way>(p.result, at, result);
+#pragma unroll
+            for (int r = 0; r < tail::reductions; ++r)
+#pragma unroll
+              for (int e = 0; e < 8; ++e)
+                if (e < at.count) {
+                  if (tail::over[r] == of_rows) of_row[r][i] = combined(tail::how[r], of_row[r][i], reduced[r][e]);
+                  if (tail::over[r] == of_columns) of_column[r][e] = combined(tail::how[r], of_column[r][e], reduced[r][e]);
+                  if (tail::over[r] == of_all) everything[r] = combined(tail::how[r], everything[r], reduced[r][e]);
+                }
+          }
+        }
+#pragma unroll
+        for (int r = 0; r < tail::reductions; ++r)
+          if (tail::over[r] == of_columns)
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+              const number x = combined_over(32 - lanes, tail::how[r], of_column[r][e]);
+              const int at = column + c * width + lane % lanes * 8 + e;
+              if (lane < lanes && at < p.n && first_row < p.m)
+                partial(r)[(static_cast<i64>(w.batch) * row_parts() + first_row / 16) * p.n + at] = x;
+            }
+      }
+      finish_rows(of_row, everything, w, first_row);
+    }
+  }
+  template <int R, int Passes>
+  __device__ __forceinline__ void finish_rows(const number (&of_row)[R][Passes], const number (&everything)[R],
+                                              const work& w, int first_row) const {
+    constexpr int lanes = staged_columns / pair / 8, rows = 32 / lanes;
+    const int tile_column = w.tile_column + static_cast<int>(rank) / cluster_m;
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r) {
+      if (tail::over[r] == of_rows) {
+#pragma unroll
+        for (int i = 0; i < Passes; ++i) {
+          const number x = combined_over(lanes - 1, tail::how[r], of_row[r][i]);
+          const int row = first_row + i * rows + lane / lanes;
+          if (lane % lanes == 0 && i * rows + lane / lanes < 16 && row < p.m && tile_column < column_parts())
+            partial(r)[(static_cast<i64>(w.batch) * column_parts() + tile_column) * p.m + row] = x;
+        }
+      } else if (tail::over[r] == of_all) {
+        const number x = combined_over(31, tail::how[r], everything[r]);
+        if (lane == 0 && first_row < p.m && tile_column < column_parts())
+          partial(r)[(static_cast<i64>(w.batch) * row_parts() + first_row / 16) * column_parts() + tile_column] = x;
+      }
+    }
+  }
+  __device__ int row_parts() const { return (p.m + 15) / 16; }
+  __device__ int column_parts() const { return (p.n + out_n - 1) / out_n; }
+  // Where the partial results of a reduction are: one after the other, each as large as the largest.
+  __device__ number* partial(int r) const {
+    const i64 most = static_cast<i64>(p.batch) * max(static_cast<i64>(row_parts()) * max(p.n, column_parts()),
+                                                     static_cast<i64>(column_parts()) * p.m);
+    return static_cast<number*>(p.reductions) + r * most;
+  }
+};
+
+// Two groups with a tile each take turns: one multiplies while the other stores.
+__device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
+__device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
+
+__device__ __forceinline__ void consume(const consumer& me, pipeline stage, schedule todo) {
+  sums d[blocks_m][per_thread];
+  work w;
+  if constexpr (cell::ping_pong) {
+    if (me.group == 1) {
+      give_turn(1);
+      if (!todo.next(w)) return;
+      stage.skip(w.steps);
+    }
+  }
+  while (todo.next(w)) {
+    if constexpr (cell::ping_pong) wait_for_turn(me.group);
+    const auto issued = [&] {
+      if constexpr (cell::ping_pong) give_turn(me.group);
+    };
+    if constexpr (cell::promoted > 0) {
+      me.sum_promoted(d, stage, w);
+      issued();
+    } else {
+      me.sum(d, stage, w, issued);
+    }
+    bool complete = true;
+    if constexpr (cell::divides)
+      if (w.parts > 1) complete = me.collect(d, w);
+    if (complete) {
+      if constexpr (cell::staged)
+        me.write_rows(d, w);
+      else
+        me.write_boxes(d, w);
+    }
+    if constexpr (cell::ping_pong) {
+      if (!todo.next(w)) break;
+      stage.skip(w.steps);
+    }
+  }
+  if constexpr (!cell::staged)
+    if (me.thread == 0) wait_for_stores();
+}
+
+__device__ __forceinline__ void run_block(const tail::all& p) {
+  extern __shared__ char memory[];
+  __shared__ alignas(8) unsigned long long barriers[2 * stages];
+  const unsigned full = shared_address(barriers);
+  pipeline stage{(shared_address(memory) + 1023) / 1024 * 1024, full, full + stages * 8};
+  const int who = static_cast<int>(threadIdx.x) / group_threads;
+  const unsigned rank = cluster_m * cluster_n > 1 ? block_in_cluster() : 0;
+  if (threadIdx.x == 0) {
+    prefetch(&p.first_map);
+    prefetch(&p.second_map);
+    for (int i = 0; i < stages; ++i) {
+      make_barrier(stage.full + i * 8, 1);
+      make_barrier(stage.empty + i * 8, (cell::ping_pong ? 1 : groups) * peers);
+    }
+    publish_barriers();
+  }
+  if constexpr (cluster_m * cluster_n > 1)
+    synchronize_cluster();
+  else
+    __syncthreads();
+  wait_for_kernel_before();
+  let_next_kernel_begin();
+  constexpr int blocks = cluster_m * cluster_n;
+  const schedule todo(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
+  if (who == 0) {
+    give_up_registers<40>();
+    if (threadIdx.x == 0) produce(p, stage, todo, rank);
+  } else {
+    take_registers<232>();
+    const int thread = static_cast<int>(threadIdx.x) % group_threads;
+    consume({p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank, who - 1, thread,
+             thread % 32, thread / 32},
+            stage, todo);
+  }
+  // Others may still copy to this block, or arrive here.
+  if constexpr (blocks > 1) synchronize_cluster();
+}
+
+}  // namespace troupe::cutlass::kernels::hopper

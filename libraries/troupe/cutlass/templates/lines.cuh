@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Neighbours in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and numbers.cuh.
+namespace troupe::cutlass::kernels {
+
+// Elements of row `row` from `column` on, of which the first `count` exist.
+struct run {
+  int batch, row, column, count;
+};
+
+namespace detail {
+template <int Bytes>
+struct word;
+template <>
+struct word<1> {
+  using type = unsigned char;
+};
+template <>
+struct word<2> {
+  using type = unsigned short;
+};
+template <>
+struct word<4> {
+  using type = unsigned;
+};
+template <>
+struct word<8> {
+  using type = uint2;
+};
+template <>
+struct word<16> {
+  using type = uint4;
+};
+constexpr int lesser(int x, int y) { return x < y ? x : y; }
+}  // namespace detail
+
+// What lies between the elements of a row, as far as it is known when a kernel is compiled.
+constexpr int once = -1,  // the same element for all
+    apart = 0;            // anything; a positive number says how many bytes can be read in one go
+
+template <class T>
+__device__ __forceinline__ auto* element_of(const place& p, const run& at) {
+  return reinterpret_cast<typename T::bits*>(p.address) + at.batch * p.batch + at.row * p.row + at.column * p.column;
+}
+
+template <class T, int Way, int W, class N>
+__device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
+  using bits = typename T::bits;
+  const bits* const from = element_of<T>(p, at);
+  if constexpr (Way == once) {
+    const N x = static_cast<N>(T::load(*from));
+#pragma unroll
+    for (int i = 0; i < W; ++i) to[i] = x;
+  } else if constexpr (Way == apart) {
+#pragma unroll
+    for (int i = 0; i < W; ++i) to[i] = i < at.count ? static_cast<N>(T::load(from[i * p.column])) : N(0);
+  } else {
+    constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
+    using word = typename detail::word<step>::type;
+    alignas(16) bits raw[W];
+    if (at.count >= W) {
+#pragma unroll
+      for (int i = 0; i < W * static_cast<int>(sizeof(bits)) / step; ++i)
+        reinterpret_cast<word*>(raw)[i] = reinterpret_cast<const word*>(from)[i];
+    } else {
+#pragma unroll
+      for (int i = 0; i < W; ++i) raw[i] = i < at.count ? from[i] : bits(0);
+    }
+#pragma unroll
+    for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(raw[i]));
+  }
+}
+
+template <class T, int Way, int W, class N>
+__device__ __forceinline__ void store_run(const place& p, const run& at, const N (&values)[W]) {
+  using bits = typename T::bits;
+  bits* const to = element_of<T>(p, at);
+  alignas(16) bits raw[W];
+#pragma unroll
+  for (int i = 0; i < W; ++i) raw[i] = T::store(values[i]);
+  if constexpr (Way > 0) {
+    constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
+    using word = typename detail::word<step>::type;
+    if (at.count >= W) {
+#pragma unroll
+      for (int i = 0; i < W * static_cast<int>(sizeof(bits)) / step; ++i)
+        reinterpret_cast<word*>(to)[i] = reinterpret_cast<const word*>(raw)[i];
+      return;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < W; ++i)
+    if (i < at.count) to[i * p.column] = raw[i];
+}
+
+// Reductions of the epilogue: how values are combined, and which. As in <troupe/epilogue/op.hpp>.
+constexpr int sum_of = 0, largest_of = 1, largest_magnitude_of = 2;
+constexpr int of_rows = 0, of_columns = 1, of_all = 2;
+
+template <class N>
+__device__ __forceinline__ N start_of(int how) {
+  return how == largest_of ? -static_cast<N>(__int_as_float(0x7f800000)) : N(0);
+}
+// NaN stays.
+template <class N>
+__device__ __forceinline__ N combined(int how, N x, N y) {
+  if (how == sum_of) return x + y;
+  if (how == largest_magnitude_of) y = fabs(y);
+  return x > y || x != x ? x : y;
+}
+// Over lanes whose numbers differ in the bits of `lanes`.
+template <class N>
+__device__ __forceinline__ N combined_over(int lanes, int how, N x) {
+#pragma unroll
+  for (int bit = 1; bit < 32; bit *= 2)
+    if (lanes & bit) x = combined(how, x, __shfl_xor_sync(0xffffffffu, x, bit));
+  return x;
+}
+
+}  // namespace troupe::cutlass::kernels
