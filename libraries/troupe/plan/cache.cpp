@@ -98,6 +98,12 @@ result<any_cache::any_plan> any_cache::get(std::string_view key, maker make) {
   return plan;
 }
 
+bool any_cache::has(std::string_view key) const {
+  const std::scoped_lock guard(lock_);
+  const auto found = by_key_.find(key);
+  return found != by_key_.end() && !found->second->being_made;
+}
+
 // Precondition for this and the next: lock_ is held.
 void any_cache::move_out(entries::iterator at, entries& gone) {
   by_key_.erase(at->key);

@@ -35,6 +35,7 @@ class any_cache {
 
   explicit any_cache(settings s) : settings_(std::move(s)) {}
   result<any_plan> get(std::string_view key, maker make);
+  bool has(std::string_view key) const;
   void drop_if(const std::function<bool(std::string_view key)>& unwanted);
   statistics count() const;
   statistics count_anew();
@@ -89,6 +90,8 @@ class cache {
     if (!got) return got.error();
     return std::static_pointer_cast<Plan>(std::move(*got));
   }
+  /// Returns true if `get` would return at once: there is a plan, or a failure that is remembered.
+  bool has(std::string_view key) const { return any_.has(key); }
   /// Puts a plan in the place of the one that there is; not while that is being made.
   void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
   /// Drops the plans whose keys `unwanted(key)` names.

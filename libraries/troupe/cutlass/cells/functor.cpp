@@ -81,7 +81,8 @@ class writer {
         case op::load_row:
         case op::load_column:
         case op::load:
-          before_ += cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], at, m", i, ");\n");
+          before_ +=
+              cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], at, m", i, ");\n");
           each_ += cat(value, "m", i, "[w];\n");
           break;
         case op::convert:
@@ -113,16 +114,19 @@ class writer {
       return reductions_.empty() ? std::string("0") : out.substr(0, out.size() - 2);
     };
     const std::size_t count = std::max<std::size_t>(1, reductions_.size());
-    return cat(
-        "struct tail {\n  using number = ", sums == dtype::f64 ? "double" : "float", ";\n  using all = arguments<number, ",
-        std::max<std::size_t>(1, memory_.size()), ", ", std::max<std::size_t>(1, numbers), ">;\n  static constexpr bool paired = ",
-        epilogue::is_paired(nodes_) ? "true" : "false", ", reads_memory = ", memory_.empty() ? "false" : "true", ";\n  static constexpr int reductions = ", reductions_.size(),
-        ", over[] = {", list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
-        list([](const node& n) { return static_cast<int>(n.combine); }), "};\n  template <int W>\n",
-        "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], const number (&right)[W],\n"
-        "                                               number (&out)[W], number (&reduced)[", count, "][W]) {\n",
-        before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_, "    out[w] = v", nodes_.size() - 1, ";\n  }\n",
-        after_, "  }\n};\n");
+    return cat("struct tail {\n  using number = ", sums == dtype::f64 ? "double" : "float",
+               ";\n  using all = arguments<number, ", std::max<std::size_t>(1, memory_.size()), ", ",
+               std::max<std::size_t>(1, numbers),
+               ">;\n  static constexpr bool paired = ", epilogue::is_paired(nodes_) ? "true" : "false",
+               ", reads_memory = ", memory_.empty() ? "false" : "true",
+               ";\n  static constexpr int reductions = ", reductions_.size(), ", over[] = {",
+               list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
+               list([](const node& n) { return static_cast<int>(n.combine); }), "};\n  template <int W>\n",
+               "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], "
+               "const number (&right)[W],\n"
+               "                                               number (&out)[W], number (&reduced)[",
+               count, "][W]) {\n", before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_,
+               "    out[w] = v", nodes_.size() - 1, ";\n  }\n", after_, "  }\n};\n");
   }
 
  private:

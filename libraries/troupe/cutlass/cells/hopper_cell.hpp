@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <troupe/base/dtype.hpp>
 
@@ -13,16 +14,18 @@ struct hopper_cell {
   dtype first{}, second{}, result{};
   int tile_m = 128, tile_n = 256, stages = 3, cluster_m = 1, cluster_n = 1;
   bool ping_pong = false, along_n = false, by_lines_1 = false, by_lines_2 = false, divides = false, staged = false;
-  int promoted = 0;        ///< add sums to a float after so many instructions; 0: at the end
-  dtype scales = dtype{};  ///< of blocks
-  bool a_scale_for_each_column = false;
-  int result_way = 0;  ///< see memory_kind
+  int promoted = 0;                       ///< add sums to a float after so many instructions; 0: at the end
+  dtype first_scales{}, second_scales{};  ///< of blocks
+  bool scale_for_each_column = false;     ///< of the second factor; otherwise one for all columns of a tile
+  int result_way = 0;                     ///< see memory_kind
 };
 
 /// Terms of a stage: 128 bytes of a line.
 int depth_of(const hopper_cell& c) noexcept;
 /// Bytes of shared memory that a block needs.
-int shared_bytes_of(const hopper_cell& c, bool paired) noexcept;
+int shared_bytes_of(const hopper_cell& c) noexcept;
+/// Returns true if the template can be made so.
+bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept;
 
 /// Returns the source of a kernel named `troupe_cell`; `tail` is the epilogue: see functor.hpp.
 std::string text_of(const hopper_cell& c, const std::string& tail);

@@ -117,8 +117,8 @@ struct pipeline {
 
 // Copies lines [line, line + Lines) of a factor, terms from `term` on.
 template <bool ByLines, int Lines>
-__device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch, unsigned barrier,
-                                     bool shared, unsigned short mask) {
+__device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch,
+                                     unsigned barrier, bool shared, unsigned short mask) {
   const auto box = [&](unsigned at, int x, int y) {
     if (shared)
       load(at, map, x, y, batch, barrier, mask);
@@ -140,7 +140,8 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
 #pragma unroll
   for (int i = 0; i < cluster_n; ++i) beside |= 1u << (in_m + i * cluster_m);
   const unsigned above = ((1u << cluster_m) - 1) << (in_n * cluster_m);
-  constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair, piece_2 = tile_n / pieces_2;
+  constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair,
+                piece_2 = tile_n / pieces_2;
   work w;
   while (todo.next(w)) {
     const int row = (w.tile_row + in_m) * tile_m + in_n * piece_1, column = (w.tile_column + in_n) * out_n;
@@ -166,12 +167,14 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
 
 // Multiplies one stage, or a part of it.
 template <int From, int To>
-__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][per_thread], unsigned first, unsigned second, bool add) {
+__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][per_thread], unsigned first, unsigned second,
+                                               bool add) {
   begin_products();
 #pragma unroll
   for (int i = From; i < To; ++i) {
     // 32 bytes of terms; where lines are neighbours, 16 terms of 64 lines.
-    const unsigned at_1 = first + i * (cell::by_lines_1 ? 16 * 128 : 32), at_2 = second + i * (cell::by_lines_2 ? 16 * 128 : 32);
+    const unsigned at_1 = first + i * (cell::by_lines_1 ? 16 * 128 : 32),
+                   at_2 = second + i * (cell::by_lines_2 ? 16 * 128 : 32);
     const unsigned long long b = descriptor<cell::by_lines_2>(at_2, depth * 128);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
@@ -200,8 +203,8 @@ __device__ __forceinline__ void clear(sums (&d)[blocks_m][per_thread]) {
 // One of the two groups that multiply.
 struct consumer {
   const tail::all& p;
-  unsigned out;        // shared memory for results of this group
-  unsigned rank;       // of the block in its cluster
+  unsigned out;   // shared memory for results of this group
+  unsigned rank;  // of the block in its cluster
   int group, thread, lane, warp;
 
   // Says to the blocks that copy to this one that a stage was read.
@@ -212,8 +215,8 @@ struct consumer {
       const int in_m = static_cast<int>(rank) % cluster_m, in_n = static_cast<int>(rank) / cluster_m;
       // First those of this column, then the others of this row.
       const int other = thread - cluster_m;
-      const int to = thread < cluster_m ? in_n * cluster_m + thread
-                                        : (other + (other >= in_n ? 1 : 0)) * cluster_m + in_m;
+      const int to =
+          thread < cluster_m ? in_n * cluster_m + thread : (other + (other >= in_n ? 1 : 0)) * cluster_m + in_m;
       arrive_in(empty + slot * 8, static_cast<unsigned>(to));
     }
   }
@@ -282,25 +285,30 @@ struct consumer {
     }
     if constexpr (From + Each < instructions) promote<From + Each, Each>(d, part, stage, w, s);
   }
+  // 1 without scales.
+  template <class T>
   __device__ number scale(const block_scales& s, int batch, int line, int lines, int term) const {
+    if (s.address == 0) return 1;
     const i64 at = batch * s.batch + min(line, lines - 1) / s.lines * s.line + min(term, p.k - 1) / s.terms * s.term;
-    return static_cast<number>(cell::scale_type::load(reinterpret_cast<const cell::scale_type::bits*>(s.address)[at]));
+    return static_cast<number>(T::load(reinterpret_cast<const typename T::bits*>(s.address)[at]));
   }
   __device__ void scales_of_rows(number (&to)[blocks_m][2], const work& w, int term) const {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int i = 0; i < 2; ++i) to[m][i] = scale(p.first_scales, w.batch, row_of(w, m) + i * 8, p.m, term);
+      for (int i = 0; i < 2; ++i)
+        to[m][i] = scale<cell::scale_type_1>(p.first_scales, w.batch, row_of(w, m) + i * 8, p.m, term);
   }
   // One for all columns of the tile, or one for each that this thread has.
   __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int term) const {
     const int column = column_of(w);
     if constexpr (cell::column_scales == 1) {
-      to[0] = scale(p.second_scales, w.batch, column, p.n, term);
+      to[0] = scale<cell::scale_type_2>(p.second_scales, w.batch, column, p.n, term);
     } else {
 #pragma unroll
       for (int j = 0; j < cell::column_scales; ++j)
-        to[j] = scale(p.second_scales, w.batch, column + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n, term);
+        to[j] =
+            scale<cell::scale_type_2>(p.second_scales, w.batch, column + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n, term);
     }
   }
 
@@ -310,9 +318,7 @@ struct consumer {
     const int in_m = static_cast<int>(rank) % cluster_m;
     return (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
   }
-  __device__ int column_of(const work& w) const {
-    return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n;
-  }
+  __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
   // Of a divided tile: puts the sums of this part beside the others'. Returns true if this was the last one; then `d`
@@ -407,7 +413,8 @@ struct consumer {
   }
   // Through shared memory as sums, so that each thread has neighbours of a row.
   __device__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
-    constexpr int width = staged_columns / pair, lanes = width / 8, rows = 32 / lanes, passes = 16 / rows > 0 ? 16 / rows : 1;
+    constexpr int width = staged_columns / pair, lanes = width / 8, rows = 32 / lanes,
+                  passes = 16 / rows > 0 ? 16 / rows : 1;
     constexpr int R = tail::reductions > 0 ? tail::reductions : 1;
     sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
     const int column = column_of(w);
@@ -457,7 +464,8 @@ struct consumer {
               for (int e = 0; e < 8; ++e)
                 if (e < at.count) {
                   if (tail::over[r] == of_rows) of_row[r][i] = combined(tail::how[r], of_row[r][i], reduced[r][e]);
-                  if (tail::over[r] == of_columns) of_column[r][e] = combined(tail::how[r], of_column[r][e], reduced[r][e]);
+                  if (tail::over[r] == of_columns)
+                    of_column[r][e] = combined(tail::how[r], of_column[r][e], reduced[r][e]);
                   if (tail::over[r] == of_all) everything[r] = combined(tail::how[r], everything[r], reduced[r][e]);
                 }
           }
@@ -581,8 +589,8 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
   } else {
     take_registers<232>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
-    consume({p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank, who - 1, thread,
-             thread % 32, thread / 32},
+    consume({p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
+             who - 1, thread, thread % 32, thread / 32},
             stage, todo);
   }
   // Others may still copy to this block, or arrive here.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Neighbours in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and numbers.cuh.
+// Neighbours in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and
+// numbers.cuh.
 namespace troupe::cutlass::kernels {
 
 // Elements of row `row` from `column` on, of which the first `count` exist.

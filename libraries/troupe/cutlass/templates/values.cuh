@@ -28,7 +28,8 @@ __device__ __forceinline__ float fast_tanh(float x) {
   const float m = fabsf(x);
   // Near 0, 1 - 2 / (e^2x + 1) would lose bits.
   const float square = m * m;
-  const float near = m * (1.f + square * (-0.333333333f + square * (0.133333333f + square * (-0.053968254f + square * 0.021869489f))));
+  const float near =
+      m * (1.f + square * (-0.333333333f + square * (0.133333333f + square * (-0.053968254f + square * 0.021869489f))));
   const float far = 1.f - 2.f * fast_reciprocal(fast_exponential(2.f * m) + 1.f);
   return copysignf(m < 0.25f ? near : far, x);
 }

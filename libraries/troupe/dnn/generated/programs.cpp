@@ -5,8 +5,8 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/dnn/generated/headers.hpp>
-#include <troupe/dnn/generated/nvrtc_library.hpp>
 #include <troupe/dnn/generated/programs.hpp>
+#include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::dnn::generated {
@@ -17,7 +17,7 @@ result<std::unique_ptr<programs>> programs::open(const engine_context& context) 
                                       std::pair(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor)})
     TROUPE_TRY(cuda::done(::cuDeviceGetAttribute(to, attribute, static_cast<CUdevice>(context.device)),
                           "cuDeviceGetAttribute"));
-  TROUPE_TRY(load_nvrtc());
+  TROUPE_TRY(jit::load_nvrtc("dnn"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
   const jit::capability gpu = 10 * major + minor;
   TROUPE_TRY(jit::target_for("", gpu, with.known));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/jit/cache/builder.hpp>
 
@@ -98,6 +99,21 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   mine->outcome = std::move(same);
   mine->gave_up = gave_up;
   return std::move(*made);
+}
+
+build builder::find(const decoded_recipe& r) {
+  plan::disk_cache* const disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
+  const auto with = parts_.find(r.full, disk);
+  if (!with) return failed_with(with.error());
+  const std::string key = key_of(parts_.engine, r, *with);
+  {
+    const std::scoped_lock guard(lock_);
+    if (auto known = from_memory(key)) return *known;
+  }
+  std::string note;
+  if (disk != nullptr)
+    if (auto known = from_disk(key, note)) return *known;
+  return failed_with(error(reaction::unsupported, "jit", cat(r.full.name.str(), ": was not compiled before", as_note(note))));
 }
 
 // Precondition: lock_ is held.

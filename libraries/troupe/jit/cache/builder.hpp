@@ -42,6 +42,8 @@ class builder {
 
   /// `cancelled` is called, from several threads, to ask whether the program is no longer wanted.
   build make(const decoded_recipe& r, std::function<bool()> cancelled = {});
+  /// Returns an image that was made before, from memory or disk. Fails with `unsupported` if there is none.
+  build find(const decoded_recipe& r);
 
  private:
   struct kept {

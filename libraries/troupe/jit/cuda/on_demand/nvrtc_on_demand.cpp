@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The engine computes everything without NVRTC, so that it must load where that is not installed. The linker takes
-// these functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
+// Some engines have other ways without NVRTC, so they must load where that is not installed. The linker takes these
+// functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
 #include <nvrtc.h>
 
 #include <string>
 #include <troupe/base/library_functions.hpp>
-#include <troupe/dnn/generated/nvrtc_library.hpp>
+#include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
 
-namespace troupe::dnn::generated {
+namespace troupe::jit {
 namespace {
 
 // One thread at a time uses NVRTC here: that which opens the engine, then that which compiles.
@@ -26,24 +26,24 @@ F* function(const char* name) {
 
 }  // namespace
 
-result<void> load_nvrtc() {
+result<void> load_nvrtc(std::string_view domain) {
   const std::string& missing = library().missing();
   if (missing.empty()) return {};
-  return error(reaction::unsupported, "dnn", "NVRTC is not there: " + missing);
+  return error(reaction::unsupported, std::string(domain), "NVRTC is not there: " + missing);
 }
 
-}  // namespace troupe::dnn::generated
+}  // namespace troupe::jit
 
 #define TROUPE_FORWARD(NAME, PARAMETERS, ...)                                         \
   nvrtcResult NAME PARAMETERS {                                                       \
-    static auto* const f = troupe::dnn::generated::function<decltype(::NAME)>(#NAME); \
+    static auto* const f = troupe::jit::function<decltype(::NAME)>(#NAME); \
     return f != nullptr ? f(__VA_ARGS__) : NVRTC_ERROR_INTERNAL_ERROR;                \
   }
 
 extern "C" {
 
 const char* nvrtcGetErrorString(nvrtcResult r) {
-  static auto* const f = troupe::dnn::generated::function<decltype(::nvrtcGetErrorString)>("nvrtcGetErrorString");
+  static auto* const f = troupe::jit::function<decltype(::nvrtcGetErrorString)>("nvrtcGetErrorString");
   return f != nullptr ? f(r) : "NVRTC is not there";
 }
 TROUPE_FORWARD(nvrtcVersion, (int* major, int* minor), major, minor)

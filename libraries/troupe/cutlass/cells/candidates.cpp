@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/candidates.hpp>
+#include <troupe/cutlass/cells/hopper_plans.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+// Whether a plan has all that is wanted.
+bool has(const plan& p, const plan& wanted) noexcept {
+  const auto fits = [](auto want, auto is) { return want == decltype(want){} || want == is; };
+  return fits(wanted.family, p.family) && fits(wanted.schedule, p.schedule) && fits(wanted.raster, p.raster) &&
+         fits(wanted.swapped, p.swapped) && fits(wanted.divided, p.divided) && fits(wanted.stages, p.stages) &&
+         fits(wanted.cluster_m, p.cluster_m) && fits(wanted.cluster_n, p.cluster_n) && fits(wanted.tile_m, p.tile_m) &&
+         fits(wanted.tile_n, p.tile_n) && fits(wanted.tile_k, p.tile_k) && fits(wanted.band, p.band);
+}
+
+// How many choices differ.
+int distance(const plan& p, const plan& wanted) noexcept {
+  const auto differs = [](auto want, auto is) { return want != decltype(want){} && want != is ? 1 : 0; };
+  return 8 * differs(wanted.family, p.family) + differs(wanted.schedule, p.schedule) +
+         differs(wanted.raster, p.raster) + differs(wanted.swapped, p.swapped) + differs(wanted.divided, p.divided) +
+         differs(wanted.stages, p.stages) + differs(wanted.cluster_m, p.cluster_m) +
+         differs(wanted.cluster_n, p.cluster_n) + differs(wanted.tile_m, p.tile_m) + differs(wanted.tile_n, p.tile_n) +
+         differs(wanted.tile_k, p.tile_k) + differs(wanted.band, p.band);
+}
+
+}  // namespace
+
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
+                                              const plan& wanted) {
+  std::vector<candidate> all;
+  const std::string why_not_hopper = add_hopper_plans(f, e, on, wanted, all);
+  const auto open =
+      std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has(c.plan, wanted); });
+  if (open == all.begin()) {
+    const auto nearest = std::min_element(all.begin(), all.end(), [&](const candidate& x, const candidate& y) {
+      return distance(x.plan, wanted) < distance(y.plan, wanted);
+    });
+    return error(reaction::unsupported, "cutlass",
+                 cat("no kernel has plan = ", to_string(wanted),
+                     nearest == all.end() ? cat(": ", why_not_hopper)
+                                          : cat("; the nearest that can be is ", to_string(nearest->plan))));
+  }
+  all.erase(open, all.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const candidate& x, const candidate& y) { return x.microseconds < y.microseconds; });
+  return all;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/cutlass/cells/form.hpp>
+#include <utility>
+
+namespace troupe::cutlass {
+namespace {
+
+using epilogue::node, epilogue::op;
+
+// The largest power of two, at most 16, that divides all of these.
+std::uint8_t alignment_of(std::initializer_list<std::int64_t> all) noexcept {
+  std::uint64_t bits = 16;
+  for (const std::int64_t n : all) bits |= static_cast<std::uint64_t>(n);
+  return static_cast<std::uint8_t>(bits & (~bits + 1));
+}
+
+factor_form form_of(const factor& f, const scales& s, std::int64_t batch) noexcept {
+  const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
+  factor_form out{.type = f.type};
+  const std::int64_t between = batch == 1 ? 0 : f.batch * bytes;
+  const auto at = static_cast<std::int64_t>(f.address);
+  if (f.term == 1)
+    out.neighbours = neighbours::terms, out.alignment = alignment_of({at, f.line * bytes, between});
+  else if (f.line == 1)
+    out.neighbours = neighbours::lines, out.alignment = alignment_of({at, f.term * bytes, between});
+  else
+    out.neighbours = neighbours::none, out.alignment = static_cast<std::uint8_t>(bytes);
+  if (s.address != 0)
+    out.scale_type = s.type, out.scale_terms = static_cast<std::uint32_t>(s.terms),
+    out.scale_lines = static_cast<std::uint32_t>(s.lines);
+  return out;
+}
+
+std::int8_t way_of(const placed_matrix& m, std::int64_t along, std::int64_t across) noexcept {
+  if (along == 0) return -1;
+  if (along != 1) return 0;
+  const auto bytes = static_cast<std::int64_t>(bytes_of(m.type));
+  return static_cast<std::int8_t>(
+      alignment_of({static_cast<std::int64_t>(m.address), across * bytes, m.batch * bytes}));
+}
+
+form head_of(const problem& p) noexcept {
+  form f;
+  f.a = form_of(p.a, p.a_scales, p.batch), f.b = form_of(p.b, p.b_scales, p.batch);
+  f.d = p.d.type, f.sums = p.sums;
+  f.d_way = way_of(p.d, p.d.column, p.d.row), f.d_way_across = way_of(p.d, p.d.row, p.d.column);
+  f.paired = p.paired, f.batched = p.batch > 1;
+  f.precision = static_cast<std::uint8_t>(p.precision), f.accumulation = static_cast<std::uint8_t>(p.accumulation);
+  return f;
+}
+
+template <class T>
+void append(std::string& to, const T& x) {
+  to.append(reinterpret_cast<const char*>(&x), sizeof x);
+}
+
+// Rewrites an epilogue in the normal form.
+class normal_form {
+ public:
+  normal_form(const epilogue::tree& t, whole_form& to)
+      : from_(t.nodes()), to_(to), place_(from_.size()), uses_(from_.size()) {
+    for (const node& n : from_)
+      for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) ++uses_[n.arguments[a]];
+    if (!from_.empty()) ++uses_.back();
+  }
+  void write() {
+    for (std::size_t i = 0; i < from_.size(); ++i) {
+      const node& n = from_[i];
+      if (may_have_factor(n) && uses_[i] == 1 && has_factor_after(i)) continue;  // together with its factor
+      if (n.what == op::number && only_factors(i)) continue;
+      if (n.what == op::multiply) {
+        const auto [x, y] = std::pair{n.arguments[0], n.arguments[1]};
+        if (is_factored(x, y)) {
+          place_[i] = put_factored(from_[x], from_[y].operand);
+          continue;
+        }
+        if (is_factored(y, x)) {
+          place_[i] = put_factored(from_[y], from_[x].operand);
+          continue;
+        }
+      }
+      place_[i] = may_have_factor(n) ? put_factored(n, whole_form::one) : put(n);
+    }
+  }
+
+ private:
+  static bool may_have_factor(const node& n) noexcept {
+    return n.what == op::accumulator || n.what == op::left || n.what == op::right || n.what == op::load;
+  }
+  bool is_factored(std::size_t part, std::size_t number) const noexcept {
+    return may_have_factor(from_[part]) && uses_[part] == 1 && from_[number].what == op::number;
+  }
+  bool has_factor_after(std::size_t part) const noexcept {
+    return std::any_of(from_.begin(), from_.end(), [&](const node& n) {
+      return n.what == op::multiply && ((n.arguments[0] == part && is_factored(part, n.arguments[1])) ||
+                                        (n.arguments[1] == part && is_factored(part, n.arguments[0])));
+    });
+  }
+  // Whether a number is used for nothing else.
+  bool only_factors(std::size_t number) const noexcept {
+    if (uses_[number] == 0 || number + 1 == from_.size()) return false;
+    for (const node& n : from_)
+      for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a)
+        if (n.arguments[a] == number && !(n.what == op::multiply && is_factored(n.arguments[1 - a], number)))
+          return false;
+    return true;
+  }
+  std::uint8_t put(node n) {
+    for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) n.arguments[a] = place_[n.arguments[a]];
+    if (n.what == op::number) n.operand = put_number(n.operand);
+    to_.nodes.push_back(n);
+    return static_cast<std::uint8_t>(to_.nodes.size() - 1);
+  }
+  std::uint8_t put_number(std::uint8_t source) {
+    to_.numbers.push_back(source);
+    return static_cast<std::uint8_t>(to_.numbers.size() - 1);
+  }
+  std::uint8_t put_factored(const node& part, std::uint8_t source) {
+    const std::uint8_t x = put(part);
+    node number{.what = op::number}, product{.what = op::multiply};
+    number.operand = put_number(source);
+    to_.nodes.push_back(number);
+    product.arguments[0] = x, product.arguments[1] = static_cast<std::uint8_t>(x + 1);
+    to_.nodes.push_back(product);
+    return static_cast<std::uint8_t>(x + 2);
+  }
+
+  std::span<const node> from_;
+  whole_form& to_;
+  std::vector<std::uint8_t> place_, uses_;
+};
+
+std::size_t node_of(const epilogue::tree& t, std::size_t memory) noexcept {
+  for (std::size_t i = 0; i < t.nodes().size(); ++i)
+    if (epilogue::has_memory(t.nodes()[i].what) && t.nodes()[i].operand == memory) return i;
+  return 0;
+}
+
+}  // namespace
+
+whole_form form_of(const problem& p) {
+  whole_form out;
+  out.head = head_of(p);
+  normal_form(p.tree, out).write();
+  for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
+    out.node_of_memory.push_back(static_cast<std::uint8_t>(node_of(p.tree, i)));
+    const placed_matrix m = p.memory(i, p.tree.nodes()[out.node_of_memory.back()]);
+    out.memory.push_back({m.type, way_of(m, m.column, m.row)});
+    out.memory_across.push_back({m.type, way_of(m, m.row, m.column)});
+  }
+  out.head.nodes = static_cast<std::uint32_t>(out.nodes.size());
+  out.head.memories = static_cast<std::uint32_t>(out.memory.size());
+  out.head.numbers = static_cast<std::uint32_t>(out.numbers.size());
+  return out;
+}
+
+whole_form whole_form::swapped() const {
+  whole_form out = *this;
+  std::swap(out.head.a, out.head.b), std::swap(out.head.d_way, out.head.d_way_across);
+  std::swap(out.memory, out.memory_across);
+  return out;
+}
+
+void whole_form::write_key(std::string& to) const {
+  append(to, head);
+  to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(node));
+  for (const auto* kinds : {&memory, &memory_across})
+    for (const memory_kind& k : *kinds) append(to, k.type), append(to, k.way);
+}
+
+void write_key(std::string& to, const problem& p) {
+  append(to, head_of(p));
+  const std::span<const node> nodes = p.tree.nodes();
+  to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
+  for (const node& n : nodes) {
+    if (!epilogue::has_memory(n.what)) continue;
+    const placed_matrix m = p.memory(n.operand, n);
+    append(to, m.type), append(to, way_of(m, m.column, m.row)), append(to, way_of(m, m.row, m.column));
+  }
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/problem.hpp>
+#include <vector>
+
+namespace troupe::cutlass {
+
+/// How a factor is stored.
+enum class neighbours : std::uint8_t { terms, lines, none };
+struct factor_form {
+  dtype type{};
+  cutlass::neighbours neighbours{};
+  std::uint8_t alignment = 0;  ///< bytes, at most 16, of which each line or term of neighbours begins at a multiple
+  dtype scale_type{};
+  std::uint32_t scale_terms = 0, scale_lines = 0;  ///< of a block
+};
+
+/// What the code of a kernel depends on, but for its plan. With other extents, distances, addresses or numbers it stays
+/// the same.
+struct form {
+  factor_form a, b;
+  dtype d{}, sums{};
+  std::int8_t d_way = 0, d_way_across = 0;  ///< of neighbours in a row, and of those in a column: see memory_kind
+  std::uint8_t paired = 0, batched = 0;
+  std::uint8_t precision = 0, accumulation = 0;
+  std::uint32_t numbers = 0;
+  std::uint32_t nodes = 0, memories = 0;
+  friend bool operator==(const form&, const form&) = default;
+};
+static_assert(sizeof(factor_form) == 12 && std::has_unique_object_representations_v<form>);
+
+/// A form with its epilogue. The epilogue is in a normal form: each part of the product, and each matrix that is
+/// loaded, has a factor, which is 1 if none was given, so that another factor needs no other kernel.
+struct whole_form {
+  form head;
+  std::vector<epilogue::node> nodes;
+  std::vector<memory_kind> memory, memory_across;
+  /// Where each number comes from: an index among those of the request; `one`: it is 1.
+  static constexpr std::uint8_t one = 0xff;
+  std::vector<std::uint8_t> numbers;
+  /// The node that each operand in memory belongs to, among the request's.
+  std::vector<std::uint8_t> node_of_memory;
+
+  /// The same as the transpose: see problem::swapped.
+  whole_form swapped() const;
+  /// Appends all that the code depends on.
+  void write_key(std::string& to) const;
+};
+
+whole_form form_of(const problem& p);
+/// Appends what `form_of` depends on, quickly.
+void write_key(std::string& to, const problem& p);
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/hopper_plans.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+// What the cost model was fitted with, on an H100: see docs/measurements.md.
+constexpr double launch_us = 3.0;             // of a kernel with one tile that has one stage
+constexpr double cache_bytes_per_cycle = 46;  // that a multiprocessor gets from the second cache
+constexpr double memory_share = 0.85;         // of the memory's bandwidth
+constexpr double clock_share = 0.88;          // of the highest clock, under load
+
+struct shape {
+  int tile_m, tile_n, stages;
+  schedule how;
+  double efficiency;  // of the tensor cores, within a tile
+};
+constexpr shape shapes[] = {
+    {128, 256, 4, schedule::cooperative, 1.0},  {128, 192, 4, schedule::cooperative, 0.95},
+    {128, 128, 6, schedule::cooperative, 0.85}, {128, 128, 6, schedule::ping_pong, 0.90},
+    {64, 256, 4, schedule::ping_pong, 0.82},    {64, 192, 5, schedule::ping_pong, 0.80},
+    {64, 128, 7, schedule::ping_pong, 0.75},    {64, 64, 8, schedule::ping_pong, 0.55},
+    {64, 32, 8, schedule::ping_pong, 0.35},     {64, 16, 8, schedule::ping_pong, 0.20},
+    {128, 64, 8, schedule::cooperative, 0.6},   {128, 224, 4, schedule::cooperative, 0.95},
+    {128, 160, 5, schedule::cooperative, 0.9},  {128, 96, 6, schedule::cooperative, 0.75},
+};
+
+bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+
+std::string why_not(const whole_form& f, const chip& on) {
+  const factor_form &a = f.head.a, &b = f.head.b;
+  if (on.capability != 90)
+    return cat("the template for Hopper needs a GPU of capability 9.0, not ", on.capability / 10, ".",
+               on.capability % 10);
+  const bool halves = a.type == b.type && (a.type == dtype::f16 || a.type == dtype::bf16);
+  const bool tf32 =
+      a.type == dtype::f32 && b.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::tf32);
+  const bool eights = (is_float8(a.type) && is_float8(b.type)) || (a.type == dtype::i8 && b.type == dtype::i8);
+  if (!halves && !tf32 && !eights)
+    return cat("the template for Hopper does not multiply ", to_string(a.type), " and ", to_string(b.type));
+  for (const factor_form* x : {&a, &b}) {
+    if (x->alignment < 16) return "the template for Hopper needs lines that begin at multiples of 16 bytes";
+    if (x->neighbours != neighbours::terms && !halves)
+      return "the template for Hopper needs terms that are neighbours, for elements other than f16 and bf16";
+    if (x->scale_type != dtype{} && (!is_float8(x->type) || x->scale_terms % 128 != 0))
+      return "the template for Hopper takes scales of blocks of a multiple of 128 terms, of 8-bit floats";
+  }
+  return {};
+}
+
+bool needs_staging(const whole_form& f) noexcept {
+  if (f.head.paired || bytes_of(f.head.d) != 2 || f.head.d_way < 16) return true;
+  return std::any_of(f.nodes.begin(), f.nodes.end(), [](const epilogue::node& n) {
+    return n.what == epilogue::op::load || n.what == epilogue::op::store || n.what == epilogue::op::reduce;
+  });
+}
+
+int promotion_of(const whole_form& f) noexcept {
+  const bool scaled = f.head.a.scale_type != dtype{} || f.head.b.scale_type != dtype{};
+  const bool precise =
+      is_float8(f.head.a.type) && f.head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
+  return scaled || precise ? 4 : 0;
+}
+
+double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
+
+// The cost model.
+void estimate(candidate& c, const whole_form& f, const extents& e, const chip& on, double efficiency) {
+  const plan& p = c.plan;
+  const double pair = f.head.paired ? 2 : 1;
+  const auto up = [](double x, double y) { return std::ceil(x / y); };
+  const double cluster = p.cluster_m * p.cluster_n;
+  const double clusters = std::floor(on.multiprocessors / cluster);
+  const double supers = up(up(static_cast<double>(e.m), p.tile_m), p.cluster_m) *
+                        up(up(static_cast<double>(e.n), p.tile_n / pair), p.cluster_n) * static_cast<double>(e.batch);
+  const double steps = std::max(1.0, up(static_cast<double>(e.k), p.tile_k));
+  const double bytes =
+      128.0 * (static_cast<double>(p.tile_m) / p.cluster_n + static_cast<double>(p.tile_n) / p.cluster_m);
+  const double of_products = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(f.head.a.type) / efficiency;
+  const double cycles = std::max(of_products, bytes / cache_bytes_per_cycle);
+  const double clock = on.gigahertz * clock_share * 1e3;  // cycles in a microsecond
+  const double write = (p.tile_m * p.tile_n / 32768.0) * 1600;
+  const double waves =
+      p.divided == decision::yes ? std::max(supers / clusters, 1 / steps) : std::ceil(supers / clusters);
+  const double rounds =
+      p.schedule == schedule::ping_pong ? cycles * steps * waves + write : (cycles * steps + write) * waves;
+  const double collecting = p.divided == decision::yes ? 2.0 + 2.0 * p.tile_m * p.tile_n / 32768.0 : 0;
+  const double memory =
+      (static_cast<double>(e.m) * static_cast<double>(e.k) * static_cast<double>(bytes_of(f.head.a.type)) +
+       static_cast<double>(e.n) * pair * static_cast<double>(e.k) * static_cast<double>(bytes_of(f.head.b.type)) +
+       static_cast<double>(e.m) * static_cast<double>(e.n) * static_cast<double>(bytes_of(f.head.d))) *
+      static_cast<double>(e.batch) / (on.memory_bytes_per_ns * memory_share * 1e3);
+  const double busy = std::min(1.0, supers * cluster / on.multiprocessors);
+  c.efficiency = supers / clusters / waves;
+  c.microseconds =
+      launch_us + (cluster > 1 ? 1.0 : 0.0) + collecting + std::max(rounds / clock, memory / std::min(1.0, busy * 1.6));
+}
+
+}  // namespace
+
+hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
+  hopper_cell c;
+  c.first = f.head.a.type, c.second = f.head.b.type, c.result = f.head.d;
+  c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
+  c.ping_pong = p.schedule == schedule::ping_pong, c.along_n = p.raster == raster::along_rows;
+  c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
+  c.divides = p.divided == decision::yes, c.staged = needs_staging(f), c.promoted = promotion_of(f);
+  c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
+  c.scale_for_each_column =
+      f.head.b.scale_type != dtype{} && f.head.b.scale_lines % static_cast<unsigned>(p.tile_n) != 0;
+  c.result_way = f.head.d_way;
+  return c;
+}
+
+std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                             std::vector<candidate>& to) {
+  if (std::string reason = why_not(f, on); !reason.empty()) return reason;
+  const whole_form across = f.swapped();
+  const std::size_t before = to.size();
+  for (const bool swapped : {false, true}) {
+    if (swapped && f.head.paired) continue;  // pairs lie in a row of the kernel
+    // Rows of D are written as such; its columns, if those are neighbours.
+    if (wanted.swapped == decision::any && swapped != (f.head.d_way <= 0 && f.head.d_way_across > 0)) continue;
+    const whole_form& seen = swapped ? across : f;
+    const extents in = swapped ? extents{e.n, e.m, e.k, e.batch} : e;
+    for (const shape& s : shapes)
+      for (const int cluster_m : {1, 2})
+        for (const int cluster_n : {1, 2})
+          for (const bool divided : {false, true}) {
+            if (cluster_m * cluster_n > 2 || (divided && (f.head.batched || cluster_m * cluster_n > 1))) continue;
+            candidate c;
+            plan& p = c.plan;
+            p.family = family::hopper, p.schedule = s.how, p.swapped = swapped ? decision::yes : decision::no;
+            p.divided = divided ? decision::yes : decision::no;
+            p.raster = in.m >= in.n ? raster::along_columns : raster::along_rows;
+            if (wanted.raster != raster::any) p.raster = wanted.raster;
+            p.stages = wanted.stages != 0 ? wanted.stages : static_cast<std::uint8_t>(s.stages);
+            p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
+            p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
+            p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(f.head.a.type));
+            p.band = wanted.band != 0
+                         ? wanted.band
+                         : static_cast<std::uint16_t>(16 / (p.raster == raster::along_columns ? cluster_m : cluster_n));
+            const hopper_cell cell = hopper_cell_of(seen, p);
+            if (!can_be(cell, f.head.paired, on.shared_bytes)) continue;
+            // With one wave of full tiles there is nothing to divide.
+            estimate(c, seen, in, on, s.efficiency);
+            if (divided && wanted.divided != decision::yes && c.efficiency > 0.9) continue;
+            to.push_back(c);
+          }
+  }
+  return to.size() == before ? "no tile of the template for Hopper fits the shared memory" : "";
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/cells/candidates.hpp>
+#include <troupe/cutlass/cells/hopper_cell.hpp>
+
+namespace troupe::cutlass {
+
+/// Adds the plans of our template for Hopper. Returns why there are none, or "".
+std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                             std::vector<candidate>& to);
+
+/// What the template is told for a plan. `f` is the form as the kernel sees it: swapped, if the plan is.
+hopper_cell hopper_cell_of(const whole_form& f, const plan& p);
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda/embedded.hpp>
+#include <troupe/cutlass/cells/recipe.hpp>
+#include <utility>
+#include <vector>
+
+#define HEADER(IDENTIFIER, FOLDER, NAME) \
+  TROUPE_EMBEDDED_TEXT(troupe_cutlass_header_##IDENTIFIER, TROUPE_SOURCES "/" FOLDER "/" NAME);
+#include "header_list.inc"
+#undef HEADER
+TROUPE_EMBEDDED_TEXT(troupe_cutlass_standard, TROUPE_SOURCES "/libraries/troupe/cutlass/templates/standard.inc");
+
+namespace troupe::cutlass {
+
+jit::recipe recipe_of(const std::string& source, const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> headers{
+#define HEADER(IDENTIFIER, FOLDER, NAME) {NAME, troupe_cutlass_header_##IDENTIFIER},
+#include "header_list.inc"
+#undef HEADER
+  };
+  // What C++'s headers would have.
+  for (const char* const header :
+       {"cmath", "cstddef", "cstdint", "iterator", "limits", "span", "string_view", "type_traits"})
+    headers.emplace_back(header, troupe_cutlass_standard);
+  jit::recipe r{.source = source, .name = name};
+  r.headers = jit::named_texts(std::move(headers));
+  r.kernels = {"troupe_cell"};
+  return r;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstring>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/recipe.hpp>
+#include <troupe/cutlass/cuda/cell_store.hpp>
+#include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
+#include <troupe/jit/recipe_codec.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const chip& on) {
+  TROUPE_TRY(jit::load_nvrtc("cutlass"));
+  auto with = TROUPE_TRY(jit::nvrtc::find());
+  TROUPE_TRY(jit::target_for("", on.capability, with.known));
+  return std::make_unique<jit::nvrtc_builder>(std::move(with), on.capability);
+}
+
+}  // namespace
+
+result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& context, const chip& on) {
+  std::unique_ptr<cell_store> out(new cell_store(context, on));
+  if (auto found = find_compiler(on))
+    out->builder_ = std::move(*found);
+  else
+    out->why_no_compiler_ = found.error().text();
+  return out;
+}
+
+std::string cell_store::notes() const {
+  return builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_;
+}
+
+result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
+  // Whoever may not compile must not be answered by its own failure later on.
+  if (how == compiling::forbidden) {
+    auto known = cells_.get(t.source, [&]() -> result<std::shared_ptr<cell>> {
+      auto made = make(t, how);
+      if (!made) return error::retry_later("cutlass", 0, made.error().text());
+      return made;
+    });
+    if (!known) return error(reaction::unsupported, "cutlass", known.error().text());
+    return known;
+  }
+  return cells_.get(t.source, [&] { return make(t, how); });
+}
+
+result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how) {
+  if (builder_ == nullptr)
+    return error(reaction::unsupported, "cutlass",
+                 cat("there is no kernel ", t.name, ", and no compiler: ", why_no_compiler_,
+                     "; install NVRTC, or build the engine with this kernel"));
+  const std::string encoded = jit::encode(recipe_of(t.source, t.name));
+  const auto recipe = jit::decode(encoded);
+  if (!recipe) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
+  const auto begun = std::chrono::steady_clock::now();
+  const jit::build built =
+      how == compiling::forbidden ? builder_->images().find(*recipe) : builder_->images().make(*recipe);
+  if (built.failed) {
+    if (how == compiling::forbidden)
+      return error(reaction::unsupported, "cutlass",
+                   cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before"));
+    return *built.failed;
+  }
+  auto out = std::make_shared<cell>();
+  out->compile_seconds = std::chrono::duration<float>(std::chrono::steady_clock::now() - begun).count();
+  out->source = built.source == kernel::image_source::disk ? kernel_source::disk : kernel_source::compiled;
+  TROUPE_TRY(load(*built.image, t, *out));
+  return out;
+}
+
+result<void> cell_store::load(const std::string& image, const cell_text& t, cell& to) const {
+  using cuda::done;
+  CUlibrary library = nullptr;
+  TROUPE_TRY(done(::cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+                  "cuLibraryLoadData of a kernel of cutlass"));
+  to.library.reset(library);
+  CUdeviceptr layout_at = 0;
+  std::size_t layout_bytes = 0;
+  unsigned layout[4] = {};
+  TROUPE_TRY(done(::cuLibraryGetGlobal(&layout_at, &layout_bytes, library, "troupe_layout"), "cuLibraryGetGlobal"));
+  if (layout_bytes == sizeof layout) TROUPE_TRY(done(::cuMemcpyDtoH(layout, layout_at, sizeof layout), "cuMemcpyDtoH"));
+  if (layout[0] != t.argument_bytes || layout[1] != t.fixed_bytes)
+    return error(reaction::unsupported, "cutlass",
+                 cat(t.name, " believes that its parameters have ", layout[0], " bytes, ", layout[1],
+                     " of them fixed; the engine has ", t.argument_bytes, " and ", t.fixed_bytes,
+                     ": the compilers disagree about types"));
+  to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3], to.argument_bytes = t.argument_bytes;
+  TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, "troupe_cell"), "cuLibraryGetKernel"));
+  if (::cuLibraryGetKernel(&to.combine, library, "troupe_combine") != CUDA_SUCCESS) to.combine = nullptr;
+  CUfunction loaded = nullptr;
+  TROUPE_TRY(done(::cuKernelGetFunction(&loaded, to.kernel), "cuKernelGetFunction"));
+  const auto device = static_cast<CUdevice>(context_.device);
+  TROUPE_TRY(done(::cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(to.shared_bytes), to.kernel, device),
+                  "cuKernelSetAttribute"));
+  int each = 0;
+  TROUPE_TRY(
+      done(::cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, loaded, static_cast<int>(t.threads), to.shared_bytes),
+           "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
+  to.blocks = each * chip_.multiprocessors;
+  if (t.cluster > 1) {
+    CUlaunchConfig launch{};
+    launch.gridDimX = static_cast<unsigned>(chip_.multiprocessors) / t.cluster * t.cluster;
+    launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+    launch.blockDimX = t.threads, launch.sharedMemBytes = to.shared_bytes;
+    CUlaunchAttribute shape{};
+    shape.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    shape.value.clusterDim = {t.cluster, 1, 1};
+    launch.attrs = &shape, launch.numAttrs = 1;
+    int clusters = 0;
+    TROUPE_TRY(done(::cuOccupancyMaxActiveClusters(&clusters, loaded, &launch), "cuOccupancyMaxActiveClusters"));
+    to.blocks = clusters * static_cast<int>(t.cluster);
+  }
+  if (to.blocks == 0) return error(reaction::unsupported, "cutlass", cat("the GPU cannot hold a block of ", t.name));
+  return {};
+}
+
+}  // namespace troupe::cutlass

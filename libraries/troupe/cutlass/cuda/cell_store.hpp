@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/cutlass/cells/chip.hpp>
+#include <troupe/cutlass/options.hpp>
+#include <troupe/cutlass/prepare.hpp>
+#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/plan/cache.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::cutlass {
+
+/// A kernel's text and how it is launched.
+struct cell_text {
+  std::string name;    ///< for messages: "cutlass.hopper 128x256x64 …"
+  std::string source;  ///< which is its key, too
+  unsigned threads = 0, cluster = 1;
+  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
+};
+
+/// A kernel on the GPU.
+struct cell {
+  cuda::code_library library;
+  CUkernel kernel = nullptr;
+  CUkernel combine = nullptr;  ///< what makes results of partial reductions, if there are any
+  unsigned threads = 0, cluster = 1, shared_bytes = 0;
+  std::size_t argument_bytes = 0;
+  int blocks = 0;  ///< that the GPU can hold at a time
+  kernel_source source = kernel_source::none;
+  float compile_seconds = 0;
+};
+
+/// The kernels of an engine: in memory, on disk, or compiled by NVRTC. Thread-safe.
+class cell_store {
+ public:
+  static result<std::unique_ptr<cell_store>> open(const engine_context& context, const chip& on);
+
+  /// Returns the kernel. If it has to be compiled, that takes about a second.
+  result<std::shared_ptr<cell>> get(const cell_text& t, compiling how);
+  troupe::plan::statistics count(bool anew) { return anew ? cells_.count_anew() : cells_.count(); }
+  std::string notes() const;
+
+ private:
+  cell_store(const engine_context& context, const chip& on) : context_(context), chip_(on) {}
+  result<std::shared_ptr<cell>> make(const cell_text& t, compiling how);
+  result<void> load(const std::string& image, const cell_text& t, cell& to) const;
+
+  const engine_context context_;
+  const chip chip_;
+  std::unique_ptr<jit::nvrtc_builder> builder_;
+  std::string why_no_compiler_;
+  // Graphs may hold kernels, and a kernel may be running: what is dropped from the cache stays loaded as long as a
+  // route has it, and is unloaded when the GPU is idle.
+  troupe::plan::cache<cell> cells_{{.most = 1024, .before_drop = [] { (void)::cuCtxSynchronize(); }}};
+};
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <troupe/cuda/per_lane.hpp>
+#include <troupe/cutlass/cuda/route.hpp>
+#include <troupe/cutlass/cutlass.hpp>
+#include <troupe/plan/disk_cache.hpp>
+#include <troupe/plan/remarks.hpp>
+
+namespace troupe::cutlass {
+
+/// The CUDA engine of cutlass: kernels that are written for a problem, compiled, kept and launched.
+class cuda_engine {
+ public:
+  static constexpr bool recordable = true;
+  static result<std::unique_ptr<cuda_engine>> make(const engine_context& context);
+  std::string notes() const;
+
+  result<void> run(const gemm& r, call& c);
+  result<plan_info> run(const prepare& r, call& c);
+  result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
+  /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
+  bool ready(const gemm& r);
+
+ private:
+  cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on, const engine_context& context);
+  result<std::shared_ptr<route>> make_route(const problem& p, const plan& wanted, compiling how);
+
+  std::unique_ptr<cell_store> cells_;
+  cuda::per_lane<lane> lanes_;
+  const chip chip_;
+  troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
+  troupe::plan::remarks remarks_;
+  troupe::plan::cache<route> routes_{{.most = 4096}};
+  std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
+};
+
+}  // namespace troupe::cutlass

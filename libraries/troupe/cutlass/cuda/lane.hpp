@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/cuda/scratch.hpp>
+#include <troupe/cutlass/templates/arguments.hpp>
+#include <troupe/worker/engine.hpp>
+#include <vector>
+
+namespace troupe::cutlass {
+
+struct route;
+
+/// A matrix as the tensor memory accelerator is told of it. Numbers without padding.
+struct map_form {
+  std::uint64_t address = 0, inner = 0, outer = 0, batch = 0;  ///< extents in elements
+  std::uint64_t outer_stride = 0, batch_stride = 0;            ///< in bytes
+  std::uint32_t inner_box = 0, outer_box = 0, type = 0, swizzle = 0;
+};
+
+/// The state of one lane of the worker. Used by one thread at a time.
+class lane {
+ public:
+  static result<std::unique_ptr<lane>> make() { return std::make_unique<lane>(); }
+  result<void> use(const call&) noexcept { return {}; }
+  cuda::kept_scratch& scratch() noexcept { return scratch_; }
+
+  /// Writes the descriptor, which the lane keeps: requests often have the same operands.
+  result<void> map(const map_form& m, kernels::tensor_map& to);
+
+  /// Returns counters that are 0, and that kernels leave so.
+  result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
+  /// Returns the call's stream. The lanes of helpers have none: they get one of their own, which is nobody's to wait
+  /// for.
+  result<CUstream> stream_of(const call& c);
+  /// What a graph refers to is never unloaded.
+  void keep(std::shared_ptr<const route> r) {
+    if (kept_.empty() || kept_.back() != r) kept_.push_back(std::move(r));
+  }
+
+  /// The last request's route and its key: the next request often has the same.
+  std::string last_key, next_key;
+  std::shared_ptr<const route> last_route;
+  std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
+
+ private:
+  static constexpr std::size_t most_maps = 64;
+  struct known_map {
+    map_form form;
+    kernels::tensor_map map;
+  };
+  cuda::kept_scratch scratch_;
+  std::array<known_map, most_maps> maps_{};
+  cuda::stream own_;
+  cuda::device_memory arrivals_;
+  std::uint32_t arrivals_count_ = 0;
+  std::vector<std::shared_ptr<const route>> kept_;
+};
+
+}  // namespace troupe::cutlass

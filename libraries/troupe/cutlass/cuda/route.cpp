@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cutlass/cells/hopper_plans.hpp>
+#include <troupe/cutlass/cuda/route.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+constexpr std::size_t most_argument_bytes = 4096;
+
+std::size_t number_bytes(const whole_form& f) noexcept {
+  return f.head.sums == dtype::f32 ? sizeof(float) : sizeof(double);
+}
+
+std::size_t argument_bytes_of(const whole_form& f) noexcept {
+  const std::size_t memory = std::max<std::size_t>(1, f.head.memories),
+                    numbers = std::max<std::size_t>(1, f.head.numbers);
+  const std::size_t all = sizeof(kernels::fixed_part) + memory * sizeof(kernels::place) + numbers * number_bytes(f);
+  return (all + alignof(kernels::fixed_part) - 1) / alignof(kernels::fixed_part) * alignof(kernels::fixed_part);
+}
+
+std::string tail_of(const whole_form& f, bool transposed) {
+  return functor_text(f.nodes, f.memory, f.numbers.size(), f.head.sums == dtype::f32 ? dtype::f32 : dtype::f64,
+                      transposed);
+}
+
+CUtensorMapDataType map_type(dtype t) noexcept {
+  switch (t) {
+    case dtype::f16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case dtype::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case dtype::f32:
+      return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    default:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+}
+
+// Terms or lines that are neighbours are the inner index.
+map_form map_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch, int lines_of_piece,
+                int depth) {
+  const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
+  const bool by_lines = f.term != 1;
+  map_form m;
+  m.inner = static_cast<std::uint64_t>(by_lines ? lines : terms),
+  m.outer = static_cast<std::uint64_t>(by_lines ? terms : lines);
+  m.batch = static_cast<std::uint64_t>(f.batch == 0 ? 1 : batch);
+  // A single line can have any distance.
+  const std::int64_t stride = std::max<std::int64_t>((by_lines ? f.term : f.line) * bytes, 16);
+  m.outer_stride = static_cast<std::uint64_t>(stride);
+  m.batch_stride = static_cast<std::uint64_t>(f.batch == 0 ? stride : f.batch * bytes);
+  m.inner_box = static_cast<std::uint32_t>(128 / bytes),
+  m.outer_box = static_cast<std::uint32_t>(by_lines ? depth : lines_of_piece);
+  m.type = map_type(f.type), m.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+  return m;
+}
+
+// Blocks, tiles and memory of a plan of the template for Hopper.
+void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& way) {
+  const auto up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y * y; };
+  const auto parts = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
+  const std::int64_t columns = chosen.tile_n / (p.paired ? 2 : 1);
+  const std::int64_t cluster = kernel.cluster;
+  way.tiles_m = static_cast<int>(up(parts(p.m, chosen.tile_m), chosen.cluster_m));
+  way.tiles_n = static_cast<int>(up(parts(p.n, columns), chosen.cluster_n));
+  way.band = chosen.band;
+  const std::int64_t supers = static_cast<std::int64_t>(way.tiles_m) * way.tiles_n / cluster * p.batch;
+  std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
+  if (chosen.divided == decision::yes) {
+    constexpr std::int64_t fewest_steps = 4;  // of a part
+    const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
+    const std::int64_t whole = supers >= 2 * clusters ? (supers / clusters - 1) * clusters : 0, rest = supers - whole;
+    clusters = std::clamp<std::int64_t>(rest * steps / fewest_steps, 1, clusters);
+    way.whole_tiles = static_cast<int>(whole);
+    way.parts = static_cast<int>(parts(steps, std::max<std::int64_t>(1, rest * steps / clusters)) + 1);
+    way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
+    way.sums_bytes =
+        static_cast<std::uint64_t>(rest * cluster * way.parts) * chosen.tile_m * chosen.tile_n * sizeof(float);
+  } else {
+    clusters = std::min(clusters, supers);
+    way.whole_tiles = static_cast<int>(supers);
+  }
+  way.blocks = static_cast<unsigned>(clusters * cluster);
+}
+
+kernels::factor written(const factor& f) noexcept { return {f.address, f.line, f.term, f.batch}; }
+kernels::block_scales written(const scales& s) noexcept {
+  return {s.address, s.line, s.term, s.batch, static_cast<int>(s.lines), static_cast<int>(s.terms)};
+}
+kernels::place written(const placed_matrix& m) noexcept { return {m.address, m.row, m.column, m.batch}; }
+
+template <class N>
+void write_numbers(std::byte* to, const problem& p, const whole_form& f) noexcept {
+  for (const std::uint8_t source : f.numbers) {
+    const N x = source == whole_form::one ? N(1) : static_cast<N>(p.tree.numbers()[source]);
+    std::memcpy(to, &x, sizeof x);
+    to += sizeof x;
+  }
+}
+
+}  // namespace
+
+result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c, const chip&,
+                                        cell_store& cells, compiling how) {
+  auto out = std::make_shared<route>();
+  out->swapped = c.plan.swapped == decision::yes;
+  out->form = out->swapped ? f.swapped() : f;
+  const problem p = out->swapped ? asked.swapped() : asked;
+  const hopper_cell h = hopper_cell_of(out->form, c.plan);
+  cell_text text{.name = "cutlass." + to_string(c.plan), .source = text_of(h, tail_of(out->form, out->swapped))};
+  text.threads = 384, text.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n);
+  text.argument_bytes = argument_bytes_of(out->form), text.fixed_bytes = sizeof(kernels::fixed_part);
+  if (text.argument_bytes > most_argument_bytes)
+    return error(reaction::unsupported, "cutlass",
+                 cat("the epilogue's operands need ", text.argument_bytes, " bytes of parameters; at most ",
+                     most_argument_bytes, " can be passed: use fewer"));
+  out->kernel = TROUPE_TRY(cells.get(text, how));
+  lay_out(p, c.plan, *out->kernel, *out);
+  out->maps[0] = map_of(p.a, p.m, p.k, p.batch, h.tile_m / h.cluster_n, c.plan.tile_k);
+  out->maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, h.tile_n / std::max(h.cluster_m, p.paired ? 2 : 1),
+                        c.plan.tile_k);
+  if (h.staged)
+    out->maps[2].type = route::no_map;
+  else
+    out->maps[2] = map_of({0, p.d.type, p.d.row, 1, p.d.batch}, p.m, p.n, p.batch, 64, 0);
+  out->info.plan = c.plan;
+  out->info.expected_microseconds = static_cast<float>(c.microseconds);
+  out->info.kernel = out->kernel->source, out->info.compile_seconds = out->kernel->compile_seconds;
+  out->info.workspace = out->scratch_bytes();
+  return out;
+}
+
+result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
+                     bool overlaps, CUstream stream) {
+  const problem p = way.swapped ? asked.swapped() : asked;
+  alignas(64) std::byte arguments[most_argument_bytes];
+  kernels::fixed_part f;
+  const std::uint64_t addresses[3] = {p.a.address, p.b.address, p.d.address};
+  kernels::tensor_map* const maps[3] = {&f.first_map, &f.second_map, &f.result_map};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (way.maps[i].type == route::no_map) continue;
+    map_form m = way.maps[i];
+    m.address = addresses[i];
+    TROUPE_TRY(on.map(m, *maps[i]));
+  }
+  f.first = written(p.a), f.second = written(p.b), f.result = written(p.d);
+  f.first_scales = written(p.a_scales), f.second_scales = written(p.b_scales);
+  f.m = static_cast<int>(p.m), f.n = static_cast<int>(p.n), f.k = static_cast<int>(p.k),
+  f.batch = static_cast<int>(p.batch);
+  f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.whole_tiles = way.whole_tiles,
+  f.parts = way.parts;
+  f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.unused = 0;
+  std::memcpy(arguments, &f, sizeof f);
+  std::byte* at = arguments + sizeof f;
+  for (std::size_t i = 0; i < way.form.memory.size(); ++i) {
+    const kernels::place m = written(p.memory(i, p.tree.nodes()[way.form.node_of_memory[i]]));
+    std::memcpy(at, &m, sizeof m);
+    at += sizeof m;
+  }
+  if (way.form.memory.empty()) at += sizeof(kernels::place);
+  if (way.form.head.sums == dtype::f32)
+    write_numbers<float>(at, p, way.form);
+  else
+    write_numbers<double>(at, p, way.form);
+  void* parameters[] = {arguments};
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig launch{};
+  launch.gridDimX = way.blocks, launch.gridDimY = launch.gridDimZ = 1;
+  launch.blockDimX = way.kernel->threads, launch.blockDimY = launch.blockDimZ = 1;
+  launch.sharedMemBytes = way.kernel->shared_bytes, launch.hStream = stream;
+  launch.attrs = &attribute, launch.numAttrs = overlaps ? 1 : 0;
+  return cuda::done_on(
+      stream, "cutlass", "cuLaunchKernelEx",
+      ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr));
+}
+
+}  // namespace troupe::cutlass

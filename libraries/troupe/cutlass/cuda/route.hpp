@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <functional>
+#include <troupe/cuda/scratch.hpp>
+#include <troupe/cutlass/cells/candidates.hpp>
+#include <troupe/cutlass/cuda/cell_store.hpp>
+#include <troupe/cutlass/cuda/lane.hpp>
+
+namespace troupe::cutlass {
+
+/// How products of one form and one size are computed.
+struct route {
+  plan_info info;
+  whole_form form;  ///< as the kernel sees it
+  std::shared_ptr<const cell> kernel;
+  bool swapped = false;
+  std::array<map_form, 3> maps{};  ///< of the factors and the result, but for addresses; none if the type is `no_map`
+  static constexpr std::uint32_t no_map = ~0u;
+  unsigned blocks = 0;
+  int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1;
+  std::uint64_t sums_bytes = 0, reduction_bytes = 0;
+  std::uint32_t arrivals = 0;  ///< counters of divided tiles
+  std::string log;
+
+  std::uint64_t scratch_bytes() const noexcept { return sums_bytes + reduction_bytes; }
+};
+
+/// Makes the route of a plan: writes or finds its kernel.
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip& on,
+                                        cell_store& cells, compiling how);
+
+/// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0.
+result<void> enqueue(const problem& p, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
+                     bool overlaps, CUstream stream);
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/async/accepted.hpp>
+#include <troupe/base/list.hpp>
+#include <troupe/cutlass/options.hpp>
+#include <troupe/cutlass/plan.hpp>
+#include <troupe/epilogue/expression.hpp>
+#include <troupe/request/any_operand.hpp>
+#include <troupe/request/for_device.hpp>
+#include <troupe/request/request.hpp>
+
+/// Products of matrices by kernels that are compiled for the problem.
+namespace troupe::cutlass {
+
+inline const epilogue::expression product_as_it_is = epilogue::product_part{epilogue::op::accumulator};
+
+/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one index more, first, and an A
+/// or B without it is the same for each product. Elements may lie at any distances.
+///
+/// A and B have elements of one type, f32, f64, f16, bf16 or i8; or each f8e4m3 or f8e5m2; or one has f16 or bf16 and
+/// the other i8, f8e4m3, f8e5m2 or f4e2m1x2, which is widened to the first. Products are summed in f32, those of f64 in
+/// f64 and those of i8 in i32. D has any type of real numbers.
+struct gemm {
+  in_any a, b;
+  out_any d;
+  epilogue::expression epilogue = product_as_it_is;
+  /// A scale for each block of a factor's elements: of `block` terms, which the extents say, and of one line or
+  /// `block` lines. See docs/cutlass.md.
+  std::optional<in_any> a_scales = {}, b_scales = {};
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  using reply = void;
+  TROUPE_REQUEST("cutlass.gemm", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
+                 workspace)
+  void check(checker&) const;
+};
+
+/// Options of `multiply`: fields of the request.
+struct gemm_options {
+  std::optional<in_any> a_scales = {}, b_scales = {};
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;
+};
+/// D = epilogue(A * B), of views of matrices or of tensors with three indexes.
+///   cutlass::multiply(gpu, d, a, b, gelu(epilogue::acc + epilogue::row(bias)));
+template <std::same_as<device> Device>
+accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
+                  const epilogue::expression& e = product_as_it_is, const gemm_options& o = {},
+                  const call_options_of<Device>& how = {}) {
+  return gpu.tell(
+      gemm{a, b, d, e, o.a_scales, o.b_scales, o.precision, o.accumulation, o.compiling, o.plan, o.workspace}, how);
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <troupe/matmul/options.hpp>
+
+namespace troupe::cutlass {
+
+using matmul::accumulation;
+using matmul::any_amount;
+
+/// How products of f32 are multiplied. An engine may be more precise: the host engine always is.
+enum class precision : std::uint8_t {
+  exact = 0,  ///< as f32
+  tf32 = 1,   ///< factors rounded to 10 bits of mantissa
+};
+constexpr bool is_known(precision p) noexcept { return p <= precision::tf32; }
+constexpr std::string_view to_string(precision p) noexcept {
+  return !is_known(p) ? "unknown" : p == precision::exact ? "exact" : "tf32";
+}
+
+/// Whether a request may wait for the compiler.
+enum class compiling : std::uint8_t {
+  allowed = 0,    ///< if no kernel is there for its kind of problem
+  forbidden = 1,  ///< it fails instead, with an error that names the kernel
+};
+constexpr bool is_known(compiling c) noexcept { return c <= compiling::forbidden; }
+constexpr std::string_view to_string(compiling c) noexcept {
+  return !is_known(c) ? "unknown" : c == compiling::allowed ? "allowed" : "forbidden";
+}
+
+}  // namespace troupe::cutlass

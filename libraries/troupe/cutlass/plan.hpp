@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+/// How the kernel of a product is built and launched.
+namespace troupe::cutlass {
+
+/// The template that a kernel is made of.
+enum class family : std::uint8_t {
+  any = 0,
+  hopper = 1,  ///< our own for sm_90a: wgmma and the tensor memory accelerator
+  ampere = 2,  ///< our own for sm_80 and everything newer: mma.sync, or ordinary arithmetic
+  vendor = 3,  ///< NVIDIA's CUTLASS, compiled ahead where its headers were found
+};
+/// What the warps of a block share.
+enum class schedule : std::uint8_t {
+  any = 0,
+  cooperative = 1,  ///< one tile
+  ping_pong = 2,    ///< nothing: each group has a tile, and one stores while the other multiplies
+};
+/// Along which side of the result a band of tiles is walked.
+enum class raster : std::uint8_t { any = 0, along_columns = 1, along_rows = 2 };
+/// A yes or no that may be left to the library.
+enum class decision : std::uint8_t { any = 0, no = 1, yes = 2 };
+
+constexpr std::string_view to_string(family f) noexcept {
+  constexpr std::string_view names[] = {"any", "hopper", "ampere", "vendor"};
+  return f <= family::vendor ? names[static_cast<std::uint8_t>(f)] : "unknown";
+}
+constexpr std::string_view to_string(schedule s) noexcept {
+  constexpr std::string_view names[] = {"any", "cooperative", "ping_pong"};
+  return s <= schedule::ping_pong ? names[static_cast<std::uint8_t>(s)] : "unknown";
+}
+constexpr std::string_view to_string(raster r) noexcept {
+  constexpr std::string_view names[] = {"any", "along_columns", "along_rows"};
+  return r <= raster::along_rows ? names[static_cast<std::uint8_t>(r)] : "unknown";
+}
+constexpr std::string_view to_string(decision d) noexcept {
+  constexpr std::string_view names[] = {"any", "no", "yes"};
+  return d <= decision::yes ? names[static_cast<std::uint8_t>(d)] : "unknown";
+}
+
+/// Each choice is the user's, or 0 or `any`: then it is the library's. A plan that `prepare` answered can be given with
+/// later requests, in other processes too. Rows and columns are those of the kernel, which computes the transpose of
+/// the request's result if it is `swapped`.
+struct plan {
+  cutlass::family family = family::any;
+  cutlass::schedule schedule = schedule::any;
+  cutlass::raster raster = raster::any;
+  decision swapped = decision::any;           ///< whether B's columns are the rows of the kernel's result
+  decision divided = decision::any;           ///< whether blocks share tiles along k
+  std::uint8_t stages = 0;                    ///< of factors in shared memory
+  std::uint8_t cluster_m = 0, cluster_n = 0;  ///< blocks that share what they copy
+  std::uint16_t tile_m = 0, tile_n = 0;       ///< of the result, for a block
+  std::uint16_t tile_k = 0;                   ///< terms of a stage
+  std::uint16_t band = 0;                     ///< rows or columns of tiles that are walked together
+
+  friend bool operator==(const plan&, const plan&) = default;
+};
+static_assert(sizeof(plan) == 16 && std::has_unique_object_representations_v<plan>);
+
+/// Returns "hopper 128x256x64, 4 stages, cluster 2x1, cooperative, along_columns, band 16".
+std::string to_string(const plan& p);
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/gemm.hpp>
+#include <troupe/plan/statistics.hpp>
+
+/// Plans made ahead.
+namespace troupe::cutlass {
+
+/// Where a kernel comes from.
+enum class kernel_source : std::uint8_t {
+  none = 0,      ///< the engine compiles nothing
+  prebuilt = 1,  ///< part of the engine
+  disk = 2,      ///< compiled by an earlier process
+  compiled = 3,  ///< by this one
+  vendor = 4,    ///< NVIDIA's CUTLASS, compiled ahead
+};
+/// Why a plan was chosen.
+enum class choice_source : std::uint8_t {
+  none = 0,      ///< there is one way only
+  given = 1,     ///< by the request
+  model = 2,     ///< the cost model's first
+  measured = 3,  ///< the fastest of several
+  stored = 4,    ///< measured by an earlier process
+};
+
+/// What `prepare` and `tune` found.
+struct plan_info {
+  cutlass::plan plan = {};          ///< in force
+  float expected_microseconds = 0;  ///< of the cost model
+  float microseconds = 0;           ///< if measured
+  float first_microseconds = 0;     ///< of the cost model's first, if measured
+  float compile_seconds = 0;        ///< that this request waited for the compiler
+  std::uint32_t candidates = 0;     ///< plans that were considered
+  std::uint32_t measured = 0;       ///< of them
+  std::uint64_t workspace = 0;      ///< bytes of memory that the product uses beside its operands
+  std::uint32_t log_bytes = 0;      ///< of the whole log
+  kernel_source kernel = kernel_source::none;
+  choice_source choice = choice_source::none;
+  std::uint8_t unused[2]{};  ///< 0
+};
+static_assert(sizeof(plan_info) <= 64);
+
+/// Compiles and loads the kernel of a product, so that later requests find it, and says what was chosen. Nothing is
+/// written to the operands of the product.
+///   const auto info = gpu.ask(cutlass::prepare::of(request)).get();
+struct prepare {
+  in_any a, b, d;
+  epilogue::expression epilogue;
+  std::optional<in_any> a_scales = {}, b_scales = {};
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;
+  std::int32_t measure = 0;  ///< how many plans to measure, on copies of the operands; 0: trust the cost model
+  std::optional<out<std::byte>> log = {};  ///< what was considered and why, as text that ends with 0
+  using reply = plan_info;
+  TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
+                 workspace, measure, log)
+  static prepare of(const gemm& r, std::int32_t measure = 0);
+  /// Returns the product. Only in a worker.
+  gemm product() const;
+  void check(checker&) const;
+};
+
+/// Asks how plans were found since the engine was opened.
+struct read_statistics {
+  bool start_anew = false;  ///< whether to count from 0 afterwards
+  using reply = troupe::plan::statistics;
+  TROUPE_REQUEST("cutlass.read_statistics", start_anew)
+  void check(checker&) const {}
+};
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/gemm.hpp>
+#include <troupe/epilogue/tree.hpp>
+#include <troupe/matmul/shapes.hpp>
+
+/// Products as engines see them.
+namespace troupe::cutlass {
+
+/// Lines of terms: the rows of A, the columns of B. Distances in elements, each of which has `terms_in(type)` terms.
+struct factor {
+  std::uint64_t address = 0;
+  dtype type{};
+  std::int64_t line = 0, term = 0, batch = 0;
+};
+
+/// The scales of a factor's blocks, with distances from block to block.
+struct scales {
+  std::uint64_t address = 0;  ///< 0: none
+  dtype type{};
+  std::int64_t line = 0, term = 0, batch = 0;
+  std::int64_t lines = 1, terms = 1;  ///< of a block
+};
+
+/// Memory of the result, or of an operand of its epilogue.
+struct placed_matrix {
+  std::uint64_t address = 0;
+  dtype type{};
+  std::int64_t row = 0, column = 0, batch = 0;
+};
+
+/// D = epilogue(A * B), of extents that fit each other.
+struct problem {
+  factor a, b;
+  scales a_scales, b_scales;
+  placed_matrix d;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< of D; k in terms
+  dtype sums{};
+  bool paired = false;      ///< B has 2n columns
+  bool transposed = false;  ///< A and B changed places, and rows and columns of the epilogue mean each other
+  cutlass::precision precision{};
+  cutlass::accumulation accumulation{};
+  epilogue::tree tree;
+
+  /// The same as the transpose: D' = B' * A'.
+  problem swapped() const;
+  /// The place of an operand of the epilogue, with 0 for distances along which it is the same.
+  placed_matrix memory(std::size_t i, const epilogue::node& n) const;
+};
+
+problem problem_of(const gemm& r);
+
+/// Returns the type in which products of these elements are summed; dtype{} if they have no product.
+dtype sums_of(dtype a, dtype b) noexcept;
+
+/// How many terms share a scale, for `terms` terms with `count` scales along them: the least power of two, from 16 on,
+/// that does so, or all of them. 0: none does.
+std::int64_t terms_of_block(std::int64_t terms, std::int64_t count) noexcept;
+
+}  // namespace troupe::cutlass
