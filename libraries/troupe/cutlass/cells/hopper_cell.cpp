@@ -30,7 +30,7 @@ std::string_view instruction_type(dtype t) noexcept {
 
 // multiply(d, a, b, add): one instruction, for 64 lines of the first factor and all of the second.
 std::string multiplication(const hopper_cell& c) {
-  const int registers = c.tile_n / 2, terms = depth_of(c) / 4;
+  const int registers = width_of(c) / 2, terms = depth_of(c) / 4;
   const bool whole = c.first == dtype::i8, halves = bytes_of(c.first) == 2;
   std::string list, operands;
   for (int i = 0; i < registers; ++i) {
@@ -40,7 +40,7 @@ std::string multiplication(const hopper_cell& c) {
   return cat(
       "__device__ __forceinline__ void multiply(sums (&d)[", registers,
       "], unsigned long long a, unsigned long long b, bool add) {\n  asm volatile(\"{.reg .pred p;\\nsetp.ne.b32 p, %",
-      registers + 2, ", 0;\\nwgmma.mma_async.sync.aligned.m64n", c.tile_n, "k", terms, whole ? ".s32." : ".f32.",
+      registers + 2, ", 0;\\nwgmma.mma_async.sync.aligned.m64n", width_of(c), "k", terms, whole ? ".s32." : ".f32.",
       instruction_type(c.first), ".", instruction_type(c.second), " {", list, "}, %", registers, ", %", registers + 1,
       whole ? ", p" : ", p, 1, 1", halves ? cat(", ", c.by_lines_1 ? 1 : 0, ", ", c.by_lines_2 ? 1 : 0) : "",
       ";}\"\n    : ", operands, "\n    : \"l\"(a), \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
@@ -55,6 +55,9 @@ int staged_columns_of(const hopper_cell& c) noexcept {
 }  // namespace
 
 int depth_of(const hopper_cell& c) noexcept { return 128 / static_cast<int>(bytes_of(c.first)); }
+
+// With promoted sums, a thread has those of an instruction twice.
+int width_of(const hopper_cell& c) noexcept { return c.promoted > 0 && c.tile_n > 160 ? c.tile_n / 2 : c.tile_n; }
 
 int shared_bytes_of(const hopper_cell& c) noexcept {
   return 1024 + c.stages * (c.tile_m + c.tile_n) * 128 +
@@ -72,7 +75,7 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   // Registers: the sums of a thread, twice if they are promoted.
   const int blocks = c.tile_m / 64 / (c.ping_pong ? 1 : 2), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
-  return c.promoted == 0 || sums * 2 <= 192;
+  return c.promoted == 0 || sums + blocks * width_of(c) / 2 <= 192;
 }
 
 std::string text_of(const hopper_cell& c, const std::string& tail) {
@@ -86,9 +89,9 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       tail, "namespace cell {\nusing sums = ", c.first == dtype::i8 ? "int" : "float",
       ";\nusing result = ", name_of_type(c.result), ";\nusing scale_type_1 = ", scale_type(c.first_scales),
       ";\nusing scale_type_2 = ", scale_type(c.second_scales), ";\nconstexpr int tile_m = ", c.tile_m,
-      ", tile_n = ", c.tile_n, ", stages = ", c.stages, ", depth = ", depth_of(c), ", cluster_m = ", c.cluster_m,
+      ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c), ", cluster_m = ", c.cluster_m,
       ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted, ", result_way = ", c.result_way,
-      ", staged_columns = ", staged_columns_of(c), ", column_scales = ", c.scale_for_each_column ? c.tile_n / 4 : 1,
+      ", staged_columns = ", staged_columns_of(c), ", column_scales = ", c.scale_for_each_column ? width_of(c) / 4 : 1,
       ";\nconstexpr bool ping_pong = ", yes(c.ping_pong), ", along_n = ", yes(c.along_n),
       ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
       ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),

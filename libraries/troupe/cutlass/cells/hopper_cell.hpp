@@ -22,6 +22,8 @@ struct hopper_cell {
 
 /// Terms of a stage: 128 bytes of a line.
 int depth_of(const hopper_cell& c) noexcept;
+/// Columns of an instruction.
+int width_of(const hopper_cell& c) noexcept;
 /// Bytes of shared memory that a block needs.
 int shared_bytes_of(const hopper_cell& c) noexcept;
 /// Returns true if the template can be made so.

@@ -46,8 +46,8 @@ std::string why_not(const whole_form& f, const chip& on) {
     if (x->alignment < 16) return "the template for Hopper needs lines that begin at multiples of 16 bytes";
     if (x->neighbours != neighbours::terms && !halves)
       return "the template for Hopper needs terms that are neighbours, for elements other than f16 and bf16";
-    if (x->scale_type != dtype{} && (!is_float8(x->type) || x->scale_terms % 128 != 0))
-      return "the template for Hopper takes scales of blocks of a multiple of 128 terms, of 8-bit floats";
+    if (x->scale_type != dtype{} && (f.head.paired || !is_float8(x->type) || x->scale_terms % 128 != 0))
+      return "the template for Hopper takes scales of blocks of a multiple of 128 terms, of 8-bit floats, and no pairs";
   }
   return {};
 }
@@ -111,7 +111,7 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.divides = p.divided == decision::yes, c.staged = needs_staging(f), c.promoted = promotion_of(f);
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =
-      f.head.b.scale_type != dtype{} && f.head.b.scale_lines % static_cast<unsigned>(p.tile_n) != 0;
+      f.head.b.scale_type != dtype{} && f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0;
   c.result_way = f.head.d_way;
   return c;
 }

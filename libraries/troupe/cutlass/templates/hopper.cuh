@@ -29,6 +29,7 @@ constexpr int out_n = tile_n / pair;  // columns of the result
 constexpr unsigned bytes_1 = tile_m * 128, bytes_2 = tile_n * 128, stage_bytes = bytes_1 + bytes_2;
 constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this one
 constexpr int per_thread = tile_n / 2;            // sums of 64 rows
+constexpr int width = cell::width, of_width = width / 2;  // columns of an instruction
 
 // Of a warp: 16 rows of at most 64 sums, and room so that neither rows nor columns meet in a bank.
 constexpr int staged_columns = cell::staged_columns, staged_width = staged_columns + 8;
@@ -167,7 +168,7 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
 
 // Multiplies one stage, or a part of it.
 template <int From, int To>
-__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][per_thread], unsigned first, unsigned second,
+__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][of_width], unsigned first, unsigned second,
                                                bool add) {
   begin_products();
 #pragma unroll
@@ -248,42 +249,41 @@ struct consumer {
   __device__ void sum_promoted(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w) const {
     constexpr int each = cell::promoted > 0 ? cell::promoted : instructions;
     clear(d);
-    sums part[blocks_m][per_thread];
     for (int s = 0; s < w.steps; ++s) {
       wait(stage.full + stage.slot * 8, stage.phase);
-      promote<0, each>(d, part, stage, w, s);
+#pragma unroll
+      for (int n = 0; n < tile_n / width; ++n)
+#pragma unroll
+        for (int i = 0; i < instructions / each; ++i) promote<each>(d, stage, w, s, n, i);
       release(stage.empty, stage.slot);
       stage.advance();
     }
   }
-  template <int From, int Each>
-  __device__ __forceinline__ void promote(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
-                                          const pipeline& stage, const work& w, int s) const {
-    multiply_stage<From, From + Each>(part, rows_of(stage), stage.second(), false);
+  // Adds the products of `Each` instructions, for the n-th columns of a tile that an instruction has.
+  template <int Each>
+  __device__ __forceinline__ void promote(sums (&d)[blocks_m][per_thread], const pipeline& stage, const work& w, int s,
+                                          int n, int i) const {
+    sums part[blocks_m][of_width];
+    const unsigned from = i * Each * 32;
+    multiply_stage<0, Each>(part, rows_of(stage) + from, stage.second() + n * width * 128 + from, false);
+    number of_rows[blocks_m][2], of_column[cell::column_scales];
     if constexpr (cell::scaled) {
-      const int term = (w.first + s) * depth + From * (depth / instructions);
-      number of_rows[blocks_m][2];
+      const int term = (w.first + s) * depth + i * Each * (depth / instructions);
       scales_of_rows(of_rows, w, term);
-      number of_column[cell::column_scales];
-      scales_of_columns(of_column, w, term);
-      wait_for_products<0>();
-      hold(part);
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-        for (int j = 0; j < per_thread; ++j) {
-          const number c = of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
-          d[m][j] += part[m][j] * (of_rows[m][j / 2 % 2] * c);
-        }
-    } else {
-      wait_for_products<0>();
-      hold(part);
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-        for (int j = 0; j < per_thread; ++j) d[m][j] += part[m][j];
+      scales_of_columns(of_column, w, n * width, term);
     }
-    if constexpr (From + Each < instructions) promote<From + Each, Each>(d, part, stage, w, s);
+    wait_for_products<0>();
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int j = 0; j < of_width; ++j) {
+        hold(part[m][j]);
+        sums& to = d[m][n * of_width + j];
+        if constexpr (cell::scaled)
+          to += part[m][j] * (of_rows[m][j / 2 % 2] * of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2]);
+        else
+          to += part[m][j];
+      }
   }
   // 1 without scales.
   template <class T>
@@ -300,8 +300,8 @@ struct consumer {
         to[m][i] = scale<cell::scale_type_1>(p.first_scales, w.batch, row_of(w, m) + i * 8, p.m, term);
   }
   // One for all columns of the tile, or one for each that this thread has.
-  __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int term) const {
-    const int column = column_of(w);
+  __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int from, int term) const {
+    const int column = column_of(w) + from;
     if constexpr (cell::column_scales == 1) {
       to[0] = scale<cell::scale_type_2>(p.second_scales, w.batch, column, p.n, term);
     } else {
