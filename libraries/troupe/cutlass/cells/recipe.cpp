@@ -19,13 +19,13 @@ jit::recipe recipe_of(const std::string& source, const std::string& name) {
 #include "header_list.inc"
 #undef HEADER
   };
+  headers.emplace_back("troupe/cutlass/templates/standard.inc", troupe_cutlass_standard);
   // What C++'s headers would have.
   for (const char* const header :
        {"cmath", "cstddef", "cstdint", "iterator", "limits", "span", "string_view", "type_traits"})
-    headers.emplace_back(header, troupe_cutlass_standard);
+    headers.emplace_back(header, "#include <troupe/cutlass/templates/standard.inc>\n");
   jit::recipe r{.source = source, .name = name};
   r.headers = jit::named_texts(std::move(headers));
-  r.kernels = {"troupe_cell"};
   return r;
 }
 
