@@ -95,7 +95,7 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
        static_cast<double>(e.m) * static_cast<double>(e.n) * static_cast<double>(bytes_of(f.head.d))) *
       static_cast<double>(e.batch) / (on.memory_bytes_per_ns * memory_share * 1e3);
   const double busy = std::min(1.0, supers * cluster / on.multiprocessors);
-  c.efficiency = supers / clusters / waves;
+  c.efficiency = supers / clusters / std::ceil(supers / clusters);
   c.microseconds =
       launch_us + (cluster > 1 ? 1.0 : 0.0) + collecting + std::max(rounds / clock, memory / std::min(1.0, busy * 1.6));
 }
@@ -108,7 +108,8 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong, c.along_n = p.raster == raster::along_rows;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
-  c.divides = p.divided == decision::yes, c.staged = needs_staging(f), c.promoted = promotion_of(f);
+  c.divides = p.divided == decision::yes, c.staged = needs_staging(f) || p.tile_n % 64 != 0;
+  c.promoted = promotion_of(f);
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =
       f.head.b.scale_type != dtype{} && f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0;

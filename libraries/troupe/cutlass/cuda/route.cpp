@@ -74,10 +74,13 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
   if (chosen.divided == decision::yes) {
     constexpr std::int64_t fewest_steps = 4;  // of a part
     const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
-    const std::int64_t whole = supers >= 2 * clusters ? (supers / clusters - 1) * clusters : 0, rest = supers - whole;
-    clusters = std::clamp<std::int64_t>(rest * steps / fewest_steps, 1, clusters);
+    // What is left after the last full round of tiles.
+    const std::int64_t whole = supers / clusters * clusters, rest = supers - whole;
+    const std::int64_t sharers = rest == 0 ? 0 : std::clamp<std::int64_t>(rest * steps / fewest_steps, 1, clusters);
+    if (whole == 0) clusters = std::max<std::int64_t>(1, sharers);
+    way.sharers = static_cast<int>(sharers);
     way.whole_tiles = static_cast<int>(whole);
-    way.parts = static_cast<int>(parts(steps, std::max<std::int64_t>(1, rest * steps / clusters)) + 1);
+    way.parts = static_cast<int>(parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
     way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
     way.sums_bytes =
         static_cast<std::uint64_t>(rest * cluster * way.parts) * chosen.tile_m * chosen.tile_n * sizeof(float);
@@ -155,7 +158,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.whole_tiles = way.whole_tiles,
   f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
-  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.unused = 0;
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers;
   std::memcpy(arguments, &f, sizeof f);
   std::byte* at = arguments + sizeof f;
   for (std::size_t i = 0; i < way.form.memory.size(); ++i) {

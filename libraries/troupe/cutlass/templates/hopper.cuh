@@ -53,7 +53,7 @@ class schedule {
       : p_(p), steps_((p.k + depth - 1) / depth), clusters_(clusters), cluster_(cluster), whole_(cluster) {
     if constexpr (cell::divides) {
       const i64 units = static_cast<i64>(count() - p.whole_tiles) * steps_;
-      unit_ = units * cluster / clusters, end_ = units * (cluster + 1) / clusters;
+      if (cluster < p.sharers) unit_ = units * cluster / p.sharers, end_ = units * (cluster + 1) / p.sharers;
     }
   }
   __device__ bool next(work& w) {
@@ -63,7 +63,7 @@ class schedule {
         w.first = static_cast<int>(unit_ - static_cast<i64>(tile) * steps_);
         w.steps = static_cast<int>(min(static_cast<i64>(steps_ - w.first), end_ - unit_));
         const i64 units = static_cast<i64>(count() - p_.whole_tiles) * steps_;
-        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * clusters_ - 1) / units); };
+        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * p_.sharers - 1) / units); };
         const int from = owner(static_cast<i64>(tile) * steps_), to = owner(static_cast<i64>(tile + 1) * steps_ - 1);
         w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
         place(p_.whole_tiles + tile, w);
