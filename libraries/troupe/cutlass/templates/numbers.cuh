@@ -169,14 +169,21 @@ struct f4 {
   using bits = unsigned char;
   static __device__ float load(bits x) {
     const unsigned m = x & 7u;
-    const float value = m < 2 ? 0.5f * static_cast<float>(m)
-                              : detail::float_of((126 + (m >> 1)) << 23 | (m & 1u) << 22);
+    const float value =
+        m < 2 ? 0.5f * static_cast<float>(m) : detail::float_of((126 + (m >> 1)) << 23 | (m & 1u) << 22);
     return x & 8u ? -value : value;
   }
   static __device__ bits store(double x) {
     if (x != x) return 7;
     const double m = fabs(x);
-    const int code = m <= 0.25 ? 0 : m < 0.75 ? 1 : m <= 1.25 ? 2 : m < 1.75 ? 3 : m <= 2.5 ? 4 : m < 3.5 ? 5 : m <= 5 ? 6 : 7;
+    const int code = m <= 0.25   ? 0
+                     : m < 0.75  ? 1
+                     : m <= 1.25 ? 2
+                     : m < 1.75  ? 3
+                     : m <= 2.5  ? 4
+                     : m < 3.5   ? 5
+                     : m <= 5    ? 6
+                                 : 7;
     return static_cast<bits>(code | (__double_as_longlong(x) < 0 ? 8 : 0));
   }
 };
@@ -202,5 +209,23 @@ using i32 = integer<int>;
 using u32 = integer<unsigned>;
 using w64 = integer<long long>;
 using u64 = integer<unsigned long long>;
+
+// Two numbers of 2 bytes, the first in the low half.
+template <class T, class N>
+__device__ __forceinline__ unsigned two_of(N low, N high) {
+  return static_cast<unsigned>(T::store(low)) | static_cast<unsigned>(T::store(high)) << 16;
+}
+template <>
+__device__ __forceinline__ unsigned two_of<f16>(float low, float high) {
+  unsigned out;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  return out;
+}
+template <>
+__device__ __forceinline__ unsigned two_of<bf16>(float low, float high) {
+  unsigned out;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  return out;
+}
 
 }  // namespace troupe::cutlass::kernels
