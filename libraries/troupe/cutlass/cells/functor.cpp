@@ -121,7 +121,9 @@ class writer {
                ", reads_memory = ", memory_.empty() ? "false" : "true",
                ";\n  static constexpr int reductions = ", reductions_.size(), ", over[] = {",
                list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
-               list([](const node& n) { return static_cast<int>(n.combine); }), "};\n  template <int W>\n",
+               list([](const node& n) { return static_cast<int>(n.combine); }), "}, to[] = {",
+               list([](const node& n) { return static_cast<int>(n.operand); }), "};\n", write_reduced(),
+               "  template <int W>\n"
                "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], "
                "const number (&right)[W],\n"
                "                                               number (&out)[W], number (&reduced)[",

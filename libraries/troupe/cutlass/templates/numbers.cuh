@@ -187,6 +187,10 @@ struct f4 {
     return static_cast<bits>(code | (__double_as_longlong(x) < 0 ? 8 : 0));
   }
 };
+// Two numbers in a byte, the first in the low half.
+struct f4x2 {
+  using bits = unsigned char;
+};
 template <class Integer>
 struct integer {
   using bits = Integer;
