@@ -46,7 +46,7 @@ int step_of(const ampere_cell& c) noexcept {
 std::string factor_text(const ampere_cell& c, const ampere_factor& f, int which) {
   return cat("using ", which == 1 ? "first" : "second", " = ", name_of_type(f.type), ";\nusing scale_", which, " = ",
              name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, f), ";\nconstexpr bool by_lines_", which,
-             " = ", f.in_memory == neighbours::lines ? "true" : "false", ";\n");
+             " = ", f.in_memory == neighbours::lines ? "true" : "false", ", apart_", which, " = ", f.in_memory == neighbours::none ? "true" : "false", ";\n");
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
       "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
-      threads_of(c), ") troupe_cell(const __grid_constant__ tail::all p) { ampere::run_block(p); }\n}\n");
+      threads_of(c), ", ", c.blocks, ") troupe_cell(const __grid_constant__ tail::all p) { ampere::run_block(p); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

@@ -27,7 +27,8 @@ struct ampere_cell {
   dtype result{};
   int result_way = 0;  ///< see memory_kind
   int tile_m = 128, tile_n = 128, warps_m = 2, warps_n = 4, stages = 3;
-  int depth = 0;  ///< terms of a stage; 0: as many as suit the types
+  int depth = 0;   ///< terms of a stage; 0: as many as suit the types
+  int blocks = 1;  ///< that a multiprocessor must have room for at once
   /// Multiplies as floats, not by the tensor cores. It takes every pair of types.
   bool exact = false;
   /// Sums of the tensor cores are scaled, and added to a float, after so many terms; 0: never. With scales, it divides

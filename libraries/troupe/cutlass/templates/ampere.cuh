@@ -58,26 +58,60 @@ struct warp_tile {
 
   // -- sums
 
-  // The scales of what a lane has, of the block of terms that `term` is in.
+  // The scales of what a lane has, of a block of terms, and how far they lie from that of the tile's first line.
   struct scales {
     float of_row[blocks_m][2], of_column[blocks_n][2];
+    int row_at[blocks_m][2], column_at[blocks_n][2];
+    i64 first, second;
   };
-  __device__ __forceinline__ void load_scales(scales& to, const work& w, int term) const {
+  __device__ __forceinline__ void find_scales(scales& to, const work& w) const {
     if constexpr (!same<cell::scale_1, void>) {
+      const block_scales& s = p.first_scales;
+      const int block = min(row_of(w), p.m - 1) / s.lines;
+      to.first = w.batch * s.batch + block * s.line;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-        for (int i = 0; i < 2; ++i)
-          to.of_row[m][i] = scale_of<cell::scale_1>(p.first_scales, w.batch, min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1), term);
+        for (int i = 0; i < 2; ++i) {
+          const int row = min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1);
+          to.row_at[m][i] = (row / s.lines - block) * static_cast<int>(s.line);
+        }
     }
     if constexpr (!same<cell::scale_2, void>) {
+      const block_scales& s = p.second_scales;
+      const int block = min(column_of(w), p.n - 1) / s.lines;
+      to.second = w.batch * s.batch + block * s.line;
 #pragma unroll
       for (int n = 0; n < blocks_n; ++n)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          const int right = n >= blocks_n / pair ? 1 : 0;
-          const int column = min(column_of(w) + (n - right * (blocks_n / pair)) * 8 + lane % 4 * 2 + i, p.n - 1);
-          to.of_column[n][i] = scale_of<cell::scale_2>(p.second_scales, w.batch, column + right * p.n, term);
+          // Those of the right half lie anywhere: they are found each time.
+          const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
+          to.column_at[n][i] = (column / s.lines - block) * static_cast<int>(s.line);
+        }
+    }
+  }
+  template <class Scale>
+  static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
+    return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
+  }
+  __device__ __forceinline__ void load_scales(scales& to, const work& w, int term) const {
+    if constexpr (!same<cell::scale_1, void>) {
+      const i64 from = to.first + term / p.first_scales.terms * p.first_scales.term;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<cell::scale_1>(p.first_scales, from + to.row_at[m][i]);
+    }
+    if constexpr (!same<cell::scale_2, void>) {
+      const i64 from = to.second + term / p.second_scales.terms * p.second_scales.term;
+#pragma unroll
+      for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
+          to.of_column[n][i] = n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
+                                                   : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
         }
     }
   }
@@ -116,6 +150,11 @@ struct warp_tile {
     __syncthreads();
     fragments f[2];
     scales now;
+    if constexpr (any_scale)
+      if (w.steps > 0) {
+        find_scales(now, w);
+        load_scales(now, w, w.first * cell::depth);
+      }
     unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
     f[0].read(read, line_1, line_2, 0, lane);
@@ -137,13 +176,14 @@ struct warp_tile {
         }
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
-          const int term = (w.first + s) * cell::depth + q * step_terms;
-          if (q % scaled_steps == 0 && (stages_of_block == 1 || s == 0 || (w.first + s) % stages_of_block == 0))
-            load_scales(now, w, min(term, p.k - 1));
+          const int stage = w.first + s;
           multiply(part, f[q % 2]);
           if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
-                                    : q == steps - 1 && ((w.first + s + 1) % stages_of_block == 0 || s == w.steps - 1))
+                                    : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
             promote(d, part, now);
+            // Those of the next block, long before they are used.
+            load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
+          }
         } else {
           multiply(d, f[q % 2]);
         }

@@ -22,12 +22,12 @@ using layout = results::layout<exact>;
 
 // A factor. Lines of the tile are held in shared memory either as rows of terms, or (`held_by_lines`) as rows of lines,
 // one for each term. A unit is what has an address: a number, or a pair of numbers of 4 bits.
-template <class Type, int Lines, int Shared, bool ByLines, int Chunk, int WarpLines, bool Paired, class Scale>
+template <class Type, int Lines, int Shared, bool ByLines, bool Apart, int Chunk, int WarpLines, bool Paired, class Scale>
 struct held_factor {
   using type = Type;
   using bits = typename Type::bits;
   static constexpr int lines = Lines, chunk = Chunk, size = sizeof(bits);
-  static constexpr bool by_lines = ByLines, paired = Paired, scaled = !same<Scale, void>;
+  static constexpr bool by_lines = ByLines, apart = Apart, paired = Paired, scaled = !same<Scale, void>;
   static constexpr int in_unit = same<Type, f4x2> ? 2 : 1, units = cell::depth / in_unit;
   static constexpr int held_size = exact ? 4 : size;
   static constexpr bool held_by_lines = exact || (ByLines && Chunk > 0 && size > 1);
@@ -38,7 +38,7 @@ struct held_factor {
   static constexpr int bytes = (held_by_lines ? (exact ? cell::depth : units) : Lines) * pitch, at = Shared;
   // Whether a copy passes through registers: where neighbours are not aligned, or must be transposed or converted.
   static constexpr bool transposed = ByLines && Chunk > 0 && size == 1 && !exact, ordinary = Chunk == 0 || transposed;
-  static constexpr int words = !ordinary ? 1 : (Lines * units * held_size / 4 + block_threads - 1) / block_threads;
+  static constexpr int words = !ordinary ? 1 : (Lines * (exact ? cell::depth : units) * held_size / 4 + block_threads - 1) / block_threads;
 
   // Which line of the factor a line of the tile is, from the tile's first on. Pairs: those of each warp are first some
   // of the left half, then as many of the right.
@@ -52,9 +52,49 @@ struct held_factor {
   }
 };
 
-using first_factor = held_factor<cell::first, cell::tile_m, 0, cell::by_lines_1, cell::chunk_1, warp_m, false, cell::scale_1>;
-using second_factor = held_factor<cell::second, cell::tile_n, first_factor::bytes, cell::by_lines_2, cell::chunk_2, warp_n,
+using first_factor = held_factor<cell::first, cell::tile_m, 0, cell::by_lines_1, cell::apart_1, cell::chunk_1, warp_m, false, cell::scale_1>;
+using second_factor = held_factor<cell::second, cell::tile_n, first_factor::bytes, cell::by_lines_2, cell::apart_2, cell::chunk_2, warp_n,
                                   tail::paired, cell::scale_2>;
+
+// How the threads share what is copied: item after item, `Across` of them beside each other.
+template <int Across, int All>
+struct spread {
+  static constexpr int count = (All + block_threads - 1) / block_threads;
+  // If so, a thread always has the same place within `Across`.
+  static constexpr bool even = block_threads % Across == 0;
+  static constexpr int step = even ? block_threads / Across : 0;
+  static __device__ __forceinline__ bool exists(int i) {
+    return All % block_threads == 0 || i * block_threads + threadIdx.x < All;
+  }
+  static __device__ __forceinline__ int inner(int i) {
+    return static_cast<int>((even ? threadIdx.x : i * block_threads + threadIdx.x) % Across);
+  }
+  static __device__ __forceinline__ int outer(int i) {
+    return even ? static_cast<int>(threadIdx.x / Across) + i * step
+                : static_cast<int>((i * block_threads + threadIdx.x) / Across);
+  }
+};
+
+// What a thread copies of a stage: item i has `in_lines` lines and `in_units` units from (line(i), unit(i)) on.
+template <class F>
+struct share {
+  static constexpr int in_chunk = F::ordinary ? 1 : F::chunk / F::size;
+  static constexpr bool along_lines = F::by_lines && in_chunk > 1;
+  // One term of a float, or the units of 4 bytes, where numbers pass through registers.
+  static constexpr int in_word = !F::ordinary || exact ? 1 : 4 / F::size;
+  static constexpr int in_lines = along_lines ? in_chunk : 1, in_units = along_lines ? 1 : F::ordinary ? in_word : in_chunk;
+  static constexpr int lines = F::lines / in_lines, units = (exact ? cell::depth : F::units) / in_units;
+  using spread_items = spread<F::by_lines ? lines : units, lines * units>;
+  static constexpr int count = spread_items::count;
+  static __device__ __forceinline__ int line(int i) {
+    return (F::by_lines ? spread_items::inner(i) : spread_items::outer(i)) * in_lines;
+  }
+  static __device__ __forceinline__ int unit(int i) {
+    return (F::by_lines ? spread_items::outer(i) : spread_items::inner(i)) * in_units;
+  }
+  // Whether the place of item i in memory is that of item 0 and something that all threads share.
+  static constexpr bool regular = spread_items::even && (F::by_lines || !F::paired || F::half % spread_items::step == 0);
+};
 
 // Where a tile's part of a factor is in memory.
 template <class F>
@@ -62,54 +102,63 @@ struct tile_source {
   const typename F::bits* from;  // the tile's first line
   i64 line, unit;                // distances
   i64 right;                     // from a line of the left half to that of the right
+  i64 mine;                      // from the tile's first to the thread's first
   int lines;                     // that exist, from the tile's first on
-  int all_units;                 // of a line
+  int all_units, all_terms;      // of a line
   // Of the scales.
   const block_scales* scales;
   int batch, first, halves;
 
   __device__ tile_source(const factor& f, const block_scales& s, int b, int first_line, int all_lines, int k)
       : from(reinterpret_cast<const typename F::bits*>(f.address) + b * f.batch + first_line * f.line),
-        line(f.line),
-        unit(f.term),
-        right(all_lines * f.line),
+        line(F::by_lines && !F::apart ? 1 : f.line),
+        unit(F::by_lines || F::apart ? f.term : 1),
+        right(all_lines * line),
         lines(all_lines - first_line),
         all_units(k / F::in_unit + k % F::in_unit),
+        all_terms(k),
         scales(&s),
         batch(b),
         first(first_line),
-        halves(all_lines) {}
+        halves(all_lines) {
+    mine = offset(share<F>::line(0)) + unit_of_item(0) * unit;
+  }
+  static __device__ __forceinline__ int unit_of_item(int i) { return share<F>::unit(i) / (exact ? F::in_unit : 1); }
   // Of a line of the tile.
   __device__ __forceinline__ i64 offset(int s) const {
     const i64 x = F::line_of(s) * line;
     return F::is_right(s) ? x + right : x;
   }
   __device__ __forceinline__ bool exists(int s) const { return F::line_of(s) < lines; }
+  // Of an item of a thread.
+  __device__ __forceinline__ i64 place_of(int i) const {
+    if constexpr (!share<F>::regular || (exact && F::in_unit > 1)) {
+      return offset(share<F>::line(i)) + unit_of_item(i) * unit;
+    } else if constexpr (F::by_lines) {
+      return mine + i * (share<F>::spread_items::step * share<F>::in_units * unit);
+    } else {
+      constexpr int step = share<F>::spread_items::step * share<F>::in_lines;
+      return mine + offset(i * step);
+    }
+  }
+  __device__ __forceinline__ const typename F::bits* first_of(int stage) const {
+    return from + static_cast<i64>(stage) * F::units * unit;
+  }
 };
 
 // Copies a stage. Neighbours are copied `chunk` bytes at a time.
 template <class F>
 __device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
-  constexpr int in_chunk = F::chunk / F::size;
-  constexpr bool along_lines = F::by_lines && in_chunk > 1;
-  constexpr int across = (along_lines ? F::lines : F::units) / in_chunk, all = F::lines * F::units / in_chunk;
+  using mine = share<F>;
   const int left = x.all_units - stage * F::units;
-  const typename F::bits* const from = x.from + static_cast<i64>(stage) * F::units * (along_lines || in_chunk == 1 ? x.unit : 1);
+  const typename F::bits* const from = x.first_of(stage);
 #pragma unroll
-  for (int i = 0; i < (all + block_threads - 1) / block_threads; ++i) {
-    const int index = i * block_threads + static_cast<int>(threadIdx.x);
-    if (all % block_threads != 0 && index >= all) break;
-    if constexpr (along_lines) {
-      const int unit = index / across, s = index % across * in_chunk;
-      const int count = unit < left ? max(0, min(in_chunk, x.lines - F::line_of(s))) : 0;
-      const i64 shift = F::line_of(s) + (F::is_right(s) ? x.right : 0);
-      copy<F::chunk>(to + F::at + F::place_of(s, unit), from + (unit * x.unit + shift), count * F::size);
-    } else {
-      const int s = F::by_lines ? index % F::lines : index / across, unit = (F::by_lines ? index / F::lines : index % across) * in_chunk;
-      const int count = x.exists(s) ? max(0, min(in_chunk, left - unit)) : 0;
-      copy<F::chunk>(to + F::at + F::place_of(s, unit), from + (x.offset(s) + (in_chunk == 1 ? unit * x.unit : unit)),
-                     count * F::size);
-    }
+  for (int i = 0; i < mine::count; ++i) {
+    if (!mine::spread_items::exists(i)) break;
+    const int s = mine::line(i), unit = mine::unit(i);
+    const int count = mine::along_lines ? (unit < left ? max(0, min(mine::in_chunk, x.lines - F::line_of(s))) : 0)
+                                        : (x.exists(s) ? max(0, min(mine::in_chunk, left - unit)) : 0);
+    copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
   }
 }
 
@@ -136,39 +185,35 @@ __device__ __forceinline__ float number_at(const tile_source<F>& x, const typena
 // Reads what a thread copies of a stage, number by number.
 template <class F, class Scale>
 __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_source<F>& x, int stage) {
-  constexpr int in_word = exact ? 1 : 4 / F::size;  // units; a unit that holds two floats is two words
-  constexpr int across = exact ? cell::depth : F::units / in_word, all = F::lines * across;
+  using mine = share<F>;
   const int left = x.all_units - stage * F::units;
+  const typename F::bits* const first = x.first_of(stage);
 #pragma unroll
-  for (int i = 0; i < (all + block_threads - 1) / block_threads; ++i) {
-    const int index = i * block_threads + static_cast<int>(threadIdx.x);
-    const int s = F::by_lines ? index % F::lines : index / across, word = F::by_lines ? index / F::lines : index % across;
+  for (int i = 0; i < mine::count; ++i) {
+    const int s = mine::line(i), unit = mine::unit(i);
     raw[i] = 0;
-    if ((all % block_threads != 0 && index >= all) || !x.exists(s)) continue;
-    const typename F::bits* const from = x.from + x.offset(s);
+    if (!mine::spread_items::exists(i) || !x.exists(s)) continue;
+    const typename F::bits* const from = first + x.place_of(i);
     if constexpr (exact) {
-      const int term = stage * cell::depth + word, unit = word / F::in_unit;
-      if (unit < left)
-        raw[i] = detail::bits_of(number_at<F, Scale>(x, from + (static_cast<i64>(stage) * F::units + unit) * x.unit, s, term));
+      const int term = stage * cell::depth + unit;
+      if (term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
     } else {
+      typename F::bits some[mine::in_word];
 #pragma unroll
-      for (int e = 0; e < in_word; ++e) {
-        const int unit = word * in_word + e;
-        if (unit < left)
-          raw[i] |= static_cast<unsigned>(from[(static_cast<i64>(stage) * F::units + unit) * x.unit]) << e * F::size * 8;
-      }
+      for (int e = 0; e < mine::in_word; ++e) some[e] = unit + e < left ? from[e * x.unit] : typename F::bits(0);
+#pragma unroll
+      for (int e = 0; e < mine::in_word; ++e)
+        raw[i] |= (static_cast<unsigned>(some[e]) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
     }
   }
 }
 template <class F>
 __device__ __forceinline__ void put(unsigned to, const unsigned (&raw)[F::words]) {
-  constexpr int in_word = exact ? 1 : 4 / F::size, across = exact ? cell::depth : F::units / in_word, all = F::lines * across;
+  using mine = share<F>;
 #pragma unroll
-  for (int i = 0; i < (all + block_threads - 1) / block_threads; ++i) {
-    const int index = i * block_threads + static_cast<int>(threadIdx.x);
-    const int s = F::by_lines ? index % F::lines : index / across, word = F::by_lines ? index / F::lines : index % across;
-    if (all % block_threads != 0 && index >= all) break;
-    store_word(to + F::at + F::place_of(s, word * in_word), raw[i]);
+  for (int i = 0; i < mine::count; ++i) {
+    if (!mine::spread_items::exists(i)) break;
+    store_word(to + F::at + F::place_of(mine::line(i), mine::unit(i)), raw[i]);
   }
 }
 
@@ -177,9 +222,11 @@ template <class F>
 struct squares {
   static constexpr int all = F::lines * F::units / 16, of_thread = (all + block_threads - 1) / block_threads;
   // 8 squares beside each other, then the next units: so both reading and writing meet few banks and sectors.
-  static __device__ __forceinline__ int index(int i) { return i * block_threads + static_cast<int>(threadIdx.x); }
-  static __device__ __forceinline__ int line(int i) { return index(i) / (2 * F::units) * 32 + index(i) % 8 * 4; }
-  static __device__ __forceinline__ int unit(int i) { return index(i) / 8 % (F::units / 4) * 4; }
+  static __device__ __forceinline__ unsigned index(int i) { return i * block_threads + threadIdx.x; }
+  static __device__ __forceinline__ int line(int i) {
+    return static_cast<int>(index(i) / (2 * F::units) * 32 + index(i) % 8 * 4);
+  }
+  static __device__ __forceinline__ int unit(int i) { return static_cast<int>(index(i) / 8 % (F::units / 4) * 4); }
 };
 template <class F>
 __device__ __forceinline__ void fetch_squares(unsigned (&raw)[F::words], const tile_source<F>& x, int stage) {

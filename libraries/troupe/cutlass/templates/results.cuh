@@ -164,7 +164,7 @@ __device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const
 template <class Layout, bool Inside, int Width, int Count>
 __device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int lane, const sums (&d)[Count],
                                            const rows& w) {
-  constexpr int pitch = Width * pair + 8, out = Count / 2 / pair;
+  constexpr int pitch = Width * pair + 8, out = Count * 2 / pair;
   reduced<sharing<Width>::passes> parts;
   parts.start();
 #pragma unroll

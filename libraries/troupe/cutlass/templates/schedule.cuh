@@ -42,7 +42,8 @@ class schedule {
         return true;
       }
     }
-    if (whole_ >= (cell::divides ? p_.whole_tiles : count())) return false;
+    // Without terms nothing is divided.
+    if (whole_ >= (cell::divides && steps_ > 0 ? p_.whole_tiles : count())) return false;
     place(whole_, w);
     whole_ += clusters_;
     w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;

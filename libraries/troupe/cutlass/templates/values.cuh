@@ -10,13 +10,13 @@ namespace troupe::cutlass::kernels {
 
 using epilogue::op;
 
-// e to the power of x: 2 units in the last place, and 0 where the result would be subnormal.
+// e to the power of x, for x between -87 and 88: 2 units in the last place.
 __device__ __forceinline__ float fast_exponential(float x) {
   // In two parts, because the rounding of x * log2(e) alone would cost up to 7 bits.
   const float t = x * 1.4426950408889634f, rest = fmaf(x, 1.4426950408889634f, -t) + x * 1.925963033500e-8f;
   float out;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(t));
-  return fabsf(t) < 126.f ? fmaf(out * rest, 0.69314718055994531f, out) : out;
+  return fmaf(out * rest, 0.69314718055994531f, out);
 }
 __device__ __forceinline__ float fast_reciprocal(float x) {
   float out;
@@ -30,7 +30,8 @@ __device__ __forceinline__ float power_of_two(float x) {
   return out;
 }
 // 1 / (1 + 2^x). What is less than 1 needs to be accurate to a part of 1 only: so are these, to 5e-7 of their value, or
-// of 1 where that is less. None has a branch, and infinity and NaN are as in the definitions.
+// of 1 where that is less. None has a branch. Infinity and NaN are as in the definitions, but gelu of minus infinity is
+// 0, its limit.
 __device__ __forceinline__ float fast_logistic(float x) { return fast_reciprocal(1.f + power_of_two(x)); }
 constexpr float log2_of_e = 1.4426950408889634f;
 __device__ __forceinline__ float fast_sigmoid(float x) { return fast_logistic(-log2_of_e * x); }
