@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of all kinds compile, each in its time, and the assembler has nothing to remark: no spilled registers, no local
-// memory, no products that wait for each other.
+// Kernels of all kinds compile, each in its time, and the assembler has nothing to remark: no spilled registers, no
+// local memory, no products that wait for each other.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -38,7 +38,8 @@ class cells : public ::testing::Test {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
     EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
-    EXPECT_NE(made.log.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos) << made.log;
+    EXPECT_NE(made.log.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos)
+        << made.log;
     for (const char* const remark : {"C7508", "C7509", "C7510", "serializ", "warning"})
       EXPECT_EQ(made.log.find(remark), std::string::npos) << made.log;
     RecordProperty("seconds", std::to_string(seconds));
@@ -62,6 +63,30 @@ TEST_F(cells, for_hopper_compile_without_spills) {
       c.staged = bytes_of(c.result) != 2;
       expect_clean(text_of(c, plain_tail()), cat(to_string(t), " ", m, "x", n));
     }
+}
+
+TEST_F(cells, that_divide_reduce_pair_and_share_compile_without_spills) {
+  const node acc{.what = op::accumulator}, left{.what = op::left}, right{.what = op::right};
+  node silu{.what = op::silu}, product{.what = op::multiply}, reduce{.what = op::reduce};
+  product.arguments[0] = 2, product.arguments[1] = 1;
+  const node pairs[] = {left, right, silu, product}, sums[] = {acc, reduce};
+  const memory_kind to{.type = dtype::f32, .way = 1};
+  const std::string gated = functor_text(pairs, {}, 0, dtype::f32, false),
+                    reducing = functor_text(sums, {&to, 1}, 0, dtype::f32, false);
+  for (const auto& [m, n, stages, cluster_m, cluster_n, ping_pong] :
+       {std::tuple{128, 256, 4, 1, 1, false}, std::tuple{128, 256, 4, 2, 1, false},
+        std::tuple{128, 128, 6, 1, 2, true}})
+    for (const bool divides : {false, true})
+      for (const bool lines : {false, true}) {
+        hopper_cell c{.first = dtype::bf16, .second = dtype::bf16, .result = dtype::bf16};
+        c.tile_m = m, c.tile_n = n, c.stages = stages, c.cluster_m = cluster_m, c.cluster_n = cluster_n,
+        c.ping_pong = ping_pong;
+        c.divides = divides, c.by_lines_1 = lines, c.by_lines_2 = !lines, c.result_way = 16;
+        expect_clean(text_of(c, plain_tail()), "plain");
+        c.staged = true;
+        expect_clean(text_of(c, gated), "gated");
+        expect_clean(text_of(c, reducing), "reducing");
+      }
 }
 
 }  // namespace

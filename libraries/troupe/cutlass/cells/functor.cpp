@@ -81,8 +81,8 @@ class writer {
         case op::load_row:
         case op::load_column:
         case op::load:
-          before_ +=
-              cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], at, m", i, ");\n");
+          before_ += cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], ",
+                         is_one_row(n) ? "in_first_row(at)" : "at", ", m", i, ");\n");
           each_ += cat(value, "m", i, "[w];\n");
           break;
         case op::convert:
@@ -121,18 +121,38 @@ class writer {
                ", reads_memory = ", memory_.empty() ? "false" : "true",
                ";\n  static constexpr int reductions = ", reductions_.size(), ", over[] = {",
                list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
-               list([](const node& n) { return static_cast<int>(n.combine); }), "};\n  template <int W>\n",
+               list([](const node& n) { return static_cast<int>(n.combine); }), "}, to[] = {",
+               list([](const node& n) { return static_cast<int>(n.operand); }), "};\n", write_reduced(),
+               "  template <int W>\n"
                "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], "
                "const number (&right)[W],\n"
                "                                               number (&out)[W], number (&reduced)[",
                count, "][W]) {\n", before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_,
-               "    out[w] = v", nodes_.size() - 1, ";\n  }\n", after_, "  }\n};\n");
+               "    out[w] = v", nodes_.size() - 1, ";\n  }\n", after_, "  }\n};\n",
+               reductions_.empty() ? "" : "#define TROUPE_REDUCES\n");
   }
 
  private:
   span_of over(const node& n) const noexcept {
     if (!transposed_ || n.over == span_of::all) return n.over;
     return n.over == span_of::row ? span_of::column : span_of::row;
+  }
+  // write_reduced(p, r, at, x): writes a result of the reduction r.
+  std::string write_reduced() const {
+    std::string cases;
+    for (std::size_t r = 0; r < reductions_.size(); ++r) {
+      const std::size_t operand = nodes_[reductions_[r]].operand;
+      const std::string_view type = name_of_type(memory_[operand].type);
+      cases += cat("    if (r == ", r, ") reinterpret_cast<", type, "::bits*>(p.memory[", operand,
+                   "].address)[at] = ", type, "::store(x);\n");
+    }
+    return cat(
+        "  static __device__ __forceinline__ void write_reduced(const all& p, int r, long long at, double x) {\n",
+        cases, "  }\n");
+  }
+  // Whether all rows of the kernel read the same: then no address depends on the row.
+  bool is_one_row(const node& n) const noexcept {
+    return n.what == op::load_number || n.what == (transposed_ ? op::load_column : op::load_row);
   }
   std::string kind_of(const node& n) const {
     const memory_kind& m = memory_[n.operand];

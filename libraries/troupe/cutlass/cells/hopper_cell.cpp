@@ -88,16 +88,20 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "#include <troupe/cutlass/templates/hopper_instructions.cuh>\nnamespace troupe::cutlass::kernels {\n",
       tail, "namespace cell {\nusing sums = ", c.first == dtype::i8 ? "int" : "float",
       ";\nusing result = ", name_of_type(c.result), ";\nusing scale_type_1 = ", scale_type(c.first_scales),
-      ";\nusing scale_type_2 = ", scale_type(c.second_scales), ";\nconstexpr int tile_m = ", c.tile_m,
-      ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c), ", cluster_m = ", c.cluster_m,
-      ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted, ", result_way = ", c.result_way,
-      ", staged_columns = ", staged_columns_of(c), ", column_scales = ", c.scale_for_each_column ? width_of(c) / 4 : 1,
-      ";\nconstexpr bool ping_pong = ", yes(c.ping_pong), ", along_n = ", yes(c.along_n),
-      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
-      ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),
-      "}\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n"
-      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[4] = {sizeof(tail::all), "
-      "sizeof(fixed_part), sizeof(place), hopper::shared_bytes};\n"
+      ";\nusing scale_type_2 = ", scale_type(c.second_scales), ";\n[[maybe_unused]] constexpr int tile_m = ", c.tile_m,
+      ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
+      ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
+      ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
+      ", part_rows = 16, part_columns = tile_n / (tail::paired ? 2 : 1), column_scales = ",
+      c.scale_for_each_column ? width_of(c) / 4 : 1, ";\nconstexpr bool ping_pong = ", yes(c.ping_pong),
+      ", along_n = ", yes(c.along_n), ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2),
+      ", divides = ", yes(c.divides), ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n",
+      multiplication(c),
+      "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n"
+      "#include <troupe/cutlass/templates/hopper.cuh>\n#ifdef TROUPE_REDUCES\n"
+      "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
+      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
+      "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",

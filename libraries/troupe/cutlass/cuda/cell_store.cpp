@@ -81,7 +81,7 @@ result<void> cell_store::load(const std::string& image, const cell_text& t, cell
   to.library.reset(library);
   CUdeviceptr layout_at = 0;
   std::size_t layout_bytes = 0;
-  unsigned layout[4] = {};
+  unsigned layout[6] = {};
   TROUPE_TRY(done(::cuLibraryGetGlobal(&layout_at, &layout_bytes, library, "troupe_layout"), "cuLibraryGetGlobal"));
   if (layout_bytes == sizeof layout) TROUPE_TRY(done(::cuMemcpyDtoH(layout, layout_at, sizeof layout), "cuMemcpyDtoH"));
   if (layout[0] != t.argument_bytes || layout[1] != t.fixed_bytes)
@@ -90,6 +90,7 @@ result<void> cell_store::load(const std::string& image, const cell_text& t, cell
                      " of them fixed; the engine has ", t.argument_bytes, " and ", t.fixed_bytes,
                      ": the compilers disagree about types"));
   to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3], to.argument_bytes = t.argument_bytes;
+  to.part_rows = layout[4], to.part_columns = layout[5];
   TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, "troupe_cell"), "cuLibraryGetKernel"));
   if (::cuLibraryGetKernel(&to.combine, library, "troupe_combine") != CUDA_SUCCESS) to.combine = nullptr;
   CUfunction loaded = nullptr;

@@ -30,6 +30,7 @@ struct cell {
   CUkernel kernel = nullptr;
   CUkernel combine = nullptr;  ///< what makes results of partial reductions, if there are any
   unsigned threads = 0, cluster = 1, shared_bytes = 0;
+  unsigned part_rows = 1, part_columns = 1;  ///< of partial results of reductions: see templates/results.cuh
   std::size_t argument_bytes = 0;
   int blocks = 0;  ///< that the GPU can hold at a time
   kernel_source source = kernel_source::none;

@@ -80,15 +80,25 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
     if (whole == 0) clusters = std::max<std::int64_t>(1, sharers);
     way.sharers = static_cast<int>(sharers);
     way.whole_tiles = static_cast<int>(whole);
-    way.parts = static_cast<int>(parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
+    way.parts = static_cast<int>(
+        parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
     way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
     way.sums_bytes =
-        static_cast<std::uint64_t>(rest * cluster * way.parts) * chosen.tile_m * chosen.tile_n * sizeof(float);
+        static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n * sizeof(float);
   } else {
     clusters = std::min(clusters, supers);
     way.whole_tiles = static_cast<int>(supers);
   }
   way.blocks = static_cast<unsigned>(clusters * cluster);
+}
+
+// Partial results of reductions, as templates/results.cuh lays them out.
+void reserve_reductions(const problem& p, const cell& kernel, route& way) noexcept {
+  for (const epilogue::node& n : way.form.nodes) way.reductions += n.what == epilogue::op::reduce ? 1 : 0;
+  const std::int64_t row_parts = (p.m + kernel.part_rows - 1) / kernel.part_rows * (kernel.part_rows / 16),
+                     column_parts = (p.n + kernel.part_columns - 1) / kernel.part_columns;
+  const std::int64_t each = p.batch * std::max(row_parts * std::max(p.n, column_parts), column_parts * p.m);
+  way.reduction_bytes = way.reductions * static_cast<std::uint64_t>(each) * number_bytes(way.form);
 }
 
 kernels::factor written(const factor& f) noexcept { return {f.address, f.line, f.term, f.batch}; }
@@ -124,6 +134,7 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
                      most_argument_bytes, " can be passed: use fewer"));
   out->kernel = TROUPE_TRY(cells.get(text, how));
   lay_out(p, c.plan, *out->kernel, *out);
+  reserve_reductions(p, *out->kernel, *out);
   out->maps[0] = map_of(p.a, p.m, p.k, p.batch, h.tile_m / h.cluster_n, c.plan.tile_k);
   out->maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, h.tile_n / std::max(h.cluster_m, p.paired ? 2 : 1),
                         c.plan.tile_k);
@@ -180,9 +191,18 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   launch.blockDimX = way.kernel->threads, launch.blockDimY = launch.blockDimZ = 1;
   launch.sharedMemBytes = way.kernel->shared_bytes, launch.hStream = stream;
   launch.attrs = &attribute, launch.numAttrs = overlaps ? 1 : 0;
-  return cuda::done_on(
+  TROUPE_TRY(cuda::done_on(
       stream, "cutlass", "cuLaunchKernelEx",
-      ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr));
+      ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));
+  if (way.reductions == 0) return {};
+  if (way.kernel->combine == nullptr)
+    return error(reaction::fatal, "cutlass", "a kernel with reductions has no second kernel");
+  constexpr unsigned threads = 256;
+  const auto blocks =
+      static_cast<unsigned>(std::clamp<std::int64_t>((std::max(p.m, p.n) * p.batch + threads - 1) / threads, 1, 1024));
+  return cuda::done_on(stream, "cutlass", "cuLaunchKernel",
+                       ::cuLaunchKernel(reinterpret_cast<CUfunction>(way.kernel->combine), blocks, way.reductions, 1,
+                                        threads, 1, 1, 0, stream, parameters, nullptr));
 }
 
 }  // namespace troupe::cutlass

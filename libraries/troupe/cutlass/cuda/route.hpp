@@ -24,6 +24,7 @@ struct route {
   unsigned blocks = 0;
   int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1, sharers = 0;
   std::uint64_t sums_bytes = 0, reduction_bytes = 0;
+  unsigned reductions = 0;
   std::uint32_t arrivals = 0;  ///< counters of divided tiles
   std::string log;
 

@@ -31,73 +31,12 @@ constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this on
 constexpr int per_thread = tile_n / 2;            // sums of 64 rows
 constexpr int width = cell::width, of_width = width / 2;  // columns of an instruction
 
-// Of a warp: 16 rows of at most 64 sums, and room so that neither rows nor columns meet in a bank.
-constexpr int staged_columns = cell::staged_columns, staged_width = staged_columns + 8;
-constexpr int boxes = 2;  // of results, of a group
+constexpr int staged_width =
+    cell::staged_columns + 8;  // of a row of sums, with room so that rows do not meet in a bank
+constexpr int boxes = 2;       // of results, of a group
 constexpr unsigned box_bytes = 64 * 128;
 constexpr unsigned out_bytes = groups * (cell::staged ? 4 * 16 * staged_width * 4 : boxes * box_bytes);
 constexpr unsigned shared_bytes = 1024 + stages * stage_bytes + out_bytes;
-
-// One block's share of one tile.
-struct work {
-  int batch, tile_row, tile_column;  // in tiles
-  int first, steps;                  // in stages along k
-  int part, parts, slot;             // if the tile is divided: which part this is, and where the sums are collected
-};
-
-// Which tiles a cluster computes, in order. Divided tiles come first, so that others are computed while their sums are
-// collected.
-class schedule {
- public:
-  __device__ schedule(const fixed_part& p, int cluster, int clusters)
-      : p_(p), steps_((p.k + depth - 1) / depth), clusters_(clusters), cluster_(cluster), whole_(cluster) {
-    if constexpr (cell::divides) {
-      const i64 units = static_cast<i64>(count() - p.whole_tiles) * steps_;
-      if (cluster < p.sharers) unit_ = units * cluster / p.sharers, end_ = units * (cluster + 1) / p.sharers;
-    }
-  }
-  __device__ bool next(work& w) {
-    if constexpr (cell::divides) {
-      if (unit_ < end_) {
-        const int tile = static_cast<int>(unit_ / steps_);
-        w.first = static_cast<int>(unit_ - static_cast<i64>(tile) * steps_);
-        w.steps = static_cast<int>(min(static_cast<i64>(steps_ - w.first), end_ - unit_));
-        const i64 units = static_cast<i64>(count() - p_.whole_tiles) * steps_;
-        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * p_.sharers - 1) / units); };
-        const int from = owner(static_cast<i64>(tile) * steps_), to = owner(static_cast<i64>(tile + 1) * steps_ - 1);
-        w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
-        place(p_.whole_tiles + tile, w);
-        unit_ += w.steps;
-        return true;
-      }
-    }
-    if (whole_ >= (cell::divides ? p_.whole_tiles : count())) return false;
-    place(whole_, w);
-    whole_ += clusters_;
-    w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;
-    return true;
-  }
-  // How many stages a whole tile has.
-  __device__ int steps() const { return steps_; }
-
- private:
-  __device__ int across_m() const { return p_.tiles_m / cluster_m; }
-  __device__ int across_n() const { return p_.tiles_n / cluster_n; }
-  __device__ int count() const { return across_m() * across_n() * p_.batch; }
-  // Tiles of a band are walked column by column, or row by row: neighbours share what is in the second cache.
-  __device__ void place(int i, work& w) const {
-    const int of_matrix = across_m() * across_n();
-    w.batch = i / of_matrix, i -= w.batch * of_matrix;
-    const int height = cell::along_n ? across_n() : across_m(), length = cell::along_n ? across_m() : across_n();
-    const int band = i / (p_.band * length), rest = i - band * p_.band * length;
-    const int first = band * p_.band, here = min(p_.band, height - first);
-    const int x = first + rest % here, y = rest / here;
-    w.tile_row = (cell::along_n ? y : x) * cluster_m, w.tile_column = (cell::along_n ? x : y) * cluster_n;
-  }
-  const fixed_part& p_;
-  int steps_, clusters_, cluster_, whole_;
-  i64 unit_ = 0, end_ = 0;
-};
 
 // The stages in shared memory, and the barriers that say which are full and which are empty.
 struct pipeline {
@@ -321,47 +260,34 @@ struct consumer {
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
-  // Of a divided tile: puts the sums of this part beside the others'. Returns true if this was the last one; then `d`
-  // has the sums of all, added in the order of the parts.
+  // See results::collect.
   __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w) const {
-    constexpr int all = blocks_m * per_thread;
     const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (cell::ping_pong ? 1 : groups) +
                      (cell::ping_pong ? 0 : group);
-    sums* const memory = static_cast<sums*>(p.partial_sums) + tile * p.parts * all * group_threads + thread;
-    sums* const mine = memory + static_cast<i64>(w.part) * all * group_threads;
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int j = 0; j < per_thread; ++j) __stcg(mine + (m * per_thread + j) * group_threads, d[m][j]);
-    __threadfence();
-    synchronize_group();
-    __shared__ int last[groups];
-    if (thread == 0) {
-      const unsigned before = atomicAdd(p.arrivals + tile, 1u);
-      last[group] = before + 1 == static_cast<unsigned>(w.parts);
-      if (last[group]) p.arrivals[tile] = 0;
-      __threadfence();
-    }
-    synchronize_group();
-    if (!last[group]) return false;
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int j = 0; j < per_thread; ++j) d[m][j] = __ldcg(memory + (m * per_thread + j) * group_threads);
-    for (int i = 1; i < w.parts; ++i) {
-      const sums* const other = memory + static_cast<i64>(i) * all * group_threads;
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-        for (int j = 0; j < per_thread; ++j) d[m][j] += __ldcg(other + (m * per_thread + j) * group_threads);
-    }
-    return true;
+    return results::collect<group_threads>(p, d, tile, w.part, w.parts, thread, [this] { synchronize_group(); });
   }
 
   // -- results
 
+  // Whether all rows and columns of this group exist.
+  __device__ bool is_inside(const work& w) const {
+    return rows_from(w, blocks_m) <= p.m && column_of(w) + out_n <= p.n;
+  }
+  __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
+    if constexpr (cell::staged) {
+      if (is_inside(w))
+        write_rows<true>(d, w);
+      else
+        write_rows<false>(d, w);
+    } else if (!tail::reads_memory || is_inside(w)) {
+      write_boxes<true>(d, w);
+    } else {
+      write_boxes<false>(d, w);
+    }
+  }
   // As 2-byte numbers in shared memory, in boxes of 64 rows and columns, from where the accelerator writes them.
-  __device__ void write_boxes(sums (&d)[blocks_m][per_thread], const work& w) const {
+  template <bool Inside>
+  __device__ __forceinline__ void write_boxes(sums (&d)[blocks_m][per_thread], const work& w) const {
     const int column = column_of(w);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
@@ -379,10 +305,9 @@ struct consumer {
             const number in[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])};
             number result[2] = {0, 0}, reduced[1][2];
             const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
-            const run at{w.batch, row_of(w, m) + q % 2 * 8, c, p.n - c};
-            if (!tail::reads_memory || (at.row < p.m && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
-            r[q] = static_cast<unsigned>(cell::result::store(result[0])) |
-                   static_cast<unsigned>(cell::result::store(result[1])) << 16;
+            const run at{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
+            if (Inside || (at.row < p.m && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
+            r[q] = two_of<cell::result>(result[0], result[1]);
           }
           // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.
           const int row = warp * 16 + lane % 16, chunk = j * 2 + lane / 16;
@@ -396,123 +321,16 @@ struct consumer {
         }
       }
   }
-
-  struct alignas(8) pair_of_sums {
-    sums x, y;
-  };
-  static __device__ __forceinline__ void read_eight(number (&to)[8], const sums* from) {
-    struct alignas(16) four {
-      sums x, y, z, w;
-    };
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const four f = reinterpret_cast<const four*>(from)[i];
-      to[i * 4] = static_cast<number>(f.x), to[i * 4 + 1] = static_cast<number>(f.y);
-      to[i * 4 + 2] = static_cast<number>(f.z), to[i * 4 + 3] = static_cast<number>(f.w);
-    }
-  }
-  // Through shared memory as sums, so that each thread has neighbours of a row.
-  __device__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
-    constexpr int width = staged_columns / pair, lanes = width / 8, rows = 32 / lanes,
-                  passes = 16 / rows > 0 ? 16 / rows : 1;
-    constexpr int R = tail::reductions > 0 ? tail::reductions : 1;
-    sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
-    const int column = column_of(w);
+  // Through shared memory as sums.
+  template <bool Inside>
+  __device__ __forceinline__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
+    sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
-      const int first_row = rows_from(w, m) + warp * 16;
-      number of_row[R][passes], everything[R];
-#pragma unroll
-      for (int r = 0; r < R; ++r) {
-        everything[r] = start_of<number>(tail::how[r]);
-#pragma unroll
-        for (int i = 0; i < passes; ++i) of_row[r][i] = start_of<number>(tail::how[r]);
-      }
-#pragma unroll
-      for (int c = 0; c < out_n / width; ++c) {
-        __syncwarp();
-#pragma unroll
-        for (int half = 0; half < pair; ++half)
-#pragma unroll
-          for (int j = 0; j < width / 8; ++j)
-#pragma unroll
-            for (int i = 0; i < 2; ++i) {
-              const sums* const x = &d[m][half * (out_n / 2) + (c * (width / 8) + j) * 4 + i * 2];
-              sums* const to = mine + (lane / 4 + i * 8) * staged_width + half * width + j * 8 + lane % 4 * 2;
-              *reinterpret_cast<pair_of_sums*>(to) = {x[0], x[1]};
-            }
-        __syncwarp();
-        number of_column[R][8];
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-          for (int i = 0; i < 8; ++i) of_column[r][i] = start_of<number>(tail::how[r]);
-#pragma unroll
-        for (int i = 0; i < passes; ++i) {
-          const int row = i * rows + lane / lanes, from = lane % lanes * 8;
-          number left[8], right[8], result[8], reduced[R][8];
-          read_eight(left, mine + row * staged_width + from);
-          if constexpr (pair == 2) read_eight(right, mine + row * staged_width + width + from);
-          const int at_column = column + c * width + from;
-          const run at{w.batch, first_row + row, at_column, min(8, p.n - at_column)};
-          if (row < 16 && at.row < p.m && at.count > 0) {
-            tail::apply(p, at, left, pair == 2 ? right : left, result, reduced);
-            store_run<cell::result, cell::result_way>(p.result, at, result);
-#pragma unroll
-            for (int r = 0; r < tail::reductions; ++r)
-#pragma unroll
-              for (int e = 0; e < 8; ++e)
-                if (e < at.count) {
-                  if (tail::over[r] == of_rows) of_row[r][i] = combined(tail::how[r], of_row[r][i], reduced[r][e]);
-                  if (tail::over[r] == of_columns)
-                    of_column[r][e] = combined(tail::how[r], of_column[r][e], reduced[r][e]);
-                  if (tail::over[r] == of_all) everything[r] = combined(tail::how[r], everything[r], reduced[r][e]);
-                }
-          }
-        }
-#pragma unroll
-        for (int r = 0; r < tail::reductions; ++r)
-          if (tail::over[r] == of_columns)
-#pragma unroll
-            for (int e = 0; e < 8; ++e) {
-              const number x = combined_over(32 - lanes, tail::how[r], of_column[r][e]);
-              const int at = column + c * width + lane % lanes * 8 + e;
-              if (lane < lanes && at < p.n && first_row < p.m)
-                partial(r)[(static_cast<i64>(w.batch) * row_parts() + first_row / 16) * p.n + at] = x;
-            }
-      }
-      finish_rows(of_row, everything, w, first_row);
+      const int row = rows_from(w, m) + warp * 16;
+      results::write_rows<results::layout<false>, Inside, cell::staged_columns / pair>(
+          p, room, lane, d[m], {w.batch, row, column_of(w), row / 16});
     }
-  }
-  template <int R, int Passes>
-  __device__ __forceinline__ void finish_rows(const number (&of_row)[R][Passes], const number (&everything)[R],
-                                              const work& w, int first_row) const {
-    constexpr int lanes = staged_columns / pair / 8, rows = 32 / lanes;
-    const int tile_column = w.tile_column + static_cast<int>(rank) / cluster_m;
-#pragma unroll
-    for (int r = 0; r < tail::reductions; ++r) {
-      if (tail::over[r] == of_rows) {
-#pragma unroll
-        for (int i = 0; i < Passes; ++i) {
-          const number x = combined_over(lanes - 1, tail::how[r], of_row[r][i]);
-          const int row = first_row + i * rows + lane / lanes;
-          if (lane % lanes == 0 && i * rows + lane / lanes < 16 && row < p.m && tile_column < column_parts())
-            partial(r)[(static_cast<i64>(w.batch) * column_parts() + tile_column) * p.m + row] = x;
-        }
-      } else if (tail::over[r] == of_all) {
-        const number x = combined_over(31, tail::how[r], everything[r]);
-        if (lane == 0 && first_row < p.m && tile_column < column_parts())
-          partial(r)[(static_cast<i64>(w.batch) * row_parts() + first_row / 16) * column_parts() + tile_column] = x;
-      }
-    }
-  }
-  __device__ int row_parts() const { return (p.m + 15) / 16; }
-  __device__ int column_parts() const { return (p.n + out_n - 1) / out_n; }
-  // Where the partial results of a reduction are: one after the other, each as large as the largest.
-  __device__ number* partial(int r) const {
-    const i64 most = static_cast<i64>(p.batch) * max(static_cast<i64>(row_parts()) * max(p.n, column_parts()),
-                                                     static_cast<i64>(column_parts()) * p.m);
-    return static_cast<number*>(p.reductions) + r * most;
   }
 };
 
@@ -544,12 +362,7 @@ __device__ __forceinline__ void consume(const consumer& me, pipeline stage, sche
     bool complete = true;
     if constexpr (cell::divides)
       if (w.parts > 1) complete = me.collect(d, w);
-    if (complete) {
-      if constexpr (cell::staged)
-        me.write_rows(d, w);
-      else
-        me.write_boxes(d, w);
-    }
+    if (complete) me.write(d, w);
     if constexpr (cell::ping_pong) {
       if (!todo.next(w)) break;
       stage.skip(w.steps);

@@ -10,6 +10,7 @@ namespace troupe::cutlass::kernels {
 struct run {
   int batch, row, column, count;
 };
+__device__ __forceinline__ run in_first_row(const run& at) { return {at.batch, 0, at.column, at.count}; }
 
 namespace detail {
 template <int Bytes>
@@ -41,15 +42,22 @@ constexpr int lesser(int x, int y) { return x < y ? x : y; }
 constexpr int once = -1,  // the same element for all
     apart = 0;            // anything; a positive number says how many bytes can be read in one go
 
-template <class T>
+// Neighbours have distance 1, so that columns become immediates of an instruction.
+template <class T, int Way>
 __device__ __forceinline__ auto* element_of(const place& p, const run& at) {
-  return reinterpret_cast<typename T::bits*>(p.address) + at.batch * p.batch + at.row * p.row + at.column * p.column;
+  auto* const row = reinterpret_cast<typename T::bits*>(p.address) + at.batch * p.batch + at.row * p.row;
+  if constexpr (Way == once)
+    return row;
+  else if constexpr (Way > 0)
+    return row + at.column;
+  else
+    return row + at.column * p.column;
 }
 
 template <class T, int Way, int W, class N>
 __device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
   using bits = typename T::bits;
-  const bits* const from = element_of<T>(p, at);
+  const bits* const from = element_of<T, Way>(p, at);
   if constexpr (Way == once) {
     const N x = static_cast<N>(T::load(*from));
 #pragma unroll
@@ -77,10 +85,15 @@ __device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[
 template <class T, int Way, int W, class N>
 __device__ __forceinline__ void store_run(const place& p, const run& at, const N (&values)[W]) {
   using bits = typename T::bits;
-  bits* const to = element_of<T>(p, at);
+  bits* const to = element_of<T, Way>(p, at);
   alignas(16) bits raw[W];
+  if constexpr (sizeof(bits) == 2 && sizeof(N) == 4 && W % 2 == 0) {
 #pragma unroll
-  for (int i = 0; i < W; ++i) raw[i] = T::store(values[i]);
+    for (int i = 0; i < W / 2; ++i) reinterpret_cast<unsigned*>(raw)[i] = two_of<T>(values[2 * i], values[2 * i + 1]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < W; ++i) raw[i] = T::store(values[i]);
+  }
   if constexpr (Way > 0) {
     constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
     using word = typename detail::word<step>::type;
@@ -93,7 +106,7 @@ __device__ __forceinline__ void store_run(const place& p, const run& at, const N
   }
 #pragma unroll
   for (int i = 0; i < W; ++i)
-    if (i < at.count) to[i * p.column] = raw[i];
+    if (i < at.count) to[Way > 0 ? i : i * p.column] = raw[i];
 }
 
 // Reductions of the epilogue: how values are combined, and which. As in <troupe/epilogue/op.hpp>.

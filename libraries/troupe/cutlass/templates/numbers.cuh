@@ -187,6 +187,10 @@ struct f4 {
     return static_cast<bits>(code | (__double_as_longlong(x) < 0 ? 8 : 0));
   }
 };
+// Two numbers in a byte, the first in the low half.
+struct f4x2 {
+  using bits = unsigned char;
+};
 template <class Integer>
 struct integer {
   using bits = Integer;
@@ -209,5 +213,23 @@ using i32 = integer<int>;
 using u32 = integer<unsigned>;
 using w64 = integer<long long>;
 using u64 = integer<unsigned long long>;
+
+// Two numbers of 2 bytes, the first in the low half.
+template <class T, class N>
+__device__ __forceinline__ unsigned two_of(N low, N high) {
+  return static_cast<unsigned>(T::store(low)) | static_cast<unsigned>(T::store(high)) << 16;
+}
+template <>
+__device__ __forceinline__ unsigned two_of<f16>(float low, float high) {
+  unsigned out;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  return out;
+}
+template <>
+__device__ __forceinline__ unsigned two_of<bf16>(float low, float high) {
+  unsigned out;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  return out;
+}
 
 }  // namespace troupe::cutlass::kernels

@@ -10,28 +10,48 @@ namespace troupe::cutlass::kernels {
 
 using epilogue::op;
 
-// e to the power of x: 2 units in the last place, and 0 where the result would be subnormal.
+// e to the power of x, for x between -87 and 88: 2 units in the last place.
 __device__ __forceinline__ float fast_exponential(float x) {
   // In two parts, because the rounding of x * log2(e) alone would cost up to 7 bits.
   const float t = x * 1.4426950408889634f, rest = fmaf(x, 1.4426950408889634f, -t) + x * 1.925963033500e-8f;
   float out;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(t));
-  return fabsf(t) < 126.f ? fmaf(out * rest, 0.69314718055994531f, out) : out;
+  return fmaf(out * rest, 0.69314718055994531f, out);
 }
 __device__ __forceinline__ float fast_reciprocal(float x) {
   float out;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
   return out;
 }
-__device__ __forceinline__ float fast_sigmoid(float x) { return fast_reciprocal(1.f + fast_exponential(-x)); }
-__device__ __forceinline__ float fast_tanh(float x) {
-  const float m = fabsf(x);
-  // Near 0, 1 - 2 / (e^2x + 1) would lose bits.
-  const float square = m * m;
-  const float near =
-      m * (1.f + square * (-0.333333333f + square * (0.133333333f + square * (-0.053968254f + square * 0.021869489f))));
-  const float far = 1.f - 2.f * fast_reciprocal(fast_exponential(2.f * m) + 1.f);
-  return copysignf(m < 0.25f ? near : far, x);
+// 2 to the power of x: 2 units in the last place; 0 and infinity beyond what a float holds.
+__device__ __forceinline__ float power_of_two(float x) {
+  float out;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+  return out;
+}
+// 1 / (1 + 2^x). What is less than 1 needs to be accurate to a part of 1 only: so are these, to 5e-7 of their value, or
+// of 1 where that is less. None has a branch. Infinity and NaN are as in the definitions, but gelu of minus infinity is
+// 0, its limit.
+__device__ __forceinline__ float fast_logistic(float x) { return fast_reciprocal(1.f + power_of_two(x)); }
+constexpr float log2_of_e = 1.4426950408889634f;
+__device__ __forceinline__ float fast_sigmoid(float x) { return fast_logistic(-log2_of_e * x); }
+__device__ __forceinline__ float fast_tanh(float x) { return fmaf(2.f, fast_logistic(-2.f * log2_of_e * x), -1.f); }
+__device__ __forceinline__ float fast_gelu_tanh(float x) {
+  // x * sigmoid(2 u), u = sqrt(2 / pi) * (x + 0.044715 x^3)
+  constexpr float first = -2.f * log2_of_e * 0.79788456080286535588f, third = 0.044715f * first;
+  return x * fast_logistic(x * fmaf(third, x * x, first));
+}
+__device__ __forceinline__ float fast_gelu(float x) {
+  // The normal distribution beyond |x| is t * polynomial(t) * e^(-x^2 / 2), t = 1 / (1 + c |x|). See Abramowitz and
+  // Stegun, Handbook of Mathematical Functions, 7.1.26.
+  const float m = fabsf(x), t = fast_reciprocal(fmaf(0.23164189f, m, 1.f));
+  float q = fmaf(0.5307027145f, t, -0.7265760135f);
+  q = fmaf(q, t, 0.7107068705f);
+  q = fmaf(q, t, -0.142248368f);
+  q = fmaf(q, t, 0.127414796f);
+  q = q * t * power_of_two(-0.5f * log2_of_e * x * x);
+  // Infinity times 0 would be NaN.
+  return fmaf(-fminf(m, 1e10f), q, fmaxf(x, 0.f));
 }
 
 template <op What, class N>
@@ -39,10 +59,10 @@ __device__ __forceinline__ N value_of(N x, N y = 0, N z = 0) {
   if constexpr (sizeof(N) == 4) {
     if constexpr (What == op::exponential) return x < -87.f || !(x < 88.f) ? expf(x) : fast_exponential(x);
     if constexpr (What == op::sigmoid) return fast_sigmoid(x);
-    if constexpr (What == op::silu) return x < -80.f ? epilogue::value_of<N>(op::silu, x) : x * fast_sigmoid(x);
+    if constexpr (What == op::silu) return x * fast_sigmoid(x);
     if constexpr (What == op::tanh) return fast_tanh(x);
-    if constexpr (What == op::gelu_tanh)
-      return 0.5f * x * (1.f + fast_tanh(0.79788456080286535588f * (x + 0.044715f * x * x * x)));
+    if constexpr (What == op::gelu_tanh) return fast_gelu_tanh(x);
+    if constexpr (What == op::gelu) return fast_gelu(x);
   }
   return epilogue::value_of<N>(What, x, y, z);
 }

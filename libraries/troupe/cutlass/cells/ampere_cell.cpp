@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/ampere_cell.hpp>
+#include <troupe/cutlass/cells/functor.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
+bool is_8_bit_float(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+bool is_narrow(dtype t) noexcept { return t == dtype::i8 || t == dtype::f4e2m1x2 || is_8_bit_float(t); }
+bool is_mixed(const ampere_cell& c) noexcept { return !c.exact && is_half(c.first.type) != is_half(c.second.type); }
+int size_of(dtype t) noexcept { return static_cast<int>(bytes_of(t)); }
+int in_unit(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
+
+// Bytes that are copied in one go; 0: numbers pass through registers.
+int chunk_of(const ampere_cell& c, const ampere_factor& f) noexcept {
+  const int size = size_of(f.type), aligned = f.alignment >= 16 ? 16 : f.alignment >= 8 ? 8 : f.alignment >= 4 ? 4 : 0;
+  const bool none = f.in_memory == neighbours::none, lines = f.in_memory == neighbours::lines;
+  if (c.exact) {
+    if (f.type != dtype::f32 || f.scales != dtype{}) return 0;
+    return lines ? std::max(4, aligned) : 4;
+  }
+  if (size >= 4) return none ? size : std::max(size, aligned);
+  return none ? 0 : aligned;
+}
+
+// As held_factor in templates/ampere_factors.cuh.
+int held_bytes(const ampere_cell& c, const ampere_factor& f, int lines) noexcept {
+  const int size = size_of(f.type), held = c.exact ? 4 : size, units = depth_of(c) / in_unit(f.type);
+  const bool by_lines = c.exact || (f.in_memory == neighbours::lines && chunk_of(c, f) > 0 && size > 1);
+  if (by_lines) return (c.exact ? depth_of(c) : units) * (lines * held + (c.exact || size == 2 ? 16 : 32));
+  return lines * (units * held + (size == 8 || (is_mixed(c) && size == 2) ? 32 : 16));
+}
+
+int step_of(const ampere_cell& c) noexcept {
+  if (c.exact) return 1;
+  if (c.first.type == dtype::f64) return 8;
+  return is_mixed(c) ? 16 : 32 / size_of(c.first.type);
+}
+
+std::string factor_text(const ampere_cell& c, const ampere_factor& f, int which) {
+  return cat("using ", which == 1 ? "first" : "second", " = ", name_of_type(f.type), ";\nusing scale_", which, " = ",
+             name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, f),
+             ";\nconstexpr bool by_lines_", which, " = ", f.in_memory == neighbours::lines ? "true" : "false",
+             ", apart_", which, " = ", f.in_memory == neighbours::none ? "true" : "false", ";\n");
+}
+
+}  // namespace
+
+bool has_tensor_cores(dtype first, dtype second) noexcept {
+  if (is_half(first) && is_half(second)) return first == second;
+  if (is_half(first) || is_half(second)) return is_narrow(is_half(first) ? second : first);
+  if (is_8_bit_float(first)) return is_8_bit_float(second);
+  return first == second && (first == dtype::f32 || first == dtype::f64 || first == dtype::i8);
+}
+
+int depth_of(const ampere_cell& c) noexcept {
+  if (c.depth > 0) return c.depth;
+  if (c.exact) return 8;
+  if (is_mixed(c)) return 64;
+  return c.first.type == dtype::f64 ? 16 : 64 / size_of(c.first.type);
+}
+
+int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }
+
+int shared_bytes_of(const ampere_cell& c) noexcept {
+  const int stages = c.stages * (held_bytes(c, c.first, c.tile_m) + held_bytes(c, c.second, c.tile_n));
+  const int results = 16 * (c.tile_n / c.warps_n + 8) * (c.first.type == dtype::f64 ? 8 : 4) * c.warps_m * c.warps_n;
+  return std::max(stages, results);
+}
+
+std::string_view error_of(const ampere_cell& c) noexcept {
+  const int rows = c.exact ? 32 : 16, columns = c.paired ? 32 : 16, step = step_of(c), depth = depth_of(c);
+  const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
+  if (!c.exact && !has_tensor_cores(c.first.type, c.second.type)) return "only an exact cell multiplies these types";
+  if (c.stages < 2) return "stages: expected at least 2";
+  if (c.tile_m % (c.warps_m * rows) != 0) return "tile_m: expected blocks of 16 rows for each warp, of 32 if exact";
+  if (c.tile_n % (c.warps_n * columns) != 0)
+    return "tile_n: expected blocks of 16 columns for each warp, of 32 for pairs";
+  if (c.tile_m % 32 != 0 || c.tile_n % 32 != 0) return "tile_m, tile_n: expected multiples of 32";
+  if (threads_of(c) > 1024) return "warps_m, warps_n: expected at most 32 warps";
+  if (depth % (2 * step) != 0 || (!c.exact && depth * size_of(c.first.type) / in_unit(c.first.type) % 16 != 0))
+    return "depth: expected an even number of steps";
+  if (c.exact && c.promoted_terms > 0) return "promoted_terms: an exact cell scales each number";
+  if (scaled && !c.exact && c.promoted_terms == 0) return "promoted_terms: scales need it";
+  if (c.promoted_terms % step != 0 ||
+      (c.promoted_terms > 0 && c.promoted_terms % depth != 0 && depth % c.promoted_terms != 0))
+    return "promoted_terms: expected whole steps, and a multiple or a divisor of the depth";
+  return {};
+}
+
+std::string text_of(const ampere_cell& c, const std::string& tail) {
+  const auto yes = [](bool b) { return b ? "true" : "false"; };
+  const std::string_view products = c.exact                                                   ? "float"
+                                    : c.first.type == dtype::i8 && c.second.type == dtype::i8 ? "int"
+                                    : c.first.type == dtype::f64                              ? "double"
+                                                                                              : "float";
+  std::string includes, templates;
+  for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
+    includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
+  for (const std::string_view name : {"schedule.cuh", "results.cuh", "ampere_instructions.cuh", "ampere_factors.cuh",
+                                      "ampere_fragments.cuh", "ampere.cuh"})
+    templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
+  return cat(
+      includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
+      ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products, ";\nusing result = ", name_of_type(c.result),
+      ";\nusing wide = ", name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n",
+      factor_text(c, c.first, 1), factor_text(c, c.second, 2), "constexpr int tile_m = ", c.tile_m,
+      ", tile_n = ", c.tile_n, ", warps_m = ", c.warps_m, ", warps_n = ", c.warps_n, ", stages = ", c.stages,
+      ", depth = ", depth_of(c), ", cluster_m = 1, cluster_n = 1, scaled_terms = ", c.promoted_terms,
+      ", result_way = ", c.result_way, ", part_rows = ", c.exact ? 32 : 16,
+      ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact),
+      ", mixed = ", yes(is_mixed(c)), ", along_n = ", yes(c.along_n), ", divides = ", yes(c.divides), ";\n}\n}\n",
+      templates,
+      "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
+      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
+      "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
+      "extern \"C\" __global__ void __launch_bounds__(",
+      threads_of(c), ", ", c.blocks,
+      ") troupe_cell(const __grid_constant__ tail::all p) { ampere::run_block(p); }\n}\n");
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+
+namespace troupe::cutlass {
+
+/// Which elements of a factor are neighbours in memory.
+enum class neighbours : std::uint8_t { none, terms, lines };
+
+/// A factor as the kernel sees it: lines of the first are rows of its result, those of the second its columns. Two
+/// numbers of 4 bits in a byte are two terms of a line; distances then count bytes.
+struct ampere_factor {
+  dtype type{};
+  neighbours in_memory = neighbours::terms;
+  int alignment = 16;      ///< bytes to which all lines (of neighbours) and the first element are aligned
+  dtype scales = dtype{};  ///< of blocks, if it has any
+};
+
+/// What templates/ampere.cuh is told when it is compiled.
+struct ampere_cell {
+  ampere_factor first, second;
+  dtype result{};
+  int result_way = 0;  ///< see memory_kind
+  int tile_m = 128, tile_n = 128, warps_m = 2, warps_n = 4, stages = 3;
+  int depth = 0;   ///< terms of a stage; 0: as many as suit the types
+  int blocks = 1;  ///< that a multiprocessor must have room for at once
+  /// Multiplies as floats, not by the tensor cores. It takes every pair of types.
+  bool exact = false;
+  /// Sums of the tensor cores are scaled, and added to a float, after so many terms; 0: never. With scales, it divides
+  /// the terms of a block.
+  int promoted_terms = 0;
+  bool along_n = false, divides = false, paired = false;
+};
+
+/// Returns true if the tensor cores multiply these types, or one is widened to the other.
+bool has_tensor_cores(dtype first, dtype second) noexcept;
+int depth_of(const ampere_cell& c) noexcept;
+int threads_of(const ampere_cell& c) noexcept;
+/// Bytes of shared memory that a block needs.
+int shared_bytes_of(const ampere_cell& c) noexcept;
+/// Returns why there is no such kernel, or nothing.
+std::string_view error_of(const ampere_cell& c) noexcept;
+
+/// Returns the source of a kernel named `troupe_cell`; `tail` is the epilogue: see functor.hpp.
+std::string text_of(const ampere_cell& c, const std::string& tail);
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Products for all GPUs from sm_80 on, of all types, layouts and alignments. All warps of a block copy the factors to
+// shared memory, some stages ahead, and each multiplies its part of the tile. What is known when a kernel is compiled
+// stands in `cell`: see cells/ampere_cell.hpp.
+namespace troupe::cutlass::kernels::ampere {
+
+using number = tail::number;
+using sums = cell::sums;
+
+constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp_n / pair;
+constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
+constexpr bool any_scale = cell::scaled_terms > 0;
+
+// Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
+constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
+constexpr int result_width = warp_out % 64 == 0 ? 64 : warp_out % 32 == 0 ? 32 : warp_out % 16 == 0 ? 16 : 8;
+constexpr int blocks_within(int bytes) {
+  for (int blocks = blocks_m; blocks > 1; --blocks)
+    if (blocks_m % blocks == 0 && blocks * block_bytes * cell::warps_m * cell::warps_n <= bytes) return blocks;
+  return 1;
+}
+constexpr int blocks_at_once = blocks_within(cell::stages * stage_bytes);
+constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes * cell::warps_m * cell::warps_n
+                                 ? cell::stages * stage_bytes
+                                 : block_bytes * cell::warps_m * cell::warps_n;
+
+// The copies of one factor. What passes through registers is read when a stage begins and put when it ends.
+template <class F, class Scale>
+struct copier {
+  tile_source<F> source;
+  unsigned raw[F::words];
+  __device__ __forceinline__ void begin(unsigned to, int stage) {
+    if constexpr (!F::ordinary)
+      copy_stage<F>(to, source, stage);
+    else if constexpr (F::transposed)
+      fetch_squares<F>(raw, source, stage);
+    else
+      fetch<F, Scale>(raw, source, stage);
+  }
+  __device__ __forceinline__ void end(unsigned to) {
+    if constexpr (F::transposed)
+      put_squares<F>(to, raw);
+    else if constexpr (F::ordinary)
+      put<F>(to, raw);
+  }
+};
+
+struct warp_tile {
+  const tail::all& p;
+  unsigned memory;  // of the block, for stages
+  int lane, in_m, in_n;
+
+  __device__ int row_of(const work& w) const { return w.tile_row * cell::tile_m + in_m * warp_m; }
+  __device__ int column_of(const work& w) const { return w.tile_column * out_n + in_n * warp_out; }
+
+  // -- sums
+
+  // The scales of what a lane has, of a block of terms, and how far they lie from that of the tile's first line.
+  struct scales {
+    float of_row[blocks_m][2], of_column[blocks_n][2];
+    int row_at[blocks_m][2], column_at[blocks_n][2];
+    i64 first, second;
+  };
+  __device__ __forceinline__ void find_scales(scales& to, const work& w) const {
+    if constexpr (!same<cell::scale_1, void>) {
+      const block_scales& s = p.first_scales;
+      const int block = min(row_of(w), p.m - 1) / s.lines;
+      to.first = w.batch * s.batch + block * s.line;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int row = min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1);
+          to.row_at[m][i] = (row / s.lines - block) * static_cast<int>(s.line);
+        }
+    }
+    if constexpr (!same<cell::scale_2, void>) {
+      const block_scales& s = p.second_scales;
+      const int block = min(column_of(w), p.n - 1) / s.lines;
+      to.second = w.batch * s.batch + block * s.line;
+#pragma unroll
+      for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          // Those of the right half lie anywhere: they are found each time.
+          const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
+          to.column_at[n][i] = (column / s.lines - block) * static_cast<int>(s.line);
+        }
+    }
+  }
+  template <class Scale>
+  static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
+    return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
+  }
+  __device__ __forceinline__ void load_scales(scales& to, const work& w, int term) const {
+    if constexpr (!same<cell::scale_1, void>) {
+      const i64 from = to.first + term / p.first_scales.terms * p.first_scales.term;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<cell::scale_1>(p.first_scales, from + to.row_at[m][i]);
+    }
+    if constexpr (!same<cell::scale_2, void>) {
+      const i64 from = to.second + term / p.second_scales.terms * p.second_scales.term;
+#pragma unroll
+      for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
+          to.of_column[n][i] = n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
+                                                   : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+        }
+    }
+  }
+  static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4], products (&part)[blocks_m][blocks_n * 4],
+                                                 const scales& s) {
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int j = 0; j < blocks_n * 4; ++j) {
+        float x = static_cast<float>(part[m][j]);
+        if constexpr (!same<cell::scale_1, void>) x *= s.of_row[m][j / 2 % 2];
+        if constexpr (!same<cell::scale_2, void>)
+          d[m][j] = fmaf(x, s.of_column[j / 4][j % 2], d[m][j]);
+        else
+          d[m][j] += x;
+        part[m][j] = 0;
+      }
+  }
+
+  __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
+    constexpr int scaled_steps = any_scale ? cell::scaled_terms / step_terms : 1;
+    copier<first_factor, cell::scale_1> first{{p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k}};
+    copier<second_factor, cell::scale_2> second{{p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k}};
+    products part[blocks_m][blocks_n * 4];  // used with scales
+    clear(d);
+    if constexpr (any_scale) clear(part);
+    for (int s = 0; s < cell::stages - 1; ++s) {
+      if (s < w.steps) {
+        const unsigned to = memory + s * stage_bytes;
+        first.begin(to, w.first + s), second.begin(to, w.first + s);
+        first.end(to), second.end(to);
+      }
+      commit_copies();
+    }
+    wait_for_copies<cell::stages - 2>();
+    __syncthreads();
+    fragments f[2];
+    scales now;
+    if constexpr (any_scale)
+      if (w.steps > 0) {
+        find_scales(now, w);
+        load_scales(now, w, w.first * cell::depth);
+      }
+    unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
+    const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
+    f[0].read(read, line_1, line_2, 0, lane);
+    for (int s = 0; s < w.steps; ++s) {
+      const bool more = s + cell::stages - 1 < w.steps;
+#pragma unroll
+      for (int q = 0; q < steps; ++q) {
+        if (q == steps - 1) {
+          if (more) first.end(write), second.end(write);
+          wait_for_copies<cell::stages - 2>();
+          __syncthreads();
+          write = read;
+          read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
+        }
+        f[(q + 1) % 2].read(read, line_1, line_2, (q + 1) % steps, lane);
+        if (q == 0) {
+          if (more) first.begin(write, w.first + s + cell::stages - 1), second.begin(write, w.first + s + cell::stages - 1);
+          commit_copies();
+        }
+        if constexpr (any_scale) {
+          constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
+          const int stage = w.first + s;
+          multiply(part, f[q % 2]);
+          if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
+                                    : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
+            promote(d, part, now);
+            // Those of the next block, long before they are used.
+            load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
+          }
+        } else {
+          multiply(d, f[q % 2]);
+        }
+      }
+    }
+    wait_for_copies<0>();
+    __syncthreads();
+  }
+  template <class T, int M>
+  static __device__ __forceinline__ void clear(T (&d)[M][blocks_n * 4]) {
+#pragma unroll
+    for (int m = 0; m < M; ++m)
+#pragma unroll
+      for (int j = 0; j < blocks_n * 4; ++j) d[m][j] = 0;
+  }
+
+  // -- results
+
+  __device__ __forceinline__ results::rows rows_of(const work& w, int m) const {
+    const int in_warp = exact ? m / 2 * 32 + m % 2 * 2 : m * 16;
+    return {w.batch, row_of(w) + in_warp, column_of(w), row_of(w) / 16 + m};
+  }
+  template <bool Inside>
+  __device__ __forceinline__ void finish(const sums* room, const work& w, int from) const {
+    for (int m = 0; m < blocks_at_once; ++m) {
+      const results::rows rows = rows_of(w, from + m);
+      const sums* const block = room + m * 16 * result_pitch;
+      results::reduced<results::sharing<result_width>::passes> parts;
+      parts.start();
+#pragma unroll 1
+      for (int c = 0; c < warp_out; c += result_width)
+        results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts);
+      results::finish_parts<layout, result_width>(p, lane, rows, parts);
+    }
+  }
+  __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* room) const {
+    const bool inside = row_of(w) + warp_m <= p.m && column_of(w) + warp_out <= p.n;
+#pragma unroll
+    for (int from = 0; from < blocks_m; from += blocks_at_once) {
+      __syncwarp();
+#pragma unroll
+      for (int m = 0; m < blocks_at_once; ++m)
+#pragma unroll
+        for (int n = 0; n < blocks_n; ++n)
+          results::stage<layout, result_pitch>(room + m * 16 * result_pitch, lane, n, &d[from + m][n * 4]);
+      __syncwarp();
+      if (inside)
+        finish<true>(room, w, from);
+      else
+        finish<false>(room, w, from);
+    }
+  }
+};
+
+__device__ __forceinline__ void run_block(const tail::all& p) {
+  extern __shared__ __align__(128) char memory[];
+  __shared__ int last;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const warp_tile me{p, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
+  sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
+  schedule todo(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  work w;
+  while (todo.next(w)) {
+    sums d[blocks_m][blocks_n * 4];
+    me.sum(d, w);
+    bool complete = true;
+    if constexpr (cell::divides)
+      if (w.parts > 1)
+        complete = results::collect<block_threads>(p, d, w.slot, w.part, w.parts, static_cast<int>(threadIdx.x), last,
+                                                   [] { __syncthreads(); });
+    if (complete) me.write(d, w, room);
+    __syncthreads();
+  }
+}
+
+}  // namespace troupe::cutlass::kernels::ampere

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// From sums in registers to results in memory, for all templates. A warp has 16 rows of sums at a time: a lane has
+// those of rows lane / 4 and lane / 4 + 8, two of each 8 columns. They pass through shared memory, so that each lane
+// has 8 neighbours of a row. Included after `tail` and `cell`, which has sums, result, result_way, part_rows and
+// part_columns.
+namespace troupe::cutlass::kernels::results {
+
+using number = tail::number;
+using sums = cell::sums;
+
+constexpr int pair = tail::paired ? 2 : 1;
+constexpr int kinds = tail::reductions > 0 ? tail::reductions : 1;
+
+// 16 rows of a warp, in the product `batch`. `part` counts such rows from the first of the product on.
+struct rows {
+  int batch, row, column, part;
+};
+
+// Where the sums of a lane belong. Those of the tensor cores are where their names say. Where `Interleaved`, a lane has
+// 4 neighbours of 32 rows and of 16 columns; 16 rows of sums are every other two of 32, and a block of 8 columns is
+// every other two of 16.
+template <bool Interleaved>
+struct layout {
+  static __device__ __forceinline__ int row(int i) { return Interleaved ? i % 8 * 4 + i / 8 : i; }
+  static __device__ __forceinline__ int column(int block, int lane) {
+    return Interleaved ? block / 2 * 16 + lane % 4 * 4 + block % 2 * 2 : block * 8 + lane % 4 * 2;
+  }
+};
+
+// -- partial results of reductions: one kind after the other, each as large as the largest. A part of a column are
+// the 16 rows of a warp, a part of a row the columns of a warp.
+
+__device__ __forceinline__ int row_parts(const fixed_part& p) {
+  return (p.m + cell::part_rows - 1) / cell::part_rows * (cell::part_rows / 16);
+}
+__device__ __forceinline__ int column_parts(const fixed_part& p) {
+  return (p.n + cell::part_columns - 1) / cell::part_columns;
+}
+__device__ __forceinline__ number* partial(const fixed_part& p, int r) {
+  const i64 most = static_cast<i64>(p.batch) * max(static_cast<i64>(row_parts(p)) * max(p.n, column_parts(p)),
+                                                   static_cast<i64>(column_parts(p)) * p.m);
+  return static_cast<number*>(p.reductions) + r * most;
+}
+
+// -- through shared memory
+
+template <class T>
+struct alignas(2 * sizeof(T)) two {
+  T x, y;
+};
+// Puts one block of 8 columns.
+template <class Layout, int Pitch>
+__device__ __forceinline__ void stage(sums* to, int lane, int block, const sums* d) {
+  sums* const at = to + lane / 4 * Pitch + Layout::column(block, lane);
+  *reinterpret_cast<two<sums>*>(at) = {d[0], d[1]};
+  *reinterpret_cast<two<sums>*>(at + 8 * Pitch) = {d[2], d[3]};
+}
+__device__ __forceinline__ void read_eight(number (&to)[8], const sums* from) {
+  constexpr int each = 16 / sizeof(sums);
+  struct alignas(16) some {
+    sums x[each];
+  };
+#pragma unroll
+  for (int i = 0; i < 8 / each; ++i) {
+    const some f = reinterpret_cast<const some*>(from)[i];
+#pragma unroll
+    for (int j = 0; j < each; ++j) to[i * each + j] = static_cast<number>(f.x[j]);
+  }
+}
+
+// Reductions of 16 rows, as far as a lane has them.
+template <int Passes>
+struct reduced {
+  number of_row[kinds][Passes], everything[kinds];
+  __device__ __forceinline__ void start() {
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r) {
+      everything[r] = start_of<number>(tail::how[r]);
+#pragma unroll
+      for (int i = 0; i < Passes; ++i) of_row[r][i] = start_of<number>(tail::how[r]);
+    }
+  }
+};
+
+// How the lanes share 16 rows of `Width` results.
+template <int Width>
+struct sharing {
+  static constexpr int lanes = Width / 8, rows = 32 / lanes, passes = rows < 16 ? 16 / rows : 1;
+};
+
+// Applies the epilogue to 16 rows of `Width` staged columns, and to as many that are `right` sums further, and writes
+// the results. Where `Inside`, all of them exist.
+template <class Layout, bool Inside, int Width, int Pitch>
+__device__ __forceinline__ void finish(const tail::all& p, const sums* staged, int right, int lane, const rows& w,
+                                       int column, reduced<sharing<Width>::passes>& parts) {
+  using share = sharing<Width>;
+  number of_column[kinds][8];
+#pragma unroll
+  for (int r = 0; r < tail::reductions; ++r)
+#pragma unroll
+    for (int e = 0; e < 8; ++e) of_column[r][e] = start_of<number>(tail::how[r]);
+  const int from = lane % share::lanes * 8, at_column = column + from;
+#pragma unroll
+  for (int i = 0; i < share::passes; ++i) {
+    const int row = i * share::rows + lane / share::lanes;
+    if (share::rows > 16 && row >= 16) continue;
+    const run at{w.batch, w.row + Layout::row(row), at_column, Inside ? 8 : min(8, p.n - at_column)};
+    if (!Inside && (at.row >= p.m || at.count <= 0)) continue;
+    number left[8], other[8], result[8], values[kinds][8];
+    read_eight(left, staged + row * Pitch + from);
+    if constexpr (pair == 2) read_eight(other, staged + row * Pitch + right + from);
+    tail::apply(p, at, left, pair == 2 ? other : left, result, values);
+    store_run<cell::result, cell::result_way>(p.result, at, result);
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r)
+#pragma unroll
+      for (int e = 0; e < 8; ++e)
+        if (e < at.count) {
+          number& to = tail::over[r] == of_rows      ? parts.of_row[r][i]
+                       : tail::over[r] == of_columns ? of_column[r][e]
+                                                     : parts.everything[r];
+          to = combined(tail::how[r], to, values[r][e]);
+        }
+  }
+#pragma unroll
+  for (int r = 0; r < tail::reductions; ++r)
+    if (tail::over[r] == of_columns)
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const number x = combined_over(32 - share::lanes, tail::how[r], of_column[r][e]);
+        if (lane < share::lanes && at_column + e < p.n && w.part < row_parts(p))
+          partial(p, r)[(static_cast<i64>(w.batch) * row_parts(p) + w.part) * p.n + at_column + e] = x;
+      }
+}
+
+// Writes the parts of 16 rows and of all.
+template <class Layout, int Width>
+__device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const rows& w,
+                                             const reduced<sharing<Width>::passes>& parts) {
+  using share = sharing<Width>;
+  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
+#pragma unroll
+  for (int r = 0; r < tail::reductions; ++r) {
+    if (tail::over[r] == of_rows) {
+#pragma unroll
+      for (int i = 0; i < share::passes; ++i) {
+        const number x = combined_over(share::lanes - 1, tail::how[r], parts.of_row[r][i]);
+        const int in_block = i * share::rows + lane / share::lanes, row = w.row + Layout::row(in_block);
+        if (lane % share::lanes == 0 && in_block < 16 && row < p.m && column_part < columns)
+          partial(p, r)[(static_cast<i64>(w.batch) * columns + column_part) * p.m + row] = x;
+      }
+    } else if (tail::over[r] == of_all) {
+      const number x = combined_over(31, tail::how[r], parts.everything[r]);
+      if (lane == 0 && w.part < row_parts(p) && column_part < columns)
+        partial(p, r)[(static_cast<i64>(w.batch) * row_parts(p) + w.part) * columns + column_part] = x;
+    }
+  }
+}
+
+// Writes 16 rows, `Width` results of each at a time: room for that suffices. `d` are the sums of 16 rows.
+template <class Layout, bool Inside, int Width, int Count>
+__device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int lane, const sums (&d)[Count],
+                                           const rows& w) {
+  constexpr int pitch = Width * pair + 8, out = Count * 2 / pair;
+  reduced<sharing<Width>::passes> parts;
+  parts.start();
+#pragma unroll
+  for (int c = 0; c < out / Width; ++c) {
+    __syncwarp();
+#pragma unroll
+    for (int half = 0; half < pair; ++half)
+#pragma unroll
+      for (int j = 0; j < Width / 8; ++j)
+        stage<Layout, pitch>(room + half * Width, lane, j, &d[half * (Count / 2) + (c * (Width / 8) + j) * 4]);
+    __syncwarp();
+    finish<Layout, Inside, Width, pitch>(p, room, Width, lane, w, w.column + c * Width, parts);
+  }
+  finish_parts<Layout, Width>(p, lane, w, parts);
+}
+
+// -- sums of tiles that are divided along k
+
+// Each of `Threads` threads has `d`; `tile` numbers what they compute together, and `synchronize()` waits for all of
+// them. The last part waits for the others, adds their sums in order, and returns true; the others leave theirs.
+template <int Threads, int A, int B, class Synchronize>
+__device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[A][B], i64 tile, int part, int parts, int thread,
+                                        const Synchronize& synchronize) {
+  constexpr int all = A * B;
+  sums* const memory = static_cast<sums*>(p.partial_sums) + tile * (p.parts - 1) * all * Threads + thread;
+  unsigned* const arrived = p.arrivals + tile;
+  if (part + 1 < parts) {
+    sums* const mine = memory + static_cast<i64>(part) * all * Threads;
+#pragma unroll
+    for (int a = 0; a < A; ++a)
+#pragma unroll
+      for (int b = 0; b < B; ++b) __stcg(mine + (a * B + b) * Threads, d[a][b]);
+    __threadfence();
+    synchronize();
+    if (thread == 0) atomicAdd(arrived, 1u);
+    return false;
+  }
+  if (thread == 0) {
+    while (*static_cast<volatile unsigned*>(arrived) + 1 != static_cast<unsigned>(parts)) __nanosleep(32);
+    *arrived = 0;
+    __threadfence();
+  }
+  synchronize();
+  for (int i = 0; i + 1 < parts; ++i) {
+    const sums* const other = memory + static_cast<i64>(i) * all * Threads;
+#pragma unroll
+    for (int a = 0; a < A; ++a)
+#pragma unroll
+      for (int b = 0; b < B; ++b) d[a][b] += __ldcg(other + (a * B + b) * Threads);
+  }
+  return true;
+}
+
+}  // namespace troupe::cutlass::kernels::results
