@@ -117,7 +117,7 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   hopper_cell c;
   c.first = f.head.a.type, c.second = f.head.b.type, c.result = f.head.d;
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
-  c.ping_pong = p.schedule == schedule::ping_pong, c.along_n = p.raster == raster::along_rows;
+  c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
   c.divides = p.divided == decision::yes, c.staged = needs_staging(f) || p.tile_n % 64 != 0;
   c.promoted = promotion_of(f);

@@ -68,7 +68,7 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
   const std::int64_t cluster = kernel.cluster;
   way.tiles_m = static_cast<int>(up(parts(p.m, chosen.tile_m), chosen.cluster_m));
   way.tiles_n = static_cast<int>(up(parts(p.n, columns), chosen.cluster_n));
-  way.band = chosen.band;
+  way.band = chosen.band, way.along_n = chosen.raster == raster::along_rows;
   const std::int64_t supers = static_cast<std::int64_t>(way.tiles_m) * way.tiles_n / cluster * p.batch;
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
@@ -166,10 +166,10 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.first_scales = written(p.a_scales), f.second_scales = written(p.b_scales);
   f.m = static_cast<int>(p.m), f.n = static_cast<int>(p.n), f.k = static_cast<int>(p.k),
   f.batch = static_cast<int>(p.batch);
-  f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.whole_tiles = way.whole_tiles,
+  f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.along_n = way.along_n ? 1 : 0, f.whole_tiles = way.whole_tiles,
   f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
-  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers;
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.unused = 0;
   std::memcpy(arguments, &f, sizeof f);
   std::byte* at = arguments + sizeof f;
   for (std::size_t i = 0; i < way.form.memory.size(); ++i) {

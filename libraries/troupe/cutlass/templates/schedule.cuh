@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which tiles a block computes. Included after `cell`, which has cluster_m, cluster_n, depth, divides and along_n.
+// Which tiles a block computes. Included after `cell`, which has cluster_m, cluster_n, depth and divides.
 namespace troupe::cutlass::kernels {
 
 // One block's share of one tile.
@@ -62,11 +62,12 @@ class schedule {
   __device__ void place(int i, work& w) const {
     const int of_matrix = across_m() * across_n();
     w.batch = i / of_matrix, i -= w.batch * of_matrix;
-    const int height = cell::along_n ? across_n() : across_m(), length = cell::along_n ? across_m() : across_n();
+    const bool along_n = p_.along_n != 0;
+    const int height = along_n ? across_n() : across_m(), length = along_n ? across_m() : across_n();
     const int band = i / (p_.band * length), rest = i - band * p_.band * length;
     const int first = band * p_.band, here = min(p_.band, height - first);
     const int x = first + rest % here, y = rest / here;
-    w.tile_row = (cell::along_n ? y : x) * cell::cluster_m, w.tile_column = (cell::along_n ? x : y) * cell::cluster_n;
+    w.tile_row = (along_n ? y : x) * cell::cluster_m, w.tile_column = (along_n ? x : y) * cell::cluster_n;
   }
   const fixed_part& p_;
   int steps_, clusters_, cluster_, whole_;
