@@ -94,9 +94,8 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
       ", part_rows = 16, part_columns = tile_n / (tail::paired ? 2 : 1), column_scales = ",
       c.scale_for_each_column ? width_of(c) / 4 : 1, ";\nconstexpr bool ping_pong = ", yes(c.ping_pong),
-      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2),
-      ", divides = ", yes(c.divides), ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n",
-      multiplication(c),
+      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
+      ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),
       "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n"
       "#include <troupe/cutlass/templates/hopper.cuh>\n#ifdef TROUPE_REDUCES\n"
       "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
+#include <utility>
 
 namespace troupe::cutlass {
 namespace {
@@ -17,24 +18,27 @@ constexpr double clock_share = 0.787;   // of the highest clock, under load
 constexpr double bytes_of_one = 76.8;   // that a multiprocessor gets from the second cache in a cycle
 constexpr double bytes_of_all = 41.1;   // the same, if all do
 constexpr double memory_share = 0.835;  // of the memory's bandwidth
+constexpr double latency_us = 1.2;      // from asking for memory until it is there
 constexpr double write_cycles = 1687;   // of a tile of 128 x 256
 
 struct shape {
-  int tile_m, tile_n, stages;
+  int tile_m, tile_n;
   schedule how;
   double efficiency;  // of the tensor cores, within a tile
 };
 constexpr shape shapes[] = {
-    {128, 256, 4, schedule::cooperative, 0.91}, {128, 240, 4, schedule::cooperative, 0.905},
-    {128, 224, 4, schedule::cooperative, 0.90}, {128, 192, 4, schedule::cooperative, 0.91},
-    {128, 160, 5, schedule::cooperative, 0.88}, {128, 128, 6, schedule::cooperative, 0.94},
-    {128, 96, 6, schedule::cooperative, 0.75},  {128, 64, 8, schedule::cooperative, 0.67},
-    {128, 128, 6, schedule::ping_pong, 0.93},   {64, 256, 4, schedule::ping_pong, 0.75},
-    {64, 224, 5, schedule::ping_pong, 0.72},    {64, 192, 5, schedule::ping_pong, 0.69},
-    {64, 160, 6, schedule::ping_pong, 0.72},    {64, 128, 7, schedule::ping_pong, 0.8},
-    {64, 96, 8, schedule::ping_pong, 0.75},     {64, 64, 8, schedule::ping_pong, 0.74},
-    {64, 32, 8, schedule::ping_pong, 0.74},     {64, 16, 8, schedule::ping_pong, 0.74},
+    {128, 256, schedule::cooperative, 0.91}, {128, 240, schedule::cooperative, 0.905},
+    {128, 224, schedule::cooperative, 0.90}, {128, 192, schedule::cooperative, 0.91},
+    {128, 160, schedule::cooperative, 0.88}, {128, 128, schedule::cooperative, 0.94},
+    {128, 96, schedule::cooperative, 0.75},  {128, 64, schedule::cooperative, 0.67},
+    {128, 32, schedule::cooperative, 0.5},   {128, 16, schedule::cooperative, 0.4},
+    {128, 128, schedule::ping_pong, 0.93},   {64, 256, schedule::ping_pong, 0.75},
+    {64, 224, schedule::ping_pong, 0.72},    {64, 192, schedule::ping_pong, 0.69},
+    {64, 160, schedule::ping_pong, 0.72},    {64, 128, schedule::ping_pong, 0.8},
+    {64, 96, schedule::ping_pong, 0.75},     {64, 64, schedule::ping_pong, 0.74},
+    {64, 32, schedule::ping_pong, 0.6},      {64, 16, schedule::ping_pong, 0.5},
 };
+constexpr int most_stages = 16;
 
 bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 
@@ -106,8 +110,11 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
     const bool across = (p.cluster_m > 1) == (p.raster == raster::along_rows);
     c.microseconds = (c.microseconds + cluster_us) * (across ? right_way : wrong_way);
   }
-  // Few blocks do not keep the memory busy.
-  c.microseconds = std::max(c.microseconds, launch_us + memory_us / std::min(1.0, supers * cluster / all * 1.8));
+  // Few blocks, or small stages, do not keep the memory busy.
+  const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
+  const double busy = std::min(all, supers * cluster * (divided ? steps / 4 : 1));
+  const double asked_us = memory_bytes / (busy * (p.stages - 1) * useful) * latency_us;
+  c.microseconds = std::max(c.microseconds, launch_us + std::max(memory_us, asked_us));
   c.efficiency = supers / clusters / rounds;
 }
 
@@ -128,42 +135,77 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   return c;
 }
 
+namespace {
+
+// The plans of one orientation.
+class hopper_plans {
+ public:
+  hopper_plans(whole_form f, const extents& e, const chip& on, const plan& wanted, bool swapped,
+               std::vector<candidate>& to)
+      : f_(std::move(f)), e_(e), chip_(on), wanted_(wanted), swapped_(swapped), to_(to) {}
+
+  void add() {
+    for (const shape& s : shapes)
+      for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
+        for (const bool divided : {false, true})
+          if (!divided || (f_.head.batched == 0 && m * n == 1)) add(s, m, n, divided);
+  }
+
+ private:
+  void add(const shape& s, int cluster_m, int cluster_n, bool divided) {
+    candidate c;
+    plan& p = c.plan;
+    p.family = family::hopper, p.schedule = s.how, p.swapped = swapped_ ? decision::yes : decision::no;
+    p.divided = divided ? decision::yes : decision::no;
+    p.raster = e_.m >= e_.n ? raster::along_columns : raster::along_rows;
+    if (wanted_.raster != raster::any) p.raster = wanted_.raster;
+    p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
+    p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
+    p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(f_.head.a.type));
+    const int across = p.raster == raster::along_columns ? cluster_m : cluster_n;
+    p.band = wanted_.band != 0 ? wanted_.band : static_cast<std::uint16_t>(16 / across);
+    if (!set_stages(p)) return;
+    estimate(c, f_, e_, chip_, s.efficiency);
+    // With full rounds of tiles there is nothing to divide.
+    if (divided && wanted_.divided != decision::yes && c.efficiency > 0.9) return;
+    to_.push_back(c);
+  }
+  // As many as fit.
+  bool set_stages(plan& p) const {
+    const auto fits = [&](int stages) {
+      p.stages = static_cast<std::uint8_t>(stages);
+      return can_be(hopper_cell_of(f_, p), f_.head.paired != 0, chip_.shared_bytes);
+    };
+    if (wanted_.stages != 0) return fits(wanted_.stages);
+    for (int stages = most_stages; stages > 1; --stages)
+      if (fits(stages)) return true;
+    return false;
+  }
+
+  const whole_form f_;
+  const extents e_;
+  const chip& chip_;
+  const plan& wanted_;
+  const bool swapped_;
+  std::vector<candidate>& to_;
+};
+
+}  // namespace
+
 std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
                              std::vector<candidate>& to) {
   if (std::string reason = why_not(f, on); !reason.empty()) return reason;
-  const whole_form across = f.swapped();
+  constexpr std::int64_t few = 64;  // rows or columns, which are rather those of an instruction than its lines
   const std::size_t before = to.size();
   for (const bool swapped : {false, true}) {
-    if (swapped && f.head.paired) continue;  // pairs lie in a row of the kernel
-    // Rows of D are written as such; its columns, if those are neighbours.
-    if (wanted.swapped == decision::any && swapped != (f.head.d_way <= 0 && f.head.d_way_across > 0)) continue;
-    const whole_form& seen = swapped ? across : f;
-    const extents in = swapped ? extents{e.n, e.m, e.k, e.batch} : e;
-    for (const shape& s : shapes)
-      for (const int cluster_m : {1, 2})
-        for (const int cluster_n : {1, 2})
-          for (const bool divided : {false, true}) {
-            if (cluster_m * cluster_n > 2 || (divided && (f.head.batched || cluster_m * cluster_n > 1))) continue;
-            candidate c;
-            plan& p = c.plan;
-            p.family = family::hopper, p.schedule = s.how, p.swapped = swapped ? decision::yes : decision::no;
-            p.divided = divided ? decision::yes : decision::no;
-            p.raster = in.m >= in.n ? raster::along_columns : raster::along_rows;
-            if (wanted.raster != raster::any) p.raster = wanted.raster;
-            p.stages = wanted.stages != 0 ? wanted.stages : static_cast<std::uint8_t>(s.stages);
-            p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
-            p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
-            p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(f.head.a.type));
-            p.band = wanted.band != 0
-                         ? wanted.band
-                         : static_cast<std::uint16_t>(16 / (p.raster == raster::along_columns ? cluster_m : cluster_n));
-            const hopper_cell cell = hopper_cell_of(seen, p);
-            if (!can_be(cell, f.head.paired, on.shared_bytes)) continue;
-            // With one wave of full tiles there is nothing to divide.
-            estimate(c, seen, in, on, s.efficiency);
-            if (divided && wanted.divided != decision::yes && c.efficiency > 0.9) continue;
-            to.push_back(c);
-          }
+    if (swapped && f.head.paired != 0) continue;  // pairs lie in a row of the kernel
+    // Neighbours of a row are written together, so D's rows or columns are rows of the kernel.
+    const bool fits = swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0);
+    if (wanted.swapped == decision::any && !fits && !(swapped ? e.m <= few : e.n <= few)) continue;
+    if (swapped)
+      hopper_plans(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to).add();
+    else
+      hopper_plans(f, e, on, wanted, false, to).add();
   }
   return to.size() == before ? "no tile of the template for Hopper fits the shared memory" : "";
 }
