@@ -16,7 +16,8 @@ constexpr std::int64_t part_elements = 1 << 15;  // of a copy, for one thread
 
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
-// Both numbers of each pair of 4 bits; twice the number of any other code.
+bool has_codes(dtype t) noexcept { return bytes_of(t) == 1; }
+// The number of each code of 8 bits, twice; or both numbers of a pair of 4 bits.
 template <class T>
 using code_table = std::array<std::array<T, 2>, 256>;
 template <class T>
@@ -128,22 +129,17 @@ void ordered_factor::copy(thread_team& team) {
   const bool same = from_.type == type_, by_pairs = from_.type == dtype::f4e2m1x2 && along_terms_;
   for_each_run(team, [&](std::int64_t i, const run& r) {
     T* const to = all + i * length_;
-    if constexpr (std::is_same_v<T, float>) {
-      if (from_.type != dtype::f4e2m1x2)
-        epilogue::host::read(from_.type, r.from, r.stride, to, length_);
-      else if (by_pairs)
+    constexpr bool widens = std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+    if constexpr (widens) {
+      if (!same && by_pairs)
         look_up_pairs(table_of<T>(from_.type), r.from, r.stride, to, length_);
-      else
+      else if (!same && has_codes(from_.type))
         look_up(table_of<T>(from_.type), r.from, r.stride, r.half, to, length_);
+    }
+    if (same) copy_each(r.from, r.stride, to, length_);
+    if constexpr (std::is_same_v<T, float>) {
+      if (!same && !has_codes(from_.type)) epilogue::host::read(from_.type, r.from, r.stride, to, length_);
       if (scales_.data != nullptr) scale(i, to);
-    } else {
-      if (same) return copy_each(r.from, r.stride, to, length_);
-      if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-        if (by_pairs)
-          look_up_pairs(table_of<T>(from_.type), r.from, r.stride, to, length_);
-        else
-          look_up(table_of<T>(from_.type), r.from, r.stride, r.half, to, length_);
-      }
     }
   });
 }

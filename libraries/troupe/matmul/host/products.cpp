@@ -60,8 +60,8 @@ class one_product {
     b_ = tail_.lines_are_columns() ? b : transposed(a);
   }
 
-  /// The least memory that it needs: for one line of sums, unless they take the place of the result.
-  std::int64_t fewest_bytes() const noexcept { return in_place() ? 0 : bytes_of_line(); }
+  /// The memory that it uses, for one line of sums at least, unless they take the place of the result.
+  std::int64_t bytes() const noexcept { return in_place() ? 0 : bytes_of_line() * panel_width(); }
 
   void compute() {
     if (in_place()) {
@@ -70,8 +70,7 @@ class one_product {
       if (!tree_.is_plain()) spread(0, tail_.lines(), sums, sums, line_stride_in_place());
     } else {
       const std::int64_t length = a_.shape.rows, halves = halves_of_lines();
-      const std::int64_t most = std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line());
-      const std::int64_t width = std::min(most, tail_.lines());
+      const std::int64_t width = panel_width();
       memory<Sums> sums(length * width * halves);
       std::optional<memory<N>> converted;
       if constexpr (!std::is_same_v<Sums, N>) converted.emplace(length * width * halves);
@@ -99,6 +98,10 @@ class one_product {
   std::int64_t bytes_of_line() const noexcept {
     constexpr std::size_t element = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
     return a_.shape.rows * halves_of_lines() * static_cast<std::int64_t>(element);
+  }
+
+  std::int64_t panel_width() const noexcept {
+    return std::min(std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line()), tail_.lines());
   }
 
   // The only line may have any distance to the next.
@@ -164,11 +167,13 @@ class prepared_product {
         copies_a_(!is_ordered(p.a, p.a_scales, type_)),
         copies_b_(!is_ordered(p.b, p.b_scales, type_)) {}
 
-  std::uint64_t fewest_bytes(thread_team& team) const {
-    return copied_bytes() + with_types<std::uint64_t>([&](auto sums, auto number) {
-             one_product<decltype(sums), decltype(number)> p(
-                 with_lines_as_rows(product_.a), transposed(with_lines_as_rows(product_.b)), product_, 0, team);
-             return static_cast<std::uint64_t>(p.fewest_bytes());
+  // How much memory it uses, of at most so much unless it needs more.
+  std::uint64_t bytes(std::uint64_t most_bytes, thread_team& team) const {
+    const std::uint64_t copied = copied_bytes(), rest = most_bytes > copied ? most_bytes - copied : 0;
+    return copied + with_types<std::uint64_t>([&](auto sums, auto number) {
+             const host_matrix a = with_lines_as_rows(product_.a), b = transposed(with_lines_as_rows(product_.b));
+             one_product<decltype(sums), decltype(number)> p(a, b, product_, rest, team);
+             return static_cast<std::uint64_t>(p.bytes());
            });
   }
   void compute(std::uint64_t most_bytes, thread_team& team) const {
@@ -230,7 +235,7 @@ result<std::uint64_t> check(std::string_view request, const host_products& all, 
         return refusal(
             request, cat("an extent is ", n, "; OpenBLAS counts in 32 bits, so the host engine takes at most ", longest,
                          ": split the request"));
-    if (workspace != any_amount) fewest = std::max(fewest, prepared_product(p).fewest_bytes(team));
+    if (workspace != any_amount) fewest = std::max(fewest, prepared_product(p).bytes(0, team));
   }
   if (fewest > workspace)
     return refusal(request, cat("workspace is ", workspace, "; the host engine needs at least ", fewest,
@@ -238,7 +243,30 @@ result<std::uint64_t> check(std::string_view request, const host_products& all, 
   return fewest;
 }
 
+// Each core has memory of its own: the limit is for all.
+std::uint64_t share_of_a_core(std::uint64_t workspace, std::uint64_t fewest, const thread_team& team) noexcept {
+  return std::max(fewest, workspace / std::max<std::size_t>(1, team.threads()));
+}
+bool takes_all_cores(const host_products& all, const host_product& p) noexcept {
+  return all.count == 1 || work_of(p) > least_for_all;
+}
+
 }  // namespace
+
+result<std::uint64_t> memory_for(std::string_view request, const host_products& all, std::uint64_t workspace,
+                                 thread_team& team) {
+  const std::uint64_t fewest = TROUPE_TRY(check(request, all, workspace, team)),
+                      each = share_of_a_core(workspace, fewest, team);
+  std::uint64_t most = 0, of_small = 0;
+  for (std::int64_t i = 0; i < all.count; ++i) {
+    const host_product p = all.at(i);
+    if (takes_all_cores(all, p))
+      most = std::max(most, prepared_product(p).bytes(workspace, team));
+    else
+      of_small = std::max(of_small, prepared_product(p).bytes(each, team));
+  }
+  return std::max(most, of_small * std::min<std::uint64_t>(team.threads(), static_cast<std::uint64_t>(all.count)));
+}
 
 result<void> compute(std::string_view request, const host_products& all, std::uint64_t workspace,
                      thread_team& team) try {
@@ -247,20 +275,18 @@ result<void> compute(std::string_view request, const host_products& all, std::ui
   double work = 0;
   for (std::int64_t i = 0; i < all.count; ++i) {
     const host_product p = all.at(i);
-    const double here = work_of(p);
-    if (all.count == 1 || here > least_for_all)
+    if (takes_all_cores(all, p))
       prepared_product(p).compute(workspace, team);
     else
-      ++small, work += here;
+      ++small, work += work_of(p);
   }
   if (small == 0) return {};
-  // Each core has memory of its own: the limit is for all.
-  const std::uint64_t each = std::max(fewest, workspace / std::max<std::size_t>(1, team.threads()));
+  const std::uint64_t each = share_of_a_core(workspace, fewest, team);
   const double average = std::max(1.0, work / static_cast<double>(all.count));
   team.spread(all.count, std::max<std::int64_t>(1, static_cast<std::int64_t>(least_for_a_thread / average)),
               [&](std::int64_t i) {
                 const host_product p = all.at(i);
-                if (work_of(p) <= least_for_all) prepared_product(p).compute(each, team);
+                if (!takes_all_cores(all, p)) prepared_product(p).compute(each, team);
               });
   return {};
 } catch (const std::bad_alloc&) {

@@ -31,5 +31,8 @@ struct host_products {
 /// Computes them for the request of this name. Small ones take one core each, larger ones all cores. They use at most
 /// `workspace` bytes of memory beside the operands; fails with `unsupported` if one needs more.
 result<void> compute(std::string_view request, const host_products& all, std::uint64_t workspace, thread_team& team);
+/// Returns how many bytes that computation uses beside the operands.
+result<std::uint64_t> memory_for(std::string_view request, const host_products& all, std::uint64_t workspace,
+                                 thread_team& team);
 
 }  // namespace troupe::matmul
