@@ -52,8 +52,9 @@ class host_cutlass {
   }
 
   result<void> run(const gemm& r, call&) {
-    return with_products(
-        r, [&](const host_products& all) { return matmul::compute(gemm::request_name, all, r.workspace, team_); });
+    return with_products(gemm::request_name, r, [&](const host_products& all) {
+      return matmul::compute(gemm::request_name, all, r.workspace, team_);
+    });
   }
 
   result<plan_info> run(const prepare& r, call&) {
