@@ -3,7 +3,6 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/image_views.hpp>
-#include <troupe/memory/internal/refused_view.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::cutlass::detail {
@@ -14,11 +13,13 @@ using troupe::detail::viewed_tensor, troupe::detail::text;
 // Shows `memory` as `rank` indexes, `extents` and `strides` of which `seen` has; or refuses each use with `why`.
 viewed_tensor shown_or_refused(const memory_range& memory, const tensor_shape& seen, std::string_view why,
                                const tensor_shape& of) {
-  if (troupe::detail::has_memory(memory) && why.empty()) return {memory, seen};
+  const bool exists = memory.owner && memory.owner->address != 0;
+  if (exists && why.empty()) return {memory, seen};
   tensor_shape none{.rank = seen.rank};
   for (std::size_t i = 0; i < seen.rank; ++i) none.extents[i] = none.strides[i] = 1;
-  if (!troupe::detail::has_memory(memory)) return {memory, none};
-  return {troupe::detail::refused_view(memory, cat(why, ": a tensor of ", text(of))), none};
+  if (!exists) return {memory, none};
+  const error refused(reaction::caller_bug, "cutlass", cat(why, ": a tensor of ", text(of)));
+  return {{memory.owner->owner->failed_buffer(memory.bytes, refused), 0, memory.bytes}, none};
 }
 
 bool has_rank(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 2 + windows::most_spatial; }

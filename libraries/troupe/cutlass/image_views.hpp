@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/memory/tensor.hpp>
+#include <vector>
 
 /// Images and filters as the matrices that a convolution's epilogue sees, for `load` and `store`.
 namespace troupe::cutlass {
@@ -12,10 +13,9 @@ troupe::detail::viewed_tensor view_images(const memory_range& memory, const tens
 troupe::detail::viewed_tensor view_filters(const memory_range& memory, const tensor_shape& s);
 template <class T>
 tensor<T> shown(const troupe::detail::viewed_tensor& v) {
-  std::array<extent, tensor_shape::max_rank> extents, strides;
-  for (std::size_t i = 0; i < v.shape.rank; ++i) extents[i] = v.shape.extents[i], strides[i] = v.shape.strides[i];
-  return tensor<T>(buffer<T>(v.memory), std::span<const extent>(extents.data(), v.shape.rank),
-                   std::span<const extent>(strides.data(), v.shape.rank));
+  const std::vector<extent> extents(v.shape.extents.begin(), v.shape.extents.begin() + v.shape.rank),
+      strides(v.shape.strides.begin(), v.shape.strides.begin() + v.shape.rank);
+  return tensor<T>(buffer<T>(v.memory), std::span(extents), std::span(strides));
 }
 }  // namespace detail
 

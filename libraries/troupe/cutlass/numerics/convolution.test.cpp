@@ -109,31 +109,6 @@ TEST_F(cutlass_convolutions, of_integers_are_exact_where_floats_would_not_be) {
   }
 }
 
-TEST_F(cutlass_convolutions, keep_to_the_workspace_or_say_what_they_need) {
-  if (engine->is_cuda()) GTEST_SKIP() << "kernels need no panels";
-  for (const convolution_result r : all_results) {
-    convolution_case c = large(r, layout::channels_first);
-    c.images = 1, c.in = {1, 12, 11};
-    c.workspace = 300'000;
-    expect_as_defined(c, plain);
-    std::vector<float> memory(8);
-    const auto operand = [&]<access_mode M>() {
-      return any_operand<M>(memory_range{{}, reinterpret_cast<std::uint64_t>(memory.data()), 32},
-                            {.rank = 3, .extents = {1, 1, 8}, .strides = {8, 8, 1}}, dtype::f32);
-    };
-    const auto none = engine->run(conv_forward{.x = operand.template operator()<access_mode::read>(),
-                                               .filters = operand.template operator()<access_mode::read>(),
-                                               .y = operand.template operator()<access_mode::write>(),
-                                               .padding = 4,
-                                               .padding_after = 3,
-                                               .workspace = 3});
-    ASSERT_FALSE(none);
-    EXPECT_NE(none.error().text().find("cutlass.conv_forward: workspace is 3; the host engine needs at least "),
-              std::string::npos)
-        << none.error().text();
-  }
-}
-
 TEST_F(cutlass_convolutions, are_prepared) {
   std::vector<float> memory(64);
   const auto operand = [&]<access_mode M>(std::size_t first, std::int64_t n) {

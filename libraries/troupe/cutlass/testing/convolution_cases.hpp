@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
@@ -22,7 +21,7 @@ class stored_tensor {
  public:
   stored_tensor(dtype type, const extents5& extents, layout how, numerics::random_source& random)
       : type_(type), extents_(extents) {
-    std::array<std::size_t, 5> order{0, 1, 2, 3, 4};  // the last is the fastest
+    auto& order = order_;
     if (how == layout::channels_last) order = {0, 2, 3, 4, 1};
     if (how == layout::anyhow)
       for (std::size_t i = 4; i > 0; --i)
@@ -83,10 +82,20 @@ class stored_tensor {
   }
   dtype type() const { return type_; }
   const extents5& extents() const { return extents_; }
+  /// Returns the place of element `column` of filter `row`, in the order of memory.
+  extents5 filter_place(std::int64_t row, std::int64_t column) const {
+    extents5 at{row};
+    for (std::size_t i = 5; i-- > 0;) {
+      const std::size_t d = order_[i];
+      if (d != 0) at[d] = column % extents_[d], column /= extents_[d];
+    }
+    return at;
+  }
 
  private:
   dtype type_;
   extents5 extents_, strides_{};
+  std::array<std::size_t, 5> order_{0, 1, 2, 3, 4};  // the last is the fastest
   std::vector<std::byte> bytes_, before_;
 };
 
@@ -100,6 +109,91 @@ struct convolution_case {
   layout how = layout::anyhow;
   bool pairs = false;
   std::uint64_t workspace = any_amount;
+};
+
+inline std::int64_t positions(const convolution_case& c, std::size_t i) {
+  std::int64_t n = 0;
+  const std::int64_t reach = c.dilation[i] * (c.width[i] - 1);
+  for (std::int64_t at = 0; at + reach < c.in[i] + c.before[i] + c.after[i]; at += c.stride[i]) ++n;
+  return n;
+}
+
+/// The tensors of a case, filled with small whole numbers, whose products have exact sums.
+struct case_tensors {
+  case_tensors(const convolution_case& c, numerics::random_source& random)
+      : of(c),
+        x(c.result == convolution_result::y    ? c.first
+          : c.result == convolution_result::dx ? c.computed
+                                               : c.second,
+          {c.images, c.channels * c.groups / (c.pairs && c.result == convolution_result::dx ? 2 : 1), c.in[0], c.in[1],
+           c.in[2]},
+          c.how, random),
+        filters(c.result == convolution_result::dfilters ? c.computed : c.second,
+                {c.filters * c.groups, c.channels, c.width[0], c.width[1], c.width[2]}, c.how, random),
+        y(c.result == convolution_result::y ? c.computed : c.first,
+          {c.images, c.filters * c.groups / (c.pairs && c.result == convolution_result::y ? 2 : 1), positions(c, 0),
+           positions(c, 1), positions(c, 2)},
+          c.how, random) {
+    for (stored_tensor* const t : {&x, &filters, &y})
+      t->fill([&] { return static_cast<double>(random.between(-3, 3)); });
+    const extents5& e = computed().extents();
+    const bool is_filters = c.result == convolution_result::dfilters;
+    count = is_filters ? 1 : e[0];
+    rows = is_filters ? e[0] : e[2] * e[3] * e[4];
+    columns = is_filters ? e[1] * e[2] * e[3] * e[4] : e[1];
+  }
+  stored_tensor& computed() {
+    return of.result == convolution_result::y ? y : of.result == convolution_result::dx ? x : filters;
+  }
+  /// The place of an element of the matrices that the epilogue sees.
+  extents5 place(std::int64_t which, std::int64_t row, std::int64_t column) {
+    if (of.result == convolution_result::dfilters) return filters.filter_place(row, column);
+    const extents5& s = computed().extents();
+    return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
+  }
+  /// Calls `f(place in y, place in x, place in filters)` for each product of the convolution.
+  template <class F>
+  void for_each_product(F&& f) const {
+    filters.for_each([&](const extents5& w) {
+      const std::int64_t channel = w[0] / of.filters * of.channels + w[1];
+      const extents5& e = y.extents();
+      for (std::int64_t n = 0; n < of.images; ++n)
+        for (std::int64_t p = 0; p < e[2] * e[3] * e[4]; ++p) {
+          const extents5 o{n, w[0], p / (e[3] * e[4]), p / e[4] % e[3], p % e[4]};
+          extents5 i{n, channel};
+          bool inside = true;
+          for (std::size_t d = 2; d < 5; ++d) {
+            i[d] = o[d] * of.stride[d - 2] - of.before[d - 2] + w[d] * of.dilation[d - 2];
+            inside &= i[d] >= 0 && i[d] < of.in[d - 2];
+          }
+          if (inside) f(o, std::as_const(i), w);
+        }
+    });
+  }
+  std::size_t index_of_sum(const extents5& at) {
+    extents5 e = computed().extents();
+    if (of.pairs) e[1] *= 2;
+    std::int64_t i = 0;
+    for (std::size_t d = 0; d < 5; ++d) i = i * e[d] + at[d];
+    return static_cast<std::size_t>(i);
+  }
+  /// The sums by definition, with all channels of pairs; see index_of_sum.
+  std::vector<double> sums() {
+    std::vector<double> out(static_cast<std::size_t>(count * rows * columns * (of.pairs ? 2 : 1)));
+    for_each_product([&](const extents5& o, const extents5& i, const extents5& w) {
+      if (of.result == convolution_result::y)
+        out[index_of_sum(o)] += x.get(i) * filters.get(w);
+      else if (of.result == convolution_result::dx)
+        out[index_of_sum(i)] += y.get(o) * filters.get(w);
+      else
+        out[index_of_sum(w)] += y.get(o) * x.get(i);
+    });
+    return out;
+  }
+
+  const convolution_case& of;
+  stored_tensor x, filters, y;
+  std::int64_t rows, columns, count;  ///< of the matrices
 };
 
 /// Compares an engine with the definition.
@@ -119,16 +213,28 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     c.how = static_cast<layout>(random.between(0, 2));
     return c;
   }
-  static std::int64_t positions(const convolution_case& c, std::size_t i) {
-    std::int64_t n = 0;
-    const std::int64_t reach = c.dilation[i] * (c.width[i] - 1);
-    for (std::int64_t at = 0; at + reach < c.in[i] + c.before[i] + c.after[i]; at += c.stride[i]) ++n;
-    return n;
-  }
 
   /// Runs the convolution, with `make(rows, columns, batch)` for its epilogue, and compares all that it writes.
   template <class Make>
-  void expect_as_defined(const convolution_case& c, Make&& make, double tolerance = 0);
+  void expect_as_defined(const convolution_case& c, Make&& make, double tolerance = 0) {
+    case_tensors all(c, random);
+    const expression e = make(all.rows, all.columns, all.count);
+    std::vector<std::byte> encoded(e.encoded_bytes());
+    e.encode(encoded.data());
+    const tree t(encoded.data(), encoded.size());
+    const std::vector<double> sums = all.sums();
+    std::vector<epilogue::evaluated> expected;
+    for (std::int64_t n = 0; n < all.count; ++n)
+      expected.push_back(epilogue::evaluate(
+          t, all.rows, all.columns,
+          [&](std::int64_t i, std::int64_t j) { return sums[all.index_of_sum(all.place(n, i, j))]; }, n));
+    run_request(all, e);
+    if (HasFatalFailure()) return;
+    SCOPED_TRACE(story_);
+    EXPECT_TRUE(all.x.untouched_outside() && all.filters.untouched_outside() && all.y.untouched_outside());
+    for (std::int64_t n = 0; n < all.count; ++n)
+      expect_matrix(all, t, expected[static_cast<std::size_t>(n)], n, tolerance);
+  }
 
  private:
   static per_index last_of(const std::array<std::int64_t, 3>& all, std::size_t spatial) {
@@ -144,112 +250,45 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     story_ = story(r);
     run(r);
   }
-  static void expect_near(double got, double want, dtype stored, double tolerance, const std::string& where,
-                          int& wrong) {
-    const double rounded = epilogue::nearest_of(stored, want);
-    if (got == rounded || std::fabs(got - rounded) <= tolerance * std::max(1.0, std::fabs(want))) return;
-    if (++wrong < 4) ADD_FAILURE() << where << " is " << got << ", expected " << want << " as " << to_string(stored);
+  void run_request(case_tensors& all, const expression& e) {
+    constexpr auto reads = access_mode::read;
+    constexpr auto writes = access_mode::write;
+    const std::size_t s = all.of.spatial;
+    if (all.of.result == convolution_result::y)
+      run_with(conv_forward{all.x.operand<reads>(s), all.filters.operand<reads>(s), all.y.operand<writes>(s), e},
+               all.of);
+    else if (all.of.result == convolution_result::dx)
+      run_with(conv_data_gradient{all.y.operand<reads>(s), all.filters.operand<reads>(s), all.x.operand<writes>(s), e},
+               all.of);
+    else
+      run_with(
+          conv_weight_gradient{all.y.operand<reads>(s), all.x.operand<reads>(s), all.filters.operand<writes>(s), e},
+          all.of);
   }
-
-  std::string story_;
-};
-
-template <class Make>
-void convolution_numerics::expect_as_defined(const convolution_case& c, Make&& make, double tolerance) {
-  using enum convolution_result;
-  const bool halves_y = c.pairs && c.result == y, halves_x = c.pairs && c.result == dx;
-  const std::int64_t channels = c.channels * c.groups, filters = c.filters * c.groups;
-  extents5 of_y{c.images, filters / (halves_y ? 2 : 1)};
-  for (std::size_t i = 0; i < 3; ++i) of_y[2 + i] = positions(c, i);
-  const dtype type_x = c.result == y    ? c.first
-                       : c.result == dx ? c.computed
-                                        : c.second,
-              type_w = c.result == dfilters ? c.computed : c.second, type_y = c.result == y ? c.computed : c.first;
-  stored_tensor x(type_x, {c.images, channels / (halves_x ? 2 : 1), c.in[0], c.in[1], c.in[2]}, c.how, random),
-      w(type_w, {filters, c.channels, c.width[0], c.width[1], c.width[2]}, c.how, random),
-      out(type_y, of_y, c.how, random);
-  for (stored_tensor* const t : {&x, &w, &out}) t->fill([&] { return static_cast<double>(random.between(-3, 3)); });
-
-  stored_tensor& computed = c.result == y ? out : c.result == dx ? x : w;
-  const tensor_shape shape = computed.shape(c.spatial);
-  const matrices_of_result m = c.result == dfilters ? matrix_of_filters(shape) : matrices_of_images(shape);
-  const expression e = make(m.one.rows, m.one.columns, m.count);
-
-  // The sums, by definition. Products are counted by the places of what is computed, with all channels of pairs.
-  extents5 of_sums = computed.extents();
-  if (c.pairs) of_sums[1] *= 2;
-  const auto index = [&](const extents5& at) {
-    std::int64_t i = 0;
-    for (std::size_t d = 0; d < 5; ++d) i = i * of_sums[d] + at[d];
-    return static_cast<std::size_t>(i);
-  };
-  std::vector<double> sums(index({of_sums[0] - 1, of_sums[1] - 1, of_sums[2] - 1, of_sums[3] - 1, of_sums[4] - 1}) + 1);
-  w.for_each([&](const extents5& f) {
-    const std::int64_t group = f[0] / c.filters, channel = group * c.channels + f[1];
-    for (std::int64_t n = 0; n < c.images; ++n)
-      for (std::int64_t p = 0; p < of_y[2] * of_y[3] * of_y[4]; ++p) {
-        const extents5 o{n, f[0], p / (of_y[3] * of_y[4]), p / of_y[4] % of_y[3], p % of_y[4]};
-        extents5 i{n, channel};
-        bool inside = true;
-        for (std::size_t d = 2; d < 5; ++d) {
-          i[d] = o[d] * c.stride[d - 2] - c.before[d - 2] + f[d] * c.dilation[d - 2];
-          inside &= i[d] >= 0 && i[d] < c.in[d - 2];
-        }
-        if (!inside) continue;
-        if (c.result == y) sums[index(o)] += x.get(i) * w.get(f);
-        if (c.result == dx) sums[index(i)] += out.get(o) * w.get(f);
-        if (c.result == dfilters) sums[index(f)] += out.get(o) * x.get(i);
-      }
-  });
-  // The place of an element of the epilogue's matrices.
-  const filter_order order = order_of_filter(shape);
-  const auto place = [&](std::int64_t which, std::int64_t row, std::int64_t column) {
-    const extents5& s = computed.extents();
-    if (c.result != dfilters) return extents5{which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
-    extents5 at{row, 0, 0, 0, 0};
-    for (std::size_t i = order.count; i-- > 0;) {
-      const std::size_t d = order.index[i] == 1 ? 1 : order.index[i] + 3 - c.spatial;
-      at[d] = column % s[d], column /= s[d];
-    }
-    return at;
-  };
-  std::vector<std::byte> encoded(e.encoded_bytes());
-  e.encode(encoded.data());
-  const tree t(encoded.data(), encoded.size());
-  std::vector<epilogue::evaluated> expected;
-  for (std::int64_t n = 0; n < m.count; ++n)
-    expected.push_back(epilogue::evaluate(
-        t, m.one.rows, m.one.columns, [&](std::int64_t i, std::int64_t j) { return sums[index(place(n, i, j))]; }, n));
-
-  constexpr auto reads = access_mode::read;
-  constexpr auto writes = access_mode::write;
-  const std::size_t s = c.spatial;
-  if (c.result == y) {
-    run_with(conv_forward{x.operand<reads>(s), w.operand<reads>(s), out.operand<writes>(s), e}, c);
-  } else if (c.result == dx) {
-    run_with(conv_data_gradient{out.operand<reads>(s), w.operand<reads>(s), x.operand<writes>(s), e}, c);
-  } else {
-    run_with(conv_weight_gradient{out.operand<reads>(s), x.operand<reads>(s), w.operand<writes>(s), e}, c);
-  }
-  if (HasFatalFailure()) return;
-  SCOPED_TRACE(story_);
-  EXPECT_TRUE(x.untouched_outside() && w.untouched_outside() && out.untouched_outside());
-  int wrong = 0;
-  for (std::int64_t n = 0; n < m.count; ++n) {
-    const epilogue::evaluated& want = expected[static_cast<std::size_t>(n)];
-    for (std::int64_t j = 0; j < m.one.columns; ++j)
-      for (std::int64_t i = 0; i < m.one.rows; ++i)
-        expect_near(computed.get(place(n, i, j)), want.result[static_cast<std::size_t>(i + j * m.one.rows)], c.computed,
-                    tolerance, cat("result(", n, ", ", i, ", ", j, ")"), wrong);
+  // Compares one matrix of the result, and what the epilogue wrote for it.
+  static void expect_matrix(case_tensors& all, const tree& t, const epilogue::evaluated& want, std::int64_t which,
+                            double tolerance) {
+    int wrong = 0;
+    const auto expect_near = [&](double got, double exact, dtype stored, const std::string& where) {
+      const double rounded = epilogue::nearest_of(stored, exact);
+      if (got == rounded || std::fabs(got - rounded) <= tolerance * std::max(1.0, std::fabs(exact))) return;
+      if (++wrong < 4) ADD_FAILURE() << where << " is " << got << ", expected " << exact << " as " << to_string(stored);
+    };
+    for (std::int64_t j = 0; j < all.columns; ++j)
+      for (std::int64_t i = 0; i < all.rows; ++i)
+        expect_near(all.computed().get(all.place(which, i, j)), want.result[static_cast<std::size_t>(i + j * all.rows)],
+                    all.of.computed, cat("result(", which, ", ", i, ", ", j, ")"));
     for (std::size_t k = 0; k < t.memory().size(); ++k)
       for (std::size_t i = 0; i < want.written[k].size(); ++i) {
         const epilogue::tree_memory& to = t.memory()[k];
         const auto at = static_cast<std::int64_t>(i);
-        expect_near(epilogue::number_at(to.at(n, at % to.shape.rows, at / to.shape.rows), to.type), want.written[k][i],
-                    to.type, tolerance, cat("output ", k, " at ", i), wrong);
+        expect_near(epilogue::number_at(to.at(which, at % to.shape.rows, at / to.shape.rows), to.type),
+                    want.written[k][i], to.type, cat("output ", k, " at ", i));
       }
+    EXPECT_EQ(wrong, 0);
   }
-  EXPECT_EQ(wrong, 0);
-}
+
+  std::string story_;
+};
 
 }  // namespace troupe::cutlass::testing
