@@ -3,6 +3,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/int8_sums.hpp>
 #include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/internal/option_checks.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
@@ -19,18 +20,6 @@ bool may_scale(dtype scale) noexcept {
          scale == dtype::f8e4m3;
 }
 
-// Refuses a plan that no template could follow, whatever the chip.
-void check_plan(checker& c, const plan& p) {
-  c.require(p.family <= family::vendor && p.schedule <= schedule::ping_pong && p.raster <= raster::along_rows &&
-                p.swapped <= decision::yes && p.divided <= decision::yes,
-            p, "has an unknown choice", "values of their types");
-  const auto multiple = [&](std::uint16_t n, int of) { return n % of == 0; };
-  if (!multiple(p.tile_m, 16) || !multiple(p.tile_n, 8) || !multiple(p.tile_k, 8))
-    c.refuse(&p, cat("has a tile of ", p.tile_m, " x ", p.tile_n, " x ", p.tile_k), "multiples of 16, 8 and 8, or 0");
-  if (p.cluster_m > 16 || p.cluster_n > 16 || p.cluster_m * p.cluster_n > 16)
-    c.refuse(&p, cat("has a cluster of ", p.cluster_m, " x ", p.cluster_n, " blocks"), "at most 16 blocks, or 0");
-}
-
 // Of a product, or of one to prepare.
 template <class Product>
 class product_check {
@@ -38,10 +27,7 @@ class product_check {
   product_check(checker& c, const Product& r) noexcept : check_(c), r_(r) {}
 
   void run() {
-    check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact or tf32");
-    check_.require(matmul::is_known(r_.accumulation), r_.accumulation, "is not an accumulation", "precise or fast");
-    check_.require(is_known(r_.compiling), r_.compiling, "is not known", "allowed or forbidden");
-    check_plan(check_, r_.plan);
+    detail::check_options(check_, r_);
     if (!has_rank(r_.a) || !has_rank(r_.b) || !has_rank(r_.d) || !has_types()) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
     // A view that was refused when it was made has its own reason, which the checker has found already.
@@ -65,7 +51,7 @@ class product_check {
     check_scales(r_.a_scales, r_.a, a, d.count, true);
     check_scales(r_.b_scales, r_.b, b, d.count, false);
     epilogue::check(check_, r_.epilogue, {d.one.rows, d.one.columns, d.count, sums_});
-    in_place(d);
+    detail::allow_in_place(check_, r_.epilogue, r_.d, d.one, d.count, d.stride);
   }
 
  private:
@@ -114,16 +100,6 @@ class product_check {
     check_.view(*scales);
   }
 
-  // D may be what the epilogue loads: each element is read before it is written.
-  void in_place(const batch_of_matrices& d) {
-    std::size_t allowed = 0;
-    for (const auto& m : r_.epilogue.memory()) {
-      const bool same = m.mode == access_mode::read && m.range.address == r_.d.range().address && m.shape == d.one &&
-                        m.type == r_.d.type() && m.batch == d.count && (d.count == 1 || m.batch_stride == d.stride);
-      if (same && allowed++ < checker::max_allowed) check_.may_overlap(&m, &r_.d);
-    }
-  }
-
   checker& check_;
   const Product& r_;
   dtype sums_{};
@@ -135,8 +111,7 @@ void gemm::check(checker& c) const { product_check(c, *this).run(); }
 
 void prepare::check(checker& c) const {
   product_check(c, *this).run();
-  if (measure < 0 || measure > 64) c.refuse(&measure, cat("is ", measure), "how many plans to measure, at most 64");
-  if (log) c.elements(*log, static_cast<std::int64_t>(log->size()));
+  detail::check_preparing(c, *this);
 }
 
 prepare prepare::of(const gemm& r, std::int32_t measure) {
@@ -170,4 +145,4 @@ gemm prepare::product() const {
 
 }  // namespace troupe::cutlass
 
-TROUPE_CHECKS(troupe::cutlass::all_requests)
+TROUPE_CHECKS(troupe::cutlass::product_requests)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/windows.hpp>
+#include <troupe/windows/geometry.hpp>
 
 namespace troupe::dnn::detail {
 
@@ -18,11 +19,7 @@ void spread(maker& m, std::string_view field, const per_index& given, std::size_
 }
 
 std::int64_t positions(const sliding& s, std::size_t i, std::int64_t length, std::int64_t width) noexcept {
-  std::int64_t reach = 0, room = 0;
-  if (__builtin_mul_overflow(s.dilation[i], width - 1, &reach) ||
-      __builtin_add_overflow(length, s.before[i] + s.after[i] - 1, &room) || reach > room)
-    return 0;
-  return (room - reach) / s.step[i] + 1;
+  return windows::positions_along({s.before[i], s.after[i], s.step[i], s.dilation[i]}, length, width);
 }
 
 }  // namespace troupe::dnn::detail

@@ -2,36 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <initializer_list>
-#include <span>
 #include <string_view>
 #include <troupe/dnn/forms.hpp>
 #include <troupe/dnn/producer.hpp>
+#include <troupe/windows/per_index.hpp>
 
 namespace troupe::dnn {
 
-/// A number for each spatial index of an image: one for all, or up to three.
-class per_index {
- public:
-  /// Not given.
-  constexpr per_index() noexcept : given_(false) {}
-  constexpr per_index(std::int64_t for_all) noexcept : numbers_{for_all, for_all, for_all} {}
-  constexpr per_index(std::initializer_list<std::int64_t> each) noexcept : count_(each.size()) {
-    std::size_t i = 0;
-    for (const std::int64_t n : each)
-      if (i < most_spatial) numbers_[i++] = n;
-  }
-  /// Returns how many were given; 0: one for all.
-  constexpr std::size_t count() const noexcept { return count_; }
-  constexpr per_index or_else(const per_index& other) const noexcept { return given_ ? *this : other; }
-  constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
-
- private:
-  std::int64_t numbers_[most_spatial] = {};
-  std::size_t count_ = 0;
-  bool given_ = true;
-};
+using windows::per_index;
+static_assert(most_spatial == windows::most_spatial);
 
 namespace detail {
 

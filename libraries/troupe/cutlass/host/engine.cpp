@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+#include <new>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/host/convolutions.hpp>
+#include <troupe/cutlass/host/packing.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <troupe/matmul/host/sums.hpp>
@@ -48,7 +52,8 @@ class host_cutlass {
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
     return cat("threads: ", matmul::openblas_threads(),
-               "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one");
+               "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one; convolutions with a group for each "
+               "channel, which are a small product each");
   }
 
   result<void> run(const gemm& r, call&) {
@@ -70,6 +75,21 @@ class host_cutlass {
     return out;
   }
 
+  result<void> run(const conv_forward& r, call&) { return convolve(r); }
+  result<void> run(const conv_data_gradient& r, call&) { return convolve(r); }
+  result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
+  // There is one way to compute a convolution.
+  result<plan_info> run(const prepare_convolution& r, call&) {
+    TROUPE_TRY(check(prepare_convolution::request_name, r));
+    const std::string log = cat("the host engine has one way: panels of OpenBLAS on ", team_.threads(), " threads\n");
+    if (r.log) write(log, *r.log);
+    return plan_info{.candidates = 1, .log_bytes = static_cast<std::uint32_t>(log.size() + 1)};
+  }
+  result<void> run(const pack& r, call&) {
+    host::pack(problem_of(r), team_);
+    return {};
+  }
+
   result<troupe::plan::statistics> run(const read_statistics&, call&) { return troupe::plan::statistics{}; }
 
  private:
@@ -79,6 +99,15 @@ class host_cutlass {
     TROUPE_TRY(check(request, r));
     const problem p = problem_of(r);
     return f(host_products{p.batch, [&p](std::int64_t i) { return product_of(p, i); }});
+  }
+
+  template <class R>
+  result<void> convolve(const R& r) try {
+    TROUPE_TRY(check(R::request_name, r));
+    return host::convolve(problem_of(r), r.workspace, name_of<R>(), team_);
+  } catch (const std::bad_alloc&) {
+    return error::retry_later("cutlass", ENOMEM,
+                              cat(name_of<R>(), ": out of memory for a panel of the product; convolve fewer channels"));
   }
 
   template <class R>

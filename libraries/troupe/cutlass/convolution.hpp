@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/gemm.hpp>
+#include <troupe/windows/per_index.hpp>
+
+/// Convolutions as implicit products, see docs/cutlass-convolutions.md.
+namespace troupe::cutlass {
+
+using windows::per_index;
+
+// Images are image x channel x 1 to 3 spatial indexes, filters are filter x channels of a group x the same. Elements
+// may lie at any distances: channels that are neighbours make NHWC. Factors have the types of `gemm`, but for
+// f4e2m1x2, and are summed as there.
+//
+// For the epilogue the result is a batch of matrices, one for each image: rows are positions, the last index the
+// fastest, and columns are channels; `image_matrices` views an image so. For `dfilters` it is one matrix: rows are
+// filters, and columns the elements of a filter in the order of their places in memory; `filter_matrix` views filters
+// so. An epilogue of pairs halves the channels of y or dx.
+
+/// y = epilogue(convolution of x and filters), which slide over x without being turned:
+///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
+struct conv_forward {
+  in_any x, filters;
+  out_any y;
+  epilogue::expression epilogue = product_as_it_is;
+  per_index padding = 0;         ///< zeros before the image
+  per_index padding_after = {};  ///< after it; not given: as before it
+  per_index stride = 1, dilation = 1;
+  std::int64_t groups = 1;  ///< of channels that see each other
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  using reply = void;
+  TROUPE_REQUEST("cutlass.conv_forward", x, filters, y, epilogue, padding, padding_after, stride, dilation, groups,
+                 precision, accumulation, compiling, plan, workspace)
+  void check(checker&) const;
+};
+
+/// dx = epilogue(the gradient of x from dy, that of y).
+struct conv_data_gradient {
+  in_any dy, filters;
+  out_any dx;
+  epilogue::expression epilogue = product_as_it_is;
+  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;
+  using reply = void;
+  TROUPE_REQUEST("cutlass.conv_data_gradient", dy, filters, dx, epilogue, padding, padding_after, stride, dilation,
+                 groups, precision, accumulation, compiling, plan, workspace)
+  void check(checker&) const;
+};
+
+/// dfilters = epilogue(the gradient of the filters from dy, that of y).
+struct conv_weight_gradient {
+  in_any dy, x;
+  out_any dfilters;
+  epilogue::expression epilogue = product_as_it_is;
+  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;
+  using reply = void;
+  TROUPE_REQUEST("cutlass.conv_weight_gradient", dy, x, dfilters, epilogue, padding, padding_after, stride, dilation,
+                 groups, precision, accumulation, compiling, plan, workspace)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::cutlass

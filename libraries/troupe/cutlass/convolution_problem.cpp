@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/cutlass/convolution_problem.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+template <class F>
+placed_tensor place_of(const F& view) noexcept {
+  const tensor_shape& s = view.shape();
+  placed_tensor out{view.range().address, view.type(), s.strides[0], s.strides[1], {}};
+  const std::size_t missing = windows::most_spatial + 2 - s.rank;
+  for (std::size_t i = 2; i < s.rank; ++i) out.spatial[missing + i - 2] = s.strides[i];
+  return out;
+}
+
+template <class R, class X, class Filters, class Y>
+convolution_problem make_problem(convolution_result result, const R& r, const X& x, const Filters& filters,
+                                 const Y& y) {
+  convolution_problem p;
+  p.result = result, p.x = place_of(x), p.filters = place_of(filters), p.y = place_of(y);
+  const per_index after = r.padding_after.or_else(r.padding);
+  const tensor_shape &in = x.shape(), &out = y.shape(), &width = filters.shape();
+  const std::size_t missing = windows::most_spatial + 2 - in.rank;
+  for (std::size_t i = 2; i < in.rank; ++i)
+    p.window.set(missing + i - 2, in.extents[i], out.extents[i], width.extents[i],
+                 {r.padding[i - 2], after[i - 2], r.stride[i - 2], r.dilation[i - 2]});
+  p.images = in.extents[0], p.groups = r.groups;
+  p.channels = width.extents[1], p.outputs = width.extents[0] / r.groups;
+  p.sums = sums_of(result == convolution_result::y ? x.type() : y.type(),
+                   result == convolution_result::dfilters ? x.type() : filters.type());
+  p.tree = r.epilogue.seen();
+  p.paired = p.tree.is_paired();
+  p.precision = r.precision, p.accumulation = r.accumulation;
+  return p;
+}
+
+// Indexes as one: how many elements, and the distance between them; 0 if there is no single one.
+struct merged {
+  std::int64_t count = 1, stride = 1;
+};
+template <class Indexes>
+merged merge(const tensor_shape& s, const Indexes& indexes) noexcept {
+  merged out;
+  // The last is the fastest. An extent of 1 takes no part.
+  for (std::size_t i = indexes.size(); i-- > 0;) {
+    const std::int64_t extent = s.extents[indexes[i]], stride = s.strides[indexes[i]];
+    if (extent == 1) continue;
+    if (out.count == 1)
+      out.stride = stride;
+    else if (out.stride == 0 || stride != out.stride * out.count)
+      out.stride = 0;
+    out.count *= extent;
+  }
+  return out;
+}
+
+}  // namespace
+
+convolution_problem problem_of(const conv_forward& r) {
+  return make_problem(convolution_result::y, r, r.x, r.filters, r.y);
+}
+convolution_problem problem_of(const conv_data_gradient& r) {
+  return make_problem(convolution_result::dx, r, r.dx, r.filters, r.dy);
+}
+convolution_problem problem_of(const conv_weight_gradient& r) {
+  return make_problem(convolution_result::dfilters, r, r.x, r.dfilters, r.dy);
+}
+convolution_problem problem_of(const prepare_convolution& r) { return make_problem(r.result, r, r.x, r.filters, r.y); }
+
+matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
+  static constexpr std::array<std::size_t, windows::most_spatial> all{2, 3, 4};
+  const merged positions = merge(images, std::span(all.data(), images.rank - 2));
+  return {
+      {positions.count, images.extents[1], positions.stride, images.strides[1]}, images.extents[0], images.strides[0]};
+}
+
+filter_order order_of_filter(const tensor_shape& filters) noexcept {
+  filter_order out{.count = filters.rank - 1};
+  for (std::size_t i = 0; i < out.count; ++i) out.index[i] = i + 1;
+  std::stable_sort(out.index.begin(), out.index.begin() + static_cast<std::ptrdiff_t>(out.count),
+                   [&](std::size_t a, std::size_t b) { return filters.strides[a] > filters.strides[b]; });
+  return out;
+}
+
+matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept {
+  const filter_order order = order_of_filter(filters);
+  const merged elements = merge(filters, std::span(order.index.data(), order.count));
+  return {{filters.extents[0], elements.count, filters.strides[0], elements.stride}, 1, 0};
+}
+
+}  // namespace troupe::cutlass

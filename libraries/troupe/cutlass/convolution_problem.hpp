@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <troupe/cutlass/convolution_plans.hpp>
+#include <troupe/cutlass/problem.hpp>
+#include <troupe/windows/geometry.hpp>
+
+/// Convolutions as engines see them.
+namespace troupe::cutlass {
+
+/// Images or filters: where they begin, and the distances in elements from one to the next, from channel to channel,
+/// and along each spatial index. Those are three; the first ones are 0 if there are fewer.
+struct placed_tensor {
+  std::uint64_t address = 0;
+  dtype type{};
+  std::int64_t item = 0, channel = 0;
+  std::array<std::int64_t, windows::most_spatial> spatial{};
+};
+
+/// A convolution of x and filters that gives y, one of which is computed as epilogue(product).
+struct convolution_problem {
+  convolution_result result{};
+  placed_tensor x, filters, y;
+  windows::geometry window;  ///< of filters over x
+  std::int64_t images = 0, groups = 1;
+  /// Of the product, in a group: channels of x, and filters. What a paired epilogue computes has half as many.
+  std::int64_t channels = 0, outputs = 0;
+  dtype sums{};
+  bool paired = false;
+  cutlass::precision precision{};
+  cutlass::accumulation accumulation{};
+  epilogue::tree tree;
+
+  const placed_tensor& computed() const noexcept {
+    return result == convolution_result::y ? y : result == convolution_result::dx ? x : filters;
+  }
+};
+
+convolution_problem problem_of(const conv_forward& r);
+convolution_problem problem_of(const conv_data_gradient& r);
+convolution_problem problem_of(const conv_weight_gradient& r);
+convolution_problem problem_of(const prepare_convolution& r);
+
+/// The matrices that a computed tensor is for its epilogue.
+struct matrices_of_result {
+  matrix_shape one;  ///< a distance is 0 where no single one leads from each row or column to the next
+  std::int64_t count = 1, stride = 0;
+  bool is_mergeable() const noexcept { return one.row_stride != 0 && one.column_stride != 0; }
+};
+/// Of images: positions x channels.
+matrices_of_result matrices_of_images(const tensor_shape& images) noexcept;
+/// Of filters: filters x their elements, in the order of `order_of_filter`.
+matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept;
+
+/// The indexes of a filter's elements, 1 to rank - 1: that with the largest distance first.
+struct filter_order {
+  std::array<std::size_t, 1 + windows::most_spatial> index{};
+  std::size_t count = 0;
+};
+filter_order order_of_filter(const tensor_shape& filters) noexcept;
+
+}  // namespace troupe::cutlass

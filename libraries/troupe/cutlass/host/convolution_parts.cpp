@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstring>
+#include <troupe/cutlass/host/convolution_parts.hpp>
+
+namespace troupe::cutlass::host {
+namespace {
+
+std::int64_t place_of(const placed_tensor& t, const windows::geometry& g, std::int64_t f) noexcept {
+  return f / (g.width[2] * g.width[1]) * t.spatial[0] + f / g.width[2] % g.width[1] * t.spatial[1] +
+         f % g.width[2] * t.spatial[2];
+}
+
+std::byte* bytes_at(const placed_tensor& t, std::int64_t element) noexcept {
+  return reinterpret_cast<std::byte*>(t.address) + element * static_cast<std::int64_t>(bytes_of(t.type));
+}
+
+}  // namespace
+
+tensor_shape shape_of_result(const convolution_problem& p) noexcept {
+  const placed_tensor& t = p.computed();
+  tensor_shape s{.rank = 2 + windows::most_spatial};
+  const std::int64_t* spatial = p.window.width;
+  if (p.result == convolution_result::dfilters) {
+    s.extents[0] = p.groups * p.outputs, s.extents[1] = p.channels;
+  } else {
+    const bool is_y = p.result == convolution_result::y;
+    spatial = is_y ? p.window.out : p.window.in;
+    s.extents[0] = p.images, s.extents[1] = p.groups * (is_y ? p.outputs : p.channels) / (p.paired ? 2 : 1);
+  }
+  s.strides[0] = t.item, s.strides[1] = t.channel;
+  for (std::size_t i = 0; i < windows::most_spatial; ++i)
+    s.extents[2 + i] = spatial[i], s.strides[2 + i] = t.spatial[i];
+  return s;
+}
+
+void store_image(const std::byte* from, const convolution_problem& p, std::int64_t which, thread_team& team) {
+  const placed_tensor& t = p.computed();
+  const tensor_shape s = shape_of_result(p);
+  const std::int64_t channels = s.extents[1], positions = s.extents[2] * s.extents[3] * s.extents[4];
+  const std::size_t bytes = bytes_of(t.type);
+  team.spread(positions, 256, [&](std::int64_t q) {
+    const std::int64_t at = q / (s.extents[4] * s.extents[3]) * t.spatial[0] +
+                            q / s.extents[4] % s.extents[3] * t.spatial[1] + q % s.extents[4] * t.spatial[2];
+    const std::byte* const line = from + q * channels * static_cast<std::int64_t>(bytes);
+    for (std::int64_t c = 0; c < channels; ++c)
+      std::memcpy(bytes_at(t, which * t.item + c * t.channel + at), line + c * static_cast<std::int64_t>(bytes), bytes);
+  });
+}
+
+void store_filters(const std::byte* from, const convolution_problem& p, const filter_order& o, thread_team& team) {
+  const placed_tensor& t = p.filters;
+  const auto elements = elements_of_filter(shape_of_result(p), o);
+  const std::size_t bytes = bytes_of(t.type);
+  team.spread(p.groups * p.outputs, 1, [&](std::int64_t k) {
+    const std::byte* at = from + k * static_cast<std::int64_t>(elements.size() * bytes);
+    for (const auto& [channel, place] : elements) {
+      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + place_of(t, p.window, place)), at, bytes);
+      at += bytes;
+    }
+  });
+}
+
+std::vector<filter_element> elements_of_filter(const tensor_shape& filters, const filter_order& o) {
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < o.count; ++i) count *= static_cast<std::size_t>(filters.extents[o.index[i]]);
+  std::vector<filter_element> out(count);
+  std::array<std::int64_t, tensor_shape::max_rank> at{};
+  for (filter_element& e : out) {
+    e = {at[1], (at[2] * filters.extents[3] + at[3]) * filters.extents[4] + at[4]};
+    for (std::size_t i = o.count; i-- > 0;) {
+      if (++at[o.index[i]] < filters.extents[o.index[i]]) break;
+      at[o.index[i]] = 0;
+    }
+  }
+  return out;
+}
+
+template <class T>
+void pack_filters(const convolution_problem& p, const window_panels& seen, T* to, thread_team& team) {
+  const bool backward = p.result == convolution_result::dx;
+  // Lines are filters, and terms have their channels; or the reverse.
+  const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
+  const std::int64_t line_stride = backward ? p.filters.channel : p.filters.item,
+                     stride = backward ? p.filters.item : p.filters.channel;
+  team.spread(p.groups * lines, 1, [&](std::int64_t l) {
+    T* const line = to + l * seen.terms();
+    const std::int64_t group = l / lines * p.outputs * p.filters.item, begin = group + l % lines * line_stride;
+    std::array<T, 256> few;
+    for (std::int64_t f = 0; f < p.window.places(); ++f)
+      for (std::int64_t c = 0; c < channels;) {
+        const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(few));
+        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + place_of(p.filters, p.window, f)), stride,
+                 few.data(), n);
+        for (std::int64_t i = 0; i < n; ++i) line[seen.term(c + i, f)] = few[static_cast<std::size_t>(i)];
+        c += n;
+      }
+  });
+}
+
+template void pack_filters<float>(const convolution_problem&, const window_panels&, float*, thread_team&);
+template void pack_filters<double>(const convolution_problem&, const window_panels&, double*, thread_team&);
+template void pack_filters<std::int8_t>(const convolution_problem&, const window_panels&, std::int8_t*, thread_team&);
+
+}  // namespace troupe::cutlass::host

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <troupe/blas/host/products.hpp>
+#include <troupe/cutlass/host/window_panels.hpp>
+#include <troupe/epilogue/host/tail.hpp>
+
+/// What the convolution and its gradients share.
+namespace troupe::cutlass::host {
+
+namespace tails = epilogue::host;
+
+inline constexpr std::int64_t panel_bytes = 4 << 20;       // of what is gathered and of sums: they stay in the cache
+inline constexpr std::int64_t least_panel = 64;            // positions that are multiplied together, if there is room
+inline constexpr std::int64_t elements_of_part = 1 << 15;  // of a panel, for one thread
+
+/// Memory that is written before it is read.
+template <class T>
+struct room {
+  explicit room(std::int64_t n) : all(new T[static_cast<std::size_t>(n)]) {}
+  T* data() const noexcept { return all.get(); }
+  std::unique_ptr<T[]> all;
+};
+
+/// A matrix as BLAS stores it: column by column, or its transpose.
+template <class T>
+struct stored {
+  const T* data;
+  bool transposed;
+  std::int64_t ld;
+};
+/// sums = A * B + beta * sums. A is m x k, B is k x n; the sums lie column by column.
+template <class T, class Sums>
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const stored<T>& a, const stored<T>& b, Sums beta,
+              Sums* sums, std::int64_t ld) {
+  const auto op = [](const stored<T>& s) { return s.transposed ? blas::op::transpose : blas::op::none; };
+  blas::multiply(blas::matrix_product<T, Sums>{.trans_a = op(a),
+                                               .trans_b = op(b),
+                                               .m = m,
+                                               .n = n,
+                                               .k = k,
+                                               .alpha = 1,
+                                               .beta = beta,
+                                               .a = a.data,
+                                               .lda = a.ld,
+                                               .b = b.data,
+                                               .ldb = b.ld,
+                                               .c = sums,
+                                               .ldc = ld});
+}
+
+/// Computes a part of the result from a part of the product, by several threads.
+template <class N>
+void run_tail(const tails::tail<N>& tail, const tails::rectangle& where, const tails::part_of_product<N>& product,
+              thread_team& team, std::vector<tails::partial_reductions>& parts) {
+  const std::int64_t lines = std::max<std::int64_t>(1, elements_of_part / where.count);
+  const std::int64_t count = (where.lines + lines - 1) / lines;
+  const std::size_t before = parts.size();
+  parts.resize(before + static_cast<std::size_t>(count));
+  team.spread(count, 1, [&](std::int64_t i) {
+    const std::int64_t at = i * lines, shift = at * product.line_stride;
+    parts[before + static_cast<std::size_t>(i)] =
+        tail.run({where.first_line + at, std::min(lines, where.lines - at), where.first, where.count},
+                 {product.left + shift, product.right + shift, product.line_stride});
+  });
+}
+
+/// Where the result is, as the matrices that the epilogue sees; without pairs' other halves.
+tensor_shape shape_of_result(const convolution_problem& p) noexcept;
+
+/// Copies a matrix of `type` without gaps, row by row, to the elements of images: rows are positions, columns channels.
+void store_image(const std::byte* from, const convolution_problem& p, std::int64_t which, thread_team& team);
+/// The same for filters: rows are filters, columns their elements in the order of `o`.
+void store_filters(const std::byte* from, const convolution_problem& p, const filter_order& o, thread_team& team);
+
+/// The channel and the place of each column of `dfilters`.
+struct filter_element {
+  std::int64_t channel, place;
+};
+std::vector<filter_element> elements_of_filter(const tensor_shape& filters, const filter_order& o);
+
+/// Reads filters as lines of terms without gaps, as `seen` orders them: for each channel of the result a line.
+template <class T>
+void pack_filters(const convolution_problem& p, const window_panels& seen, T* to, thread_team& team);
+
+}  // namespace troupe::cutlass::host

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as implicit products: what the windows see is gathered a panel at a time, multiplied by OpenBLAS, and
+// the epilogue turns the sums into the result while they are in the cache. The product of float covers all types that
+// are summed in it: they are widened when they are gathered.
+#include <optional>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cutlass/host/convolution_parts.hpp>
+#include <troupe/cutlass/host/convolutions.hpp>
+
+namespace troupe::cutlass::host {
+namespace {
+
+// T are the factors, Sums what they are summed in, and N what the epilogue is computed in.
+template <class Sums, class N>
+constexpr std::int64_t bytes_of_sum = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
+
+// The result as matrices of one distance from row to row, if need be in memory of our own.
+struct result_matrices {
+  explicit result_matrices(const convolution_problem& p)
+      : shape(shape_of_result(p)),
+        all(p.result == convolution_result::dfilters ? matrix_of_filters(shape) : matrices_of_images(shape)),
+        type(p.computed().type),
+        address(p.computed().address) {
+    if (!all.is_mergeable()) all = {{all.one.rows, all.one.columns, all.one.columns, 1}, all.count, 0}, direct = false;
+  }
+  std::int64_t bytes() const noexcept {
+    return direct ? 0 : all.one.rows * all.one.columns * static_cast<std::int64_t>(bytes_of(type));
+  }
+  tails::result_place place(std::int64_t which, std::byte* own) const noexcept {
+    const std::int64_t at = which * all.stride * static_cast<std::int64_t>(bytes_of(type));
+    return {direct ? reinterpret_cast<std::byte*>(address) + at : own, type, all.one};
+  }
+  tensor_shape shape;
+  matrices_of_result all;
+  dtype type;
+  std::uint64_t address;
+  bool direct = true;
+};
+
+// y, or dx.
+template <class T, class Sums, class N>
+class image_product {
+ public:
+  image_product(const convolution_problem& p, thread_team& team)
+      : p_(p),
+        team_(team),
+        seen_(is_backward() ? p.y : p.x, p.window, is_backward(), is_backward() ? p.outputs : p.channels),
+        result_(p),
+        columns_(is_backward() ? p.channels : p.outputs) {}
+
+  std::int64_t fewest_bytes() const noexcept { return fixed_bytes() + bytes_of_position(); }
+
+  void compute(std::int64_t most_bytes) {
+    const std::int64_t at_least = std::max(panel_bytes, least_panel * bytes_of_position()),
+                       there = std::min(most_bytes - fixed_bytes(), at_least);
+    const std::int64_t together = result_.direct ? p_.images : 1;  // images, whose positions follow each other
+    panel_ = std::clamp<std::int64_t>(there / bytes_of_position(), 1, together * seen_.positions());
+    const room<T> filters(all_columns() * seen_.terms()), seen(panel_ * seen_.terms());
+    const room<Sums> sums(panel_ * all_columns());
+    const room<std::byte> own(result_.bytes());
+    std::optional<room<N>> converted;
+    if constexpr (!std::is_same_v<Sums, N>) converted.emplace(panel_ * all_columns());
+    pack_filters(p_, seen_, filters.data(), team_);
+    own_ = own.data();
+    by_columns_ = tails::tail<N>(p_.tree, result_.place(0, own_)).lines_are_columns();
+    for (std::int64_t image = 0; image < p_.images; image += together) {
+      const std::int64_t begin = image * seen_.positions(), end = begin + together * seen_.positions();
+      for (std::int64_t q = begin; q < end; q += panel_) {
+        const std::int64_t count = std::min(panel_, end - q);
+        for (std::int64_t g = 0; g < p_.groups; ++g) {
+          seen_.gather(g, q, count, seen.data(), team_);
+          multiply_group(g, count, seen.data(), filters.data(), sums.data());
+        }
+        if constexpr (std::is_same_v<Sums, N>) {
+          finish(q, count, sums.data());
+        } else {
+          std::copy_n(sums.data(), count * all_columns(), converted->data());
+          finish(q, count, converted->data());
+        }
+      }
+      if (!result_.direct) store_image(own_, p_, image, team_);
+    }
+  }
+
+ private:
+  bool is_backward() const noexcept { return p_.result == convolution_result::dx; }
+  std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
+  std::int64_t fixed_bytes() const noexcept {
+    return all_columns() * seen_.terms() * static_cast<std::int64_t>(sizeof(T)) + result_.bytes();
+  }
+  std::int64_t bytes_of_position() const noexcept {
+    return seen_.terms() * static_cast<std::int64_t>(sizeof(T)) + all_columns() * bytes_of_sum<Sums, N>;
+  }
+  // Lines of the result are columns of the sums.
+  void multiply_group(std::int64_t group, std::int64_t count, const T* seen, const T* filters, Sums* sums) const {
+    const std::int64_t terms = seen_.terms();
+    const stored<T> of_filters{filters + group * columns_ * terms, true, terms};
+    const bool by_terms = seen_.terms_are_neighbours();
+    if (by_columns_)
+      multiply<T, Sums>(count, columns_, terms, {seen, by_terms, by_terms ? terms : count},
+                        {of_filters.data, false, terms}, 0, sums + group * columns_ * count, count);
+    else
+      multiply<T, Sums>(columns_, count, terms, of_filters, {seen, !by_terms, by_terms ? terms : count}, 0,
+                        sums + group * columns_, all_columns());
+  }
+
+  // Turns the sums of positions into results, image by image.
+  void finish(std::int64_t first, std::int64_t count, const N* sums) {
+    const std::int64_t positions = seen_.positions();
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t image = (first + done) / positions, at = (first + done) % positions;
+      const std::int64_t n = std::min(count - done, positions - at);
+      if (at == 0) tail_.emplace(p_.tree, result_.place(image, own_), image), parts_.clear();
+      const std::int64_t columns = result_.all.one.columns;
+      if (by_columns_) {
+        const N* const left = sums + done;
+        run_tail(*tail_, {0, columns, at, n}, {left, left + (p_.paired ? columns * count : 0), count}, team_, parts_);
+      } else {
+        const N* const left = sums + done * all_columns();
+        run_tail(*tail_, {at, n, 0, columns}, {left, left + (p_.paired ? columns : 0), all_columns()}, team_, parts_);
+      }
+      if (at + n == positions) tail_->finish(parts_);
+      done += n;
+    }
+  }
+
+  const convolution_problem& p_;
+  thread_team& team_;
+  const window_panels seen_;
+  const result_matrices result_;
+  const std::int64_t columns_;  // of a group
+  std::int64_t panel_ = 0;
+  std::byte* own_ = nullptr;
+  bool by_columns_ = false;  // whether lines of the result are columns
+  std::optional<tails::tail<N>> tail_;
+  std::vector<tails::partial_reductions> parts_;
+};
+
+// dfilters: some filters at a time, whose sums are collected panel by panel.
+template <class T, class Sums, class N>
+class filter_product {
+ public:
+  filter_product(const convolution_problem& p, thread_team& team)
+      : p_(p),
+        team_(team),
+        seen_(p.x, p.window, false, p.channels),
+        gradient_(p.y, p.window.out, p.outputs),
+        result_(p) {}
+
+  std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
+
+  void compute(std::int64_t most_bytes) {
+    const std::int64_t positions = p_.images * seen_.positions(), terms = seen_.terms();
+    const std::int64_t of_filter = terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
+    std::int64_t filters =
+        std::clamp<std::int64_t>(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
+    const std::int64_t of_position = (terms + filters) * static_cast<std::int64_t>(sizeof(T));
+    std::int64_t panel =
+        std::clamp<std::int64_t>(panel_bytes / of_position, std::min(least_panel, positions), positions);
+    while (bytes(filters, panel) > most_bytes) (panel > least_panel || filters == 1 ? panel : filters) /= 2;
+    const room<T> seen(panel * terms), gradient(panel * filters);
+    const room<Sums> sums(filters * terms);
+    const room<N> lines(filters * terms);
+    const room<std::byte> own(result_.bytes());
+    const filter_order order = order_of_filter(result_.shape);
+    const auto elements = elements_of_filter(result_.shape, order);
+    const tails::tail<N> tail(p_.tree, result_.place(0, own.data()));
+    for (std::int64_t k = 0; k < p_.groups * p_.outputs;) {
+      const std::int64_t group = k / p_.outputs, in_group = k % p_.outputs;
+      const std::int64_t n = std::min(filters, p_.outputs - in_group);
+      for (std::int64_t q = 0; q < positions; q += panel) {
+        const std::int64_t count = std::min(panel, positions - q);
+        seen_.gather(group, q, count, seen.data(), team_);
+        gradient_.gather({group, q, count, in_group, n}, gradient.data(), team_);
+        const bool by_terms = seen_.terms_are_neighbours(), by_filters = gradient_.terms_are_neighbours();
+        multiply<T, Sums>(terms, n, count, {seen.data(), !by_terms, by_terms ? terms : count},
+                          {gradient.data(), by_filters, by_filters ? n : count}, q == 0 ? 0 : 1, sums.data(), terms);
+      }
+      finish(tail, k, n, sums.data(), elements, lines.data());
+      k += n;
+    }
+    tail.finish(parts_);
+    if (!result_.direct) store_filters(own.data(), p_, order, team_);
+  }
+
+ private:
+  std::int64_t bytes(std::int64_t filters, std::int64_t panel) const noexcept {
+    const std::int64_t terms = seen_.terms();
+    return result_.bytes() + terms * static_cast<std::int64_t>(sizeof(filter_element)) +
+           filters * terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N)) +
+           panel * (terms + filters) * static_cast<std::int64_t>(sizeof(T));
+  }
+
+  // Puts sums in the order of the result's elements, and turns them into results.
+  void finish(const tails::tail<N>& tail, std::int64_t first, std::int64_t filters, const Sums* sums,
+              const std::vector<filter_element>& elements, N* lines) {
+    const auto terms = static_cast<std::int64_t>(elements.size());
+    const bool by_filters = tail.lines_are_columns();
+    team_.spread(filters, 1, [&](std::int64_t k) {
+      for (std::int64_t j = 0; j < terms; ++j) {
+        const auto& [channel, place] = elements[static_cast<std::size_t>(j)];
+        lines[by_filters ? j * filters + k : k * terms + j] =
+            static_cast<N>(sums[k * terms + seen_.term(channel, place)]);
+      }
+    });
+    if (by_filters)
+      run_tail(tail, {0, terms, first, filters}, {lines, lines, filters}, team_, parts_);
+    else
+      run_tail(tail, {first, filters, 0, terms}, {lines, lines, terms}, team_, parts_);
+  }
+
+  const convolution_problem& p_;
+  thread_team& team_;
+  const window_panels seen_, gradient_;
+  const result_matrices result_;
+  std::vector<tails::partial_reductions> parts_;
+};
+
+template <class Product>
+result<void> compute(Product product, std::uint64_t workspace, std::string_view name) {
+  const auto fewest = static_cast<std::uint64_t>(product.fewest_bytes());
+  if (fewest > workspace)
+    return error(reaction::unsupported, "cutlass",
+                 cat(name, ": workspace is ", workspace, "; the host engine needs at least ", fewest, " bytes"));
+  product.compute(static_cast<std::int64_t>(std::min<std::uint64_t>(workspace, INT64_MAX)));
+  return {};
+}
+
+template <class T, class Sums, class N>
+result<void> compute_as(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
+                        thread_team& team) {
+  if (p.result == convolution_result::dfilters) return compute(filter_product<T, Sums, N>(p, team), workspace, name);
+  return compute(image_product<T, Sums, N>(p, team), workspace, name);
+}
+
+}  // namespace
+
+result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(name, ": the epilogue is damaged"));
+  switch (p.sums) {
+    case dtype::f32:
+      return compute_as<float, float, float>(p, workspace, name, team);
+    case dtype::f64:
+      return compute_as<double, double, double>(p, workspace, name, team);
+    case dtype::i32:
+      return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team);  // a double has every sum exactly
+    default:
+      return error(reaction::fatal, "cutlass", cat(name, ": these types have no product"));
+  }
+}
+
+}  // namespace troupe::cutlass::host

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/result.hpp>
+#include <troupe/base/thread_team.hpp>
+#include <troupe/cutlass/convolution_problem.hpp>
+
+namespace troupe::cutlass::host {
+
+/// Computes a convolution or a gradient with at most `workspace` bytes of memory beside the operands; `name` is the
+/// request's. Throws std::bad_alloc.
+result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team);
+
+}  // namespace troupe::cutlass::host

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/thread_team.hpp>
+#include <troupe/cutlass/pack_problem.hpp>
+
+namespace troupe::cutlass::host {
+
+/// Packs a factor.
+void pack(const pack_problem& p, thread_team& team);
+
+}  // namespace troupe::cutlass::host

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cutlass/testing/convolution_cases.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace testing;
+using enum convolution_result;
+
+class cutlass_host_convolutions : public convolution_numerics {};
+
+TEST_F(cutlass_host_convolutions, keep_to_the_workspace_or_say_what_they_need) {
+  for (const convolution_result r : {y, dx, dfilters})
+    for (const layout how : {layout::channels_first, layout::channels_last}) {
+      convolution_case c{.result = r, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
+      c.images = 2, c.channels = 20, c.filters = 15, c.how = how;
+      c.in = {1, 9, 8}, c.width = {1, 3, 3}, c.before = {0, 1, 1};
+      const auto plain = [](auto, auto, auto) { return epilogue::acc; };
+      // As little as can be: the engine says how much it needs.
+      c.workspace = 3;
+      case_tensors all(c, random);
+      const auto refused = engine->run(conv_forward{.x = all.x.operand<access_mode::read>(2),
+                                                    .filters = all.filters.operand<access_mode::read>(2),
+                                                    .y = all.y.operand<access_mode::write>(2),
+                                                    .padding = 1,
+                                                    .padding_after = 0,
+                                                    .workspace = 3});
+      ASSERT_FALSE(refused);
+      const std::string text = refused.error().text(),
+                        begin = "cutlass.conv_forward: workspace is 3; the host engine needs at least ";
+      ASSERT_EQ(text.substr(0, begin.size()), begin);
+      // The product of the forward direction holds all filters, so the others fit its least workspace, too.
+      c.workspace = std::stoull(text.substr(begin.size()));
+      if (r == dx) c.workspace += 15 * 9 * sizeof(float);  // a position sees all filters
+      expect_as_defined(c, plain);
+      if (HasFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

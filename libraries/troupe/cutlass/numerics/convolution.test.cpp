@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cutlass/testing/convolution_cases.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace testing;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using enum convolution_result;
+
+constexpr convolution_result all_results[] = {y, dx, dfilters};
+struct pair_of_types {
+  dtype first, second;
+};
+constexpr pair_of_types all_types[] = {
+    {dtype::f32, dtype::f32},       {dtype::f64, dtype::f64},       {dtype::f16, dtype::f16},
+    {dtype::bf16, dtype::bf16},     {dtype::i8, dtype::i8},         {dtype::f8e4m3, dtype::f8e4m3},
+    {dtype::f8e5m2, dtype::f8e4m3}, {dtype::f8e5m2, dtype::f8e5m2}, {dtype::f16, dtype::i8},
+    {dtype::i8, dtype::bf16},       {dtype::bf16, dtype::f8e4m3},   {dtype::f8e5m2, dtype::f16}};
+constexpr dtype results_of_all[] = {dtype::f32, dtype::f64, dtype::f16,   dtype::bf16,
+                                    dtype::i8,  dtype::i32, dtype::f8e4m3};
+
+class cutlass_convolutions : public convolution_numerics {
+ protected:
+  static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
+  dtype any_result() { return results_of_all[static_cast<std::size_t>(random.between(0, 6))]; }
+  // Several panels of positions, and several of filters.
+  static convolution_case large(convolution_result r, layout how) {
+    return {.result = r,
+            .first = dtype::f32,
+            .second = dtype::f32,
+            .computed = dtype::f32,
+            .images = 3,
+            .channels = 61,
+            .filters = 40,
+            .in = {1, 43, 41},
+            .width = {1, 3, 3},
+            .before = {0, 1, 0},
+            .after = {0, 1, 2},
+            .stride = {1, 1, 2},
+            .how = how};
+  }
+};
+
+TEST_F(cutlass_convolutions, of_all_types_are_what_their_definition_says) {
+  for (const convolution_result r : all_results)
+    for (const auto& [first, second] : all_types)
+      for (int i = 0; i < 25 && !HasFailure(); ++i) expect_as_defined(any_case(r, first, second, any_result()), plain);
+}
+
+TEST_F(cutlass_convolutions, have_epilogues_of_rows_columns_and_matrices) {
+  for (const convolution_result r : all_results)
+    for (int i = 0; i < 60 && !HasFailure(); ++i)
+      expect_as_defined(
+          any_case(r, dtype::f32, dtype::f32, dtype::f32),
+          [&](auto rows, auto columns, auto batch) {
+            const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) -
+                                 loaded(op::load_column, dtype::f16, batch, rows, 1);
+            return epilogue::relu(expression::writing(x + loaded(op::load, dtype::bf16, batch, rows, columns),
+                                                      operand(dtype::f32, batch, rows, columns)));
+          },
+          1e-5);
+}
+
+TEST_F(cutlass_convolutions, have_reductions_over_each_image) {
+  for (const convolution_result r : all_results)
+    for (int i = 0; i < 40 && !HasFailure(); ++i)
+      expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
+        const expression sums =
+            expression::reducing(acc, reduction::sum, span_of::column, operand(dtype::f32, batch, 1, columns));
+        const expression largest =
+            expression::reducing(sums, reduction::absolute_maximum, span_of::row, operand(dtype::f32, batch, rows, 1));
+        return expression::reducing(largest, reduction::maximum, span_of::all, operand(dtype::f32, batch, 1, 1));
+      });
+}
+
+TEST_F(cutlass_convolutions, pair_their_channels) {
+  for (const convolution_result r : {y, dx})
+    for (int i = 0; i < 40 && !HasFailure(); ++i) {
+      convolution_case c = any_case(r, dtype::bf16, dtype::bf16, dtype::f32);
+      (r == y ? c.filters : c.channels) *= 2;
+      c.pairs = true;
+      expect_as_defined(c, [](auto, auto, auto) { return epilogue::left * epilogue::right + 1; });
+    }
+}
+
+TEST_F(cutlass_convolutions, of_many_panels_are_what_their_definition_says) {
+  for (const convolution_result r : all_results)
+    for (const layout how : {layout::channels_first, layout::channels_last, layout::anyhow}) {
+      expect_as_defined(
+          large(r, how),
+          [&](auto rows, auto columns, auto batch) {
+            return expression::reducing(acc + loaded(op::load_row, dtype::i8, 1, 1, columns),
+                                        reduction::absolute_maximum, span_of::all, operand(dtype::f32, batch, 1, 1)) +
+                   0 * expression(static_cast<double>(rows));
+          },
+          1e-6);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_convolutions, of_integers_are_exact_where_floats_would_not_be) {
+  for (const convolution_result r : all_results) {
+    convolution_case c = large(r, layout::channels_last);
+    c.first = c.second = dtype::i8, c.computed = dtype::i32;
+    c.channels = 12, c.filters = 9;
+    expect_as_defined(c, plain);
+  }
+}
+
+TEST_F(cutlass_convolutions, are_prepared) {
+  std::vector<float> memory(64);
+  const auto operand = [&]<access_mode M>(std::size_t first, std::int64_t n) {
+    return any_operand<M>(memory_range{{}, reinterpret_cast<std::uint64_t>(memory.data() + first), 128},
+                          {.rank = 3, .extents = {1, 1, n}, .strides = {n, n, 1}}, dtype::f32);
+  };
+  const conv_forward r {
+    .x = operand.template operator()<access_mode::read>(0, 8),
+    .filters = operand.template operator()<access_mode::read>(16, 3),
+    .y = operand.template operator()<access_mode::write>(32, 6)
+  };
+  const std::vector<float> before = memory;
+  const auto info = engine->run(prepare_convolution::of(r));
+  ASSERT_TRUE(info) << info.error().to_string();
+  EXPECT_EQ(memory, before) << "nothing is written";
+  EXPECT_GE(info->log_bytes, 1u);
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

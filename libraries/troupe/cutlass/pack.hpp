@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <troupe/cutlass/options.hpp>
+#include <troupe/request/any_operand.hpp>
+#include <troupe/request/request.hpp>
+
+namespace troupe::cutlass {
+
+/// Stores a matrix, or a batch of them, as a factor B of `gemm`: `from` is k x n of f32, f16 or bf16, and `packed` has
+/// the same extents, or half of the rows if it holds f4e2m1x2, whose elements have two terms each.
+///
+/// As f32, f16 or bf16 elements are rounded, and there are no scales. As i8, f8e4m3, f8e5m2 or f4e2m1x2 they are
+/// divided by the scale of their block and rounded to the nearest number, half way the even one. `scales` is
+/// blocks x n, of f32 or bf16, as `gemm` takes it: a scale for each 16, 32, 64 ... or all of the terms of a column. A
+/// scale is the block's largest magnitude divided by the type's largest number, in f32: 127, 448, 57344 or 6. A block
+/// with a NaN or an infinity has the scale NaN and elements 0, so that no product with it looks right.
+struct pack {
+  in_any from;
+  out_any packed;
+  std::optional<out_any> scales = {};
+  using reply = void;
+  TROUPE_REQUEST("cutlass.pack", from, packed, scales)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/pack.hpp>
+#include <troupe/cutlass/problem.hpp>
+
+namespace troupe::cutlass {
+
+/// A packing as engines see it: lines of terms, as the columns of a factor B are.
+struct pack_problem {
+  factor from, packed;
+  scales by;               ///< address 0: none
+  std::int64_t lines = 0;  ///< of a matrix
+  std::int64_t terms = 0, block = 0, batch = 1;
+};
+pack_problem problem_of(const pack& r);
+
+/// Returns whether elements of this type have scales.
+constexpr bool is_quantized(dtype packed) noexcept {
+  return packed == dtype::i8 || packed == dtype::f8e4m3 || packed == dtype::f8e5m2 || packed == dtype::f4e2m1x2;
+}
+constexpr bool is_packable(dtype from) noexcept {
+  return from == dtype::f32 || from == dtype::f16 || from == dtype::bf16;
+}
+
+}  // namespace troupe::cutlass

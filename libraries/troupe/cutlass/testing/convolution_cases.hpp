@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <troupe/cutlass/cutlass.hpp>
+#include <troupe/matmul/testing/numerics.hpp>
+
+/// Convolutions in memory of the test, and what they are compared with.
+namespace troupe::cutlass::testing {
+
+using epilogue::expression, epilogue::tree;
+using extents5 = std::array<std::int64_t, 5>;  ///< image, channel, depth, height, width; filters alike
+
+/// How a tensor lies in memory.
+enum class layout : std::uint8_t { anyhow, channels_first, channels_last };
+
+/// Images or filters in memory; all that is no element is poisoned.
+class stored_tensor {
+ public:
+  stored_tensor(dtype type, const extents5& extents, layout how, numerics::random_source& random)
+      : type_(type), extents_(extents) {
+    auto& order = order_;
+    if (how == layout::channels_last) order = {0, 2, 3, 4, 1};
+    if (how == layout::anyhow)
+      for (std::size_t i = 4; i > 0; --i)
+        std::swap(order[i], order[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i)))]);
+    std::int64_t next = how == layout::anyhow ? random.between(1, 2) : 1;
+    for (std::size_t i = 5; i-- > 0;) {
+      strides_[order[i]] = next;
+      next = next * extents[order[i]] + (how == layout::anyhow ? random.between(0, 2) : 0);
+    }
+    bytes_.resize(static_cast<std::size_t>(next + 4) * bytes_of(type));
+    for (std::size_t i = 0; i < bytes_.size(); i += bytes_of(type))
+      epilogue::put_number(bytes_.data() + i, type, matmul::testing::poison);
+    before_ = bytes_;
+  }
+  void* place(const extents5& at) {
+    const std::int64_t i = std::inner_product(at.begin(), at.end(), strides_.begin(), std::int64_t{0});
+    return bytes_.data() + i * static_cast<std::int64_t>(bytes_of(type_));
+  }
+  double get(const extents5& at) { return epilogue::number_at(place(at), type_); }
+  template <class F>
+  void for_each(F&& f) const {
+    extents5 at{};
+    const std::int64_t n = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>{});
+    for (std::int64_t i = 0; i < n; ++i) {
+      f(std::as_const(at));
+      for (std::size_t d = 5; d-- > 0;) {
+        if (++at[d] < extents_[d]) break;
+        at[d] = 0;
+      }
+    }
+  }
+  template <class F>
+  void fill(F&& value) {
+    for_each([&](const extents5& at) { epilogue::put_number(place(at), type_, value()); });
+    before_ = bytes_;
+  }
+  ::testing::AssertionResult untouched_outside() {
+    std::vector<std::byte> now = bytes_;
+    for_each([&](const extents5& at) {
+      const auto i = static_cast<std::byte*>(place(at)) - bytes_.data();
+      std::copy_n(before_.begin() + i, bytes_of(type_), now.begin() + i);
+    });
+    if (now == before_) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "memory outside of the elements was written";
+  }
+  /// With as many spatial indexes.
+  tensor_shape shape(std::size_t spatial) const {
+    tensor_shape s{.rank = 2 + spatial};
+    for (std::size_t i = 0; i < s.rank; ++i) {
+      const std::size_t from = i < 2 ? i : 3 - spatial + i;
+      s.extents[i] = extents_[from], s.strides[i] = strides_[from];
+    }
+    return s;
+  }
+  template <access_mode M>
+  any_operand<M> operand(std::size_t spatial) {
+    return {memory_range{{}, reinterpret_cast<std::uint64_t>(bytes_.data()), bytes_.size()}, shape(spatial), type_};
+  }
+  dtype type() const { return type_; }
+  const extents5& extents() const { return extents_; }
+  /// Returns the place of element `column` of filter `row`, in the order of memory.
+  extents5 filter_place(std::int64_t row, std::int64_t column) const {
+    extents5 at{row};
+    for (std::size_t i = 5; i-- > 0;) {
+      const std::size_t d = order_[i];
+      if (d != 0) at[d] = column % extents_[d], column /= extents_[d];
+    }
+    return at;
+  }
+
+ private:
+  dtype type_;
+  extents5 extents_, strides_{};
+  std::array<std::size_t, 5> order_{0, 1, 2, 3, 4};  // the last is the fastest
+  std::vector<std::byte> bytes_, before_;
+};
+
+/// What is convolved: extents, and how windows slide.
+struct convolution_case {
+  convolution_result result;
+  dtype first, second, computed;  ///< types: of the factors in the order of the request, and of its result
+  std::size_t spatial = 2;
+  std::int64_t images = 1, groups = 1, channels = 1, filters = 1;  ///< of a group
+  std::array<std::int64_t, 3> in{1, 1, 1}, width{1, 1, 1}, before{}, after{}, stride{1, 1, 1}, dilation{1, 1, 1};
+  layout how = layout::anyhow;
+  bool pairs = false;
+  std::uint64_t workspace = any_amount;
+};
+
+inline std::int64_t positions(const convolution_case& c, std::size_t i) {
+  std::int64_t n = 0;
+  const std::int64_t reach = c.dilation[i] * (c.width[i] - 1);
+  for (std::int64_t at = 0; at + reach < c.in[i] + c.before[i] + c.after[i]; at += c.stride[i]) ++n;
+  return n;
+}
+
+/// The tensors of a case, filled with small whole numbers, whose products have exact sums.
+struct case_tensors {
+  case_tensors(const convolution_case& c, numerics::random_source& random)
+      : of(c),
+        x(c.result == convolution_result::y    ? c.first
+          : c.result == convolution_result::dx ? c.computed
+                                               : c.second,
+          {c.images, c.channels * c.groups / (c.pairs && c.result == convolution_result::dx ? 2 : 1), c.in[0], c.in[1],
+           c.in[2]},
+          c.how, random),
+        filters(c.result == convolution_result::dfilters ? c.computed : c.second,
+                {c.filters * c.groups, c.channels, c.width[0], c.width[1], c.width[2]}, c.how, random),
+        y(c.result == convolution_result::y ? c.computed : c.first,
+          {c.images, c.filters * c.groups / (c.pairs && c.result == convolution_result::y ? 2 : 1), positions(c, 0),
+           positions(c, 1), positions(c, 2)},
+          c.how, random) {
+    for (stored_tensor* const t : {&x, &filters, &y})
+      t->fill([&] { return static_cast<double>(random.between(-3, 3)); });
+    const extents5& e = computed().extents();
+    const bool is_filters = c.result == convolution_result::dfilters;
+    count = is_filters ? 1 : e[0];
+    rows = is_filters ? e[0] : e[2] * e[3] * e[4];
+    columns = is_filters ? e[1] * e[2] * e[3] * e[4] : e[1];
+  }
+  stored_tensor& computed() {
+    return of.result == convolution_result::y ? y : of.result == convolution_result::dx ? x : filters;
+  }
+  /// The place of an element of the matrices that the epilogue sees.
+  extents5 place(std::int64_t which, std::int64_t row, std::int64_t column) {
+    if (of.result == convolution_result::dfilters) return filters.filter_place(row, column);
+    const extents5& s = computed().extents();
+    return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
+  }
+  /// Calls `f(place in y, place in x, place in filters)` for each product of the convolution.
+  template <class F>
+  void for_each_product(F&& f) const {
+    filters.for_each([&](const extents5& w) {
+      const std::int64_t channel = w[0] / of.filters * of.channels + w[1];
+      const extents5& e = y.extents();
+      for (std::int64_t n = 0; n < of.images; ++n)
+        for (std::int64_t p = 0; p < e[2] * e[3] * e[4]; ++p) {
+          const extents5 o{n, w[0], p / (e[3] * e[4]), p / e[4] % e[3], p % e[4]};
+          extents5 i{n, channel};
+          bool inside = true;
+          for (std::size_t d = 2; d < 5; ++d) {
+            i[d] = o[d] * of.stride[d - 2] - of.before[d - 2] + w[d] * of.dilation[d - 2];
+            inside &= i[d] >= 0 && i[d] < of.in[d - 2];
+          }
+          if (inside) f(o, std::as_const(i), w);
+        }
+    });
+  }
+  std::size_t index_of_sum(const extents5& at) {
+    extents5 e = computed().extents();
+    if (of.pairs) e[1] *= 2;
+    std::int64_t i = 0;
+    for (std::size_t d = 0; d < 5; ++d) i = i * e[d] + at[d];
+    return static_cast<std::size_t>(i);
+  }
+  /// The sums by definition, with all channels of pairs; see index_of_sum.
+  std::vector<double> sums() {
+    std::vector<double> out(static_cast<std::size_t>(count * rows * columns * (of.pairs ? 2 : 1)));
+    for_each_product([&](const extents5& o, const extents5& i, const extents5& w) {
+      if (of.result == convolution_result::y)
+        out[index_of_sum(o)] += x.get(i) * filters.get(w);
+      else if (of.result == convolution_result::dx)
+        out[index_of_sum(i)] += y.get(o) * filters.get(w);
+      else
+        out[index_of_sum(w)] += y.get(o) * x.get(i);
+    });
+    return out;
+  }
+
+  const convolution_case& of;
+  stored_tensor x, filters, y;
+  std::int64_t rows, columns, count;  ///< of the matrices
+};
+
+/// Compares an engine with the definition.
+class convolution_numerics : public matmul::testing::matmul_numerics {
+ protected:
+  convolution_case any_case(convolution_result result, dtype a, dtype b, dtype computed) {
+    convolution_case c{.result = result, .first = a, .second = b, .computed = computed};
+    c.spatial = static_cast<std::size_t>(random.between(1, 3));
+    c.images = random.between(1, 3), c.groups = random.between(0, 2) == 0 ? random.between(2, 3) : 1;
+    c.channels = random.between(1, 6), c.filters = random.between(1, 6);
+    for (std::size_t i = 3 - c.spatial; i < 3; ++i) {
+      c.in[i] = random.between(1, 9), c.width[i] = random.between(1, 3);
+      c.before[i] = random.between(0, 2), c.after[i] = random.between(0, 2);
+      c.stride[i] = random.between(1, 3), c.dilation[i] = random.between(1, 2);
+      while (positions(c, i) < 1) ++c.in[i];
+    }
+    c.how = static_cast<layout>(random.between(0, 2));
+    return c;
+  }
+
+  /// Runs the convolution, with `make(rows, columns, batch)` for its epilogue, and compares all that it writes.
+  template <class Make>
+  void expect_as_defined(const convolution_case& c, Make&& make, double tolerance = 0) {
+    case_tensors all(c, random);
+    const expression e = make(all.rows, all.columns, all.count);
+    std::vector<std::byte> encoded(e.encoded_bytes());
+    e.encode(encoded.data());
+    const tree t(encoded.data(), encoded.size());
+    const std::vector<double> sums = all.sums();
+    std::vector<epilogue::evaluated> expected;
+    for (std::int64_t n = 0; n < all.count; ++n)
+      expected.push_back(epilogue::evaluate(
+          t, all.rows, all.columns,
+          [&](std::int64_t i, std::int64_t j) { return sums[all.index_of_sum(all.place(n, i, j))]; }, n));
+    run_request(all, e);
+    if (HasFatalFailure()) return;
+    SCOPED_TRACE(story_);
+    EXPECT_TRUE(all.x.untouched_outside() && all.filters.untouched_outside() && all.y.untouched_outside());
+    for (std::int64_t n = 0; n < all.count; ++n)
+      expect_matrix(all, t, expected[static_cast<std::size_t>(n)], n, tolerance);
+  }
+
+ private:
+  static per_index last_of(const std::array<std::int64_t, 3>& all, std::size_t spatial) {
+    if (spatial == 1) return {all[2]};
+    return spatial == 2 ? per_index{all[1], all[2]} : per_index{all[0], all[1], all[2]};
+  }
+  // Runs a request whose fields after the tensors and the epilogue are the case's.
+  template <class R>
+  void run_with(R r, const convolution_case& c) {
+    r.padding = last_of(c.before, c.spatial), r.padding_after = last_of(c.after, c.spatial);
+    r.stride = last_of(c.stride, c.spatial), r.dilation = last_of(c.dilation, c.spatial);
+    r.groups = c.groups, r.workspace = c.workspace;
+    story_ = story(r);
+    run(r);
+  }
+  void run_request(case_tensors& all, const expression& e) {
+    constexpr auto reads = access_mode::read;
+    constexpr auto writes = access_mode::write;
+    const std::size_t s = all.of.spatial;
+    if (all.of.result == convolution_result::y)
+      run_with(conv_forward{all.x.operand<reads>(s), all.filters.operand<reads>(s), all.y.operand<writes>(s), e},
+               all.of);
+    else if (all.of.result == convolution_result::dx)
+      run_with(conv_data_gradient{all.y.operand<reads>(s), all.filters.operand<reads>(s), all.x.operand<writes>(s), e},
+               all.of);
+    else
+      run_with(
+          conv_weight_gradient{all.y.operand<reads>(s), all.x.operand<reads>(s), all.filters.operand<writes>(s), e},
+          all.of);
+  }
+  // Compares one matrix of the result, and what the epilogue wrote for it.
+  static void expect_matrix(case_tensors& all, const tree& t, const epilogue::evaluated& want, std::int64_t which,
+                            double tolerance) {
+    int wrong = 0;
+    const auto expect_near = [&](double got, double exact, dtype stored, const std::string& where) {
+      const double rounded = epilogue::nearest_of(stored, exact);
+      if (got == rounded || std::fabs(got - rounded) <= tolerance * std::max(1.0, std::fabs(exact))) return;
+      if (++wrong < 4) ADD_FAILURE() << where << " is " << got << ", expected " << exact << " as " << to_string(stored);
+    };
+    for (std::int64_t j = 0; j < all.columns; ++j)
+      for (std::int64_t i = 0; i < all.rows; ++i)
+        expect_near(all.computed().get(all.place(which, i, j)), want.result[static_cast<std::size_t>(i + j * all.rows)],
+                    all.of.computed, cat("result(", which, ", ", i, ", ", j, ")"));
+    for (std::size_t k = 0; k < t.memory().size(); ++k)
+      for (std::size_t i = 0; i < want.written[k].size(); ++i) {
+        const epilogue::tree_memory& to = t.memory()[k];
+        const auto at = static_cast<std::int64_t>(i);
+        expect_near(epilogue::number_at(to.at(which, at % to.shape.rows, at / to.shape.rows), to.type),
+                    want.written[k][i], to.type, cat("output ", k, " at ", i));
+      }
+    EXPECT_EQ(wrong, 0);
+  }
+
+  std::string story_;
+};
+
+}  // namespace troupe::cutlass::testing

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/windows/geometry.hpp>
+
+namespace troupe::windows {
+
+std::string to_string(const per_index& p) {
+  if (!p.given()) return "none";
+  if (p.count() == 0) return std::to_string(p[0]);
+  std::string out = "(";
+  for (std::size_t i = 0; i < std::min(p.count(), most_spatial); ++i)
+    out += (i == 0 ? "" : ", ") + std::to_string(p[i]);
+  return out + (p.count() > most_spatial ? ", ...)" : ")");
+}
+
+std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept {
+  std::int64_t reach = 0, room = 0;
+  if (__builtin_mul_overflow(s.dilation, width - 1, &reach) ||
+      __builtin_add_overflow(length, s.before + s.after - 1, &room) || reach > room)
+    return 0;
+  return (room - reach) / s.step + 1;
+}
+
+std::pair<std::int64_t, std::int64_t> geometry::seen(std::size_t i, std::int64_t f) const noexcept {
+  const std::int64_t shift = f * dilation[i] - before[i];  // the place at position 0
+  const std::int64_t first = shift >= 0 ? 0 : (-shift + step[i] - 1) / step[i];
+  const std::int64_t last = in[i] - 1 - shift < 0 ? 0 : (in[i] - 1 - shift) / step[i] + 1;
+  return {std::min(first, out[i]), std::clamp<std::int64_t>(last, std::min(first, out[i]), out[i])};
+}
+
+}  // namespace troupe::windows

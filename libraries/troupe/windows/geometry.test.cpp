@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <troupe/windows/geometry.hpp>
+
+namespace troupe::windows {
+namespace {
+
+TEST(windows, slide_as_often_as_they_fit) {
+  for (std::int64_t length = 1; length < 12; ++length)
+    for (std::int64_t width = 1; width < 5; ++width)
+      for (const slide& s :
+           {slide{}, slide{.before = 1, .after = 2}, slide{.step = 3}, slide{.before = 2, .dilation = 2},
+            slide{.before = 1, .after = 1, .step = 2, .dilation = 3}}) {
+        std::int64_t counted = 0;
+        for (std::int64_t at = -s.before; at + s.dilation * (width - 1) < length + s.after; at += s.step) ++counted;
+        EXPECT_EQ(positions_along(s, length, width), counted)
+            << length << " " << width << " " << s.before << " " << s.after << " " << s.step << " " << s.dilation;
+      }
+  EXPECT_LT(positions_along({.dilation = INT64_MAX / 2}, 5, 9), 1) << "a reach that overflows";
+}
+
+TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
+  for (std::int64_t length = 1; length < 9; ++length)
+    for (const slide& s : {slide{}, slide{.before = 3, .after = 1}, slide{.before = 1, .step = 2, .dilation = 3},
+                           slide{.before = 5, .after = 5, .step = 3, .dilation = 2}}) {
+      constexpr std::int64_t width = 3;
+      geometry g;
+      g.set(1, length, positions_along(s, length, width), width, s);
+      if (g.out[1] < 1) continue;
+      for (std::int64_t f = 0; f < width; ++f) {
+        const auto [first, last] = g.seen(1, f);
+        for (std::int64_t o = 0; o < g.out[1]; ++o)
+          EXPECT_EQ(o >= first && o < last, g.at(1, o, f) >= 0 && g.at(1, o, f) < length)
+              << length << " " << f << " " << o;
+      }
+    }
+}
+
+TEST(windows, have_numbers_that_can_be_read) {
+  EXPECT_EQ(to_string(per_index(2)), "2");
+  EXPECT_EQ(to_string(per_index{1, 0, 3}), "(1, 0, 3)");
+  EXPECT_EQ(to_string(per_index{1, 2, 3, 4}), "(1, 2, 3, ...)");
+  EXPECT_EQ(to_string(per_index()), "none");
+  EXPECT_EQ(per_index().or_else(7), per_index(7));
+  EXPECT_EQ(per_index(1).or_else(7), per_index(1));
+}
+
+}  // namespace
+}  // namespace troupe::windows

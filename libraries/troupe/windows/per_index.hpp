@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+
+/// Windows that slide over images: what requests say of them, and where their elements lie.
+namespace troupe::windows {
+
+/// The most indexes of an image beside its number and its channel.
+inline constexpr std::size_t most_spatial = 3;
+
+/// A number for each spatial index of an image: one for all, or up to three. A field of requests.
+class per_index {
+ public:
+  /// Not given.
+  constexpr per_index() noexcept : count_(not_given) {}
+  constexpr per_index(std::int64_t for_all) noexcept : numbers_{for_all, for_all, for_all} {}
+  constexpr per_index(std::initializer_list<std::int64_t> each) noexcept
+      : count_(static_cast<std::int64_t>(each.size())) {
+    std::size_t i = 0;
+    for (const std::int64_t n : each)
+      if (i < most_spatial) numbers_[i++] = n;
+  }
+  constexpr bool given() const noexcept { return count_ != not_given; }
+  /// Returns how many were given; 0: one for all, or none.
+  constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
+  constexpr per_index or_else(const per_index& other) const noexcept { return given() ? *this : other; }
+  constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
+
+  friend bool operator==(const per_index&, const per_index&) = default;
+
+ private:
+  static constexpr std::int64_t not_given = -1;
+  std::int64_t numbers_[most_spatial] = {};
+  std::int64_t count_ = 0;
+};
+static_assert(std::has_unique_object_representations_v<per_index>);  // requests are compared by their bytes
+
+/// Returns "1", "(1, 2)" or "none".
+std::string to_string(const per_index& p);
+
+}  // namespace troupe::windows
