@@ -104,17 +104,18 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
                                number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
                                number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
                               number(e.batch);
-  const double memory_us = memory_bytes / (on.memory_bytes_per_ns * memory_share * 1e3);
-  c.microseconds = launch_us + cycles / (on.gigahertz * clock_share * 1e3);
+  // Few blocks, or small stages, do not keep the memory busy.
+  const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
+  const double busy = std::min(all, supers * cluster * (divided ? steps / 4 : 1));
+  const double memory_us = std::max(memory_bytes / (on.memory_bytes_per_ns * memory_share * 1e3),
+                                    memory_bytes / (busy * (p.stages - 1) * useful) * latency_us);
+  // Both at the same time, but not wholly.
+  c.microseconds =
+      launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
   if (cluster > 1) {
     const bool across = (p.cluster_m > 1) == (p.raster == raster::along_rows);
     c.microseconds = (c.microseconds + cluster_us) * (across ? right_way : wrong_way);
   }
-  // Few blocks, or small stages, do not keep the memory busy.
-  const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
-  const double busy = std::min(all, supers * cluster * (divided ? steps / 4 : 1));
-  const double asked_us = memory_bytes / (busy * (p.stages - 1) * useful) * latency_us;
-  c.microseconds = std::max(c.microseconds, launch_us + std::max(memory_us, asked_us));
   c.efficiency = supers / clusters / rounds;
 }
 

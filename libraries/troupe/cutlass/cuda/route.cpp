@@ -135,9 +135,19 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   out->kernel = TROUPE_TRY(cells.get(text, how));
   lay_out(p, c.plan, *out->kernel, *out);
   reserve_reductions(p, *out->kernel, *out);
-  out->maps[0] = map_of(p.a, p.m, p.k, p.batch, h.tile_m / h.cluster_n, c.plan.tile_k);
-  out->maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, h.tile_n / std::max(h.cluster_m, p.paired ? 2 : 1),
-                        c.plan.tile_k);
+  const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1);
+  // What is beyond the last line is not even copied, unless blocks share what they copy.
+  const auto lines = [&](int of_piece, std::int64_t all) {
+    const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired;
+    return alone ? static_cast<int>(std::min<std::int64_t>(of_piece, (all + 7) / 8 * 8)) : of_piece;
+  };
+  out->maps[0] = map_of(p.a, p.m, p.k, p.batch, lines(h.tile_m / h.cluster_n, p.m), c.plan.tile_k);
+  out->maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, lines(h.tile_n / pieces, p.n), c.plan.tile_k);
+  const auto copied = [](const map_form& m, bool by_lines, int lines, int of_piece) {
+    return by_lines ? lines * 128 : lines / of_piece * static_cast<int>(m.outer_box) * 128;
+  };
+  out->stage_bytes = copied(out->maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
+                     copied(out->maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
   if (h.staged)
     out->maps[2].type = route::no_map;
   else
@@ -166,10 +176,10 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.first_scales = written(p.a_scales), f.second_scales = written(p.b_scales);
   f.m = static_cast<int>(p.m), f.n = static_cast<int>(p.n), f.k = static_cast<int>(p.k),
   f.batch = static_cast<int>(p.batch);
-  f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.along_n = way.along_n ? 1 : 0, f.whole_tiles = way.whole_tiles,
-  f.parts = way.parts;
+  f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.along_n = way.along_n ? 1 : 0,
+  f.whole_tiles = way.whole_tiles, f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
-  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.unused = 0;
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.stage_bytes = way.stage_bytes;
   std::memcpy(arguments, &f, sizeof f);
   std::byte* at = arguments + sizeof f;
   for (std::size_t i = 0; i < way.form.memory.size(); ++i) {

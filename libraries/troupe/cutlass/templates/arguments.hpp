@@ -64,7 +64,7 @@ struct fixed_part {
   unsigned* arrivals;  ///< of their blocks; 0 before and after a launch
   void* reductions;    ///< partial results of reductions
   int parts;           ///< into which a tile is divided at most
-  int unused;
+  int stage_bytes;     ///< that are copied for a stage: a block copies no rows or columns that do not exist
   int sharers;           ///< blocks, or clusters of them, that divided tiles are divided among
 };
 

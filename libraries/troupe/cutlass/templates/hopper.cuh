@@ -88,7 +88,7 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
     for (int s = w.first; s < w.first + w.steps; ++s) {
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
-      expect(full, stage_bytes);
+      expect(full, static_cast<unsigned>(p.stage_bytes));
       copy<cell::by_lines_1, piece_1>(stage.first() + in_n * piece_1 * 128, &p.first_map, s * depth, row, w.batch, full,
                                       cluster_n > 1, static_cast<unsigned short>(beside));
 #pragma unroll
