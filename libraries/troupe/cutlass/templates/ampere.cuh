@@ -13,6 +13,8 @@ using sums = cell::sums;
 constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp_n / pair;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = cell::scaled_terms > 0;
+// The next step is read while one is multiplied, where registers suffice.
+constexpr int buffers = any_scale || doubles ? 1 : 2;
 
 // Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
@@ -148,7 +150,7 @@ struct warp_tile {
     }
     wait_for_copies<cell::stages - 2>();
     __syncthreads();
-    fragments f[2];
+    fragments f[buffers];
     scales now;
     if constexpr (any_scale)
       if (w.steps > 0) {
@@ -169,7 +171,8 @@ struct warp_tile {
           write = read;
           read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
         }
-        f[(q + 1) % 2].read(read, line_1, line_2, (q + 1) % steps, lane);
+        const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
+        if constexpr (buffers == 2) read_next();
         if (q == 0) {
           if (more) first.begin(write, w.first + s + cell::stages - 1), second.begin(write, w.first + s + cell::stages - 1);
           commit_copies();
@@ -177,7 +180,7 @@ struct warp_tile {
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;
-          multiply(part, f[q % 2]);
+          multiply(part, f[q % buffers]);
           if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
                                     : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
             promote(d, part, now);
@@ -185,8 +188,9 @@ struct warp_tile {
             load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
           }
         } else {
-          multiply(d, f[q % 2]);
+          multiply(d, f[q % buffers]);
         }
+        if constexpr (buffers == 1) read_next();
       }
     }
     wait_for_copies<0>();
