@@ -62,7 +62,9 @@ int depth_of(const ampere_cell& c) noexcept {
   if (c.depth > 0) return c.depth;
   if (c.exact) return 8;
   if (is_mixed(c)) return 64;
-  return c.first.type == dtype::f64 ? 16 : 64 / size_of(c.first.type);
+  // Rows of 128 bytes, where terms are neighbours.
+  const bool lines = c.first.in_memory == neighbours::lines && c.second.in_memory == neighbours::lines;
+  return (lines && size_of(c.first.type) == 2 ? 64 : 128) / size_of(c.first.type);
 }
 
 int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }

@@ -158,6 +158,7 @@ struct warp_tile {
         load_scales(now, w, w.first * cell::depth);
       }
     unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
+    constexpr int second_step = steps > 2 ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
     f[0].read(read, line_1, line_2, 0, lane);
     for (int s = 0; s < w.steps; ++s) {
@@ -173,10 +174,10 @@ struct warp_tile {
         }
         const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
         if constexpr (buffers == 2) read_next();
-        if (q == 0) {
-          if (more) first.begin(write, w.first + s + cell::stages - 1), second.begin(write, w.first + s + cell::stages - 1);
-          commit_copies();
-        }
+        const int next = w.first + s + cell::stages - 1;
+        if (q == 0 && more) first.begin(write, next);
+        if (q == second_step && more) second.begin(write, next);
+        if (q == second_step) commit_copies();
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;

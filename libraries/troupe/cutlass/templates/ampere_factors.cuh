@@ -191,16 +191,16 @@ __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_sour
 #pragma unroll
   for (int i = 0; i < mine::count; ++i) {
     const int s = mine::line(i), unit = mine::unit(i);
-    raw[i] = 0;
-    if (!mine::spread_items::exists(i) || !x.exists(s)) continue;
+    const bool here = mine::spread_items::exists(i) && x.exists(s);
     const typename F::bits* const from = first + x.place_of(i);
+    raw[i] = 0;
     if constexpr (exact) {
       const int term = stage * cell::depth + unit;
-      if (term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
+      if (here && term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
     } else {
       typename F::bits some[mine::in_word];
 #pragma unroll
-      for (int e = 0; e < mine::in_word; ++e) some[e] = unit + e < left ? from[e * x.unit] : typename F::bits(0);
+      for (int e = 0; e < mine::in_word; ++e) some[e] = load_if(here && unit + e < left, from + e * x.unit);
 #pragma unroll
       for (int e = 0; e < mine::in_word; ++e)
         raw[i] |= (static_cast<unsigned>(some[e]) & ((1u << F::size * 8) - 1)) << e * F::size * 8;

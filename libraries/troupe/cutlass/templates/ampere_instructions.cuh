@@ -25,6 +25,21 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
+// Loads a number, or 0, without a branch: so that many loads are under way at once.
+template <class Bits>
+__device__ __forceinline__ Bits load_if(bool here, const Bits* from) {
+  static_assert(sizeof(Bits) <= 8);
+  if constexpr (sizeof(Bits) <= 2) {
+    unsigned short x;
+    if constexpr (sizeof(Bits) == 1)
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %2, 0;\nmov.u16 %0, 0;\n@p ld.global.u8 %0, [%1];}" : "=h"(x) : "l"(from), "r"(static_cast<int>(here)));
+    else
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %2, 0;\nmov.u16 %0, 0;\n@p ld.global.u16 %0, [%1];}" : "=h"(x) : "l"(from), "r"(static_cast<int>(here)));
+    return static_cast<Bits>(x);
+  } else {
+    return here ? *from : Bits(0);
+  }
+}
 __device__ __forceinline__ void store_word(unsigned to, unsigned x) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
 }
