@@ -21,6 +21,13 @@ struct ampere_factor {
   dtype scales = dtype{}; ///< of blocks, if it has any
 };
 
+/// The product that a convolution is computed by: see `window` in templates/arguments.hpp.
+///  - forward: lines of the first factor are positions, terms are taps; the second has them as terms one by one.
+///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose indexes have one
+///    remainder by the stride, taps the filter's elements that reach them, and terms of the second lie anywhere.
+///  - weight_gradient: terms are positions. Lines of the first are filters, lines of the second are taps.
+enum class convolution : std::uint8_t { none, forward, data_gradient, weight_gradient };
+
 /// What templates/ampere.cuh is told when it is compiled.
 struct ampere_cell {
   ampere_factor first, second;
@@ -35,6 +42,9 @@ struct ampere_cell {
   /// the terms of a block.
   int promoted_terms = 0;
   bool along_n = false, divides = false, paired = false;
+  convolution window = convolution::none;
+  int rank = 3;                 ///< of a convolution: its indexes of space
+  bool strided_result = false;  ///< rows of the result are positions that lie anywhere
 };
 
 /// Returns true if the tensor cores multiply these types, or one is widened to the other.

@@ -29,18 +29,25 @@ constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes * cell::wa
                                  ? cell::stages * stage_bytes
                                  : block_bytes * cell::warps_m * cell::warps_n;
 
-// The copies of one factor. What passes through registers is read when a stage begins and put when it ends.
-template <class F, class Scale>
+// The copies of one factor, stage after stage. What passes through registers is read when a stage begins and put when
+// it ends.
+template <class F, class Scale, class Source>
 struct copier {
-  tile_source<F> source;
+  Source source;
   unsigned raw[F::words];
   __device__ __forceinline__ void begin(unsigned to, int stage) {
-    if constexpr (!F::ordinary)
+    if constexpr (!same<Source, tile_source<F>>) {
+      if constexpr (F::ordinary)
+        source.template fetch_to<Scale>(raw);
+      else
+        source.copy_to(to);
+    } else if constexpr (!F::ordinary) {
       copy_stage<F>(to, source, stage);
-    else if constexpr (F::transposed)
+    } else if constexpr (F::transposed) {
       fetch_squares<F>(raw, source, stage);
-    else
+    } else {
       fetch<F, Scale>(raw, source, stage);
+    }
   }
   __device__ __forceinline__ void end(unsigned to) {
     if constexpr (F::transposed)
@@ -50,8 +57,32 @@ struct copier {
   }
 };
 
+// Which factors are gathered from images.
+template <int Convolution>
+struct sources {
+  using first = tile_source<first_factor>;
+  using second = tile_source<second_factor>;
+};
+template <>
+struct sources<forward> {
+  using first = gathered_lines<first_factor>;
+  using second = tile_source<second_factor>;
+};
+template <>
+struct sources<data_gradient> {
+  using first = gathered_lines<first_factor>;
+  using second = gathered_terms<second_factor, false, false>;
+};
+template <>
+struct sources<weight_gradient> {
+  using first = gathered_terms<first_factor, true, false>;
+  using second = gathered_terms<second_factor, true, true>;
+};
+using parts_of = sources<cell::convolution>;
+
 struct warp_tile {
   const tail::all& p;
+  const window& image;  // of convolutions
   unsigned memory;  // of the block, for stages
   int lane, in_m, in_n;
 
@@ -135,8 +166,10 @@ struct warp_tile {
 
   __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
     constexpr int scaled_steps = any_scale ? cell::scaled_terms / step_terms : 1;
-    copier<first_factor, cell::scale_1> first{{p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k}};
-    copier<second_factor, cell::scale_2> second{{p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k}};
+    copier<first_factor, cell::scale_1, parts_of::first> first{
+        {image, p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k, w.first}};
+    copier<second_factor, cell::scale_2, parts_of::second> second{
+        {image, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
     products part[blocks_m][blocks_n * 4];  // used with scales
     clear(d);
     if constexpr (any_scale) clear(part);
@@ -219,8 +252,13 @@ struct warp_tile {
       results::reduced<results::sharing<result_width>::passes> parts;
       parts.start();
 #pragma unroll 1
-      for (int c = 0; c < warp_out; c += result_width)
-        results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts);
+      for (int c = 0; c < warp_out; c += result_width) {
+        if constexpr (cell::strided)
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts,
+                                                                      image_rows{image});
+        else
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts);
+      }
       results::finish_parts<layout, result_width>(p, lane, rows, parts);
     }
   }
@@ -243,11 +281,11 @@ struct warp_tile {
   }
 };
 
-__device__ __forceinline__ void run_block(const tail::all& p) {
+__device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
   extern __shared__ __align__(128) char memory[];
   __shared__ int last;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const warp_tile me{p, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
+  const warp_tile me{p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
   sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
   schedule todo(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   work w;
@@ -263,5 +301,14 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
     __syncthreads();
   }
 }
+
+// A convolution's kernel has its window before the rest.
+template <class All>
+struct with_window;
+template <class Number, int Memory, int Numbers>
+struct with_window<arguments<Number, Memory, Numbers>> {
+  using type = arguments_with<window, Number, Memory, Numbers>;
+};
+using all_with_window = with_window<tail::all>::type;
 
 }  // namespace troupe::cutlass::kernels::ampere

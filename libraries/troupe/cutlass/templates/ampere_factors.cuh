@@ -13,6 +13,9 @@ constexpr int blocks_m = warp_m / 16, blocks_n = warp_n / 8;
 // or as floats, one by one.
 constexpr bool exact = cell::exact, mixed = cell::mixed;
 
+// cell::convolution
+constexpr int no_convolution = 0, forward = 1, data_gradient = 2, weight_gradient = 3;
+
 template <class A, class B>
 constexpr bool same = false;
 template <class A>
@@ -109,7 +112,8 @@ struct tile_source {
   const block_scales* scales;
   int batch, first, halves;
 
-  __device__ tile_source(const factor& f, const block_scales& s, int b, int first_line, int all_lines, int k)
+  __device__ tile_source(const window&, const factor& f, const block_scales& s, int b, int first_line, int all_lines, int k,
+                         int stage)
       : from(reinterpret_cast<const typename F::bits*>(f.address) + b * f.batch + first_line * f.line),
         line(F::by_lines && !F::apart ? 1 : f.line),
         unit(F::by_lines || F::apart ? f.term : 1),
@@ -146,22 +150,6 @@ struct tile_source {
   }
 };
 
-// Copies a stage. Neighbours are copied `chunk` bytes at a time.
-template <class F>
-__device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
-  using mine = share<F>;
-  const int left = x.all_units - stage * F::units;
-  const typename F::bits* const from = x.first_of(stage);
-#pragma unroll
-  for (int i = 0; i < mine::count; ++i) {
-    if (!mine::spread_items::exists(i)) break;
-    const int s = mine::line(i), unit = mine::unit(i);
-    const int count = mine::along_lines ? (unit < left ? max(0, min(mine::in_chunk, x.lines - F::line_of(s))) : 0)
-                                        : (x.exists(s) ? max(0, min(mine::in_chunk, left - unit)) : 0);
-    copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
-  }
-}
-
 // The scale of a line's block.
 template <class Scale>
 __device__ __forceinline__ float scale_of(const block_scales& s, int batch, int line, int term) {
@@ -182,6 +170,30 @@ __device__ __forceinline__ float number_at(const tile_source<F>& x, const typena
   return value;
 }
 
+// One number of those in a word.
+template <class F>
+__device__ __forceinline__ unsigned held_word(typename F::bits x, int e) {
+  if constexpr (exact)
+    return detail::bits_of(static_cast<float>(F::type::load(x)));
+  else
+    return (static_cast<unsigned>(x) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
+}
+
+// Copies a stage. Neighbours are copied `chunk` bytes at a time.
+template <class F>
+__device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
+  using mine = share<F>;
+  const int left = x.all_units - stage * F::units;
+  const typename F::bits* const from = x.first_of(stage);
+#pragma unroll
+  for (int i = 0; i < mine::count; ++i) {
+    if (!mine::spread_items::exists(i)) break;
+    const int s = mine::line(i), unit = mine::unit(i);
+    const int count = mine::along_lines ? (unit < left ? max(0, min(mine::in_chunk, x.lines - F::line_of(s))) : 0)
+                                        : (x.exists(s) ? max(0, min(mine::in_chunk, left - unit)) : 0);
+    copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
+  }
+}
 // Reads what a thread copies of a stage, number by number.
 template <class F, class Scale>
 __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_source<F>& x, int stage) {
@@ -198,12 +210,8 @@ __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_sour
       const int term = stage * cell::depth + unit;
       if (here && term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
     } else {
-      typename F::bits some[mine::in_word];
 #pragma unroll
-      for (int e = 0; e < mine::in_word; ++e) some[e] = load_if(here && unit + e < left, from + e * x.unit);
-#pragma unroll
-      for (int e = 0; e < mine::in_word; ++e)
-        raw[i] |= (static_cast<unsigned>(some[e]) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
+      for (int e = 0; e < mine::in_word; ++e) raw[i] |= held_word<F>(load_if(here && unit + e < left, from + e * x.unit), e);
     }
   }
 }
