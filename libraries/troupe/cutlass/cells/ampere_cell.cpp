@@ -11,9 +11,7 @@ namespace {
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 bool is_8_bit_float(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 bool is_narrow(dtype t) noexcept { return t == dtype::i8 || t == dtype::f4e2m1x2 || is_8_bit_float(t); }
-bool is_mixed(const ampere_cell& c) noexcept {
-  return !c.exact && is_half(c.first.type) != is_half(c.second.type);
-}
+bool is_mixed(const ampere_cell& c) noexcept { return !c.exact && is_half(c.first.type) != is_half(c.second.type); }
 // Whether a factor's terms are found one by one: then its lines are neighbours, or all are read one by one.
 bool has_gathered_terms(const ampere_cell& c, int which) noexcept {
   return c.window == convolution::weight_gradient || (c.window == convolution::data_gradient && which == 2);
@@ -71,8 +69,9 @@ int step_of(const ampere_cell& c) noexcept {
 std::string factor_text(const ampere_cell& c, int which) {
   const ampere_factor& f = factor_of(c, which);
   return cat("using ", which == 1 ? "first" : "second", " = ", name_of_type(f.type), ";\nusing scale_", which, " = ",
-             name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, which), ";\nconstexpr bool by_lines_", which,
-             " = ", is_by_lines(c, which) ? "true" : "false", ", apart_", which, " = ", in_memory_of(c, which) == neighbours::none ? "true" : "false", ";\n");
+             name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, which),
+             ";\nconstexpr bool by_lines_", which, " = ", is_by_lines(c, which) ? "true" : "false", ", apart_", which,
+             " = ", in_memory_of(c, which) == neighbours::none ? "true" : "false", ";\n");
 }
 
 }  // namespace
@@ -107,7 +106,8 @@ std::string_view error_of(const ampere_cell& c) noexcept {
   if (!c.exact && !has_tensor_cores(c.first.type, c.second.type)) return "only an exact cell multiplies these types";
   if (c.stages < 2) return "stages: expected at least 2";
   if (c.tile_m % (c.warps_m * rows) != 0) return "tile_m: expected blocks of 16 rows for each warp, of 32 if exact";
-  if (c.tile_n % (c.warps_n * columns) != 0) return "tile_n: expected blocks of 16 columns for each warp, of 32 for pairs";
+  if (c.tile_n % (c.warps_n * columns) != 0)
+    return "tile_n: expected blocks of 16 columns for each warp, of 32 for pairs";
   if (c.tile_m % 32 != 0 || c.tile_n % 32 != 0) return "tile_m, tile_n: expected multiples of 32";
   if (threads_of(c) > 1024) return "warps_m, warps_n: expected at most 32 warps";
   if (depth % (2 * step) != 0 || (!c.exact && depth * size_of(c.first.type) / in_unit(c.first.type) % 16 != 0))
@@ -124,17 +124,18 @@ std::string_view error_of(const ampere_cell& c) noexcept {
   }
   if (c.exact && c.promoted_terms > 0) return "promoted_terms: an exact cell scales each number";
   if (scaled && !c.exact && c.promoted_terms == 0) return "promoted_terms: scales need it";
-  if (c.promoted_terms % step != 0 || (c.promoted_terms > 0 && c.promoted_terms % depth != 0 && depth % c.promoted_terms != 0))
+  if (c.promoted_terms % step != 0 ||
+      (c.promoted_terms > 0 && c.promoted_terms % depth != 0 && depth % c.promoted_terms != 0))
     return "promoted_terms: expected whole steps, and a multiple or a divisor of the depth";
   return {};
 }
 
 std::string text_of(const ampere_cell& c, const std::string& tail) {
   const auto yes = [](bool b) { return b ? "true" : "false"; };
-  const std::string_view products = c.exact                     ? "float"
+  const std::string_view products = c.exact                                                   ? "float"
                                     : c.first.type == dtype::i8 && c.second.type == dtype::i8 ? "int"
-                                    : c.first.type == dtype::f64 ? "double"
-                                                                 : "float";
+                                    : c.first.type == dtype::f64                              ? "double"
+                                                                                              : "float";
   const bool window = c.window != convolution::none;
   const std::string_view all = window ? "ampere::all_with_window" : "tail::all";
   std::string includes, templates;
@@ -143,20 +144,25 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
   for (const std::string_view name : {"schedule.cuh", "results.cuh", "ampere_instructions.cuh", "ampere_factors.cuh",
                                       "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
     templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
-  return cat(
-      includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products, ";\nusing sums = ",
-      c.promoted_terms > 0 ? "float" : products, ";\nusing result = ", name_of_type(c.result), ";\nusing wide = ",
-      name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n", factor_text(c, 1),
-      factor_text(c, 2), "constexpr int tile_m = ", c.tile_m, ", tile_n = ", c.tile_n, ", warps_m = ", c.warps_m,
-      ", warps_n = ", c.warps_n, ", stages = ", c.stages, ", depth = ", depth_of(c), ", cluster_m = 1, cluster_n = 1, scaled_terms = ",
-      c.promoted_terms, ", result_way = ", c.result_way, ", convolution = ", static_cast<int>(c.window), ", rank = ", c.rank, ", part_rows = ", c.exact ? 32 : 16,
-      ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact), ", mixed = ",
-      yes(is_mixed(c)), ", along_n = ", yes(c.along_n), ", divides = ", yes(c.divides), ", strided = ", yes(c.strided_result), ";\n}\n}\n", templates,
-      "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
-      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(", all, "), "
-      "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
-      "extern \"C\" __global__ void __launch_bounds__(",
-      threads_of(c), ", ", c.blocks, ") troupe_cell(const __grid_constant__ ", all, " p) { ampere::run_block(", window ? "p.all, p" : "p, {}", "); }\n}\n");
+  return cat(includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
+             ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products,
+             ";\nusing result = ", name_of_type(c.result),
+             ";\nusing wide = ", name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n",
+             factor_text(c, 1), factor_text(c, 2), "constexpr int tile_m = ", c.tile_m, ", tile_n = ", c.tile_n,
+             ", warps_m = ", c.warps_m, ", warps_n = ", c.warps_n, ", stages = ", c.stages, ", depth = ", depth_of(c),
+             ", cluster_m = 1, cluster_n = 1, scaled_terms = ", c.promoted_terms, ", result_way = ", c.result_way,
+             ", convolution = ", static_cast<int>(c.window), ", rank = ", c.rank, ", part_rows = ", c.exact ? 32 : 16,
+             ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact),
+             ", mixed = ", yes(is_mixed(c)), ", along_n = ", yes(c.along_n), ", divides = ", yes(c.divides),
+             ", strided = ", yes(c.strided_result), ";\n}\n}\n", templates,
+             "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
+             "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
+             all,
+             "), "
+             "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
+             "extern \"C\" __global__ void __launch_bounds__(",
+             threads_of(c), ", ", c.blocks, ") troupe_cell(const __grid_constant__ ", all, " p) { ampere::run_block(",
+             window ? "p.all, p" : "p, {}", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

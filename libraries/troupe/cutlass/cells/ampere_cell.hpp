@@ -17,8 +17,8 @@ enum class neighbours : std::uint8_t { none, terms, lines };
 struct ampere_factor {
   dtype type{};
   neighbours in_memory = neighbours::terms;
-  int alignment = 16;     ///< bytes to which all lines (of neighbours) and the first element are aligned
-  dtype scales = dtype{}; ///< of blocks, if it has any
+  int alignment = 16;      ///< bytes to which all lines (of neighbours) and the first element are aligned
+  dtype scales = dtype{};  ///< of blocks, if it has any
 };
 
 /// The product that a convolution is computed by: see `window` in templates/arguments.hpp.

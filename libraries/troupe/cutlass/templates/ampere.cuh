@@ -25,9 +25,9 @@ constexpr int blocks_within(int bytes) {
   return 1;
 }
 constexpr int blocks_at_once = blocks_within(cell::stages * stage_bytes);
-constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes * cell::warps_m * cell::warps_n
-                                 ? cell::stages * stage_bytes
-                                 : block_bytes * cell::warps_m * cell::warps_n;
+constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes* cell::warps_m* cell::warps_n
+                                 ? cell::stages* stage_bytes
+                                 : block_bytes* cell::warps_m* cell::warps_n;
 
 // The copies of one factor, stage after stage. What passes through registers is read when a stage begins and put when
 // it ends.
@@ -83,7 +83,7 @@ using parts_of = sources<cell::convolution>;
 struct warp_tile {
   const tail::all& p;
   const window& image;  // of convolutions
-  unsigned memory;  // of the block, for stages
+  unsigned memory;      // of the block, for stages
   int lane, in_m, in_n;
 
   __device__ int row_of(const work& w) const { return w.tile_row * cell::tile_m + in_m * warp_m; }
@@ -143,13 +143,14 @@ struct warp_tile {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
-          to.of_column[n][i] = n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
-                                                   : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+          to.of_column[n][i] =
+              n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
+                                  : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
         }
     }
   }
-  static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4], products (&part)[blocks_m][blocks_n * 4],
-                                                 const scales& s) {
+  static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4],
+                                                 products (&part)[blocks_m][blocks_n * 4], const scales& s) {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
@@ -254,10 +255,11 @@ struct warp_tile {
 #pragma unroll 1
       for (int c = 0; c < warp_out; c += result_width) {
         if constexpr (cell::strided)
-          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts,
-                                                                      image_rows{image});
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
+                                                                      rows.column + c, parts, image_rows{image});
         else
-          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts);
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
+                                                                      rows.column + c, parts);
       }
       results::finish_parts<layout, result_width>(p, lane, rows, parts);
     }
@@ -285,7 +287,8 @@ __device__ __forceinline__ void run_block(const tail::all& p, const window& imag
   extern __shared__ __align__(128) char memory[];
   __shared__ int last;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const warp_tile me{p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
+  const warp_tile me{
+      p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
   sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
   schedule todo(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   work w;

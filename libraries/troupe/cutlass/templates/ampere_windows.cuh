@@ -33,7 +33,9 @@ struct digits {
 };
 struct radices {
   int of[3];
-  static __device__ __forceinline__ radices positions(const window& w) { return {{w.positions[0], w.positions[1], w.positions[2]}}; }
+  static __device__ __forceinline__ radices positions(const window& w) {
+    return {{w.positions[0], w.positions[1], w.positions[2]}};
+  }
   static __device__ __forceinline__ radices taps(const window& w) { return {{w.channels, w.taps[0], w.taps[1]}}; }
 };
 
@@ -41,7 +43,8 @@ struct radices {
 __device__ __forceinline__ bool in_image(const window& w, const int (&line)[rank], const int (&term)[rank]) {
   bool inside = true;
 #pragma unroll
-  for (int j = 0; j < rank; ++j) inside = inside && static_cast<unsigned>(line[j] + term[j]) < static_cast<unsigned>(w.image[j]);
+  for (int j = 0; j < rank; ++j)
+    inside = inside && static_cast<unsigned>(line[j] + term[j]) < static_cast<unsigned>(w.image[j]);
   return inside;
 }
 
@@ -58,8 +61,8 @@ struct gathered_lines {
   int left;
   digits tap, step;
 
-  __device__ gathered_lines(const window& win, const factor& f, const block_scales&, int batch, int first_line, int all_lines, int k,
-                            int stage)
+  __device__ gathered_lines(const window& win, const factor& f, const block_scales&, int batch, int first_line,
+                            int all_lines, int k, int stage)
       : w(win),
         from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
         channel(F::apart ? f.term : 1),
@@ -137,14 +140,17 @@ struct gathered_terms {
   int left;
   digits at[mine::count], step;
 
-  static __device__ __forceinline__ radices radix(const window& w) { return Positions ? radices::positions(w) : radices::taps(w); }
-  __device__ gathered_terms(const window& win, const factor& f, const block_scales&, int batch, int first_line, int all_lines, int k,
-                            int stage)
+  static __device__ __forceinline__ radices radix(const window& w) {
+    return Positions ? radices::positions(w) : radices::taps(w);
+  }
+  __device__ gathered_terms(const window& win, const factor& f, const block_scales&, int batch, int first_line,
+                            int all_lines, int k, int stage)
       : w(win),
         from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
         left(k - stage * cell::depth),
         step(cell::depth, radix(win).of) {
-    const int s = mine::line(0), in_half = first_line + F::line_of(s), line = in_half + (F::is_right(s) ? all_lines : 0);
+    const int s = mine::line(0), in_half = first_line + F::line_of(s),
+              line = in_half + (F::is_right(s) ? all_lines : 0);
     lines = all_lines - in_half;
     const i64 distance = F::apart ? f.line : 1;
     if constexpr (Checked) {

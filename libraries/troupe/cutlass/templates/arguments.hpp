@@ -62,12 +62,12 @@ struct fixed_part {
   block_scales first_scales, second_scales;
   int m, n, k, batch;
   int tiles_m, tiles_n;
-  int band;             ///< rows of tiles that are walked together
-  int whole_tiles;      ///< computed by one block each; the rest are divided among all blocks along k
-  void* partial_sums;   ///< of tiles that are divided
-  unsigned* arrivals;   ///< of their blocks; 0 before and after a launch
-  void* reductions;     ///< partial results of reductions
-  int parts;            ///< into which a tile is divided at most
+  int band;            ///< rows of tiles that are walked together
+  int whole_tiles;     ///< computed by one block each; the rest are divided among all blocks along k
+  void* partial_sums;  ///< of tiles that are divided
+  unsigned* arrivals;  ///< of their blocks; 0 before and after a launch
+  void* reductions;    ///< partial results of reductions
+  int parts;           ///< into which a tile is divided at most
   int unused;
 };
 

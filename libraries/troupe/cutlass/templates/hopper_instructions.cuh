@@ -78,14 +78,16 @@ __device__ __forceinline__ void take_registers() {
 
 __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int x, int y, int z, unsigned barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
+          "r"(to),
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
 __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int x, int y, int z, unsigned barrier,
                                      unsigned short mask) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], "
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, "
+      "%4, %5}], "
       "[%2], %6;" ::"r"(to),
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask)
       : "memory");
@@ -121,7 +123,8 @@ template <bool LinesAreNeighbours>
 __device__ __forceinline__ unsigned long long descriptor(unsigned address, unsigned next) {
   const unsigned long long at = (address & 0x3ffffu) >> 4, swizzle = 1ull << 62;
   if constexpr (LinesAreNeighbours)
-    return at | static_cast<unsigned long long>(next >> 4) << 16 | static_cast<unsigned long long>(1024 >> 4) << 32 | swizzle;
+    return at | static_cast<unsigned long long>(next >> 4) << 16 | static_cast<unsigned long long>(1024 >> 4) << 32 |
+           swizzle;
   else
     return at | 1ull << 16 | static_cast<unsigned long long>(1024 >> 4) << 32 | swizzle;
 }

@@ -23,8 +23,10 @@ class schedule {
         cluster_(cluster),
         whole_(cluster) {
     if constexpr (cell::divides) {
-      const i64 units = static_cast<i64>(count() - p.whole_tiles) * steps_;
-      unit_ = units * cluster / clusters, end_ = units * (cluster + 1) / clusters;
+      units_ = static_cast<i64>(count() - p.whole_tiles) * steps_;
+      // Each that takes part has something, so that the parts of a tile belong to clusters one after the other.
+      dividing_ = static_cast<int>(min(units_, static_cast<i64>(clusters)));
+      if (cluster < dividing_) unit_ = units_ * cluster / dividing_, end_ = units_ * (cluster + 1) / dividing_;
     }
   }
   __device__ bool next(work& w) {
@@ -33,8 +35,7 @@ class schedule {
         const int tile = static_cast<int>(unit_ / steps_);
         w.first = static_cast<int>(unit_ - static_cast<i64>(tile) * steps_);
         w.steps = static_cast<int>(min(static_cast<i64>(steps_ - w.first), end_ - unit_));
-        const i64 units = static_cast<i64>(count() - p_.whole_tiles) * steps_;
-        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * clusters_ - 1) / units); };
+        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * dividing_ - 1) / units_); };
         const int from = owner(static_cast<i64>(tile) * steps_), to = owner(static_cast<i64>(tile + 1) * steps_ - 1);
         w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
         place(p_.whole_tiles + tile, w);
@@ -68,7 +69,9 @@ class schedule {
   }
   const fixed_part& p_;
   int steps_, clusters_, cluster_, whole_;
-  i64 unit_ = 0, end_ = 0;
+  // Of divided tiles: stages in all, those of this cluster, and how many clusters share them.
+  i64 units_ = 0, unit_ = 0, end_ = 0;
+  int dividing_ = 1;
 };
 
 }  // namespace troupe::cutlass::kernels
