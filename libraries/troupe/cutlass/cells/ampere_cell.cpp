@@ -12,27 +12,52 @@ bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 bool is_8_bit_float(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 bool is_narrow(dtype t) noexcept { return t == dtype::i8 || t == dtype::f4e2m1x2 || is_8_bit_float(t); }
 bool is_mixed(const ampere_cell& c) noexcept { return !c.exact && is_half(c.first.type) != is_half(c.second.type); }
+// Whether a factor's terms are found one by one: then its lines are neighbours, or all are read one by one.
+bool has_gathered_terms(const ampere_cell& c, int which) noexcept {
+  return c.window == convolution::weight_gradient || (c.window == convolution::data_gradient && which == 2);
+}
+const ampere_factor& factor_of(const ampere_cell& c, int which) noexcept { return which == 1 ? c.first : c.second; }
+neighbours in_memory_of(const ampere_cell& c, int which) noexcept {
+  const neighbours n = factor_of(c, which).in_memory;
+  return n == neighbours::terms && has_gathered_terms(c, which) ? neighbours::none : n;
+}
 int size_of(dtype t) noexcept { return static_cast<int>(bytes_of(t)); }
 int in_unit(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
 
 // Bytes that are copied in one go; 0: numbers pass through registers.
-int chunk_of(const ampere_cell& c, const ampere_factor& f) noexcept {
+int chunk_of(const ampere_cell& c, int which) noexcept {
+  const ampere_factor& f = factor_of(c, which);
   const int size = size_of(f.type), aligned = f.alignment >= 16 ? 16 : f.alignment >= 8 ? 8 : f.alignment >= 4 ? 4 : 0;
-  const bool none = f.in_memory == neighbours::none, lines = f.in_memory == neighbours::lines;
+  const bool none = in_memory_of(c, which) == neighbours::none, lines = f.in_memory == neighbours::lines;
   if (c.exact) {
     if (f.type != dtype::f32 || f.scales != dtype{}) return 0;
     return lines ? std::max(4, aligned) : 4;
   }
   if (size >= 4) return none ? size : std::max(size, aligned);
-  return none ? 0 : aligned;
+  return none || (size == 1 && has_gathered_terms(c, which)) ? 0 : aligned;
+}
+
+bool is_by_lines(const ampere_cell& c, int which) noexcept {
+  return factor_of(c, which).in_memory == neighbours::lines || has_gathered_terms(c, which);
 }
 
 // As held_factor in templates/ampere_factors.cuh.
-int held_bytes(const ampere_cell& c, const ampere_factor& f, int lines) noexcept {
+int held_bytes(const ampere_cell& c, int which) noexcept {
+  const ampere_factor& f = factor_of(c, which);
+  const int lines = which == 1 ? c.tile_m : c.tile_n;
   const int size = size_of(f.type), held = c.exact ? 4 : size, units = depth_of(c) / in_unit(f.type);
-  const bool by_lines = c.exact || (f.in_memory == neighbours::lines && chunk_of(c, f) > 0 && size > 1);
+  const bool by_lines = c.exact || (is_by_lines(c, which) && chunk_of(c, which) > 0 && size > 1);
   if (by_lines) return (c.exact ? depth_of(c) : units) * (lines * held + (c.exact || size == 2 ? 16 : 32));
   return lines * (units * held + (size == 8 || (is_mixed(c) && size == 2) ? 32 : 16));
+}
+
+// As `even` in templates/ampere_factors.cuh, for factors that are gathered.
+bool shares_evenly(const ampere_cell& c, int which) noexcept {
+  const bool lines = has_gathered_terms(c, which);
+  if (!lines && (which == 2 || c.window == convolution::none)) return true;
+  const int size = size_of(factor_of(c, which).type), chunk = chunk_of(c, which);
+  const int in_chunk = chunk > 0 ? chunk / size : lines || c.exact ? 1 : 4 / size;
+  return threads_of(c) % ((lines ? (which == 1 ? c.tile_m : c.tile_n) : depth_of(c)) / in_chunk) == 0;
 }
 
 int step_of(const ampere_cell& c) noexcept {
@@ -41,11 +66,12 @@ int step_of(const ampere_cell& c) noexcept {
   return is_mixed(c) ? 16 : 32 / size_of(c.first.type);
 }
 
-std::string factor_text(const ampere_cell& c, const ampere_factor& f, int which) {
+std::string factor_text(const ampere_cell& c, int which) {
+  const ampere_factor& f = factor_of(c, which);
   return cat("using ", which == 1 ? "first" : "second", " = ", name_of_type(f.type), ";\nusing scale_", which, " = ",
-             name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, f),
-             ";\nconstexpr bool by_lines_", which, " = ", f.in_memory == neighbours::lines ? "true" : "false",
-             ", apart_", which, " = ", f.in_memory == neighbours::none ? "true" : "false", ";\n");
+             name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, which),
+             ";\nconstexpr bool by_lines_", which, " = ", is_by_lines(c, which) ? "true" : "false", ", apart_", which,
+             " = ", in_memory_of(c, which) == neighbours::none ? "true" : "false", ";\n");
 }
 
 }  // namespace
@@ -61,13 +87,15 @@ int depth_of(const ampere_cell& c) noexcept {
   if (c.depth > 0) return c.depth;
   if (c.exact) return 8;
   if (is_mixed(c)) return 64;
-  return c.first.type == dtype::f64 ? 16 : 64 / size_of(c.first.type);
+  // Rows of 128 bytes, where terms are neighbours.
+  const bool lines = c.first.in_memory == neighbours::lines && c.second.in_memory == neighbours::lines;
+  return (lines && size_of(c.first.type) == 2 ? 64 : 128) / size_of(c.first.type);
 }
 
 int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }
 
 int shared_bytes_of(const ampere_cell& c) noexcept {
-  const int stages = c.stages * (held_bytes(c, c.first, c.tile_m) + held_bytes(c, c.second, c.tile_n));
+  const int stages = c.stages * (held_bytes(c, 1) + held_bytes(c, 2));
   const int results = 16 * (c.tile_n / c.warps_n + 8) * (c.first.type == dtype::f64 ? 8 : 4) * c.warps_m * c.warps_n;
   return std::max(stages, results);
 }
@@ -84,6 +112,16 @@ std::string_view error_of(const ampere_cell& c) noexcept {
   if (threads_of(c) > 1024) return "warps_m, warps_n: expected at most 32 warps";
   if (depth % (2 * step) != 0 || (!c.exact && depth * size_of(c.first.type) / in_unit(c.first.type) % 16 != 0))
     return "depth: expected an even number of steps";
+  if (c.window != convolution::none) {
+    if (scaled || c.first.type == dtype::f4e2m1x2 || c.second.type == dtype::f4e2m1x2)
+      return "window: convolutions have neither scales nor pairs in a byte";
+    if (c.rank < 1 || c.rank > 3) return "rank: expected 1, 2 or 3";
+    if (c.window != convolution::weight_gradient && c.first.in_memory == neighbours::lines)
+      return "first: expected channels as neighbours, or none";
+    if (!shares_evenly(c, 1) || !shares_evenly(c, 2)) return "tile_m, tile_n: expected what all threads copy alike";
+  } else if (c.strided_result) {
+    return "strided_result: only convolutions have it";
+  }
   if (c.exact && c.promoted_terms > 0) return "promoted_terms: an exact cell scales each number";
   if (scaled && !c.exact && c.promoted_terms == 0) return "promoted_terms: scales need it";
   if (c.promoted_terms % step != 0 ||
@@ -98,29 +136,33 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
                                     : c.first.type == dtype::i8 && c.second.type == dtype::i8 ? "int"
                                     : c.first.type == dtype::f64                              ? "double"
                                                                                               : "float";
+  const bool window = c.window != convolution::none;
+  const std::string_view all = window ? "ampere::all_with_window" : "tail::all";
   std::string includes, templates;
   for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
     includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
   for (const std::string_view name : {"schedule.cuh", "results.cuh", "ampere_instructions.cuh", "ampere_factors.cuh",
-                                      "ampere_fragments.cuh", "ampere.cuh"})
+                                      "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
     templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
-  return cat(
-      includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
-      ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products, ";\nusing result = ", name_of_type(c.result),
-      ";\nusing wide = ", name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n",
-      factor_text(c, c.first, 1), factor_text(c, c.second, 2), "constexpr int tile_m = ", c.tile_m,
-      ", tile_n = ", c.tile_n, ", warps_m = ", c.warps_m, ", warps_n = ", c.warps_n, ", stages = ", c.stages,
-      ", depth = ", depth_of(c), ", cluster_m = 1, cluster_n = 1, scaled_terms = ", c.promoted_terms,
-      ", result_way = ", c.result_way, ", part_rows = ", c.exact ? 32 : 16,
-      ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact),
-      ", mixed = ", yes(is_mixed(c)), ", along_n = ", yes(c.along_n), ", divides = ", yes(c.divides), ";\n}\n}\n",
-      templates,
-      "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
-      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
-      "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
-      "extern \"C\" __global__ void __launch_bounds__(",
-      threads_of(c), ", ", c.blocks,
-      ") troupe_cell(const __grid_constant__ tail::all p) { ampere::run_block(p); }\n}\n");
+  return cat(includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
+             ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products,
+             ";\nusing result = ", name_of_type(c.result),
+             ";\nusing wide = ", name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n",
+             factor_text(c, 1), factor_text(c, 2), "constexpr int tile_m = ", c.tile_m, ", tile_n = ", c.tile_n,
+             ", warps_m = ", c.warps_m, ", warps_n = ", c.warps_n, ", stages = ", c.stages, ", depth = ", depth_of(c),
+             ", cluster_m = 1, cluster_n = 1, scaled_terms = ", c.promoted_terms, ", result_way = ", c.result_way,
+             ", convolution = ", static_cast<int>(c.window), ", rank = ", c.rank, ", part_rows = ", c.exact ? 32 : 16,
+             ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact),
+             ", mixed = ", yes(is_mixed(c)), ", divides = ", yes(c.divides), ", strided = ", yes(c.strided_result),
+             ";\n}\n}\n", templates,
+             "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
+             "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
+             all,
+             "), "
+             "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
+             "extern \"C\" __global__ void __launch_bounds__(",
+             threads_of(c), ", ", c.blocks, ") troupe_cell(const __grid_constant__ ", all, " p) { ampere::run_block(",
+             window ? "p.all, p" : "p, {}", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

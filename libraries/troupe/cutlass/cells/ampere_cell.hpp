@@ -6,11 +6,9 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
+#include <troupe/cutlass/cells/neighbours.hpp>
 
 namespace troupe::cutlass {
-
-/// Which elements of a factor are neighbours in memory.
-enum class neighbours : std::uint8_t { none, terms, lines };
 
 /// A factor as the kernel sees it: lines of the first are rows of its result, those of the second its columns. Two
 /// numbers of 4 bits in a byte are two terms of a line; distances then count bytes.
@@ -20,6 +18,13 @@ struct ampere_factor {
   int alignment = 16;      ///< bytes to which all lines (of neighbours) and the first element are aligned
   dtype scales = dtype{};  ///< of blocks, if it has any
 };
+
+/// The product that a convolution is computed by: see `window` in templates/arguments.hpp.
+///  - forward: lines of the first factor are positions, terms are taps; the second has them as terms one by one.
+///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose indexes have one
+///    remainder by the stride, taps the filter's elements that reach them, and terms of the second lie anywhere.
+///  - weight_gradient: terms are positions. Lines of the first are filters, lines of the second are taps.
+enum class convolution : std::uint8_t { none, forward, data_gradient, weight_gradient };
 
 /// What templates/ampere.cuh is told when it is compiled.
 struct ampere_cell {
@@ -34,7 +39,10 @@ struct ampere_cell {
   /// Sums of the tensor cores are scaled, and added to a float, after so many terms; 0: never. With scales, it divides
   /// the terms of a block.
   int promoted_terms = 0;
-  bool along_n = false, divides = false, paired = false;
+  bool divides = false, paired = false;
+  convolution window = convolution::none;
+  int rank = 3;                 ///< of a convolution: its indexes of space
+  bool strided_result = false;  ///< rows of the result are positions that lie anywhere
 };
 
 /// Returns true if the tensor cores multiply these types, or one is widened to the other.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/candidates.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
 
@@ -33,7 +34,13 @@ int distance(const plan& p, const plan& wanted) noexcept {
 result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
                                               const plan& wanted) {
   std::vector<candidate> all;
-  const std::string why_not_hopper = add_hopper_plans(f, e, on, wanted, all);
+  constexpr std::int64_t most = 0x7fffffff;
+  if (e.m > most || e.n > most || e.k > most || e.batch > most)
+    return error(reaction::unsupported, "cutlass",
+                 cat(e.m, " x ", e.n, " x ", e.k, ": kernels count to ", most, "; split the request"));
+  std::string why_not = add_hopper_plans(f, e, on, wanted, all);
+  if (const std::string other = add_ampere_plans(f, e, on, wanted, all); !other.empty())
+    why_not += (why_not.empty() ? "" : "; ") + other;
   const auto open =
       std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has(c.plan, wanted); });
   if (open == all.begin()) {
@@ -42,7 +49,7 @@ result<std::vector<candidate>> candidates_for(const whole_form& f, const extents
     });
     return error(reaction::unsupported, "cutlass",
                  cat("no kernel has plan = ", to_string(wanted),
-                     nearest == all.end() ? cat(": ", why_not_hopper)
+                     nearest == all.end() ? cat(": ", why_not)
                                           : cat("; the nearest that can be is ", to_string(nearest->plan))));
   }
   all.erase(open, all.end());

@@ -27,6 +27,8 @@ factor_form form_of(const factor& f, const scales& s, std::int64_t batch) noexce
     out.neighbours = neighbours::lines, out.alignment = alignment_of({at, f.term * bytes, between});
   else
     out.neighbours = neighbours::none, out.alignment = static_cast<std::uint8_t>(bytes);
+  // The tensor memory accelerator takes no negative distances.
+  if (f.line < 0 || f.term < 0 || between < 0) out.alignment = std::min<std::uint8_t>(out.alignment, 8);
   if (s.address != 0)
     out.scale_type = s.type, out.scale_terms = static_cast<std::uint32_t>(s.terms),
     out.scale_lines = static_cast<std::uint32_t>(s.lines);

@@ -4,13 +4,13 @@
 
 #include <string>
 #include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/cells/neighbours.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <vector>
 
 namespace troupe::cutlass {
 
 /// How a factor is stored.
-enum class neighbours : std::uint8_t { terms, lines, none };
 struct factor_form {
   dtype type{};
   cutlass::neighbours neighbours{};

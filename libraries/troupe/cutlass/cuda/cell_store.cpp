@@ -89,7 +89,8 @@ result<void> cell_store::load(const std::string& image, const cell_text& t, cell
                  cat(t.name, " believes that its parameters have ", layout[0], " bytes, ", layout[1],
                      " of them fixed; the engine has ", t.argument_bytes, " and ", t.fixed_bytes,
                      ": the compilers disagree about types"));
-  to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3], to.argument_bytes = t.argument_bytes;
+  to.overlaps = t.overlaps, to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3],
+  to.argument_bytes = t.argument_bytes;
   to.part_rows = layout[4], to.part_columns = layout[5];
   TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, "troupe_cell"), "cuLibraryGetKernel"));
   if (::cuLibraryGetKernel(&to.combine, library, "troupe_combine") != CUDA_SUCCESS) to.combine = nullptr;

@@ -21,6 +21,7 @@ struct cell_text {
   std::string name;    ///< for messages: "cutlass.hopper 128x256x64 …"
   std::string source;  ///< which is its key, too
   unsigned threads = 0, cluster = 1;
+  bool overlaps = false;                            ///< it waits itself for the kernel before it
   std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
 };
 
@@ -32,6 +33,7 @@ struct cell {
   unsigned threads = 0, cluster = 1, shared_bytes = 0;
   unsigned part_rows = 1, part_columns = 1;  ///< of partial results of reductions: see templates/results.cuh
   std::size_t argument_bytes = 0;
+  bool overlaps = false;
   int blocks = 0;  ///< that the GPU can hold at a time
   kernel_source source = kernel_source::none;
   float compile_seconds = 0;

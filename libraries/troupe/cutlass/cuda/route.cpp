@@ -4,6 +4,7 @@
 #include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
 
@@ -84,7 +85,8 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
         parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
     way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
     way.sums_bytes =
-        static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n * sizeof(float);
+        static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
+                     (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {
     clusters = std::min(clusters, supers);
     way.whole_tiles = static_cast<int>(supers);
@@ -116,6 +118,37 @@ void write_numbers(std::byte* to, const problem& p, const whole_form& f) noexcep
   }
 }
 
+cell_text hopper_text(const route& way, const plan& p) {
+  const hopper_cell h = hopper_cell_of(way.form, p);
+  cell_text t{.source = text_of(h, tail_of(way.form, way.swapped))};
+  t.threads = 384, t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n), t.overlaps = true;
+  return t;
+}
+cell_text ampere_text(const route& way, const plan& p) {
+  const ampere_cell a = ampere_cell_of(way.form, p);
+  cell_text t{.source = text_of(a, tail_of(way.form, way.swapped))};
+  t.threads = static_cast<unsigned>(threads_of(a));
+  return t;
+}
+
+// What the tensor memory accelerator is told.
+void describe_maps(const problem& p, const hopper_cell& h, route& to) {
+  const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1), depth = depth_of(h);
+  // What is beyond the last line is not even copied, unless blocks share what they copy.
+  const auto lines = [&](int of_piece, std::int64_t all) {
+    const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired;
+    return alone ? static_cast<int>(std::min<std::int64_t>(of_piece, (all + 7) / 8 * 8)) : of_piece;
+  };
+  to.maps[0] = map_of(p.a, p.m, p.k, p.batch, lines(h.tile_m / h.cluster_n, p.m), depth);
+  to.maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, lines(h.tile_n / pieces, p.n), depth);
+  const auto copied = [](const map_form& m, bool by_lines, int lines, int of_piece) {
+    return by_lines ? lines * 128 : lines / of_piece * static_cast<int>(m.outer_box) * 128;
+  };
+  to.stage_bytes = copied(to.maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
+                   copied(to.maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
+  if (!h.staged) to.maps[2] = map_of({0, p.d.type, p.d.row, 1, p.d.batch}, p.m, p.n, p.batch, 64, 0);
+}
+
 }  // namespace
 
 result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c, const chip&,
@@ -124,9 +157,8 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   out->swapped = c.plan.swapped == decision::yes;
   out->form = out->swapped ? f.swapped() : f;
   const problem p = out->swapped ? asked.swapped() : asked;
-  const hopper_cell h = hopper_cell_of(out->form, c.plan);
-  cell_text text{.name = "cutlass." + to_string(c.plan), .source = text_of(h, tail_of(out->form, out->swapped))};
-  text.threads = 384, text.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n);
+  cell_text text = c.plan.family == family::ampere ? ampere_text(*out, c.plan) : hopper_text(*out, c.plan);
+  text.name = "cutlass." + to_string(c.plan);
   text.argument_bytes = argument_bytes_of(out->form), text.fixed_bytes = sizeof(kernels::fixed_part);
   if (text.argument_bytes > most_argument_bytes)
     return error(reaction::unsupported, "cutlass",
@@ -135,23 +167,8 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   out->kernel = TROUPE_TRY(cells.get(text, how));
   lay_out(p, c.plan, *out->kernel, *out);
   reserve_reductions(p, *out->kernel, *out);
-  const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1);
-  // What is beyond the last line is not even copied, unless blocks share what they copy.
-  const auto lines = [&](int of_piece, std::int64_t all) {
-    const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired;
-    return alone ? static_cast<int>(std::min<std::int64_t>(of_piece, (all + 7) / 8 * 8)) : of_piece;
-  };
-  out->maps[0] = map_of(p.a, p.m, p.k, p.batch, lines(h.tile_m / h.cluster_n, p.m), c.plan.tile_k);
-  out->maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, lines(h.tile_n / pieces, p.n), c.plan.tile_k);
-  const auto copied = [](const map_form& m, bool by_lines, int lines, int of_piece) {
-    return by_lines ? lines * 128 : lines / of_piece * static_cast<int>(m.outer_box) * 128;
-  };
-  out->stage_bytes = copied(out->maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
-                     copied(out->maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
-  if (h.staged)
-    out->maps[2].type = route::no_map;
-  else
-    out->maps[2] = map_of({0, p.d.type, p.d.row, 1, p.d.batch}, p.m, p.n, p.batch, 64, 0);
+  for (map_form& m : out->maps) m.type = route::no_map;
+  if (c.plan.family == family::hopper) describe_maps(p, hopper_cell_of(out->form, c.plan), *out);
   out->info.plan = c.plan;
   out->info.expected_microseconds = static_cast<float>(c.microseconds);
   out->info.kernel = out->kernel->source, out->info.compile_seconds = out->kernel->compile_seconds;
@@ -200,7 +217,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   launch.gridDimX = way.blocks, launch.gridDimY = launch.gridDimZ = 1;
   launch.blockDimX = way.kernel->threads, launch.blockDimY = launch.blockDimZ = 1;
   launch.sharedMemBytes = way.kernel->shared_bytes, launch.hStream = stream;
-  launch.attrs = &attribute, launch.numAttrs = overlaps ? 1 : 0;
+  launch.attrs = &attribute, launch.numAttrs = overlaps && way.kernel->overlaps ? 1 : 0;
   TROUPE_TRY(cuda::done_on(
       stream, "cutlass", "cuLaunchKernelEx",
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));

@@ -13,6 +13,8 @@ using sums = cell::sums;
 constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp_n / pair;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = cell::scaled_terms > 0;
+// The next step is read while one is multiplied, where registers suffice.
+constexpr int buffers = any_scale || doubles ? 1 : 2;
 
 // Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
@@ -23,22 +25,29 @@ constexpr int blocks_within(int bytes) {
   return 1;
 }
 constexpr int blocks_at_once = blocks_within(cell::stages * stage_bytes);
-constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes * cell::warps_m * cell::warps_n
-                                 ? cell::stages * stage_bytes
-                                 : block_bytes * cell::warps_m * cell::warps_n;
+constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes* cell::warps_m* cell::warps_n
+                                 ? cell::stages* stage_bytes
+                                 : block_bytes* cell::warps_m* cell::warps_n;
 
-// The copies of one factor. What passes through registers is read when a stage begins and put when it ends.
-template <class F, class Scale>
+// The copies of one factor, stage after stage. What passes through registers is read when a stage begins and put when
+// it ends.
+template <class F, class Scale, class Source>
 struct copier {
-  tile_source<F> source;
+  Source source;
   unsigned raw[F::words];
   __device__ __forceinline__ void begin(unsigned to, int stage) {
-    if constexpr (!F::ordinary)
+    if constexpr (!same<Source, tile_source<F>>) {
+      if constexpr (F::ordinary)
+        source.template fetch_to<Scale>(raw);
+      else
+        source.copy_to(to);
+    } else if constexpr (!F::ordinary) {
       copy_stage<F>(to, source, stage);
-    else if constexpr (F::transposed)
+    } else if constexpr (F::transposed) {
       fetch_squares<F>(raw, source, stage);
-    else
+    } else {
       fetch<F, Scale>(raw, source, stage);
+    }
   }
   __device__ __forceinline__ void end(unsigned to) {
     if constexpr (F::transposed)
@@ -48,9 +57,33 @@ struct copier {
   }
 };
 
+// Which factors are gathered from images.
+template <int Convolution>
+struct sources {
+  using first = tile_source<first_factor>;
+  using second = tile_source<second_factor>;
+};
+template <>
+struct sources<forward> {
+  using first = gathered_lines<first_factor>;
+  using second = tile_source<second_factor>;
+};
+template <>
+struct sources<data_gradient> {
+  using first = gathered_lines<first_factor>;
+  using second = gathered_terms<second_factor, false, false>;
+};
+template <>
+struct sources<weight_gradient> {
+  using first = gathered_terms<first_factor, true, false>;
+  using second = gathered_terms<second_factor, true, true>;
+};
+using parts_of = sources<cell::convolution>;
+
 struct warp_tile {
   const tail::all& p;
-  unsigned memory;  // of the block, for stages
+  const window& image;  // of convolutions
+  unsigned memory;      // of the block, for stages
   int lane, in_m, in_n;
 
   __device__ int row_of(const work& w) const { return w.tile_row * cell::tile_m + in_m * warp_m; }
@@ -110,13 +143,14 @@ struct warp_tile {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
-          to.of_column[n][i] = n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
-                                                   : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+          to.of_column[n][i] =
+              n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
+                                  : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
         }
     }
   }
-  static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4], products (&part)[blocks_m][blocks_n * 4],
-                                                 const scales& s) {
+  static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4],
+                                                 products (&part)[blocks_m][blocks_n * 4], const scales& s) {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
@@ -133,8 +167,10 @@ struct warp_tile {
 
   __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
     constexpr int scaled_steps = any_scale ? cell::scaled_terms / step_terms : 1;
-    copier<first_factor, cell::scale_1> first{{p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k}};
-    copier<second_factor, cell::scale_2> second{{p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k}};
+    copier<first_factor, cell::scale_1, parts_of::first> first{
+        {image, p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k, w.first}};
+    copier<second_factor, cell::scale_2, parts_of::second> second{
+        {image, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
     products part[blocks_m][blocks_n * 4];  // used with scales
     clear(d);
     if constexpr (any_scale) clear(part);
@@ -148,7 +184,7 @@ struct warp_tile {
     }
     wait_for_copies<cell::stages - 2>();
     __syncthreads();
-    fragments f[2];
+    fragments f[buffers];
     scales now;
     if constexpr (any_scale)
       if (w.steps > 0) {
@@ -156,6 +192,7 @@ struct warp_tile {
         load_scales(now, w, w.first * cell::depth);
       }
     unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
+    constexpr int second_step = steps > 2 ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
     f[0].read(read, line_1, line_2, 0, lane);
     for (int s = 0; s < w.steps; ++s) {
@@ -169,15 +206,16 @@ struct warp_tile {
           write = read;
           read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
         }
-        f[(q + 1) % 2].read(read, line_1, line_2, (q + 1) % steps, lane);
-        if (q == 0) {
-          if (more) first.begin(write, w.first + s + cell::stages - 1), second.begin(write, w.first + s + cell::stages - 1);
-          commit_copies();
-        }
+        const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
+        if constexpr (buffers == 2) read_next();
+        const int next = w.first + s + cell::stages - 1;
+        if (q == 0 && more) first.begin(write, next);
+        if (q == second_step && more) second.begin(write, next);
+        if (q == second_step) commit_copies();
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;
-          multiply(part, f[q % 2]);
+          multiply(part, f[q % buffers]);
           if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
                                     : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
             promote(d, part, now);
@@ -185,8 +223,9 @@ struct warp_tile {
             load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
           }
         } else {
-          multiply(d, f[q % 2]);
+          multiply(d, f[q % buffers]);
         }
+        if constexpr (buffers == 1) read_next();
       }
     }
     wait_for_copies<0>();
@@ -214,8 +253,14 @@ struct warp_tile {
       results::reduced<results::sharing<result_width>::passes> parts;
       parts.start();
 #pragma unroll 1
-      for (int c = 0; c < warp_out; c += result_width)
-        results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows, rows.column + c, parts);
+      for (int c = 0; c < warp_out; c += result_width) {
+        if constexpr (cell::strided)
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
+                                                                      rows.column + c, parts, image_rows{image});
+        else
+          results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
+                                                                      rows.column + c, parts);
+      }
       results::finish_parts<layout, result_width>(p, lane, rows, parts);
     }
   }
@@ -238,11 +283,11 @@ struct warp_tile {
   }
 };
 
-__device__ __forceinline__ void run_block(const tail::all& p) {
+__device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
   extern __shared__ __align__(128) char memory[];
-  __shared__ int last;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const warp_tile me{p, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
+  const warp_tile me{
+      p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
   sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
   schedule todo(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   work w;
@@ -252,11 +297,20 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
     bool complete = true;
     if constexpr (cell::divides)
       if (w.parts > 1)
-        complete = results::collect<block_threads>(p, d, w.slot, w.part, w.parts, static_cast<int>(threadIdx.x), last,
+        complete = results::collect<block_threads>(p, d, w.slot, w.part, w.parts, static_cast<int>(threadIdx.x),
                                                    [] { __syncthreads(); });
     if (complete) me.write(d, w, room);
     __syncthreads();
   }
 }
+
+// A convolution's kernel has its window before the rest.
+template <class All>
+struct with_window;
+template <class Number, int Memory, int Numbers>
+struct with_window<arguments<Number, Memory, Numbers>> {
+  using type = arguments_with<window, Number, Memory, Numbers>;
+};
+using all_with_window = with_window<tail::all>::type;
 
 }  // namespace troupe::cutlass::kernels::ampere

@@ -13,6 +13,9 @@ constexpr int blocks_m = warp_m / 16, blocks_n = warp_n / 8;
 // or as floats, one by one.
 constexpr bool exact = cell::exact, mixed = cell::mixed;
 
+// cell::convolution
+constexpr int no_convolution = 0, forward = 1, data_gradient = 2, weight_gradient = 3;
+
 template <class A, class B>
 constexpr bool same = false;
 template <class A>
@@ -22,7 +25,8 @@ using layout = results::layout<exact>;
 
 // A factor. Lines of the tile are held in shared memory either as rows of terms, or (`held_by_lines`) as rows of lines,
 // one for each term. A unit is what has an address: a number, or a pair of numbers of 4 bits.
-template <class Type, int Lines, int Shared, bool ByLines, bool Apart, int Chunk, int WarpLines, bool Paired, class Scale>
+template <class Type, int Lines, int Shared, bool ByLines, bool Apart, int Chunk, int WarpLines, bool Paired,
+          class Scale>
 struct held_factor {
   using type = Type;
   using bits = typename Type::bits;
@@ -33,28 +37,28 @@ struct held_factor {
   static constexpr bool held_by_lines = exact || (ByLines && Chunk > 0 && size > 1);
   // Rows have room at the end, so that what is read at once lies in different banks.
   static constexpr bool in_8_bytes = !held_by_lines && (size == 8 || (mixed && size == 2));
-  static constexpr int pitch = held_by_lines ? Lines * held_size + (exact || size == 2 ? 16 : 32)
-                                             : units * held_size + (in_8_bytes ? 32 : 16);
+  static constexpr int pitch =
+      held_by_lines ? Lines * held_size + (exact || size == 2 ? 16 : 32) : units * held_size + (in_8_bytes ? 32 : 16);
   static constexpr int bytes = (held_by_lines ? (exact ? cell::depth : units) : Lines) * pitch, at = Shared;
   // Whether a copy passes through registers: where neighbours are not aligned, or must be transposed or converted.
   static constexpr bool transposed = ByLines && Chunk > 0 && size == 1 && !exact, ordinary = Chunk == 0 || transposed;
-  static constexpr int words = !ordinary ? 1 : (Lines * (exact ? cell::depth : units) * held_size / 4 + block_threads - 1) / block_threads;
+  static constexpr int words =
+      !ordinary ? 1 : (Lines * (exact ? cell::depth : units) * held_size / 4 + block_threads - 1) / block_threads;
 
   // Which line of the factor a line of the tile is, from the tile's first on. Pairs: those of each warp are first some
   // of the left half, then as many of the right.
   static constexpr int half = WarpLines / 2;
-  static __device__ __forceinline__ int line_of(int s) {
-    return Paired ? s / WarpLines * half + s % half : s;
-  }
+  static __device__ __forceinline__ int line_of(int s) { return Paired ? s / WarpLines * half + s % half : s; }
   static __device__ __forceinline__ bool is_right(int s) { return Paired && s / half % 2 != 0; }
   static __device__ __forceinline__ unsigned place_of(int line, int unit) {
     return held_by_lines ? unit * pitch + line * held_size : line * pitch + unit * held_size;
   }
 };
 
-using first_factor = held_factor<cell::first, cell::tile_m, 0, cell::by_lines_1, cell::apart_1, cell::chunk_1, warp_m, false, cell::scale_1>;
-using second_factor = held_factor<cell::second, cell::tile_n, first_factor::bytes, cell::by_lines_2, cell::apart_2, cell::chunk_2, warp_n,
-                                  tail::paired, cell::scale_2>;
+using first_factor = held_factor<cell::first, cell::tile_m, 0, cell::by_lines_1, cell::apart_1, cell::chunk_1, warp_m,
+                                 false, cell::scale_1>;
+using second_factor = held_factor<cell::second, cell::tile_n, first_factor::bytes, cell::by_lines_2, cell::apart_2,
+                                  cell::chunk_2, warp_n, tail::paired, cell::scale_2>;
 
 // How the threads share what is copied: item after item, `Across` of them beside each other.
 template <int Across, int All>
@@ -82,7 +86,9 @@ struct share {
   static constexpr bool along_lines = F::by_lines && in_chunk > 1;
   // One term of a float, or the units of 4 bytes, where numbers pass through registers.
   static constexpr int in_word = !F::ordinary || exact ? 1 : 4 / F::size;
-  static constexpr int in_lines = along_lines ? in_chunk : 1, in_units = along_lines ? 1 : F::ordinary ? in_word : in_chunk;
+  static constexpr int in_lines = along_lines ? in_chunk : 1, in_units = along_lines   ? 1
+                                                                         : F::ordinary ? in_word
+                                                                                       : in_chunk;
   static constexpr int lines = F::lines / in_lines, units = (exact ? cell::depth : F::units) / in_units;
   using spread_items = spread<F::by_lines ? lines : units, lines * units>;
   static constexpr int count = spread_items::count;
@@ -93,7 +99,8 @@ struct share {
     return (F::by_lines ? spread_items::outer(i) : spread_items::inner(i)) * in_units;
   }
   // Whether the place of item i in memory is that of item 0 and something that all threads share.
-  static constexpr bool regular = spread_items::even && (F::by_lines || !F::paired || F::half % spread_items::step == 0);
+  static constexpr bool regular =
+      spread_items::even && (F::by_lines || !F::paired || F::half % spread_items::step == 0);
 };
 
 // Where a tile's part of a factor is in memory.
@@ -109,7 +116,8 @@ struct tile_source {
   const block_scales* scales;
   int batch, first, halves;
 
-  __device__ tile_source(const factor& f, const block_scales& s, int b, int first_line, int all_lines, int k)
+  __device__ tile_source(const window&, const factor& f, const block_scales& s, int b, int first_line, int all_lines,
+                         int k, int stage)
       : from(reinterpret_cast<const typename F::bits*>(f.address) + b * f.batch + first_line * f.line),
         line(F::by_lines && !F::apart ? 1 : f.line),
         unit(F::by_lines || F::apart ? f.term : 1),
@@ -146,22 +154,6 @@ struct tile_source {
   }
 };
 
-// Copies a stage. Neighbours are copied `chunk` bytes at a time.
-template <class F>
-__device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
-  using mine = share<F>;
-  const int left = x.all_units - stage * F::units;
-  const typename F::bits* const from = x.first_of(stage);
-#pragma unroll
-  for (int i = 0; i < mine::count; ++i) {
-    if (!mine::spread_items::exists(i)) break;
-    const int s = mine::line(i), unit = mine::unit(i);
-    const int count = mine::along_lines ? (unit < left ? max(0, min(mine::in_chunk, x.lines - F::line_of(s))) : 0)
-                                        : (x.exists(s) ? max(0, min(mine::in_chunk, left - unit)) : 0);
-    copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
-  }
-}
-
 // The scale of a line's block.
 template <class Scale>
 __device__ __forceinline__ float scale_of(const block_scales& s, int batch, int line, int term) {
@@ -182,6 +174,30 @@ __device__ __forceinline__ float number_at(const tile_source<F>& x, const typena
   return value;
 }
 
+// One number of those in a word.
+template <class F>
+__device__ __forceinline__ unsigned held_word(typename F::bits x, int e) {
+  if constexpr (exact)
+    return detail::bits_of(static_cast<float>(F::type::load(x)));
+  else
+    return (static_cast<unsigned>(x) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
+}
+
+// Copies a stage. Neighbours are copied `chunk` bytes at a time.
+template <class F>
+__device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
+  using mine = share<F>;
+  const int left = x.all_units - stage * F::units;
+  const typename F::bits* const from = x.first_of(stage);
+#pragma unroll
+  for (int i = 0; i < mine::count; ++i) {
+    if (!mine::spread_items::exists(i)) break;
+    const int s = mine::line(i), unit = mine::unit(i);
+    const int count = mine::along_lines ? (unit < left ? max(0, min(mine::in_chunk, x.lines - F::line_of(s))) : 0)
+                                        : (x.exists(s) ? max(0, min(mine::in_chunk, left - unit)) : 0);
+    copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
+  }
+}
 // Reads what a thread copies of a stage, number by number.
 template <class F, class Scale>
 __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_source<F>& x, int stage) {
@@ -191,19 +207,16 @@ __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_sour
 #pragma unroll
   for (int i = 0; i < mine::count; ++i) {
     const int s = mine::line(i), unit = mine::unit(i);
-    raw[i] = 0;
-    if (!mine::spread_items::exists(i) || !x.exists(s)) continue;
+    const bool here = mine::spread_items::exists(i) && x.exists(s);
     const typename F::bits* const from = first + x.place_of(i);
+    raw[i] = 0;
     if constexpr (exact) {
       const int term = stage * cell::depth + unit;
-      if (term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
+      if (here && term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
     } else {
-      typename F::bits some[mine::in_word];
-#pragma unroll
-      for (int e = 0; e < mine::in_word; ++e) some[e] = unit + e < left ? from[e * x.unit] : typename F::bits(0);
 #pragma unroll
       for (int e = 0; e < mine::in_word; ++e)
-        raw[i] |= (static_cast<unsigned>(some[e]) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
+        raw[i] |= held_word<F>(load_if(here && unit + e < left, from + e * x.unit), e);
     }
   }
 }
@@ -263,7 +276,8 @@ __device__ __forceinline__ void put_squares(unsigned to, const unsigned (&raw)[F
   for (int i = 0; i < square::of_thread; ++i) {
     if (square::all % block_threads != 0 && square::index(i) >= square::all) break;
 #pragma unroll
-    for (int e = 0; e < 4; ++e) store_word(to + F::at + F::place_of(square::line(i) + e, square::unit(i)), raw[i * 4 + e]);
+    for (int e = 0; e < 4; ++e)
+      store_word(to + F::at + F::place_of(square::line(i) + e, square::unit(i)), raw[i * 4 + e]);
   }
 }
 

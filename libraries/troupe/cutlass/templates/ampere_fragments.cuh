@@ -51,22 +51,25 @@ template <class F, class Piece>
 __device__ __forceinline__ void read_first(Piece (&a)[pieces_1], unsigned at, int line, int step, int lane) {
   if constexpr (doubles) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) a[i] = double_piece<F>(at, line + lane / 4 + i % 2 * 8, step * 8 + lane % 4 + i / 2 * 4);
+    for (int i = 0; i < 4; ++i)
+      a[i] = double_piece<F>(at, line + lane / 4 + i % 2 * 8, step * 8 + lane % 4 + i / 2 * 4);
   } else if constexpr (narrow<F>) {
     a[0] = narrow_piece<F>(at, line, step, lane), a[1] = narrow_piece<F>(at, line + 8, step, lane);
   } else if constexpr (F::held_by_lines && F::size == 4) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) a[i] = load_word(at + F::at + F::place_of(line + lane / 4 + i % 2 * 8, step * 8 + lane % 4 + i / 2 * 4));
+    for (int i = 0; i < 4; ++i)
+      a[i] = load_word(at + F::at + F::place_of(line + lane / 4 + i % 2 * 8, step * 8 + lane % 4 + i / 2 * 4));
   } else if constexpr (F::held_by_lines) {
     const int in_order = lane / 16 * 8 + lane % 8, in_fours = lane % 8 / 2 * 4 + lane % 2 + lane / 16 * 2;
-    load_matrices<true>(at + F::at + F::place_of(line + lane / 8 % 2 * 8, step * 16 + (mixed ? in_fours : in_order)), a[0], a[1],
-                        a[2], a[3]);
+    load_matrices<true>(at + F::at + F::place_of(line + lane / 8 % 2 * 8, step * 16 + (mixed ? in_fours : in_order)),
+                        a[0], a[1], a[2], a[3]);
   } else if constexpr (mixed) {
     const unsigned from = at + F::at + (line + lane / 4) * F::pitch + step * 32 + lane % 4 * 8;
     load_two_words(from, a[0], a[2]);
     load_two_words(from + 8 * F::pitch, a[1], a[3]);
   } else {
-    load_matrices<false>(at + F::at + (line + lane % 16) * F::pitch + step * 32 + lane / 16 * 16, a[0], a[1], a[2], a[3]);
+    load_matrices<false>(at + F::at + (line + lane % 16) * F::pitch + step * 32 + lane / 16 * 16, a[0], a[1], a[2],
+                         a[3]);
   }
 }
 // Two blocks of 8 lines of the second.
@@ -89,15 +92,15 @@ __device__ __forceinline__ void read_second(Piece (&b)[pieces_2], Piece (&c)[pie
     }
   } else if constexpr (F::held_by_lines) {
     const int in_order = lane / 8 % 2 * 8 + lane % 8, in_fours = lane % 8 / 2 * 4 + lane % 2 + lane / 8 % 2 * 2;
-    load_matrices<true>(at + F::at + F::place_of(line + lane / 16 * 8, step * 16 + (mixed ? in_fours : in_order)), b[0], b[1], c[0],
-                        c[1]);
+    load_matrices<true>(at + F::at + F::place_of(line + lane / 16 * 8, step * 16 + (mixed ? in_fours : in_order)), b[0],
+                        b[1], c[0], c[1]);
   } else if constexpr (mixed) {
     const unsigned from = at + F::at + (line + lane / 4) * F::pitch + step * 32 + lane % 4 * 8;
     load_two_words(from, b[0], b[1]);
     load_two_words(from + 8 * F::pitch, c[0], c[1]);
   } else {
-    load_matrices<false>(at + F::at + (line + lane / 16 * 8 + lane % 8) * F::pitch + step * 32 + lane / 8 % 2 * 16, b[0], b[1], c[0],
-                         c[1]);
+    load_matrices<false>(at + F::at + (line + lane / 16 * 8 + lane % 8) * F::pitch + step * 32 + lane / 8 % 2 * 16,
+                         b[0], b[1], c[0], c[1]);
   }
 }
 
@@ -122,12 +125,12 @@ struct fragments_of {
   __device__ __forceinline__ void read_floats(unsigned at, int line_1, int line_2, int term, int lane) {
 #pragma unroll
     for (int m = 0; m < blocks_m; m += 2)
-      load_four(at + first_factor::at + first_factor::place_of(line_1 + m * 16 + lane / 4 * 4, term), a[m][0], a[m][1], a[m + 1][0],
-                a[m + 1][1]);
+      load_four(at + first_factor::at + first_factor::place_of(line_1 + m * 16 + lane / 4 * 4, term), a[m][0], a[m][1],
+                a[m + 1][0], a[m + 1][1]);
 #pragma unroll
     for (int n = 0; n < blocks_n; n += 2)
-      load_four(at + second_factor::at + second_factor::place_of(line_2 + n * 8 + lane % 4 * 4, term), b[n][0], b[n][1], b[n + 1][0],
-                b[n + 1][1]);
+      load_four(at + second_factor::at + second_factor::place_of(line_2 + n * 8 + lane % 4 * 4, term), b[n][0], b[n][1],
+                b[n + 1][0], b[n + 1][1]);
   }
 };
 using fragments = fragments_of<piece>;

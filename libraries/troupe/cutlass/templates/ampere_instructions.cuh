@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The instructions of GPUs from sm_80 on that the templates use: copies to shared memory, reads of matrices from it, and
-// products of a warp. Numbers of 8 bits that the tensor cores don't have are made halves of.
+// The instructions of GPUs from sm_80 on that the templates use: copies to shared memory, reads of matrices from it,
+// and products of a warp. Numbers of 8 bits that the tensor cores don't have are made halves of.
 namespace troupe::cutlass::kernels::ampere {
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {
@@ -17,7 +17,8 @@ __device__ __forceinline__ void copy(unsigned to, const void* from, int count) {
   if constexpr (Bytes == 16)
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(count) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(count) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(count)
+                 : "memory");
 }
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Pending>
@@ -25,6 +26,25 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
+// Loads a number, or 0, without a branch: so that many loads are under way at once.
+template <class Bits>
+__device__ __forceinline__ Bits load_if(bool here, const Bits* from) {
+  static_assert(sizeof(Bits) <= 8);
+  if constexpr (sizeof(Bits) <= 2) {
+    unsigned short x;
+    if constexpr (sizeof(Bits) == 1)
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %2, 0;\nmov.u16 %0, 0;\n@p ld.global.u8 %0, [%1];}"
+                   : "=h"(x)
+                   : "l"(from), "r"(static_cast<int>(here)));
+    else
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %2, 0;\nmov.u16 %0, 0;\n@p ld.global.u16 %0, [%1];}"
+                   : "=h"(x)
+                   : "l"(from), "r"(static_cast<int>(here)));
+    return static_cast<Bits>(x);
+  } else {
+    return here ? *from : Bits(0);
+  }
+}
 __device__ __forceinline__ void store_word(unsigned to, unsigned x) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
 }
@@ -68,17 +88,18 @@ __device__ __forceinline__ void load_matrices(unsigned at, unsigned& a, unsigned
 
 // -- products: 16 lines of the first factor, 8 of the second, 32 bytes of terms
 
-#define TROUPE_MULTIPLICATION(FIRST, SECOND, SHAPE, NAMES, SUM, LETTER)                                                 \
-  __device__ __forceinline__ void multiply(FIRST, SECOND, SUM* d, const unsigned (&a)[4], const unsigned (&b)[2]) {     \
+#define TROUPE_MULTIPLICATION(FIRST, SECOND, SHAPE, NAMES, SUM, LETTER)                                                \
+  __device__ __forceinline__ void multiply(FIRST, SECOND, SUM* d, const unsigned(&a)[4], const unsigned(&b)[2]) {      \
     asm("mma.sync.aligned." SHAPE ".row.col." NAMES " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-        : "+" LETTER(d[0]), "+" LETTER(d[1]), "+" LETTER(d[2]), "+" LETTER(d[3])                                        \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                            \
+        : "+" LETTER(d[0]), "+" LETTER(d[1]), "+" LETTER(d[2]), "+" LETTER(d[3])                                       \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                           \
   }
 TROUPE_MULTIPLICATION(f16, f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 TROUPE_MULTIPLICATION(bf16, bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
 TROUPE_MULTIPLICATION(f32, f32, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
 TROUPE_MULTIPLICATION(i8, i8, "m16n8k32", "s32.s8.s8.s32", int, "r")
-#if __CUDA_ARCH__ >= 890
+// On sm_90 the assembler makes halves of these itself, again for each product.
+#if __CUDA_ARCH__ >= 890 && __CUDA_ARCH__ / 100 != 9
 TROUPE_MULTIPLICATION(e4m3, e4m3, "m16n8k32", "f32.e4m3.e4m3.f32", float, "f")
 TROUPE_MULTIPLICATION(e4m3, e5m2, "m16n8k32", "f32.e4m3.e5m2.f32", float, "f")
 TROUPE_MULTIPLICATION(e5m2, e4m3, "m16n8k32", "f32.e5m2.e4m3.f32", float, "f")
@@ -110,7 +131,8 @@ __device__ __forceinline__ unsigned high_halves(float low, float high) {
   return __byte_perm(detail::bits_of(low), detail::bits_of(high), 0x7632);
 }
 __device__ __forceinline__ unsigned bf16_of_halves(unsigned x) {
-  return high_halves(detail::float_of_half(static_cast<unsigned short>(x)), detail::float_of_half(static_cast<unsigned short>(x >> 16)));
+  return high_halves(detail::float_of_half(static_cast<unsigned short>(x)),
+                     detail::float_of_half(static_cast<unsigned short>(x >> 16)));
 }
 __device__ __forceinline__ unsigned scaled_halves(unsigned x, unsigned factor) {
   unsigned out;
@@ -119,7 +141,8 @@ __device__ __forceinline__ unsigned scaled_halves(unsigned x, unsigned factor) {
 }
 
 __device__ __forceinline__ void widen(e4m3, f16, unsigned x, unsigned (&to)[2]) {
-  to[0] = detail::halves_of_e4m3(static_cast<unsigned short>(x)), to[1] = detail::halves_of_e4m3(static_cast<unsigned short>(x >> 16));
+  to[0] = detail::halves_of_e4m3(static_cast<unsigned short>(x)),
+  to[1] = detail::halves_of_e4m3(static_cast<unsigned short>(x >> 16));
 }
 __device__ __forceinline__ void widen(e5m2, f16, unsigned x, unsigned (&to)[2]) {
   to[0] = __byte_perm(x, 0, 0x1404), to[1] = __byte_perm(x, 0, 0x3424);
@@ -129,7 +152,9 @@ __device__ __forceinline__ void widen(i8, f16, unsigned x, unsigned (&to)[2]) {
   const unsigned from_0 = x ^ 0x80808080u;
 #pragma unroll
   for (int i = 0; i < 2; ++i)
-    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(to[i]) : "r"(__byte_perm(from_0, 0x64646464u, i == 0 ? 0x4140 : 0x4342)), "r"(0x64806480u));
+    asm("sub.rn.f16x2 %0, %1, %2;"
+        : "=r"(to[i])
+        : "r"(__byte_perm(from_0, 0x64646464u, i == 0 ? 0x4140 : 0x4342)), "r"(0x64806480u));
 }
 // 4 numbers in 16 bits. A half with the same exponent and mantissa is 2^14 times too small.
 __device__ __forceinline__ void widen(f4x2, f16, unsigned x, unsigned (&to)[2]) {

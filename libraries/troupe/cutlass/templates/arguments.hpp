@@ -31,14 +31,18 @@ struct block_scales {
   int lines, terms;  ///< of a block
 };
 
-/// How a convolution's positions lie in memory. Index 0 to 2 are depth, height and width; fewer leave the first at 1.
+/// A convolution as a product. Indexes of space are width, height and depth; fewer have extents of 1. A position is a
+/// place of the filter: positions are numbered from width to height, depth and image. A tap is one channel of one
+/// element of the filter: taps are numbered from channel to width, height and depth. What a tap of a position is
+/// multiplied with lies in the gathered image at first + position * per_position + tap * per_tap, and is 0 beyond it.
 struct window {
-  int image[3], positions[3], filter[3];
-  int stride[3], dilation[3], padding[3];
-  int channels, filters;                ///< of a group
-  long long image_strides[4];           ///< of image, depth, height, width; channels are neighbours
-  long long position_strides[4];        ///< of the result of the convolution
-  long long group_image, group_result;  ///< from group to group
+  int positions[3], taps[3], channels;
+  int image[3];  ///< extents of the gathered image
+  int first[3], per_position[3], per_tap[3];
+  long long image_strides[4];   ///< width, height, depth, image
+  long long other_strides[4];   ///< of the other factor's terms: positions as above, or taps: channel, width ...
+  long long result_strides[4];  ///< of rows of the result that are positions
+  long long row_strides[4], first_row;  ///< which rows of the epilogue's operands they are
 };
 
 /// Groups of rows: how many each has, in device memory. None is after the last one whose number is wrong.

@@ -85,6 +85,13 @@ struct reduced {
   }
 };
 
+// Where rows of the result lie: at one distance. See also ampere_windows.cuh.
+struct straight {
+  __device__ __forceinline__ int row(int r) const { return r; }
+  __device__ __forceinline__ place result(const place& p, int) const { return p; }
+  __device__ __forceinline__ run in_result(const run& at) const { return at; }
+};
+
 // How the lanes share 16 rows of `Width` results.
 template <int Width>
 struct sharing {
@@ -93,9 +100,9 @@ struct sharing {
 
 // Applies the epilogue to 16 rows of `Width` staged columns, and to as many that are `right` sums further, and writes
 // the results. Where `Inside`, all of them exist.
-template <class Layout, bool Inside, int Width, int Pitch>
+template <class Layout, bool Inside, int Width, int Pitch, class Map = straight>
 __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, int right, int lane, const rows& w,
-                                       int column, reduced<sharing<Width>::passes>& parts) {
+                                       int column, reduced<sharing<Width>::passes>& parts, const Map& map = {}) {
   using share = sharing<Width>;
   number of_column[kinds][8];
 #pragma unroll
@@ -107,13 +114,14 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
   for (int i = 0; i < share::passes; ++i) {
     const int row = i * share::rows + lane / share::lanes;
     if (share::rows > 16 && row >= 16) continue;
-    const run at{w.batch, w.row + Layout::row(row), at_column, Inside ? 8 : min(8, p.n - at_column)};
-    if (!Inside && (at.row >= p.m || at.count <= 0)) continue;
+    const int of_product = w.row + Layout::row(row);
+    const run at{w.batch, map.row(of_product), at_column, Inside ? 8 : min(8, p.n - at_column)};
+    if (!Inside && (of_product >= p.m || at.count <= 0)) continue;
     number left[8], other[8], result[8], values[kinds][8];
     read_eight(left, staged + row * Pitch + from);
     if constexpr (pair == 2) read_eight(other, staged + row * Pitch + right + from);
     tail::apply(p, at, left, pair == 2 ? other : left, result, values);
-    store_run<cell::result, cell::result_way>(p.result, at, result);
+    store_run<cell::result, cell::result_way>(map.result(p.result, of_product), map.in_result(at), result);
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r)
 #pragma unroll

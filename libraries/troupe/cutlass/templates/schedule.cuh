@@ -22,8 +22,8 @@ class schedule {
         cluster_(cluster),
         whole_(cluster) {
     if constexpr (cell::divides) {
-      const i64 units = static_cast<i64>(count() - p.whole_tiles) * steps_;
-      if (cluster < p.sharers) unit_ = units * cluster / p.sharers, end_ = units * (cluster + 1) / p.sharers;
+      units_ = static_cast<i64>(count() - p.whole_tiles) * steps_;
+      if (cluster < p.sharers) unit_ = units_ * cluster / p.sharers, end_ = units_ * (cluster + 1) / p.sharers;
     }
   }
   // A cluster walks its share of the divided tiles backwards: it begins with the first part of a tile, whose last part
@@ -35,8 +35,7 @@ class schedule {
         const i64 begin = static_cast<i64>(tile) * steps_;
         w.first = static_cast<int>(max(unit_ - begin, i64(0)));
         w.steps = static_cast<int>(end_ - begin) - w.first;
-        const i64 units = static_cast<i64>(count() - p_.whole_tiles) * steps_;
-        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * p_.sharers - 1) / units); };
+        const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * p_.sharers - 1) / units_); };
         const int from = owner(begin), to = owner(begin + steps_ - 1);
         w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
         place(p_.whole_tiles + tile, w);
@@ -71,7 +70,8 @@ class schedule {
   }
   const fixed_part& p_;
   int steps_, clusters_, cluster_, whole_;
-  i64 unit_ = 0, end_ = 0;
+  // Of divided tiles: stages in all, and those of this cluster.
+  i64 units_ = 0, unit_ = 0, end_ = 0;
 };
 
 }  // namespace troupe::cutlass::kernels

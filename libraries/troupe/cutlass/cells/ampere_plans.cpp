@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/ampere_plans.hpp>
+#include <utility>
+
+namespace troupe::cutlass {
+namespace {
+
+constexpr double launch_us = 3.0, clock_share = 0.85, bytes_of_all = 41, memory_share = 0.8;
+
+struct shape {
+  int tile_m, tile_n, warps_m, warps_n;
+  double efficiency;  // of the tensor cores, within a tile
+};
+constexpr shape shapes[] = {{128, 256, 2, 4, 0.42}, {256, 128, 4, 2, 0.42}, {128, 128, 2, 4, 0.38},
+                            {64, 128, 2, 4, 0.30},  {128, 64, 4, 2, 0.30},  {64, 64, 2, 2, 0.25},
+                            {32, 128, 1, 4, 0.20},  {32, 64, 1, 2, 0.17}};
+constexpr int most_stages = 4;
+
+bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+
+const shape* shape_of(int tile_m, int tile_n) noexcept {
+  const auto* const found = std::find_if(std::begin(shapes), std::end(shapes),
+                                         [&](const shape& s) { return s.tile_m == tile_m && s.tile_n == tile_n; });
+  return found == std::end(shapes) ? nullptr : found;
+}
+
+// After how many terms sums are scaled. Every scale holds for a multiple of that.
+int promotion_of(const whole_form& f, int depth) noexcept {
+  std::uint32_t terms = 0;
+  for (const factor_form* x : {&f.head.a, &f.head.b}) {
+    if (x->scale_type == dtype{}) continue;
+    // A block that is no power of two has all terms.
+    const std::uint32_t of_block =
+        (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : static_cast<std::uint32_t>(depth);
+    terms = terms == 0 ? of_block : std::min(terms, of_block);
+  }
+  const bool precise = is_float8(f.head.a.type) && is_float8(f.head.b.type) &&
+                       f.head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
+  if (precise) terms = terms == 0 ? 128 : std::min<std::uint32_t>(terms, 128);
+  return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
+}
+
+double flops_per_cycle(const ampere_cell& c) noexcept {
+  if (c.exact) return 256;
+  const std::size_t bytes = std::max(bytes_of(c.first.type), bytes_of(c.second.type));
+  return bytes == 8 ? 256 : bytes == 4 ? 2048 : bytes == 2 ? 4096 : 8192;
+}
+
+void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
+              const shape& s) {
+  const plan& p = c.plan;
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const auto up = [](double x, double y) { return std::ceil(x / y); };
+  const double pair = f.head.paired != 0 ? 2 : 1, all = on.multiprocessors;
+  const double tiles = up(number(e.m), p.tile_m) * up(number(e.n), p.tile_n / pair) * number(e.batch);
+  const double held = std::max(1.0, std::floor(static_cast<double>(on.shared_bytes) / shared_bytes_of(cell)));
+  const double blocks = all * std::min(held, cell.exact ? 2.0 : 4.0);
+  const double rounds = std::ceil(tiles / blocks), steps = up(number(e.k), p.tile_k);
+  const bool divided = p.divided == decision::yes;
+  // Blocks of a multiprocessor share its tensor cores.
+  const double share = std::min(tiles, blocks) / std::min(tiles, all);
+  double efficiency = cell.exact ? 0.8 : s.efficiency * std::min(1.0, 0.7 + 0.15 * share);
+  for (const factor_form* x : {&f.head.a, &f.head.b})
+    efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
+  const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
+  double cycles =
+      tile_cycles * share * (divided ? std::max(tiles / blocks, 4 / std::max(1.0, steps)) : rounds) + 1500 * rounds;
+  const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+                                         p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
+  cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
+  if (divided) cycles += 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
+  const double memory_us = number(e.batch) *
+                           (number(e.m * e.k) * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+                            number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
+                            number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) /
+                           (on.memory_bytes_per_ns * memory_share * 1e3);
+  c.microseconds =
+      launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
+  c.efficiency = tiles / blocks / rounds;
+}
+
+void add_oriented(const whole_form& f, const extents& e, const chip& on, const plan& wanted, bool swapped,
+                  std::vector<candidate>& to) {
+  for (const shape& s : shapes)
+    for (const bool divided : {false, true}) {
+      if (divided && f.head.batched != 0) continue;
+      candidate c;
+      plan& p = c.plan;
+      p.family = family::ampere, p.schedule = schedule::cooperative, p.swapped = swapped ? decision::yes : decision::no;
+      p.divided = divided ? decision::yes : decision::no;
+      p.raster = wanted.raster != raster::any ? wanted.raster : e.m >= e.n ? raster::along_columns : raster::along_rows;
+      p.cluster_m = p.cluster_n = 1;
+      p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
+      p.band = wanted.band != 0 ? wanted.band : std::uint16_t{8};
+      const auto fits = [&](int stages) {
+        p.stages = static_cast<std::uint8_t>(stages);
+        const ampere_cell cell = ampere_cell_of(f, p);
+        p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
+        return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+      };
+      int stages = wanted.stages != 0 ? wanted.stages : most_stages;
+      while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
+      if (stages < 2) continue;
+      estimate(c, ampere_cell_of(f, p), f, e, on, s);
+      if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
+      to.push_back(c);
+    }
+}
+
+}  // namespace
+
+ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
+  ampere_cell c;
+  const auto factor = [](const factor_form& x) {
+    return ampere_factor{x.type, x.neighbours, x.alignment, x.scale_type};
+  };
+  c.first = factor(f.head.a), c.second = factor(f.head.b);
+  c.result = f.head.d, c.result_way = f.head.d_way;
+  c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
+  if (const shape* const s = shape_of(p.tile_m, p.tile_n)) c.warps_m = s->warps_m, c.warps_n = s->warps_n;
+  c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
+            (c.first.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::exact));
+  c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
+  c.promoted_terms = c.exact ? 0 : promotion_of(f, depth_of(c));
+  if (!error_of(c).empty() && c.promoted_terms != 0) {
+    // Blocks that are smaller than a step of the tensor cores.
+    ampere_cell each = c;
+    each.exact = true, each.promoted_terms = 0;
+    if (error_of(each).empty()) return each;
+  }
+  return c;
+}
+
+std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                             std::vector<candidate>& to) {
+  if (on.capability < 80)
+    return cat("the template for sm_80 needs a GPU of capability 8.0 or more, not ", on.capability / 10, ".",
+               on.capability % 10);
+  const std::size_t before = to.size();
+  for (const bool swapped : {false, true}) {
+    if (swapped && f.head.paired != 0) continue;  // pairs lie in a row of the kernel
+    const bool fits = swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0);
+    if (wanted.swapped == decision::any && !fits) continue;
+    if (swapped)
+      add_oriented(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to);
+    else
+      add_oriented(f, e, on, wanted, false, to);
+  }
+  return to.size() == before ? "no tile of the template for sm_80 fits these types and the shared memory" : "";
+}
+
+}  // namespace troupe::cutlass

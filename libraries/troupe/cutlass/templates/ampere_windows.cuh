@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Factors of convolutions, which are gathered from images: see `window` in arguments.hpp. What a thread copies moves on
+// by a stage each time, as a number with four digits that is added to: nothing is divided in the loop.
+namespace troupe::cutlass::kernels::ampere {
+
+constexpr int rank = cell::rank;  // indexes of space that have more than one place
+
+// A position or a tap, the fastest index first.
+struct digits {
+  int x[4];
+  __device__ __forceinline__ digits() = default;
+  __device__ __forceinline__ digits(int number, const int* radix) {
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      x[i] = number % radix[i];
+      number /= radix[i];
+    }
+    x[3] = number;
+  }
+  __device__ __forceinline__ void add(const digits& y, const int* radix) {
+    int carry = 0;
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      x[i] += y.x[i] + carry;
+      carry = x[i] >= radix[i] ? 1 : 0;
+      if (carry != 0) x[i] -= radix[i];
+    }
+    x[3] += y.x[3] + carry;
+  }
+};
+struct radices {
+  int of[3];
+  static __device__ __forceinline__ radices positions(const window& w) {
+    return {{w.positions[0], w.positions[1], w.positions[2]}};
+  }
+  static __device__ __forceinline__ radices taps(const window& w) { return {{w.channels, w.taps[0], w.taps[1]}}; }
+};
+
+// Whether a place is in the image.
+__device__ __forceinline__ bool in_image(const window& w, const int (&line)[rank], const int (&term)[rank]) {
+  bool inside = true;
+#pragma unroll
+  for (int j = 0; j < rank; ++j)
+    inside = inside && static_cast<unsigned>(line[j] + term[j]) < static_cast<unsigned>(w.image[j]);
+  return inside;
+}
+
+// Lines are positions, terms are taps. Channels are neighbours; where they are not, numbers pass through registers.
+template <class F>
+struct gathered_lines {
+  using mine = share<F>;
+  static_assert(!F::by_lines && mine::spread_items::even, "all that a thread copies of a stage has the same terms");
+  const window& w;
+  const typename F::bits* from;
+  i64 channel;
+  i64 at[mine::count];
+  int place[mine::count][rank];
+  int left;
+  digits tap, step;
+
+  __device__ gathered_lines(const window& win, const factor& f, const block_scales&, int batch, int first_line,
+                            int all_lines, int k, int stage)
+      : w(win),
+        from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
+        channel(F::apart ? f.term : 1),
+        left(k - stage * cell::depth - mine::unit(0)),
+        tap(stage * cell::depth + mine::unit(0), radices::taps(win).of),
+        step(cell::depth, radices::taps(win).of) {
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) {
+      const int line = first_line + mine::line(i);
+      const bool here = mine::spread_items::exists(i) && line < all_lines;
+      const digits position(here ? line : 0, radices::positions(win).of);
+      at[i] = position.x[3] * win.image_strides[3];
+#pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        const int x = win.first[j] + position.x[j] * win.per_position[j];
+        at[i] += x * win.image_strides[j];
+        // What does not exist lies far outside of the image.
+        if (j < rank) place[i][j] = here ? x : -(1 << 30);
+      }
+    }
+  }
+  __device__ __forceinline__ i64 find(const digits& t, int (&move)[rank]) const {
+    i64 out = t.x[0] * channel;
+#pragma unroll
+    for (int j = 0; j < rank; ++j) {
+      move[j] = t.x[j + 1] * w.per_tap[j];
+      out += move[j] * w.image_strides[j];
+    }
+    return out;
+  }
+  __device__ __forceinline__ void advance() {
+    tap.add(step, radices::taps(w).of);
+    left -= cell::depth;
+  }
+  __device__ __forceinline__ void copy_to(unsigned to) {
+    int move[rank];
+    const typename F::bits* const base = from + find(tap, move);
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) {
+      if (!mine::spread_items::exists(i)) break;
+      const bool here = left > 0 && in_image(w, place[i], move);
+      copy<F::chunk>(to + F::at + F::place_of(mine::line(i), mine::unit(i)), base + at[i], here ? F::chunk : 0);
+    }
+    advance();
+  }
+  template <class Scale>
+  __device__ __forceinline__ void fetch_to(unsigned (&raw)[F::words]) {
+    digits t = tap;
+    const digits one(1, radices::taps(w).of);
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) raw[i] = 0;
+#pragma unroll
+    for (int e = 0; e < mine::in_word; ++e) {
+      int move[rank];
+      const typename F::bits* const base = from + find(t, move);
+#pragma unroll
+      for (int i = 0; i < mine::count; ++i)
+        raw[i] |= held_word<F>(load_if(left > e && in_image(w, place[i], move), base + at[i]), e);
+      t.add(one, radices::taps(w).of);
+    }
+    advance();
+  }
+};
+
+// Terms are positions (`Positions`) or taps. Lines are neighbours; if `Checked`, they are taps, the product of both is
+// gathered from an image, and what lies beyond it is 0.
+template <class F, bool Positions, bool Checked>
+struct gathered_terms {
+  using mine = share<F>;
+  static_assert(F::by_lines && mine::spread_items::even, "all that a thread copies of a stage has the same lines");
+  const window& w;
+  const typename F::bits* from;  // of the thread's line
+  int place[rank];
+  int lines;  // that exist, from the thread's first on
+  int left;
+  digits at[mine::count], step;
+
+  static __device__ __forceinline__ radices radix(const window& w) {
+    return Positions ? radices::positions(w) : radices::taps(w);
+  }
+  __device__ gathered_terms(const window& win, const factor& f, const block_scales&, int batch, int first_line,
+                            int all_lines, int k, int stage)
+      : w(win),
+        from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
+        left(k - stage * cell::depth),
+        step(cell::depth, radix(win).of) {
+    const int s = mine::line(0), in_half = first_line + F::line_of(s),
+              line = in_half + (F::is_right(s) ? all_lines : 0);
+    lines = all_lines - in_half;
+    const i64 distance = F::apart ? f.line : 1;
+    if constexpr (Checked) {
+      const digits tap(line, radices::taps(win).of);
+      from += tap.x[0] * distance;
+#pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        const int x = win.first[j] + tap.x[j + 1] * win.per_tap[j];
+        from += x * win.image_strides[j];
+        if (j < rank) place[j] = x;
+      }
+    } else {
+      from += line * distance;
+    }
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) at[i] = digits(stage * cell::depth + mine::unit(i), radix(win).of);
+  }
+  __device__ __forceinline__ i64 find(const digits& t, bool& inside) const {
+    i64 out = 0;
+    if constexpr (Checked) {
+      int move[rank];
+      out = t.x[3] * w.image_strides[3];
+#pragma unroll
+      for (int j = 0; j < rank; ++j) {
+        move[j] = t.x[j] * w.per_position[j];
+        out += move[j] * w.image_strides[j];
+      }
+      inside = inside && in_image(w, place, move);
+    } else {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) out += t.x[j] * w.other_strides[j];
+    }
+    return out;
+  }
+  __device__ __forceinline__ void copy_to(unsigned to) {
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) {
+      if (!mine::spread_items::exists(i)) break;
+      bool inside = mine::unit(i) < left;
+      const i64 shift = find(at[i], inside);
+      const int count = inside ? max(0, min(mine::in_lines, lines)) : 0;
+      copy<F::chunk>(to + F::at + F::place_of(mine::line(i), mine::unit(i)), from + shift, count * F::size);
+      at[i].add(step, radix(w).of);
+    }
+    left -= cell::depth;
+  }
+  template <class Scale>
+  __device__ __forceinline__ void fetch_to(unsigned (&raw)[F::words]) {
+    const digits one(1, radix(w).of);
+#pragma unroll
+    for (int i = 0; i < mine::count; ++i) {
+      raw[i] = 0;
+      digits t = at[i];
+#pragma unroll
+      for (int e = 0; e < mine::in_word; ++e) {
+        bool inside = mine::spread_items::exists(i) && lines > 0 && mine::unit(i) + e < left;
+        const i64 shift = find(t, inside);
+        raw[i] |= held_word<F>(load_if(inside, from + shift), e);
+        t.add(one, radix(w).of);
+      }
+      at[i].add(step, radix(w).of);
+    }
+    left -= cell::depth;
+  }
+};
+
+// Rows of the result are positions of an image, which lies anywhere.
+struct image_rows {
+  const window& w;
+  static constexpr bool strided = true;
+  __device__ __forceinline__ int row(int r) const {
+    const digits position(r, radices::positions(w).of);
+    i64 out = w.first_row;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) out += position.x[j] * w.row_strides[j];
+    return static_cast<int>(out);
+  }
+  __device__ __forceinline__ place result(const place& p, int r) const {
+    const digits position(r, radices::positions(w).of);
+    i64 shift = 0;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) shift += position.x[j] * w.result_strides[j];
+    place out = p;
+    out.address += shift * static_cast<i64>(sizeof(cell::result::bits));
+    return out;
+  }
+  __device__ __forceinline__ run in_result(const run& at) const { return in_first_row(at); }
+};
+
+}  // namespace troupe::cutlass::kernels::ampere
