@@ -59,7 +59,7 @@ class checker {
   template <class T, access_mode M>
   void elements_among(const operand<T, M>& field, extent count) {
     touch(&field, count, {});
-    if (!refusal_) use(&field).gaps = true;
+    leaves_some(&field);
   }
   /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
   template <class T, access_mode M, std::convertible_to<extent> I>
@@ -95,6 +95,10 @@ class checker {
   template <class T>
   void overwrites(const inout<T>& field) {
     if (!refusal_) use(&field).touched.mode = access_mode::write;
+  }
+  /// In this call some elements of the operand at `place`, which is written, may keep what they hold.
+  void leaves_some(const void* place) {
+    if (!refusal_) use(place).gaps = true;
   }
   /// In this call the operand at `place`, which is read, is also written.
   void also_writes(const void* place) {

@@ -71,14 +71,18 @@ class product_suite : public numerics::engine_suite {
   }
   static epilogue::evaluated evaluated(const tree& t, test_factor& a, test_factor& b, const product_form& p,
                                        std::int64_t w) {
+    const std::vector<double> x = a.values(w), y = b.values(w);
     return epilogue::evaluate(
-        t, p.m, p.n,
-        [&](std::int64_t i, std::int64_t j) {
-          double sum = 0;
-          for (std::int64_t l = 0; l < p.k; ++l) sum += a.at(w, i, l) * b.at(w, j, l);
-          return sum;
-        },
-        w);
+        t, p.m, p.n, [&](std::int64_t i, std::int64_t j) { return sum_of_products(x, i, y, j, p.k); }, w);
+  }
+
+  // The sum of products of line `i` of one factor and line `j` of the other.
+  static double sum_of_products(const std::vector<double>& x, std::int64_t i, const std::vector<double>& y,
+                                std::int64_t j, std::int64_t k) {
+    double sum = 0;
+    for (std::int64_t l = 0; l < k; ++l)
+      sum += x[static_cast<std::size_t>(i * k + l)] * y[static_cast<std::size_t>(j * k + l)];
+    return sum;
   }
 
   // How far a result may be off, relative to itself or 1: floats of the size of the sums, times `factor`, cancel.

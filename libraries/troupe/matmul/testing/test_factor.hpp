@@ -66,6 +66,13 @@ class test_factor {
     const std::int64_t l = line / form_.scales->block.lines, t = term / form_.scales->block.terms;
     return out * (form_.lines_are_rows ? scales_->get(w, l, t) : scales_->get(w, t, l)).real;
   }
+  /// Returns all terms of a factor, line by line.
+  std::vector<double> values(std::int64_t w) {
+    std::vector<double> out;
+    for (std::int64_t l = 0; l < form_.lines; ++l)
+      for (std::int64_t t = 0; t < form_.terms; ++t) out.push_back(at(w, l, t));
+    return out;
+  }
   /// Returns the operands, with an index for the batch if there is one.
   in_any elements(bool as_batch) { return elements_.operand<access_mode::read>(as_batch); }
   std::optional<in_any> scales(bool as_batch) {
