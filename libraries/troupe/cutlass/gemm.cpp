@@ -10,18 +10,6 @@ namespace {
 
 using matmul::batch_of_matrices, matmul::matrices_of;
 
-// D may be what the epilogue loads: each element is read before it is written.
-template <class D>
-void allow_in_place(checker& c, const epilogue::expression& e, const D& to) {
-  const batch_of_matrices d = matrices_of(to.shape());
-  std::size_t allowed = 0;
-  for (const auto& m : e.memory()) {
-    const bool same = m.mode == access_mode::read && m.range.address == to.range().address && m.shape == d.one &&
-                      m.type == to.type() && m.batch == d.count && (d.count == 1 || m.batch_stride == d.stride);
-    if (same && allowed++ < checker::max_allowed) c.may_overlap(&m, &to);
-  }
-}
-
 // Of a product, or of one to prepare.
 template <class Product>
 void check_product(checker& c, const Product& r) {

@@ -272,6 +272,8 @@ TEST_F(group_refusals, accept_what_fits) {
   expect_fine(good(acc * epilogue::number(at<float>(600, 3, 1)) + epilogue::row(at<float>(610, 3, 8)) +
                    epilogue::column(vector_at<float>(640, 10)) + load(at<float>(700, 10, 8))));
   expect_fine(good(sum_rows(vector_at<float>(600, 10), max_columns(at<float>(610, 3, 8), acc))));
+  expect_fine(good(acc + load(at<float>(300, 10, 8))));
+  expect_fine(apart(acc + load(batch_at<float>(1200, 3, 10, 8))));
   expect_fine(apart(sum_rows(at<float>(600, 3, 10), max_columns(at<float>(640, 3, 8), acc))));
 }
 

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/half.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/graph/graph.hpp>
 
-#include <tests/contract/contract.hpp>
+#include <tests/contract/products.hpp>
 
 namespace troupe::whole {
 namespace {
 
-using epilogue::acc, epilogue::load, epilogue::row;
+using epilogue::acc, epilogue::row;
 
 template <class T>
 buffer<T> values(const device& gpu, std::initializer_list<int> of) {
@@ -97,41 +96,23 @@ struct preparation {
 using cutlass_cases =
     testing::Types<product<float>, product<half>, batch, groups, preparation<product<half>, cutlass::prepare>,
                    preparation<batch, cutlass::prepare_batched>, preparation<groups, cutlass::prepare_grouped>>;
+static_assert(
+    covers<cutlass_cases, request_list<cutlass::gemm, cutlass::gemm_batched, cutlass::gemm_grouped, cutlass::prepare,
+                                       cutlass::prepare_batched, cutlass::prepare_grouped>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, library_actor, cutlass_cases);
 
-class cutlass_products : public testing::Test {
- protected:
-  runtime rt;
-  device gpu = rt.open_device(with_test_engines({.restarts = 100}));
+struct of_cutlass {
+  using request = cutlass::gemm;
+  using options = cutlass::gemm_options;
+  using statistics = cutlass::read_statistics;
+  template <class... A>
+  static accepted multiply(const device& gpu, const A&... arguments) {
+    return cutlass::multiply(gpu, arguments...);
+  }
 };
+INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, of_cutlass);
 
-TEST_F(cutlass_products, of_a_chain_feed_each_other_and_carry_errors_along) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), w(gpu.upload(std::vector<float>{0, 1, 1, 0}), 2, 2),
-      h(gpu.alloc<float>(4), 2, 2), y(gpu.alloc<float>(4), 2, 2);
-  EXPECT_TRUE(cutlass::multiply(gpu, h, x, w, 2 * acc));
-  EXPECT_TRUE(cutlass::multiply(gpu, y, h, w, acc + load(x)));
-  EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{3, 6, 9, 12}));
-  const accepted wrong = cutlass::multiply(gpu, h, x, matrix(w.memory(), 1, 4));
-  ASSERT_FALSE(wrong);
-  EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"cutlass.gemm", "b is 1 x 4"}));
-  EXPECT_FALSE(cutlass::multiply(gpu, y, h, w)) << "h is stale: it was to be written by the refused request";
-}
-
-TEST_F(cutlass_products, may_be_given_away_in_place_and_under_call_options) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), d(gpu.upload(std::vector<float>{1, 1, 1, 1}), 2, 2);
-  EXPECT_TRUE(cutlass::multiply(gpu, d, x, x, acc + load(d)));
-  EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{8, 11, 16, 23}));
-  EXPECT_FALSE(cutlass::multiply(gpu, d, x, x, acc, {}, {.timeout = time_span{}}));
-}
-
-TEST_F(cutlass_products, have_plans_that_are_counted) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), d(gpu.alloc<float>(4), 2, 2);
-  EXPECT_OK(gpu.ask(cutlass::read_statistics{.start_anew = true}).get());
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cutlass::multiply(gpu, d, x, x));
-  const auto counted = gpu.ask(cutlass::read_statistics{}).get();
-  ASSERT_OK(counted);
-  EXPECT_LE(counted->made, 1u);
-}
+class cutlass_products : public products<of_cutlass> {};
 
 TEST_F(cutlass_products, of_groups_say_which_size_is_wrong) {
   const auto r = groups::make(gpu, {1, 4});
@@ -141,22 +122,6 @@ TEST_F(cutlass_products, of_groups_say_which_size_is_wrong) {
   EXPECT_EQ(answer->size, 4);
   EXPECT_TRUE(cutlass::error_of(*answer));
   EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), (std::vector<float>{2, 3, 7, 7, 7, 7, 7, 7}));
-}
-
-TEST_F(cutlass_products, are_recorded_in_graphs_and_rebound) {
-  const auto x = gpu.upload(std::vector<float>{1, 2, 3, 4}), other = gpu.upload(std::vector<float>{10, 20, 30, 40}),
-             bias = gpu.upload(std::vector<float>{1, 2}), more = gpu.upload(std::vector<float>{100, 200});
-  const auto d = gpu.alloc<float>(4);
-  graph::recorder rec(gpu);
-  ASSERT_TRUE(rec.add(
-      cutlass::gemm{.a = matrix(x, 2, 2), .b = matrix(x, 2, 2), .d = matrix(d, 2, 2), .epilogue = acc + row(bias)}));
-  const graph::graph g = rec.finish();
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{8, 12, 16, 24}));
-  EXPECT_OK(g.rebind(x, other));
-  EXPECT_OK(g.rebind(bias, more));
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{800, 1200, 1600, 2400}));
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ TEST_F(cutlass_products, have_alpha_and_beta_by_value_and_in_memory) {
   for (const factor_types& t : all_pairs)
     for (const double alpha : {0.0, 1.0, -0.5})
       for (const double beta : {0.0, 1.0, 2.0}) {
+        if (leaves_out()) continue;
         const product_form p = any_product(t, any_float());
         expect_as_defined(
             p,

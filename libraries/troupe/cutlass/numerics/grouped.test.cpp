@@ -188,6 +188,48 @@ TEST_F(cutlass_groups, have_scales_of_blocks) {
       }
 }
 
+TEST_F(cutlass_groups, may_add_to_what_is_in_the_place_of_the_result) {
+  for (const bool packed : {true, false}) {
+    const grouped_form f{{dtype::bf16, dtype::bf16}, dtype::f32, {3, 0, 5, 1}, 12, 20, 16, packed};
+    test_factor a({dtype::bf16, f.places(), f.rows, f.k, true}, random),
+        b({dtype::bf16, f.groups(), f.n, f.k, false}, random);
+    stored_matrices d(f.d, f.places(), f.rows, f.n, random);
+    d.fill([&] { return whole(f.d); });
+    const out_any to = d.operand<access_mode::write>(!packed);
+    const matmul::batch_of_matrices s = matmul::matrices_of(to.shape());
+    const gemm_grouped r{
+        .a = a.elements(!packed),
+        .b = b.elements(true),
+        .d = to,
+        .sizes = in<std::int32_t>(reinterpret_cast<std::uint64_t>(f.sizes.data()), f.sizes.size()),
+        .epilogue =
+            acc +
+            2 * expression::reading(
+                    op::load,
+                    {.range = to.range(), .shape = s.one, .type = f.d, .batch = s.count, .batch_stride = s.stride})};
+    std::vector<double> expected;
+    const auto each = [&](auto&& see) {
+      std::int64_t first = 0;
+      for (std::int64_t g = 0; g < f.groups(); ++g) {
+        const std::int64_t size = f.sizes[static_cast<std::size_t>(g)];
+        for (std::int64_t i = 0; i < (packed ? size : f.rows); ++i)
+          for (std::int64_t j = 0; j < f.n; ++j) see(packed ? 0 : g, first + i, j, g, i < size);
+        if (packed) first += size;
+      }
+    };
+    each([&](auto place, auto i, auto j, auto g, bool computed) {
+      double want = d.get(place, i, j).real * (computed ? 2 : 1);
+      for (std::int64_t l = 0; computed && l < f.k; ++l) want += a.at(place, i, l) * b.at(g, j, l);
+      expected.push_back(want);
+    });
+    run(r);
+    std::size_t next = 0;
+    each([&](auto place, auto i, auto j, auto g, bool) {
+      ASSERT_EQ(d.get(place, i, j).real, expected[next++]) << g << " " << i << " " << j;
+    });
+  }
+}
+
 TEST_F(cutlass_groups, may_all_be_empty) {
   for (const bool packed : {true, false}) {
     const grouped_form f{{dtype::f16, dtype::f16}, dtype::f32, {0, 0, 0}, 8, 16, 32, packed};

@@ -3,23 +3,15 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <tests/numerics/engine_suite.hpp>
+#include <troupe/epilogue/epilogue.hpp>
 #include <troupe/matmul/testing/comparison.hpp>
 #include <troupe/matmul/testing/test_factor.hpp>
 
 /// Products in memory of the test, and what they are compared with.
 namespace troupe::matmul::testing {
-
-/// The extents and types of a product, and how its matrices are stored.
-struct product_form {
-  using storing = stored_matrices::storing;
-  dtype a, b, d;
-  std::int64_t m, n, k, batch = 1;
-  bool shares_a = false, shares_b = false;
-  storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
-  std::optional<scale_form> a_scales = {}, b_scales = {};
-};
 
 /// The base of suites that compare an engine's products with the reference in double precision.
 class product_suite : public numerics::engine_suite {
@@ -89,6 +81,16 @@ class product_suite : public numerics::engine_suite {
   static double rounding_of(const product_form& p, double factor) {
     constexpr double largest_product = 9, eps = 1.2e-7;
     return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);
+  }
+
+  // The derivatives of all activations.
+  static std::vector<std::function<expression(const expression&)>> derivatives() {
+    return {
+        [](const expression& x) { return d_relu(x); },           [](const expression& x) { return d_gelu(x); },
+        [](const expression& x) { return d_gelu_tanh(x); },      [](const expression& x) { return d_silu(x); },
+        [](const expression& x) { return d_tanh(x); },           [](const expression& x) { return d_sigmoid(x); },
+        [](const expression& x) { return d_softplus(x); },       [](const expression& x) { return d_hard_swish(x); },
+        [](const expression& x) { return d_leaky_relu(x, 0.1); }};
   }
 
   // Memory for an operand of an epilogue, one for each product of a batch.

@@ -92,4 +92,14 @@ class test_factor {
   std::optional<stored_matrices> scales_;
 };
 
+/// The extents and types of a product, and how its matrices are stored.
+struct product_form {
+  using storing = stored_matrices::storing;
+  dtype a, b, d;
+  std::int64_t m, n, k, batch = 1;
+  bool shares_a = false, shares_b = false;
+  storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
+  std::optional<scale_form> a_scales = {}, b_scales = {};
+};
+
 }  // namespace troupe::matmul::testing
