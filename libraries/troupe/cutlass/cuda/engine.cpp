@@ -175,5 +175,5 @@ result<plan_info> cuda_engine::run(const prepare& r, call& c) {
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<product_requests, prepare>;
+using requests = troupe::with_slow<troupe::request_list<gemm, prepare, read_statistics>, prepare>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)
