@@ -69,7 +69,9 @@ problem problem::swapped() const {
 placed_matrix problem::memory(std::size_t i, const epilogue::node& n) const {
   using epilogue::op, epilogue::span_of;
   const epilogue::tree_memory& m = tree.memory()[i];
-  placed_matrix out{m.address, m.type, m.shape.row_stride, m.shape.column_stride, m.batch_stride};
+  const std::int64_t before = first * m.batch_stride * static_cast<std::int64_t>(bytes_of(m.type));
+  placed_matrix out{m.address + static_cast<std::uint64_t>(before), m.type, m.shape.row_stride, m.shape.column_stride,
+                    m.batch_stride};
   const bool reduces = n.what == op::reduce;
   if (n.what == op::load_row || n.what == op::load_number || (reduces && n.over != span_of::row)) out.row = 0;
   if (n.what == op::load_column || n.what == op::load_number || (reduces && n.over != span_of::column)) out.column = 0;

@@ -37,6 +37,7 @@ struct problem {
   scales a_scales, b_scales;
   placed_matrix d;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< of D; k in terms
+  std::int64_t first = 0;                       ///< number of the first product, for the epilogue's operands
   dtype sums{};
   bool paired = false;      ///< B has 2n columns
   bool transposed = false;  ///< A and B changed places, and rows and columns of the epilogue mean each other

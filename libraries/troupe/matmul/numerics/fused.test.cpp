@@ -24,15 +24,17 @@ class fused_products : public matmul_numerics {
  protected:
   // Neither so small that they are computed otherwise, nor odd.
   static problem tidy(const kinds& t, std::int64_t batch = 1) {
-    return {.a = t.factors,
-            .b = t.factors,
-            .d = t.d,
-            .m = 48,
-            .n = 64,
-            .k = 272,
-            .batch = batch,
-            .tidy = true,
-            .fusion = fusion::required};
+    return {{.a = t.factors,
+             .b = t.factors,
+             .d = t.d,
+             .m = 48,
+             .n = 64,
+             .k = 272,
+             .batch = batch,
+             .a_stored = tidy_rows,
+             .b_stored = tidy_columns,
+             .d_stored = tidy_rows},
+            fusion::required};
   }
   expression read(op what, dtype t, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
     return expression::reading(what, operand(t, batch, rows, columns, tidy_rows));

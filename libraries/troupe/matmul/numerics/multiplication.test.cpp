@@ -56,7 +56,7 @@ TEST_F(matmul_numerics, c_and_d_may_have_lines_of_different_alignment) {
   using enum stored_matrices::storing;
   for (const dtype t : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64})
     for (int i = 0; i < 24 && !HasFailure(); ++i) {
-      problem p{t, t, t, 2 * random.between(40, 100), random.between(60, 140), 8 * random.between(1, 20)};
+      problem p{{t, t, t, 2 * random.between(40, 100), random.between(60, 140), 8 * random.between(1, 20)}};
       p.batch = i % 4 == 0 ? 2 : 1;
       expect_as_defined(
           p,

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Epilogues of products, compared with their definition in double precision.
+#include <functional>
+#include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/epilogue/epilogue.hpp>
+#include <troupe/epilogue/testing/random_epilogue.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace testing;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+
+class cutlass_epilogues : public gemm_suite {
+ protected:
+  expression reduced(const expression& x, reduction how, span_of over, const product_form& p) {
+    const dtype t = p.a == dtype::f64 ? dtype::f64 : dtype::f32;
+    return expression::reducing(x, how, over,
+                                operand(t, p.batch, over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+  }
+  expression stored(const expression& x, dtype t, const product_form& p) {
+    return expression::writing(x, operand(t, p.batch, p.m, p.n));
+  }
+  // What a reduction of `terms` values of this size may be off by, in any order.
+  static double rounding_of_sums(const product_form& p, double size, std::int64_t terms) {
+    return 1e-6 + 0x1p-23 * size * static_cast<double>(terms) * static_cast<double>(p.k);
+  }
+};
+
+// Some functions at a time, each with an output of its own, because each epilogue is compiled.
+TEST_F(cutlass_epilogues, have_every_function) {
+  std::vector<op> functions;
+  for (int o = 1; epilogue::is_known(static_cast<op>(o)); ++o)
+    if (epilogue::is_function(static_cast<op>(o))) functions.push_back(static_cast<op>(o));
+  ASSERT_GT(functions.size(), 40u);
+  constexpr std::size_t at_once = 8;
+  for (const dtype t : {dtype::bf16, dtype::f64})
+    for (std::size_t first = 0; first < functions.size(); first += at_once) {
+      // Arguments are exact in float, so that only the functions round: within 16 units in the last place.
+      const product_form p{t, t, t == dtype::f64 ? t : dtype::f32, random.between(20, 50), random.between(20, 50), 5};
+      expect_as_defined(
+          p,
+          [&](auto rows, auto columns) {
+            const expression x = 0.0625 * acc, y = loaded(op::load_row, dtype::f32, 1, 1, columns),
+                             z = loaded(op::load_column, dtype::f32, 1, rows, 1), never = x == x + 1;
+            const expression* const arguments[] = {&x, &y, &z};
+            expression e = x;
+            for (std::size_t i = first; i < std::min(functions.size(), first + at_once); ++i) {
+              const auto given = std::span(arguments).first(epilogue::info(functions[i]).arguments);
+              e = select(never, stored(expression::of(functions[i], given), p.d, p), e);
+            }
+            return e;
+          },
+          t == dtype::f64 ? 1e-11 : 16 * 0x1p-23);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, read_rows_columns_numbers_and_matrices_of_every_type) {
+  for (const dtype t : all_results)
+    for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4]})
+      for (const std::int64_t batch : {1, 3}) {
+        product_form p = any_product(f, any_float());
+        p.batch = batch;
+        for (const std::int64_t parts : {std::int64_t{1}, batch}) {
+          expect_as_defined(
+              p,
+              [&](auto rows, auto columns) {
+                return acc * loaded(op::load_number, t, parts, 1, 1) + loaded(op::load_row, t, parts, 1, columns) -
+                       loaded(op::load_column, t, parts, rows, 1) * loaded(op::load, t, parts, rows, columns);
+              },
+              rounding_of(p, 2));
+          if (HasFailure()) return;
+          if (batch == 1) break;
+        }
+      }
+}
+
+TEST_F(cutlass_epilogues, write_matrices_of_every_type_and_round_once) {
+  for (const dtype t : all_results)
+    for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5]}) {
+      const product_form p = any_product(f, any_float());
+      expect_as_defined(p, [&](auto, auto) { return 2 * stored(acc, t, p); }, 0);
+      expect_as_defined(
+          p, [&](auto, auto) { return epilogue::relu(stored(epilogue::silu(0.0625 * stored(acc, t, p)), t, p)); },
+          4e-6);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, reduce_rows_columns_and_all) {
+  for (const factor_types& f : all_pairs)
+    for (const span_of over : {span_of::row, span_of::column, span_of::all})
+      for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {
+        const product_form p = any_product(f, any_float());
+        const bool adds = how == reduction::sum;
+        const std::int64_t terms = !adds ? 0 : over == span_of::row ? p.n : over == span_of::column ? p.m : p.m * p.n;
+        expect_as_defined(
+            p, [&](auto, auto) { return reduced(0.125 * acc, how, over, p); },
+            adds ? rounding_of_sums(p, 18 * 0.125, terms) : 0);
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(cutlass_epilogues, reduce_in_several_ways_at_once) {
+  for (const factor_types& f : {all_pairs[1], all_pairs[2], all_pairs[7]})
+    for (int i = 0; i < turns(8); ++i) {
+      const product_form p = any_product(f, any_float());
+      expect_as_defined(
+          p,
+          [&](auto, auto) {
+            const expression rows = reduced(0.125 * acc, reduction::sum, span_of::row, p),
+                             all = reduced(rows, reduction::absolute_maximum, span_of::all, p);
+            return reduced(all * all, reduction::maximum, span_of::column, p);
+          },
+          rounding_of_sums(p, 18 * 0.125, std::max(p.n, p.k)) + rounding_of(p, 18.0 * static_cast<double>(p.k)));
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, of_pairs_gate_one_half_with_the_other) {
+  for (const factor_types& f : all_pairs)
+    for (const dtype d : {dtype::f32, dtype::bf16, dtype::f8e4m3}) {
+      const product_form p = any_product(f, d);
+      expect_as_defined(
+          p,
+          [&](auto, auto columns) {
+            return silu(0.0625 * epilogue::left) * epilogue::right *
+                   loaded(op::load_row, dtype::f32, p.batch, 1, columns);
+          },
+          4e-6, true);
+      expect_as_defined(
+          p, [&](auto, auto) { return stored(epilogue::left, dtype::f32, p) - epilogue::right; }, 0, true);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, quantise_with_a_scale_and_note_the_largest_magnitude) {
+  for (const factor_types& f : all_pairs)
+    for (const dtype d : {dtype::f8e4m3, dtype::f8e5m2, dtype::i8}) {
+      const product_form p = any_product(f, d);
+      expect_as_defined(
+          p,
+          [&](auto, auto) {
+            const expression noted = reduced(0.25 * acc, reduction::absolute_maximum, span_of::all, p);
+            return expression::converted(noted * loaded(op::load_number, dtype::f32, 1, 1, 1), d);
+          },
+          1e-6);
+      expect_as_defined(
+          p,
+          [&](auto rows, auto columns) {
+            return loaded(op::load_column, dtype::f32, p.batch, rows, 1) *
+                   loaded(op::load_row, dtype::f32, p.batch, 1, columns) * acc;
+          },
+          1e-6);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, compute_gradients_with_their_sums) {
+  const std::function<expression(const expression&)> derivatives[] = {
+      [](const expression& x) { return d_relu(x); },           [](const expression& x) { return d_gelu(x); },
+      [](const expression& x) { return d_gelu_tanh(x); },      [](const expression& x) { return d_silu(x); },
+      [](const expression& x) { return d_tanh(x); },           [](const expression& x) { return d_sigmoid(x); },
+      [](const expression& x) { return d_softplus(x); },       [](const expression& x) { return d_hard_swish(x); },
+      [](const expression& x) { return d_leaky_relu(x, 0.1); }};
+  for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[11]})
+    for (const auto& d : derivatives) {
+      const product_form p = any_product(f, any_float());
+      expect_as_defined(
+          p,
+          [&](auto rows, auto columns) {
+            const expression g = 0.0625 * acc * d(loaded(op::load, dtype::bf16, p.batch, rows, columns));
+            return reduced(reduced(g, reduction::sum, span_of::column, p), reduction::maximum, span_of::row, p);
+          },
+          rounding_of_sums(p, 18 * 0.0625 * 1.2, p.m + 8));
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_epilogues, may_be_any_tree) {
+  for (int i = 0; i < turns(200) && !HasFailure(); ++i) {
+    product_form p = any_product({dtype::f64, dtype::f64}, dtype::f64);
+    p.batch = 1;
+    epilogue::testing::random_epilogue some(static_cast<std::uint64_t>(random.between(0, 1 << 30)), p.m, p.n);
+    const expression e = some.make(static_cast<std::size_t>(random.between(1, 5)));
+    if (!e.is_too_large()) expect_as_defined(p, [&](auto, auto) { return e; }, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Products without or with simple epilogues, compared with the reference in double precision.
+#include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/epilogue/epilogue.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace testing;
+using epilogue::acc, epilogue::op;
+
+class cutlass_products : public gemm_suite {};
+
+TEST_F(cutlass_products, of_all_types_are_exact_where_the_sums_are) {
+  for (const factor_types& t : all_pairs)
+    for (const dtype d : all_results)
+      for (int i = 0; i < turns(4) && !HasFailure(); ++i)
+        expect_as_defined(any_product(t, d), [](auto, auto) { return expression(acc); }, 0);
+}
+
+TEST_F(cutlass_products, may_be_stored_in_every_way) {
+  for (const factor_types& t : all_pairs)
+    for (const auto a : {storing::tidy_rows, storing::tidy_columns, storing::scattered})
+      for (const auto b : {storing::tidy_rows, storing::tidy_columns, storing::scattered}) {
+        for (const auto d : {storing::tidy_rows, storing::tidy_columns, storing::shifted, storing::scattered}) {
+          product_form p{t.a, t.b, any_float(), random.between(1, 70), random.between(1, 70), random.between(1, 70)};
+          p.a_stored = a, p.b_stored = b, p.d_stored = d;
+          expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
+          if (HasFailure()) return;
+          if (engine->is_cuda()) break;
+        }
+      }
+}
+
+// Extents beside those of tiles, in each direction.
+TEST_F(cutlass_products, end_anywhere_within_a_tile) {
+  constexpr std::int64_t sides[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
+  for (const factor_types& t : {all_pairs[0], all_pairs[2], all_pairs[4], all_pairs[5], all_pairs[9], all_pairs[14]})
+    for (const std::int64_t side : sides)
+      for (int which = 0; which < 3 && !HasFailure(); ++which) {
+        product_form p{t.a, t.b, dtype::f32, 65, 72, 40};
+        *std::array{&p.m, &p.n, &p.k}[static_cast<std::size_t>(which)] = side;
+        p.a_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns, p.d_stored = storing::tidy_rows;
+        expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
+      }
+}
+
+TEST_F(cutlass_products, with_one_term_are_outer_products) {
+  for (const factor_types& t : all_pairs) {
+    product_form p = any_product(t, dtype::f32);
+    p.k = 1;
+    expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(cutlass_products, with_one_row_or_column_are_products_of_vectors) {
+  for (const factor_types& t : all_pairs)
+    for (const bool row : {true, false}) {
+      product_form p = any_product(t, dtype::f32);
+      (row ? p.m : p.n) = 1;
+      expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_products, of_batches_may_share_either_factor) {
+  for (const factor_types& t : all_pairs)
+    for (int shared = 0; shared < 3; ++shared) {
+      product_form p = any_product(t, any_float());
+      p.batch = random.between(2, 5), p.shares_a = shared == 1, p.shares_b = shared == 2;
+      expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(cutlass_products, have_alpha_and_beta_by_value_and_in_memory) {
+  for (const factor_types& t : all_pairs)
+    for (const double alpha : {0.0, 1.0, -0.5})
+      for (const double beta : {0.0, 1.0, 2.0}) {
+        const product_form p = any_product(t, any_float());
+        expect_as_defined(
+            p,
+            [&](auto rows, auto columns) {
+              return alpha * acc + beta * loaded(op::load, t.a == dtype::i8 ? dtype::i8 : p.d, p.batch, rows, columns);
+            },
+            rounding_of(p, 2));
+        expect_as_defined(
+            p,
+            [&](auto rows, auto columns) {
+              return loaded(op::load_number, dtype::f32, 1, 1, 1) * acc +
+                     loaded(op::load_column, dtype::f32, p.batch, rows, 1) *
+                         loaded(op::load, dtype::f16, 1, rows, columns);
+            },
+            rounding_of(p, 2));
+        if (HasFailure()) return;
+      }
+}
+
+// Adding k products in any order rounds each partial sum once, so the error is at most k units of half the last place
+// times the sum of magnitudes; tensor cores cut where they should round, which is twice that.
+TEST_F(cutlass_products, have_sums_as_precise_as_their_type) {
+  for (const factor_types& t : all_pairs) {
+    if (t.a == dtype::i8 && t.b == dtype::i8) continue;
+    constexpr std::int64_t m = 33, n = 29, k = 700;
+    test_factor a({t.a, 1, m, k, true}, random), b({t.b, 1, n, k, false}, random);
+    if (t.a != dtype::f4e2m1x2 && t.a != dtype::i8) a.make_random(random);
+    if (t.b != dtype::f4e2m1x2 && t.b != dtype::i8) b.make_random(random);
+    stored_matrices d(dtype::f64, 1, m, n, random);
+    run(gemm{.a = a.elements(false), .b = b.elements(false), .d = d.operand<access_mode::write>(false)});
+    const double unit = t.a == dtype::f64 ? 0x1p-52 : 0x1p-23;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0, magnitude = 0;
+        for (std::int64_t l = 0; l < k; ++l) {
+          const double x = a.at(0, i, l) * b.at(0, j, l);
+          sum += x, magnitude += std::fabs(x);
+        }
+        ASSERT_NEAR(d.get(0, i, j).real, sum, static_cast<double>(k) * unit * magnitude)
+            << to_string(t.a) << " " << to_string(t.b) << "; " << numerics::how_to_repeat();
+      }
+  }
+}
+
+TEST_F(cutlass_products, of_small_integers_are_exact_up_to_the_longest_sum_of_floats) {
+  constexpr std::int64_t k = 3000;
+  stored_matrices a(dtype::i8, 1, 3, k, random), b(dtype::i8, 1, k, 5, random), d(dtype::i32, 1, 3, 5, random);
+  for (auto* m : {&a, &b}) m->fill([&] { return element_value{-128, 0}; });
+  run(gemm{.a = a.operand<access_mode::read>(false),
+           .b = b.operand<access_mode::read>(false),
+           .d = d.operand<access_mode::write>(false)});
+  for (std::int64_t i = 0; i < 3; ++i)
+    for (std::int64_t j = 0; j < 5; ++j) EXPECT_EQ(d.get(0, i, j).real, 128.0 * 128 * k);
+}
+
+TEST_F(cutlass_products, may_be_where_the_epilogue_loads_from) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
+    for (const std::int64_t n : {1, 5, 64, 300}) {
+      constexpr std::int64_t k = 9, batch = 3;
+      test_factor a({t, batch, n, k, true}, random), b({t, batch, n, k, false}, random);
+      stored_matrices d(t, batch, n, n, random, storing::shifted);
+      d.fill([&] { return whole(t); });
+      std::vector<double> expected;
+      const auto each = [n](auto&& f) {
+        for (std::int64_t w = 0; w < batch; ++w)
+          for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j) f(w, i, j);
+      };
+      each([&](auto w, auto i, auto j) {
+        double sum = 2 * d.get(w, i, j).real;
+        for (std::int64_t l = 0; l < k; ++l) sum += a.at(w, i, l) * b.at(w, j, l);
+        expected.push_back(epilogue::nearest_of(t, sum));
+      });
+      const auto to = d.operand<access_mode::write>(true);
+      const matmul::batch_of_matrices s = matmul::matrices_of(to.shape());
+      const expression c = expression::reading(
+          op::load, {.range = to.range(), .shape = s.one, .type = t, .batch = s.count, .batch_stride = s.stride});
+      run(gemm{.a = a.elements(true), .b = b.elements(true), .d = to, .epilogue = acc + 2 * c});
+      std::size_t next = 0;
+      each([&](auto w, auto i, auto j) {
+        ASSERT_EQ(d.get(w, i, j).real, expected[next++]) << w << " " << i << " " << j;
+      });
+    }
+}
+
+TEST_F(cutlass_products, use_no_more_memory_than_they_may) {
+  product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::bf16, 40, 50, 60};
+  std::uint64_t workspace = 0;
+  const auto limited = [&](auto&&... parts) {
+    gemm r = request_of(parts...);
+    r.workspace = workspace;
+    return r;
+  };
+  const auto plain = [](auto, auto) { return expression(acc); };
+  test_factor a({p.a, 1, p.m, p.k, true}, random), b({p.b, 1, p.n, p.k, false}, random);
+  stored_matrices d(p.d, 1, p.m, p.n, random);
+  const auto refused = engine->run(limited(a, false, b, false, d.operand<access_mode::write>(false), plain(0, 0)));
+  if (!engine->is_cuda()) {
+    ASSERT_FALSE(refused) << "8-bit floats are copied";
+    const std::string text = refused.error().text();
+    ASSERT_EQ(text.find("cutlass.gemm: workspace is 0; the host engine needs at least "), 0u) << text;
+    workspace = std::stoull(text.substr(text.find("least ") + 6));
+  }
+  expect_right(p, plain, 0, false, limited);
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

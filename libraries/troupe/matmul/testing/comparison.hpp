@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/epilogue/expression.hpp>
+#include <troupe/epilogue/reference.hpp>
+#include <troupe/matmul/testing/stored_matrices.hpp>
+
+/// What the results of products are compared with.
+namespace troupe::matmul::testing {
+
+using epilogue::expression, epilogue::is_complex, epilogue::tree;
+
+/// An epilogue as engines see it.
+class encoded_tree {
+ public:
+  explicit encoded_tree(const expression& e) : bytes_(e.encoded_bytes()) {
+    e.encode(bytes_.data());
+    tree_ = tree(bytes_.data(), bytes_.size());
+  }
+  const tree& get() const { return tree_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  tree tree_;
+};
+
+/// Compares numbers with what they should be, and reports the first few that are wrong. `tolerance` is relative to the
+/// number, or to 1 if that is more. One that is not 0 also allows a number to be rounded to its neighbour in a type of
+/// fewer bits than f32, because a value half way may be off by little.
+class comparison {
+ public:
+  explicit comparison(double tolerance) : tolerance_(tolerance) {}
+  ~comparison() { EXPECT_EQ(wrong_, 0); }
+  comparison(const comparison&) = delete;
+  template <class Where>
+  void expect_near(double got, double want, dtype stored, Where&& where) {
+    const double rounded = epilogue::nearest_of(stored, want);
+    if (got == rounded || (std::isnan(want) && (std::isnan(got) || got == 0))) return;
+    const double step = std::fabs(epilogue::nearest_of(stored, want * (1 + 0x1p-7)) -
+                                  epilogue::nearest_of(stored, want * (1 - 0x1p-7)));
+    const bool is_narrow = stored != dtype::f64 && stored != dtype::f32;
+    const double allowed = tolerance_ * std::max(1.0, std::fabs(want)) +
+                           (tolerance_ > 0 && is_narrow ? 1.01 * step + (stored >= dtype::i8 ? 1.0 : 0.0) : 0);
+    if (!(std::fabs(got - rounded) <= allowed) && ++wrong_ < 4)
+      ADD_FAILURE() << where() << " is " << got << ", expected " << want << " as " << to_string(stored);
+  }
+  /// The result `d`, number `w` of a batch, and everything that its epilogue writes.
+  void expect(const epilogue::evaluated& e, stored_matrices& d, std::int64_t w, std::int64_t rows, std::int64_t columns,
+              const tree& t, std::int64_t which) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i)
+        expect_near(d.get(w, i, j).real, e.result[static_cast<std::size_t>(i + j * rows)], d.type(),
+                    [&] { return cat("d(", w, ", ", i, ", ", j, ")"); });
+    for (std::size_t m = 0; m < t.memory().size(); ++m) {
+      const epilogue::tree_memory& to = t.memory()[m];
+      const auto& values = e.written[m];
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        expect_near(epilogue::number_at(to.at(which, at % to.shape.rows, at / to.shape.rows), to.type), values[i],
+                    to.type, [&] { return cat("output ", m, " of product ", which, " at ", i); });
+      }
+    }
+  }
+
+ private:
+  double tolerance_;
+  int wrong_ = 0;
+};
+
+}  // namespace troupe::matmul::testing

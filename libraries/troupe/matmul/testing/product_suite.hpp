@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <tests/numerics/engine_suite.hpp>
+#include <troupe/matmul/testing/comparison.hpp>
+#include <troupe/matmul/testing/test_factor.hpp>
+
+/// Products in memory of the test, and what they are compared with.
+namespace troupe::matmul::testing {
+
+/// The extents and types of a product, and how its matrices are stored.
+struct product_form {
+  using storing = stored_matrices::storing;
+  dtype a, b, d;
+  std::int64_t m, n, k, batch = 1;
+  bool shares_a = false, shares_b = false;
+  storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
+  std::optional<scale_form> a_scales = {}, b_scales = {};
+};
+
+/// The base of suites that compare an engine's products with the reference in double precision.
+class product_suite : public numerics::engine_suite {
+ protected:
+  static constexpr int rounds = 60;
+  using storing = stored_matrices::storing;
+
+  // Whole numbers, so small that every sum of their products is exact in every type of sums.
+  element_value whole(dtype t) {
+    return {static_cast<double>(random.between(-3, 3)), is_complex(t) ? static_cast<double>(random.between(-3, 3)) : 0};
+  }
+
+  product_form any_form(dtype a, dtype b, dtype d) {
+    const bool is_large = random.between(0, 9) == 0;
+    const std::int64_t most = is_large ? 300 : 40;
+    product_form p{a, b, d, random.between(1, most), random.between(1, most), random.between(1, most)};
+    // Engines may compute small products in a way of their own: one extent is long.
+    if (!is_large && random.between(0, 1) == 0)
+      *std::array{&p.m, &p.n, &p.k}[static_cast<std::size_t>(random.between(0, 2))] = random.between(257, 300);
+    if (random.between(0, 2) == 0) {
+      p.batch = random.between(1, 4);
+      p.shares_a = random.between(0, 2) == 0, p.shares_b = random.between(0, 2) == 0;
+    }
+    return p;
+  }
+
+  // Runs `request(a, b, d, e)`, the product of two factors with the epilogue `make(rows, columns)`, and compares
+  // everything that it writes.
+  template <class Make, class Request>
+  void expect_right(const product_form& p, Make&& make, double tolerance, bool pairs, Request&& request) {
+    test_factor a({p.a, p.shares_a ? 1 : p.batch, p.m, p.k, true, p.a_stored, p.a_scales}, random),
+        b({p.b, p.shares_b ? 1 : p.batch, p.n * (pairs ? 2 : 1), p.k, false, p.b_stored, p.b_scales}, random);
+    stored_matrices d(p.d, p.batch, p.m, p.n, random, p.d_stored);
+    const expression e = make(p.m, p.n);
+    const bool batched = p.batch > 1;
+    const auto r =
+        request(a, batched && !p.shares_a, b, batched && !p.shares_b, d.operand<access_mode::write>(batched), e);
+    SCOPED_TRACE(story(r));
+    const encoded_tree t(e);
+    ASSERT_FALSE(t.get().empty());
+    std::vector<epilogue::evaluated> expected;
+    for (std::int64_t w = 0; w < p.batch; ++w) expected.push_back(evaluated(t.get(), a, b, p, w));
+    run(r);
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(a.is_untouched() && b.is_untouched() && d.untouched_outside());
+    comparison c(tolerance);
+    for (std::int64_t w = 0; w < p.batch; ++w)
+      c.expect(expected[static_cast<std::size_t>(w)], d, w, p.m, p.n, t.get(), w);
+  }
+  static epilogue::evaluated evaluated(const tree& t, test_factor& a, test_factor& b, const product_form& p,
+                                       std::int64_t w) {
+    return epilogue::evaluate(
+        t, p.m, p.n,
+        [&](std::int64_t i, std::int64_t j) {
+          double sum = 0;
+          for (std::int64_t l = 0; l < p.k; ++l) sum += a.at(w, i, l) * b.at(w, j, l);
+          return sum;
+        },
+        w);
+  }
+
+  // How far a result may be off, relative to itself or 1: floats of the size of the sums, times `factor`, cancel.
+  static double rounding_of(const product_form& p, double factor) {
+    constexpr double largest_product = 9, eps = 1.2e-7;
+    return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);
+  }
+
+  // Memory for an operand of an epilogue, one for each product of a batch.
+  expression::memory_operand operand(dtype type, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                                     storing how = storing::anyhow) {
+    stored_matrices& m =
+        *operands_.emplace_back(std::make_unique<stored_matrices>(type, batch, rows, columns, random, how));
+    m.fill([&] { return element_value{random.value() * 2, is_complex(type) ? random.value() : 0}; });
+    const auto o = m.operand<access_mode::read>(true);
+    const batch_of_matrices s = matrices_of(o.shape());
+    return {.range = o.range(), .shape = s.one, .type = type, .batch = s.count, .batch_stride = s.stride};
+  }
+  expression loaded(epilogue::op what, dtype type, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
+    return expression::reading(what, operand(type, batch, rows, columns));
+  }
+
+ private:
+  std::vector<std::unique_ptr<stored_matrices>> operands_;
+};
+
+}  // namespace troupe::matmul::testing

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <troupe/base/float4.hpp>
+#include <troupe/matmul/shapes.hpp>
+#include <troupe/matmul/testing/stored_matrices.hpp>
+
+namespace troupe::matmul::testing {
+
+/// The scales of a factor: one for so many lines and terms.
+struct scale_form {
+  dtype type;
+  scale_block block;
+};
+
+/// A factor of a product in memory of a test, or a batch of them: lines of terms, which are the rows of A or the
+/// columns of B. Filled with whole numbers so small that every sum of their products is exact in every type of sums, or
+/// with all numbers of 4 bits; scales are powers of 2.
+class test_factor {
+ public:
+  struct form {
+    dtype type;
+    std::int64_t count, lines, terms;
+    bool lines_are_rows;
+    stored_matrices::storing how = stored_matrices::storing::anyhow;
+    std::optional<scale_form> scales = {};
+  };
+  test_factor(const form& f, numerics::random_source& random)
+      : form_(f),
+        elements_(f.type, f.count, f.lines_are_rows ? f.lines : f.terms / terms_in(f.type),
+                  f.lines_are_rows ? f.terms / terms_in(f.type) : f.lines, random, f.how) {
+    for (std::int64_t w = 0; w < f.count; ++w)
+      for (std::int64_t l = 0; l < f.lines; ++l)
+        for (std::int64_t e = 0; e < f.terms / terms_in(f.type); ++e) {
+          if (f.type == dtype::f4e2m1x2)
+            *static_cast<std::uint8_t*>(place(w, l, e)) = static_cast<std::uint8_t>(random.between(0, 255));
+          else
+            write(place(w, l, e), f.type, {whole(random), epilogue::is_complex(f.type) ? whole(random) : 0});
+        }
+    elements_.remember();
+    if (!f.scales) return;
+    const std::int64_t across = blocks(f.lines, f.scales->block.lines), along = blocks(f.terms, f.scales->block.terms);
+    scales_.emplace(f.scales->type, f.count, f.lines_are_rows ? across : along, f.lines_are_rows ? along : across,
+                    random);
+    scales_->fill([&] { return element_value{std::ldexp(1.0, static_cast<int>(random.between(-2, 2))), 0}; });
+  }
+  /// Replaces the elements by random numbers in (-1, 1).
+  void make_random(numerics::random_source& random) {
+    elements_.fill([&] { return element_value{random.value(), 0}; });
+  }
+  /// Returns a term, times its scale.
+  double at(std::int64_t w, std::int64_t line, std::int64_t term) {
+    w = form_.count == 1 ? 0 : w;
+    void* const from = place(w, line, term / terms_in(form_.type));
+    double out = 0;
+    if (form_.type == dtype::f4e2m1x2) {
+      const auto pair = float4_e2m1x2::from_bits(*static_cast<std::uint8_t*>(from));
+      out = static_cast<double>(static_cast<float>(term % 2 == 0 ? pair.first() : pair.second()));
+    } else {
+      out = read(from, form_.type).real;
+    }
+    if (!scales_) return out;
+    const std::int64_t l = line / form_.scales->block.lines, t = term / form_.scales->block.terms;
+    return out * (form_.lines_are_rows ? scales_->get(w, l, t) : scales_->get(w, t, l)).real;
+  }
+  /// Returns the operands, with an index for the batch if there is one.
+  in_any elements(bool as_batch) { return elements_.operand<access_mode::read>(as_batch); }
+  std::optional<in_any> scales(bool as_batch) {
+    return scales_ ? std::optional(scales_->operand<access_mode::read>(as_batch)) : std::nullopt;
+  }
+  bool is_untouched() { return elements_.untouched_outside() && (!scales_ || scales_->untouched_outside()); }
+
+ private:
+  static double whole(numerics::random_source& random) { return static_cast<double>(random.between(-3, 3)); }
+  static std::int64_t blocks(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
+  void* place(std::int64_t w, std::int64_t line, std::int64_t element) {
+    return form_.lines_are_rows ? elements_.place(w, line, element) : elements_.place(w, element, line);
+  }
+
+  form form_;
+  stored_matrices elements_;
+  std::optional<stored_matrices> scales_;
+};
+
+}  // namespace troupe::matmul::testing
