@@ -51,12 +51,15 @@ class image_product {
         columns_(is_backward() ? p.channels : p.outputs) {}
 
   std::int64_t fewest_bytes() const noexcept { return fixed_bytes() + bytes_of_position(); }
+  /// Precondition: fewest_bytes() <= most_bytes. Returns how many bytes `compute` will use.
+  std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
+    const std::int64_t wanted = std::max(panel_bytes, least_panel * bytes_of_position()),
+                       there = std::min(most_bytes - fixed_bytes(), wanted);
+    panel_ = std::clamp<std::int64_t>(there / bytes_of_position(), 1, together() * seen_.positions());
+    return fixed_bytes() + panel_ * bytes_of_position();
+  }
 
-  void compute(std::int64_t most_bytes) {
-    const std::int64_t at_least = std::max(panel_bytes, least_panel * bytes_of_position()),
-                       there = std::min(most_bytes - fixed_bytes(), at_least);
-    const std::int64_t together = result_.direct ? p_.images : 1;  // images, whose positions follow each other
-    panel_ = std::clamp<std::int64_t>(there / bytes_of_position(), 1, together * seen_.positions());
+  void compute() {
     const room<T> filters(all_columns() * seen_.terms()), seen(panel_ * seen_.terms());
     const room<Sums> sums(panel_ * all_columns());
     const room<std::byte> own(result_.bytes());
@@ -65,8 +68,8 @@ class image_product {
     pack_filters(p_, seen_, filters.data(), team_);
     own_ = own.data();
     by_columns_ = tails::tail<N>(p_.tree, result_.place(0, own_)).lines_are_columns();
-    for (std::int64_t image = 0; image < p_.images; image += together) {
-      const std::int64_t begin = image * seen_.positions(), end = begin + together * seen_.positions();
+    for (std::int64_t image = 0; image < p_.images; image += together()) {
+      const std::int64_t begin = image * seen_.positions(), end = begin + together() * seen_.positions();
       for (std::int64_t q = begin; q < end; q += panel_) {
         const std::int64_t count = std::min(panel_, end - q);
         for (std::int64_t g = 0; g < p_.groups; ++g) {
@@ -86,6 +89,8 @@ class image_product {
 
  private:
   bool is_backward() const noexcept { return p_.result == convolution_result::dx; }
+  // Images whose positions follow each other.
+  std::int64_t together() const noexcept { return result_.direct ? p_.images : 1; }
   std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
   std::int64_t fixed_bytes() const noexcept {
     return all_columns() * seen_.terms() * static_cast<std::int64_t>(sizeof(T)) + result_.bytes();
@@ -150,16 +155,19 @@ class filter_product {
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
-
-  void compute(std::int64_t most_bytes) {
-    const std::int64_t positions = p_.images * seen_.positions(), terms = seen_.terms();
+  /// As of image_product.
+  std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
+    const std::int64_t all = positions(), terms = seen_.terms();
     const std::int64_t of_filter = terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
-    std::int64_t filters =
-        std::clamp<std::int64_t>(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
-    const std::int64_t of_position = (terms + filters) * static_cast<std::int64_t>(sizeof(T));
-    std::int64_t panel =
-        std::clamp<std::int64_t>(panel_bytes / of_position, std::min(least_panel, positions), positions);
-    while (bytes(filters, panel) > most_bytes) (panel > least_panel || filters == 1 ? panel : filters) /= 2;
+    filters_ = std::clamp(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
+    const std::int64_t of_position = (terms + filters_) * static_cast<std::int64_t>(sizeof(T));
+    panel_ = std::clamp(panel_bytes / of_position, std::min(least_panel, all), all);
+    while (bytes(filters_, panel_) > most_bytes) (panel_ > least_panel || filters_ == 1 ? panel_ : filters_) /= 2;
+    return bytes(filters_, panel_);
+  }
+
+  void compute() {
+    const std::int64_t all = positions(), terms = seen_.terms(), panel = panel_, filters = filters_;
     const room<T> seen(panel * terms), gradient(panel * filters);
     const room<Sums> sums(filters * terms);
     const room<N> lines(filters * terms);
@@ -170,8 +178,8 @@ class filter_product {
     for (std::int64_t k = 0; k < p_.groups * p_.outputs;) {
       const std::int64_t group = k / p_.outputs, in_group = k % p_.outputs;
       const std::int64_t n = std::min(filters, p_.outputs - in_group);
-      for (std::int64_t q = 0; q < positions; q += panel) {
-        const std::int64_t count = std::min(panel, positions - q);
+      for (std::int64_t q = 0; q < all; q += panel) {
+        const std::int64_t count = std::min(panel, all - q);
         seen_.gather(group, q, count, seen.data(), team_);
         gradient_.gather({group, q, count, in_group, n}, gradient.data(), team_);
         const bool by_terms = seen_.terms_are_neighbours(), by_filters = gradient_.terms_are_neighbours();
@@ -186,6 +194,7 @@ class filter_product {
   }
 
  private:
+  std::int64_t positions() const noexcept { return p_.images * seen_.positions(); }
   std::int64_t bytes(std::int64_t filters, std::int64_t panel) const noexcept {
     const std::int64_t terms = seen_.terms();
     return result_.bytes() + terms * static_cast<std::int64_t>(sizeof(filter_element)) +
@@ -215,40 +224,56 @@ class filter_product {
   thread_team& team_;
   const window_panels seen_, gradient_;
   const result_matrices result_;
+  std::int64_t filters_ = 0, panel_ = 0;
   std::vector<tails::partial_reductions> parts_;
 };
 
+// Computes, unless `only_ask`; returns the bytes that it uses.
 template <class Product>
-result<void> compute(Product product, std::uint64_t workspace, std::string_view name) {
+result<std::uint64_t> compute(Product product, std::uint64_t workspace, std::string_view name, bool only_ask) {
   const auto fewest = static_cast<std::uint64_t>(product.fewest_bytes());
   if (fewest > workspace)
     return error(reaction::unsupported, "cutlass",
                  cat(name, ": workspace is ", workspace, "; the host engine needs at least ", fewest, " bytes"));
-  product.compute(static_cast<std::int64_t>(std::min<std::uint64_t>(workspace, INT64_MAX)));
-  return {};
+  const std::int64_t used =
+      product.choose_panels(static_cast<std::int64_t>(std::min<std::uint64_t>(workspace, INT64_MAX)));
+  if (!only_ask) product.compute();
+  return static_cast<std::uint64_t>(used);
 }
 
 template <class T, class Sums, class N>
-result<void> compute_as(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
-                        thread_team& team) {
-  if (p.result == convolution_result::dfilters) return compute(filter_product<T, Sums, N>(p, team), workspace, name);
-  return compute(image_product<T, Sums, N>(p, team), workspace, name);
+result<std::uint64_t> compute_as(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
+                                 thread_team& team, bool only_ask) {
+  if (p.result == convolution_result::dfilters)
+    return compute(filter_product<T, Sums, N>(p, team), workspace, name, only_ask);
+  return compute(image_product<T, Sums, N>(p, team), workspace, name, only_ask);
+}
+
+result<std::uint64_t> compute_any(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
+                                  thread_team& team, bool only_ask) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(name, ": the epilogue is damaged"));
+  switch (p.sums) {
+    case dtype::f32:
+      return compute_as<float, float, float>(p, workspace, name, team, only_ask);
+    case dtype::f64:
+      return compute_as<double, double, double>(p, workspace, name, team, only_ask);
+    case dtype::i32:  // a double has every sum exactly
+      return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team, only_ask);
+    default:
+      return error(reaction::fatal, "cutlass", cat(name, ": these types have no product"));
+  }
 }
 
 }  // namespace
 
 result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team) {
-  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(name, ": the epilogue is damaged"));
-  switch (p.sums) {
-    case dtype::f32:
-      return compute_as<float, float, float>(p, workspace, name, team);
-    case dtype::f64:
-      return compute_as<double, double, double>(p, workspace, name, team);
-    case dtype::i32:
-      return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team);  // a double has every sum exactly
-    default:
-      return error(reaction::fatal, "cutlass", cat(name, ": these types have no product"));
-  }
+  TROUPE_TRY(compute_any(p, workspace, name, team, false));
+  return {};
+}
+
+result<std::uint64_t> memory_for(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
+                                 thread_team& team) {
+  return compute_any(p, workspace, name, team, true);
 }
 
 }  // namespace troupe::cutlass::host

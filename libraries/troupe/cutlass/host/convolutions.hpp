@@ -12,4 +12,8 @@ namespace troupe::cutlass::host {
 /// request's. Throws std::bad_alloc.
 result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team);
 
+/// Returns how many bytes `convolve` would use; fails if `workspace` is less than it needs.
+result<std::uint64_t> memory_for(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
+                                 thread_team& team);
+
 }  // namespace troupe::cutlass::host

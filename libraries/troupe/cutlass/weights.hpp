@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/async/pending.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/memory/quota.hpp>
+#include <troupe/request/any_operand.hpp>
+
+namespace troupe {
+class device;
+}
+
+namespace troupe::cutlass {
+
+/// How weights are kept.
+struct weights_options {
+  dtype type = dtype::bf16;  ///< f32, f16, bf16, or with scales i8, f8e4m3, f8e5m2 or f4e2m1x2
+  /// How many terms of a column share a scale: 16, 32, 64 ...; 0: all. Only for types with scales.
+  std::int64_t block = 0;
+  dtype scale_type = dtype::f32;  ///< f32 or bf16
+  std::int64_t batch = 0;         ///< how many matrices; 0: one, without an index for it
+  memory_quota quota = {};        ///< what the memory counts against, if anything
+};
+
+/// Weights as operands of one product. They keep their memory.
+struct packed_weights {
+  in_any b;
+  std::optional<in_any> b_scales;
+};
+
+/// The factor B of products, which can be replaced while products use it: two halves of packed weights in the memory of
+/// a device, of which one is in force. New weights are packed into the other one, see `pack`, and are then in force for
+/// later products; no product sees a mixture. The half in force is sealed, so that it survives every fault of a worker;
+/// a refit that fails or is lost leaves it in force.
+///
+/// A handle: copies denote the same weights. Thread-safe.
+///   const auto w = cutlass::weights::make(gpu, k, n, {.type = dtype::f8e4m3, .block = 128});
+///   w->refit(gpu, matrix);
+///   const auto now = w->in_force();
+///   gpu.tell(cutlass::gemm{.a = a, .b = now.b, .d = d, .b_scales = now.b_scales});
+class weights {
+ public:
+  /// Allocates both halves of `rows` x `columns` terms. Fails if the options are wrong or there is no memory.
+  static result<weights> make(const device& gpu, extent rows, extent columns, const weights_options& o = {});
+
+  /// Packs a matrix into the half that is not in force; completes when it is in force and sealed. If an earlier refit
+  /// is not complete, this one is sent then: do not write the matrix before the answer. Fails with the error of the
+  /// packing, for example if the matrix has other extents.
+  pending<void> refit(const device& gpu, const in_any& matrix, const call_options& o = {}) const;
+
+  /// Returns the weights in force. Take them anew for each product: the next refit but one writes them again. Before
+  /// the first refit is complete, every use of them is refused with that reason.
+  packed_weights in_force() const;
+  /// Returns how many refits were in force.
+  std::uint64_t refits() const noexcept;
+  /// Returns the bytes of both halves.
+  std::uint64_t bytes() const noexcept;
+
+ private:
+  struct state;
+  explicit weights(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace troupe::cutlass
