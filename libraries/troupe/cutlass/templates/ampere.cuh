@@ -161,7 +161,7 @@ struct warp_tile {
           d[m][j] = fmaf(x, s.of_column[j / 4][j % 2], d[m][j]);
         else
           d[m][j] += x;
-        part[m][j] = 0;
+        if (cell::scaled_terms > cell::depth) part[m][j] = 0;
       }
   }
 
@@ -215,7 +215,11 @@ struct warp_tile {
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;
-          multiply(part, f[q % buffers]);
+          // The first of a block begin anew.
+          if (scaled_steps <= steps && q % scaled_steps == 0)
+            multiply<true>(part, f[q % buffers]);
+          else
+            multiply<false>(part, f[q % buffers]);
           if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
                                     : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
             promote(d, part, now);
@@ -223,7 +227,7 @@ struct warp_tile {
             load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
           }
         } else {
-          multiply(d, f[q % buffers]);
+          multiply<false>(d, f[q % buffers]);
         }
         if constexpr (buffers == 1) read_next();
       }
@@ -265,7 +269,7 @@ struct warp_tile {
     }
   }
   __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* room) const {
-    const bool inside = row_of(w) + warp_m <= p.m && column_of(w) + warp_out <= p.n;
+    const bool inside = p.m - row_of(w) >= warp_m && p.n - column_of(w) >= warp_out;
 #pragma unroll
     for (int from = 0; from < blocks_m; from += blocks_at_once) {
       __syncwarp();
