@@ -91,17 +91,45 @@ struct warp_tile {
 
   // -- sums
 
-  // The scales of what a lane has, of a block of terms, and how far they lie from that of the tile's first line.
+  // The scales of what a lane has, of a block of terms: where those of the tile's first line are, how far from them
+  // the others, and with which term the next block begins.
   struct scales {
     float of_row[blocks_m][2], of_column[blocks_n][2];
     int row_at[blocks_m][2], column_at[blocks_n][2];
     i64 first, second;
+    unsigned next_first, next_second;
   };
-  __device__ __forceinline__ void find_scales(scales& to, const work& w) const {
+  template <class Scale>
+  static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
+    return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
+  }
+  // Columns of the right half are found each time: they may lie anywhere.
+  template <class Scale>
+  __device__ __forceinline__ void load_column_scales(scales& to, const work& w, int term) const {
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
+        to.of_column[n][i] = n < blocks_n / pair
+                                 ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i])
+                                 : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+      }
+  }
+  template <class Scale>
+  __device__ __forceinline__ void load_row_scales(scales& to) const {
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i]);
+  }
+  // Those of the block that has `term`.
+  __device__ __forceinline__ void find_scales(scales& to, const work& w, int term) const {
     if constexpr (!same<cell::scale_1, void>) {
       const block_scales& s = p.first_scales;
-      const int block = min(row_of(w), p.m - 1) / s.lines;
-      to.first = w.batch * s.batch + block * s.line;
+      const int block = min(row_of(w), p.m - 1) / s.lines, of_terms = term / s.terms;
+      to.first = w.batch * s.batch + block * s.line + of_terms * s.term;
+      to.next_first = static_cast<unsigned>(of_terms) * s.terms + s.terms;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
@@ -109,45 +137,36 @@ struct warp_tile {
           const int row = min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1);
           to.row_at[m][i] = (row / s.lines - block) * static_cast<int>(s.line);
         }
+      load_row_scales<cell::scale_1>(to);
     }
     if constexpr (!same<cell::scale_2, void>) {
       const block_scales& s = p.second_scales;
-      const int block = min(column_of(w), p.n - 1) / s.lines;
-      to.second = w.batch * s.batch + block * s.line;
+      const int block = min(column_of(w), p.n - 1) / s.lines, of_terms = term / s.terms;
+      to.second = w.batch * s.batch + block * s.line + of_terms * s.term;
+      to.next_second = static_cast<unsigned>(of_terms) * s.terms + s.terms;
 #pragma unroll
       for (int n = 0; n < blocks_n; ++n)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          // Those of the right half lie anywhere: they are found each time.
           const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
           to.column_at[n][i] = (column / s.lines - block) * static_cast<int>(s.line);
         }
+      load_column_scales<cell::scale_2>(to, w, term);
     }
   }
-  template <class Scale>
-  static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
-    return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
-  }
-  __device__ __forceinline__ void load_scales(scales& to, const work& w, int term) const {
-    if constexpr (!same<cell::scale_1, void>) {
-      const i64 from = to.first + term / p.first_scales.terms * p.first_scales.term;
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<cell::scale_1>(p.first_scales, from + to.row_at[m][i]);
-    }
-    if constexpr (!same<cell::scale_2, void>) {
-      const i64 from = to.second + term / p.second_scales.terms * p.second_scales.term;
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
-          to.of_column[n][i] =
-              n < blocks_n / pair ? scale_at<cell::scale_2>(p.second_scales, from + to.column_at[n][i])
-                                  : scale_of<cell::scale_2>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
-        }
-    }
+  // Moves on to the block that has `term`, the same one or the next.
+  __device__ __forceinline__ void move_scales(scales& to, const work& w, unsigned term) const {
+    if (term >= static_cast<unsigned>(p.k)) return;
+    if constexpr (!same<cell::scale_1, void>)
+      if (term >= to.next_first) {
+        to.first += p.first_scales.term, to.next_first += p.first_scales.terms;
+        load_row_scales<cell::scale_1>(to);
+      }
+    if constexpr (!same<cell::scale_2, void>)
+      if (term >= to.next_second) {
+        to.second += p.second_scales.term, to.next_second += p.second_scales.terms;
+        load_column_scales<cell::scale_2>(to, w, static_cast<int>(term));
+      }
   }
   static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4],
                                                  products (&part)[blocks_m][blocks_n * 4], const scales& s) {
@@ -161,7 +180,7 @@ struct warp_tile {
           d[m][j] = fmaf(x, s.of_column[j / 4][j % 2], d[m][j]);
         else
           d[m][j] += x;
-        part[m][j] = 0;
+        if (cell::scaled_terms > cell::depth) part[m][j] = 0;
       }
   }
 
@@ -187,10 +206,7 @@ struct warp_tile {
     fragments f[buffers];
     scales now;
     if constexpr (any_scale)
-      if (w.steps > 0) {
-        find_scales(now, w);
-        load_scales(now, w, w.first * cell::depth);
-      }
+      if (w.steps > 0) find_scales(now, w, w.first * cell::depth);
     unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
     constexpr int second_step = steps > 2 ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
@@ -215,15 +231,19 @@ struct warp_tile {
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;
-          multiply(part, f[q % buffers]);
+          // The first of a block begin anew.
+          if (scaled_steps <= steps && q % scaled_steps == 0)
+            multiply<true>(part, f[q % buffers]);
+          else
+            multiply<false>(part, f[q % buffers]);
           if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
                                     : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
             promote(d, part, now);
             // Those of the next block, long before they are used.
-            load_scales(now, w, min(stage * cell::depth + (q + 1) * step_terms, p.k - 1));
+            move_scales(now, w, static_cast<unsigned>(stage) * cell::depth + (q + 1) * step_terms);
           }
         } else {
-          multiply(d, f[q % buffers]);
+          multiply<false>(d, f[q % buffers]);
         }
         if constexpr (buffers == 1) read_next();
       }
@@ -265,7 +285,7 @@ struct warp_tile {
     }
   }
   __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* room) const {
-    const bool inside = row_of(w) + warp_m <= p.m && column_of(w) + warp_out <= p.n;
+    const bool inside = p.m - row_of(w) >= warp_m && p.n - column_of(w) >= warp_out;
 #pragma unroll
     for (int from = 0; from < blocks_m; from += blocks_at_once) {
       __syncwarp();

@@ -137,8 +137,25 @@ using fragments = fragments_of<piece>;
 
 using products = cell::products;
 
-// Adds the products of a step.
-template <class Product, class Piece>
+// Those of 16 of the 32 terms of a step. Both factors are widened, so that the order of their terms stays the same.
+template <int Half, bool Fresh, class Product, class Piece>
+__device__ __forceinline__ void multiply_half(Product (&d)[blocks_m][blocks_n * 4], const fragments_of<Piece>& f) {
+  unsigned b[blocks_n][2];
+#pragma unroll
+  for (int n = 0; n < blocks_n; ++n) widen(cell::second{}, f16{}, f.b[n][Half], b[n]);
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m) {
+    unsigned above[2], below[2];
+    widen(cell::first{}, f16{}, f.a[m][Half * 2], above);
+    widen(cell::first{}, f16{}, f.a[m][Half * 2 + 1], below);
+    const unsigned a[4] = {above[0], below[0], above[1], below[1]};
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n) multiply<Fresh && Half == 0>(f16{}, f16{}, &d[m][n * 4], a, b[n]);
+  }
+}
+
+// Adds the products of a step, or (`Fresh`) begins with them.
+template <bool Fresh, class Product, class Piece>
 __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], const fragments_of<Piece>& f) {
   if constexpr (exact) {
 #pragma unroll
@@ -169,31 +186,16 @@ __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], c
         for (int i = 0; i < 4; ++i) a[i] = f.a[m][i % pieces_1];
       }
 #pragma unroll
-      for (int n = 0; n < blocks_n; ++n) multiply(wide{}, wide{}, &d[m][n * 4], a, b[n]);
+      for (int n = 0; n < blocks_n; ++n) multiply<Fresh>(wide{}, wide{}, &d[m][n * 4], a, b[n]);
     }
   } else if constexpr (halved) {
-    // Both are widened, so that their order of terms stays the same.
-    unsigned b[blocks_n][2][2];
-#pragma unroll
-    for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-      for (int i = 0; i < 2; ++i) widen(cell::second{}, f16{}, f.b[n][i], b[n][i]);
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        unsigned above[2], below[2];
-        widen(cell::first{}, f16{}, f.a[m][i * 2], above);
-        widen(cell::first{}, f16{}, f.a[m][i * 2 + 1], below);
-        const unsigned a[4] = {above[0], below[0], above[1], below[1]};
-#pragma unroll
-        for (int n = 0; n < blocks_n; ++n) multiply(f16{}, f16{}, &d[m][n * 4], a, b[n][i]);
-      }
+    multiply_half<0, Fresh>(d, f);
+    multiply_half<1, Fresh>(d, f);
   } else {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int n = 0; n < blocks_n; ++n) multiply(cell::first{}, cell::second{}, &d[m][n * 4], f.a[m], f.b[n]);
+      for (int n = 0; n < blocks_n; ++n) multiply<Fresh>(cell::first{}, cell::second{}, &d[m][n * 4], f.a[m], f.b[n]);
   }
 }
 

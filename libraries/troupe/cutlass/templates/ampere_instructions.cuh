@@ -88,11 +88,17 @@ __device__ __forceinline__ void load_matrices(unsigned at, unsigned& a, unsigned
 
 // -- products: 16 lines of the first factor, 8 of the second, 32 bytes of terms
 
-#define TROUPE_MULTIPLICATION(FIRST, SECOND, SHAPE, NAMES, SUM, LETTER)                                                \
-  __device__ __forceinline__ void multiply(FIRST, SECOND, SUM* d, const unsigned(&a)[4], const unsigned(&b)[2]) {      \
-    asm("mma.sync.aligned." SHAPE ".row.col." NAMES " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-        : "+" LETTER(d[0]), "+" LETTER(d[1]), "+" LETTER(d[2]), "+" LETTER(d[3])                                       \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                           \
+// They are added to the sums, or (`Fresh`) are the first of them.
+
+#define TROUPE_MULTIPLICATION(FIRST, SECOND, SHAPE, NAMES, SUM, LETTER)                                               \
+  template <bool Fresh>                                                                                               \
+  __device__ __forceinline__ void multiply(FIRST, SECOND, SUM* d, const unsigned(&a)[4], const unsigned(&b)[2]) {     \
+    const SUM c[4] = {Fresh ? SUM(0) : d[0], Fresh ? SUM(0) : d[1], Fresh ? SUM(0) : d[2], Fresh ? SUM(0) : d[3]};    \
+    asm("mma.sync.aligned." SHAPE ".row.col." NAMES                                                                   \
+        " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"                                        \
+        : "=" LETTER(d[0]), "=" LETTER(d[1]), "=" LETTER(d[2]), "=" LETTER(d[3])                                      \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), LETTER(c[0]), LETTER(c[1]), LETTER(c[2]), \
+          LETTER(c[3]));                                                                                              \
   }
 TROUPE_MULTIPLICATION(f16, f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 TROUPE_MULTIPLICATION(bf16, bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
@@ -111,6 +117,7 @@ constexpr bool has_8_bit_floats = false;
 #undef TROUPE_MULTIPLICATION
 
 // 8 terms. Terms c and c + 4 are those of the lane c of each four.
+template <bool Fresh>
 __device__ __forceinline__ void multiply(f64, f64, double* d, const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

@@ -271,7 +271,7 @@ struct consumer {
 
   // Whether all rows and columns of this group exist.
   __device__ bool is_inside(const work& w) const {
-    return rows_from(w, blocks_m) <= p.m && column_of(w) + out_n <= p.n;
+    return p.m - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
   }
   __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
     if constexpr (cell::staged) {

@@ -34,10 +34,10 @@ struct layout {
 // the 16 rows of a warp, a part of a row the columns of a warp.
 
 __device__ __forceinline__ int row_parts(const fixed_part& p) {
-  return (p.m + cell::part_rows - 1) / cell::part_rows * (cell::part_rows / 16);
+  return (p.m / cell::part_rows + (p.m % cell::part_rows != 0 ? 1 : 0)) * (cell::part_rows / 16);
 }
 __device__ __forceinline__ int column_parts(const fixed_part& p) {
-  return (p.n + cell::part_columns - 1) / cell::part_columns;
+  return p.n / cell::part_columns + (p.n % cell::part_columns != 0 ? 1 : 0);
 }
 __device__ __forceinline__ number* partial(const fixed_part& p, int r) {
   const i64 most = static_cast<i64>(p.batch) * max(static_cast<i64>(row_parts(p)) * max(p.n, column_parts(p)),

@@ -29,9 +29,9 @@ __device__ __forceinline__ float power_of_two(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
   return out;
 }
-// 1 / (1 + 2^x). What is less than 1 needs to be accurate to a part of 1 only: so are these, to 5e-7 of their value, or
-// of 1 where that is less. None has a branch. Infinity and NaN are as in the definitions, but gelu of minus infinity is
-// 0, its limit.
+// 1 / (1 + 2^x). What is less than 1 needs to be accurate to a part of 1 only: so are these, to 2.5e-7 of their value,
+// or of 1 where that is less. None has a branch. Infinity and NaN are as in the definitions, but gelu of minus infinity
+// is 0, its limit.
 __device__ __forceinline__ float fast_logistic(float x) { return fast_reciprocal(1.f + power_of_two(x)); }
 constexpr float log2_of_e = 1.4426950408889634f;
 __device__ __forceinline__ float fast_sigmoid(float x) { return fast_logistic(-log2_of_e * x); }
