@@ -138,7 +138,7 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
                                                                                               : "float";
   const bool window = c.window != convolution::none;
   const std::string_view all = window ? "ampere::all_with_window" : "tail::all";
-  std::string includes, templates;
+  std::string includes = c.grouped ? "#define TROUPE_GROUPS\n" : "", templates;
   for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
     includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
   for (const std::string_view name : {"schedule.cuh", "results.cuh", "ampere_instructions.cuh", "ampere_factors.cuh",

@@ -40,6 +40,7 @@ struct ampere_cell {
   /// the terms of a block.
   int promoted_terms = 0;
   bool divides = false, paired = false;
+  bool grouped = false;  ///< its products are groups of rows
   convolution window = convolution::none;
   int rank = 3;                 ///< of a convolution: its indexes of space
   bool strided_result = false;  ///< rows of the result are positions that lie anywhere

@@ -87,7 +87,7 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
                   std::vector<candidate>& to) {
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
-      if (divided && f.head.batched != 0) continue;
+      if (divided && (f.head.batched != 0 || f.head.grouped != 0)) continue;
       candidate c;
       plan& p = c.plan;
       p.family = family::ampere, p.schedule = schedule::cooperative, p.swapped = swapped ? decision::yes : decision::no;
@@ -119,12 +119,17 @@ ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
     return ampere_factor{x.type, x.neighbours, x.alignment, x.scale_type};
   };
   c.first = factor(f.head.a), c.second = factor(f.head.b);
+  if (f.head.paired != 0 && c.second.in_memory == neighbours::lines)
+    c.second.alignment = std::min<int>(c.second.alignment, f.head.pair_alignment);
+  // Groups begin at any row.
+  if (f.head.grouped != 0 && c.first.in_memory == neighbours::lines)
+    c.first.alignment = static_cast<int>(bytes_of(c.first.type));
   c.result = f.head.d, c.result_way = f.head.d_way;
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
   if (const shape* const s = shape_of(p.tile_m, p.tile_n)) c.warps_m = s->warps_m, c.warps_n = s->warps_n;
   c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
             (c.first.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::exact));
-  c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
+  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
   c.promoted_terms = c.exact ? 0 : promotion_of(f, depth_of(c));
   if (!error_of(c).empty() && c.promoted_terms != 0) {
     // Blocks that are smaller than a step of the tensor cores.
@@ -142,8 +147,10 @@ std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& 
                on.capability % 10);
   const std::size_t before = to.size();
   for (const bool swapped : {false, true}) {
-    if (swapped && f.head.paired != 0) continue;  // pairs lie in a row of the kernel
-    const bool fits = swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0);
+    // Pairs lie in a row of the kernel, and groups are rows.
+    if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
+    const bool fits =
+        swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0) || f.head.paired != 0 || f.head.grouped != 0;
     if (wanted.swapped == decision::any && !fits) continue;
     if (swapped)
       add_oriented(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to);

@@ -48,7 +48,8 @@ form head_of(const problem& p) noexcept {
   f.a = form_of(p.a, p.a_scales, p.batch), f.b = form_of(p.b, p.b_scales, p.batch);
   f.d = p.d.type, f.sums = p.sums;
   f.d_way = way_of(p.d, p.d.column, p.d.row), f.d_way_across = way_of(p.d, p.d.row, p.d.column);
-  f.paired = p.paired, f.batched = p.batch > 1;
+  f.paired = p.paired, f.batched = p.batch > 1, f.grouped = p.groups.sizes == 0 ? 0 : p.groups.packed ? 1 : 2;
+  if (p.paired) f.pair_alignment = alignment_of({p.n * static_cast<std::int64_t>(bytes_of(p.b.type))});
   f.precision = static_cast<std::uint8_t>(p.precision), f.accumulation = static_cast<std::uint8_t>(p.accumulation);
   return f;
 }

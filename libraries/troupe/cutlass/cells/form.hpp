@@ -27,6 +27,9 @@ struct form {
   std::int8_t d_way = 0, d_way_across = 0;  ///< of neighbours in a row, and of those in a column: see memory_kind
   std::uint8_t paired = 0, batched = 0;
   std::uint8_t precision = 0, accumulation = 0;
+  /// Of pairs: bytes to which the right half of B begins, if its lines are neighbours. Whether there are groups of
+  /// rows.
+  std::uint8_t pair_alignment = 16, grouped = 0, reserved[2] = {};
   std::uint32_t numbers = 0;
   std::uint32_t nodes = 0, memories = 0;
   friend bool operator==(const form&, const form&) = default;

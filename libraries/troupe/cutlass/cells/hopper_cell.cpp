@@ -83,6 +83,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
   const auto scale_type = [](dtype t) { return t == dtype{} ? std::string_view("f32") : name_of_type(t); };
   const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{};
   return cat(
+      c.grouped ? "#define TROUPE_GROUPS\n" : "",
       "#include <troupe/cutlass/templates/arguments.hpp>\n#include <troupe/cutlass/templates/numbers.cuh>\n"
       "#include <troupe/cutlass/templates/lines.cuh>\n#include <troupe/cutlass/templates/values.cuh>\n"
       "#include <troupe/cutlass/templates/hopper_instructions.cuh>\nnamespace troupe::cutlass::kernels {\n",

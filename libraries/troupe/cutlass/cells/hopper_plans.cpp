@@ -127,7 +127,8 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
-  c.divides = p.divided == decision::yes, c.staged = needs_staging(f) || p.tile_n % 64 != 0;
+  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
+  c.staged = needs_staging(f) || p.tile_n % 64 != 0 || f.head.grouped != 0;
   c.promoted = promotion_of(f);
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =
@@ -149,7 +150,7 @@ class hopper_plans {
     for (const shape& s : shapes)
       for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
         for (const bool divided : {false, true})
-          if (!divided || (f_.head.batched == 0 && m * n == 1)) add(s, m, n, divided);
+          if (!divided || (f_.head.batched == 0 && f_.head.grouped == 0 && m * n == 1)) add(s, m, n, divided);
   }
 
  private:
@@ -199,9 +200,11 @@ std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& 
   constexpr std::int64_t few = 64;  // rows or columns, which are rather those of an instruction than its lines
   const std::size_t before = to.size();
   for (const bool swapped : {false, true}) {
-    if (swapped && f.head.paired != 0) continue;  // pairs lie in a row of the kernel
+    // Pairs lie in a row of the kernel, and groups are rows.
+    if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
     // Neighbours of a row are written together, so D's rows or columns are rows of the kernel.
-    const bool fits = swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0);
+    const bool fits =
+        swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0) || f.head.paired != 0 || f.head.grouped != 0;
     if (wanted.swapped == decision::any && !fits && !(swapped ? e.m <= few : e.n <= few)) continue;
     if (swapped)
       hopper_plans(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to).add();

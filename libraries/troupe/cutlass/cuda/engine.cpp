@@ -83,16 +83,22 @@ result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const p
   return out;
 }
 
-bool cuda_engine::ready(const gemm& r) {
+bool cuda_engine::knows(const problem& p, const plan& wanted) {
   thread_local std::string key;
-  write_key(key, problem_of(r), r.plan);
+  write_key(key, p, wanted);
   return routes_.has(key);
 }
+bool cuda_engine::ready(const gemm_batched& r) {
+  for (std::size_t i = 0; i < r.d.size(); ++i)
+    if (!knows(problem_of(r, i), r.plan)) return false;
+  return true;
+}
 
-result<void> cuda_engine::run(const gemm& r, call& c) {
-  if (r.epilogue.seen().empty()) return error(reaction::fatal, "cutlass", "cutlass.gemm: the epilogue is damaged");
+// One product, or groups of rows.
+template <class R>
+result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  const problem p = problem_of(r);
   write_key(on->next_key, p, r.plan);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
@@ -103,7 +109,7 @@ result<void> cuda_engine::run(const gemm& r, call& c) {
   const route& way = *on->last_route;
   if (way.scratch_bytes() > r.workspace)
     return error(reaction::unsupported, "cutlass",
-                 cat("cutlass.gemm: workspace is ", r.workspace, "; ", to_string(way.info.plan), " needs ",
+                 cat(R::request_name, ": workspace is ", r.workspace, "; ", to_string(way.info.plan), " needs ",
                      way.scratch_bytes(), " bytes"));
   const auto stream = static_cast<CUstream>(c.stream);
   std::optional<cuda::scratch> memory;
@@ -113,14 +119,41 @@ result<void> cuda_engine::run(const gemm& r, call& c) {
   }
   const std::uint64_t arrivals = way.arrivals == 0 ? 0 : TROUPE_TRY(on->arrivals(way.arrivals, c));
   if (c.recording != nullptr) on->keep(on->last_route);
-  return enqueue(p, way, *on, memory ? memory->address() : 0, arrivals, c.recording == nullptr, stream);
+  return enqueue(p, way, *on, memory ? memory->address() : 0, arrivals, wrong, c.recording == nullptr, stream);
+}
+
+result<void> cuda_engine::run(const gemm& r, call& c) { return compute(r, problem_of(r), 0, c); }
+result<void> cuda_engine::run(const gemm_batched& r, call& c) {
+  for (std::size_t i = 0; i < r.d.size(); ++i) TROUPE_TRY(compute(r, problem_of(r, i), 0, c));
+  return {};
+}
+result<void> cuda_engine::run(const gemm_grouped& r, call& c) {
+  const grouped_outcome fine;
+  if (c.reply != nullptr) std::memcpy(c.reply, &fine, sizeof fine);
+  return compute(r, problem_of(r), reinterpret_cast<std::uint64_t>(c.reply), c);
 }
 
 result<plan_info> cuda_engine::run(const prepare& r, call& c) {
-  if (r.epilogue.seen().empty()) return error(reaction::fatal, "cutlass", "cutlass.prepare: the epilogue is damaged");
-  lane* const on = TROUPE_TRY(lanes_.of(c));
   const gemm product = r.product();
-  const problem p = problem_of(product);
+  return prepare_for(r, problem_of(product), c);
+}
+result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
+  const gemm_batched product = r.product();
+  for (std::size_t i = 1; i < product.d.size(); ++i) {
+    const problem p = problem_of(product, i);
+    if (!knows(p, r.plan)) TROUPE_TRY(prepare_for(r, p, c));
+  }
+  return prepare_for(r, problem_of(product, 0), c);
+}
+result<plan_info> cuda_engine::run(const prepare_grouped& r, call& c) {
+  const gemm_grouped product = r.product();
+  return prepare_for(r, problem_of(product), c);
+}
+
+template <class R>
+result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+  lane* const on = TROUPE_TRY(lanes_.of(c));
   const whole_form f = form_of(p);
   const auto all = TROUPE_TRY(candidates_for(f, extents_of(p), chip_, r.plan));
   std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
@@ -145,7 +178,7 @@ result<plan_info> cuda_engine::run(const prepare& r, call& c) {
     if (best == nullptr || us < least) best = *way, least = us;
   }
   if (best == nullptr)
-    return error(reaction::unsupported, "cutlass", "cutlass.prepare: no plan could be measured:\n" + log);
+    return error(reaction::unsupported, "cutlass", cat(R::request_name, ": no plan could be measured:\n", log));
   for (std::size_t i = std::max<std::size_t>(1, measured); i < all.size(); ++i)
     log += cat(to_string(all[i].plan), ": ", in_microseconds(all[i].microseconds), " expected\n");
   plan_info& info = best->info;
@@ -175,5 +208,5 @@ result<plan_info> cuda_engine::run(const prepare& r, call& c) {
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<troupe::request_list<gemm, prepare, read_statistics>, prepare>;
+using requests = troupe::with_slow<product_requests, prepare, prepare_batched, prepare_grouped>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

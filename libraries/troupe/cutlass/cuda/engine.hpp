@@ -19,13 +19,25 @@ class cuda_engine {
   std::string notes() const;
 
   result<void> run(const gemm& r, call& c);
+  result<void> run(const gemm_batched& r, call& c);
+  /// The GPU writes the answer if a group is wrong.
+  result<void> run(const gemm_grouped& r, call& c);
   result<plan_info> run(const prepare& r, call& c);
+  result<plan_info> run(const prepare_batched& r, call& c);
+  result<plan_info> run(const prepare_grouped& r, call& c);
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
   /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
-  bool ready(const gemm& r);
+  bool ready(const gemm& r) { return knows(problem_of(r), r.plan); }
+  bool ready(const gemm_batched& r);
+  bool ready(const gemm_grouped& r) { return knows(problem_of(r), r.plan); }
 
  private:
   cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on, const engine_context& context);
+  bool knows(const problem& p, const plan& wanted);
+  template <class R>
+  result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
+  template <class R>
+  result<plan_info> prepare_for(const R& r, const problem& p, call& c);
   result<std::shared_ptr<route>> make_route(const problem& p, const plan& wanted, compiling how);
 
   std::unique_ptr<cell_store> cells_;

@@ -113,7 +113,7 @@ result<double> rehearsal::run(const route& way, lane& on, int times, std::uint64
   const auto done = [this](const char* what, CUresult s) { return cuda::done_on(stream_, "cutlass", what, s); };
   TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(begin_.get(), stream_)));
   for (int i = 0; i < times; ++i)
-    TROUPE_TRY(enqueue(turns_[next_++ % turns_.size()]->product, way, on, memory, arrivals, true, stream_));
+    TROUPE_TRY(enqueue(turns_[next_++ % turns_.size()]->product, way, on, memory, arrivals, 0, true, stream_));
   TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(end_.get(), stream_)));
   TROUPE_TRY(done("cuEventSynchronize", ::cuEventSynchronize(end_.get())));
   float ms = 0;

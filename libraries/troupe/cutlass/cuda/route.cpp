@@ -42,24 +42,29 @@ CUtensorMapDataType map_type(dtype t) noexcept {
   }
 }
 
+// What a map has that is the same for all products of a form: boxes of 128 bytes, of lines or of terms.
+map_form box_of(const factor& f, int lines_of_piece, int depth) {
+  map_form m;
+  m.inner_box = static_cast<std::uint32_t>(128 / bytes_of(f.type));
+  m.outer_box = static_cast<std::uint32_t>(f.term != 1 ? depth : lines_of_piece);
+  m.type = map_type(f.type), m.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+  return m;
+}
 // Terms or lines that are neighbours are the inner index.
-map_form map_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch, int lines_of_piece,
-                int depth) {
+map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch) {
   const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
   const bool by_lines = f.term != 1;
-  map_form m;
-  m.inner = static_cast<std::uint64_t>(by_lines ? lines : terms),
+  m.address = f.address;
+  m.inner = static_cast<std::uint64_t>(by_lines ? lines : terms);
   m.outer = static_cast<std::uint64_t>(by_lines ? terms : lines);
   m.batch = static_cast<std::uint64_t>(f.batch == 0 ? 1 : batch);
   // A single line can have any distance.
   const std::int64_t stride = std::max<std::int64_t>((by_lines ? f.term : f.line) * bytes, 16);
   m.outer_stride = static_cast<std::uint64_t>(stride);
   m.batch_stride = static_cast<std::uint64_t>(f.batch == 0 ? stride : f.batch * bytes);
-  m.inner_box = static_cast<std::uint32_t>(128 / bytes),
-  m.outer_box = static_cast<std::uint32_t>(by_lines ? depth : lines_of_piece);
-  m.type = map_type(f.type), m.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
   return m;
 }
+factor as_factor(const placed_matrix& d) noexcept { return {d.address, d.type, d.row, 1, d.batch}; }
 
 // Blocks, tiles and memory of a plan of the template for Hopper.
 void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& way) {
@@ -70,7 +75,9 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
   way.tiles_m = static_cast<int>(up(parts(p.m, chosen.tile_m), chosen.cluster_m));
   way.tiles_n = static_cast<int>(up(parts(p.n, columns), chosen.cluster_n));
   way.band = chosen.band, way.along_n = chosen.raster == raster::along_rows;
-  const std::int64_t supers = static_cast<std::int64_t>(way.tiles_m) * way.tiles_n / cluster * p.batch;
+  // Each group may end with a tile that is not full.
+  const std::int64_t rows_of_tiles = p.groups.packed ? way.tiles_m + p.batch * chosen.cluster_m : way.tiles_m * p.batch;
+  const std::int64_t supers = rows_of_tiles * way.tiles_n / cluster;
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
     constexpr std::int64_t fewest_steps = 4;  // of a part
@@ -84,8 +91,7 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
     way.parts = static_cast<int>(
         parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
     way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
-    way.sums_bytes =
-        static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
+    way.sums_bytes = static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
                      (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {
     clusters = std::min(clusters, supers);
@@ -97,9 +103,12 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
 // Partial results of reductions, as templates/results.cuh lays them out.
 void reserve_reductions(const problem& p, const cell& kernel, route& way) noexcept {
   for (const epilogue::node& n : way.form.nodes) way.reductions += n.what == epilogue::op::reduce ? 1 : 0;
-  const std::int64_t row_parts = (p.m + kernel.part_rows - 1) / kernel.part_rows * (kernel.part_rows / 16),
+  const std::int64_t of_product = (p.m + kernel.part_rows - 1) / kernel.part_rows * (kernel.part_rows / 16),
+                     row_parts =
+                         p.groups.packed ? of_product + p.batch * (kernel.part_rows / 16) : of_product * p.batch,
                      column_parts = (p.n + kernel.part_columns - 1) / kernel.part_columns;
-  const std::int64_t each = p.batch * std::max(row_parts * std::max(p.n, column_parts), column_parts * p.m);
+  const std::int64_t each =
+      std::max(row_parts * std::max(p.n, column_parts), column_parts * p.m * (p.groups.packed ? 1 : p.batch));
   way.reduction_bytes = way.reductions * static_cast<std::uint64_t>(each) * number_bytes(way.form);
 }
 
@@ -136,17 +145,17 @@ void describe_maps(const problem& p, const hopper_cell& h, route& to) {
   const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1), depth = depth_of(h);
   // What is beyond the last line is not even copied, unless blocks share what they copy.
   const auto lines = [&](int of_piece, std::int64_t all) {
-    const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired;
+    const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired && p.groups.sizes == 0;
     return alone ? static_cast<int>(std::min<std::int64_t>(of_piece, (all + 7) / 8 * 8)) : of_piece;
   };
-  to.maps[0] = map_of(p.a, p.m, p.k, p.batch, lines(h.tile_m / h.cluster_n, p.m), depth);
-  to.maps[1] = map_of(p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch, lines(h.tile_n / pieces, p.n), depth);
+  to.maps[0] = box_of(p.a, lines(h.tile_m / h.cluster_n, p.m), depth);
+  to.maps[1] = box_of(p.b, lines(h.tile_n / pieces, p.n), depth);
   const auto copied = [](const map_form& m, bool by_lines, int lines, int of_piece) {
     return by_lines ? lines * 128 : lines / of_piece * static_cast<int>(m.outer_box) * 128;
   };
   to.stage_bytes = copied(to.maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
                    copied(to.maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
-  if (!h.staged) to.maps[2] = map_of({0, p.d.type, p.d.row, 1, p.d.batch}, p.m, p.n, p.batch, 64, 0);
+  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 0);
 }
 
 }  // namespace
@@ -177,18 +186,16 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
 }
 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     bool overlaps, CUstream stream) {
+                     std::uint64_t wrong, bool overlaps, CUstream stream) {
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
-  const std::uint64_t addresses[3] = {p.a.address, p.b.address, p.d.address};
-  kernels::tensor_map* const maps[3] = {&f.first_map, &f.second_map, &f.result_map};
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (way.maps[i].type == route::no_map) continue;
-    map_form m = way.maps[i];
-    m.address = addresses[i];
-    TROUPE_TRY(on.map(m, *maps[i]));
+  if (way.maps[0].type != route::no_map) {
+    TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
+    TROUPE_TRY(on.map(map_of(way.maps[1], p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch), f.second_map));
   }
+  if (way.maps[2].type != route::no_map)
+    TROUPE_TRY(on.map(map_of(way.maps[2], as_factor(p.d), p.m, p.n, p.batch), f.result_map));
   f.first = written(p.a), f.second = written(p.b), f.result = written(p.d);
   f.first_scales = written(p.a_scales), f.second_scales = written(p.b_scales);
   f.m = static_cast<int>(p.m), f.n = static_cast<int>(p.n), f.k = static_cast<int>(p.k),
@@ -197,6 +204,8 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.whole_tiles = way.whole_tiles, f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
   f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.stage_bytes = way.stage_bytes;
+  f.group_sizes = reinterpret_cast<const int*>(p.groups.sizes), f.wrong_group = reinterpret_cast<int*>(wrong),
+  f.packed = p.groups.packed ? 1 : 0;
   std::memcpy(arguments, &f, sizeof f);
   std::byte* at = arguments + sizeof f;
   for (std::size_t i = 0; i < way.form.memory.size(); ++i) {

@@ -19,7 +19,7 @@ struct route {
   whole_form form;  ///< as the kernel sees it
   std::shared_ptr<const cell> kernel;
   bool swapped = false, along_n = false;
-  std::array<map_form, 3> maps{};  ///< of the factors and the result, but for addresses; none if the type is `no_map`
+  std::array<map_form, 3> maps{};  ///< boxes of the factors and of the result; none if the type is `no_map`
   static constexpr std::uint32_t no_map = ~0u;
   unsigned blocks = 0;
   int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1, sharers = 0, stage_bytes = 0;
@@ -35,8 +35,9 @@ struct route {
 result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip& on,
                                         cell_store& cells, compiling how);
 
-/// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0.
+/// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0. `wrong` is where the
+/// number of a wrong group is written, and its size; 0: nowhere.
 result<void> enqueue(const problem& p, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     bool overlaps, CUstream stream);
+                     std::uint64_t wrong, bool overlaps, CUstream stream);
 
 }  // namespace troupe::cutlass

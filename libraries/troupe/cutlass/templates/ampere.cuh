@@ -86,7 +86,7 @@ struct warp_tile {
   unsigned memory;      // of the block, for stages
   int lane, in_m, in_n;
 
-  __device__ int row_of(const work& w) const { return w.tile_row * cell::tile_m + in_m * warp_m; }
+  __device__ int row_of(const work& w) const { return w.first_row + w.tile_row * cell::tile_m + in_m * warp_m; }
   __device__ int column_of(const work& w) const { return w.tile_column * out_n + in_n * warp_out; }
 
   // -- sums
@@ -187,7 +187,7 @@ struct warp_tile {
   __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
     constexpr int scaled_steps = any_scale ? cell::scaled_terms / step_terms : 1;
     copier<first_factor, cell::scale_1, parts_of::first> first{
-        {image, p.first, p.first_scales, w.batch, w.tile_row * cell::tile_m, p.m, p.k, w.first}};
+        {image, p.first, p.first_scales, w.batch, w.first_row + w.tile_row * cell::tile_m, p.m, p.k, w.first}};
     copier<second_factor, cell::scale_2, parts_of::second> second{
         {image, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
     products part[blocks_m][blocks_n * 4];  // used with scales
@@ -263,7 +263,7 @@ struct warp_tile {
 
   __device__ __forceinline__ results::rows rows_of(const work& w, int m) const {
     const int in_warp = exact ? m / 2 * 32 + m % 2 * 2 : m * 16;
-    return {w.batch, row_of(w) + in_warp, column_of(w), row_of(w) / 16 + m};
+    return results::rows_of(w, row_of(w) + in_warp, column_of(w), (row_of(w) - w.first_row) / 16 + m);
   }
   template <bool Inside>
   __device__ __forceinline__ void finish(const sums* room, const work& w, int from) const {
@@ -285,7 +285,7 @@ struct warp_tile {
     }
   }
   __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* room) const {
-    const bool inside = p.m - row_of(w) >= warp_m && p.n - column_of(w) >= warp_out;
+    const bool inside = w.end_row - row_of(w) >= warp_m && p.n - column_of(w) >= warp_out;
 #pragma unroll
     for (int from = 0; from < blocks_m; from += blocks_at_once) {
       __syncwarp();
@@ -309,7 +309,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const window& imag
   const warp_tile me{
       p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
   sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
-  schedule todo(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  schedule todo = schedule_of(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   work w;
   while (todo.next(w)) {
     sums d[blocks_m][blocks_n * 4];

@@ -45,16 +45,6 @@ struct window {
   long long row_strides[4], first_row;  ///< which rows of the epilogue's operands they are
 };
 
-/// Groups of rows: how many each has, in device memory. None is after the last one whose number is wrong.
-struct groups {
-  const int* sizes;
-  int count;
-  int most;                   ///< rows that there are, in all or for each group
-  int* wrong;                 ///< where the number of the first wrong group is written, and its size
-  const tensor_map* maps;     ///< of each: first factor, second factor
-  const long long* problems;  ///< of each: m, n, k, distances of rows, addresses
-};
-
 struct fixed_part {
   tensor_map first_map, second_map, result_map;
   factor first, second;
@@ -69,7 +59,10 @@ struct fixed_part {
   void* reductions;    ///< partial results of reductions
   int parts;           ///< into which a tile is divided at most
   int stage_bytes;     ///< that are copied for a stage: a block copies no rows or columns that do not exist
-  int sharers;           ///< blocks, or clusters of them, that divided tiles are divided among
+  const int* group_sizes;  ///< of groups of rows, `batch` of them: how many rows each has
+  int* wrong_group;        ///< where the number of the first wrong group is written, and its size
+  int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
+  int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
 };
 
 /// Numbers have the type in which the epilogue is computed. There is at least one of each.

@@ -9,35 +9,46 @@ namespace troupe::cutlass::kernels::results {
 
 constexpr int combining_threads = 256;
 
-// One result for each row, or each column: neighbours are combined by neighbouring threads.
-__device__ __forceinline__ void combine_lines(const tail::all& p, int r, int how, int lines, int parts, i64 distance) {
-  const number* const from = partial(p, r);
-  const place& to = p.memory[tail::to[r]];
-  const i64 all = static_cast<i64>(p.batch) * lines, threads = static_cast<i64>(gridDim.x) * combining_threads;
-  for (i64 i = static_cast<i64>(blockIdx.x) * combining_threads + threadIdx.x; i < all; i += threads) {
-    const i64 batch = i / lines, line = i - batch * lines;
-    const number* const first = from + batch * parts * lines + line;
+// A product, or a group of rows.
+struct product {
+  int batch, row_batch, first_row, rows, first_part;
+};
+template <class F>
+__device__ __forceinline__ void for_each_product(const fixed_part& p, const F& f) {
+#ifdef TROUPE_GROUPS
+  row_groups g{p, p.group_sizes};
+  for (g.begin(); !g.over(); g.next())
+    f(product{g.group, p.packed != 0 ? 0 : g.group, g.first_row, g.rows, g.first_part});
+#else
+  for (int batch = 0; batch < p.batch; ++batch) f(product{batch, batch, 0, p.m, batch * parts_of(p.m)});
+#endif
+}
+
+// One result for each row, or each column: neighbours are combined by neighbouring threads. `from` are the parts of the
+// first, `between` from part to part.
+__device__ __forceinline__ void combine_lines(const tail::all& p, int r, int how, const number* from, int lines,
+                                              int parts, i64 between, i64 to, i64 distance) {
+  const int threads = static_cast<int>(gridDim.x) * combining_threads;
+  for (int i = static_cast<int>(blockIdx.x) * combining_threads + static_cast<int>(threadIdx.x); i < lines;
+       i += threads) {
     double x = start_of<double>(how);
-    for (int j = 0; j < parts; ++j) x = combined(how, x, static_cast<double>(first[static_cast<i64>(j) * lines]));
-    tail::write_reduced(p, r, batch * to.batch + line * distance, x);
+    for (int j = 0; j < parts; ++j) x = combined(how, x, static_cast<double>(from[j * between + i]));
+    tail::write_reduced(p, r, to + i * distance, x);
   }
 }
 // One result for each product: a block combines its parts, each warp a fixed share.
-__device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, i64 parts) {
+__device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, const number* from, i64 parts, i64 to) {
   __shared__ double of_warp[combining_threads / 32];
-  for (int batch = static_cast<int>(blockIdx.x); batch < p.batch; batch += static_cast<int>(gridDim.x)) {
-    const number* const from = partial(p, r) + batch * parts;
-    double x = start_of<double>(how);
-    for (i64 i = threadIdx.x; i < parts; i += combining_threads) x = combined(how, x, static_cast<double>(from[i]));
-    x = combined_over(31, how, x);
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int i = 1; i < combining_threads / 32; ++i) x = combined(how, x, of_warp[i]);
-      tail::write_reduced(p, r, batch * p.memory[tail::to[r]].batch, x);
-    }
-    __syncthreads();
+  double x = start_of<double>(how);
+  for (i64 i = threadIdx.x; i < parts; i += combining_threads) x = combined(how, x, static_cast<double>(from[i]));
+  x = combined_over(31, how, x);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < combining_threads / 32; ++i) x = combined(how, x, of_warp[i]);
+    tail::write_reduced(p, r, to, x);
   }
+  __syncthreads();
 }
 
 }  // namespace troupe::cutlass::kernels::results
@@ -45,15 +56,23 @@ __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, 
 extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads)
     troupe_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
   using namespace troupe::cutlass::kernels;
+  const int columns = results::column_parts(p);
 #pragma unroll
   for (int r = 0; r < tail::reductions; ++r) {
     if (static_cast<int>(blockIdx.y) != r) continue;
     const place& to = p.memory[tail::to[r]];
-    if (tail::over[r] == of_rows)
-      results::combine_lines(p, r, tail::how[r], p.m, results::column_parts(p), to.row);
-    else if (tail::over[r] == of_columns)
-      results::combine_lines(p, r, tail::how[r], p.n, results::row_parts(p), to.column);
-    else
-      results::combine_all(p, r, tail::how[r], static_cast<i64>(results::row_parts(p)) * results::column_parts(p));
+    const results::number* const all = results::partial(p, r);
+    results::for_each_product(p, [&](const results::product& of) {
+      const i64 at = of.batch * to.batch, parts = parts_of(of.rows);
+      if (tail::over[r] == of_rows) {
+        results::combine_lines(p, r, tail::how[r], all + static_cast<i64>(of.row_batch) * columns * p.m + of.first_row,
+                               of.rows, columns, p.m, of.row_batch * to.batch + of.first_row * to.row, to.row);
+      } else if (tail::over[r] == of_columns) {
+        results::combine_lines(p, r, tail::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
+                               static_cast<int>(parts), p.n, at, to.column);
+      } else if (of.batch % static_cast<int>(gridDim.x) == static_cast<int>(blockIdx.x)) {
+        results::combine_all(p, r, tail::how[r], all + static_cast<i64>(of.first_part) * columns, parts * columns, at);
+      }
+    });
   }
 }

@@ -27,8 +27,8 @@ constexpr int blocks_m = tile_m / 64 / (cell::ping_pong ? 1 : groups);  // of 64
 constexpr int pair = tail::paired ? 2 : 1;
 constexpr int out_n = tile_n / pair;  // columns of the result
 constexpr unsigned bytes_1 = tile_m * 128, bytes_2 = tile_n * 128, stage_bytes = bytes_1 + bytes_2;
-constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this one
-constexpr int per_thread = tile_n / 2;            // sums of 64 rows
+constexpr int peers = cluster_m + cluster_n - 1;          // blocks that copy to this one
+constexpr int per_thread = tile_n / 2;                    // sums of 64 rows
 constexpr int width = cell::width, of_width = width / 2;  // columns of an instruction
 
 constexpr int staged_width =
@@ -84,18 +84,21 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
                 piece_2 = tile_n / pieces_2;
   work w;
   while (todo.next(w)) {
-    const int row = (w.tile_row + in_m) * tile_m + in_n * piece_1, column = (w.tile_column + in_n) * out_n;
+    const int row = w.first_row + (w.tile_row + in_m) * tile_m + in_n * piece_1,
+              column = (w.tile_column + in_n) * out_n;
+    // A factor without batches is the same for all.
+    const int batch_1 = p.first.batch == 0 ? 0 : w.batch, batch_2 = p.second.batch == 0 ? 0 : w.batch;
     for (int s = w.first; s < w.first + w.steps; ++s) {
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
       expect(full, static_cast<unsigned>(p.stage_bytes));
-      copy<cell::by_lines_1, piece_1>(stage.first() + in_n * piece_1 * 128, &p.first_map, s * depth, row, w.batch, full,
+      copy<cell::by_lines_1, piece_1>(stage.first() + in_n * piece_1 * 128, &p.first_map, s * depth, row, batch_1, full,
                                       cluster_n > 1, static_cast<unsigned short>(beside));
 #pragma unroll
       for (int i = 0; i < pieces_2 / cluster_m; ++i) {
         const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
         const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
-        copy<cell::by_lines_2, piece_2>(stage.second() + piece * piece_2 * 128, &p.second_map, s * depth, from, w.batch,
+        copy<cell::by_lines_2, piece_2>(stage.second() + piece * piece_2 * 128, &p.second_map, s * depth, from, batch_2,
                                         full, cluster_m > 1, static_cast<unsigned short>(above));
       }
       stage.advance();
@@ -255,7 +258,7 @@ struct consumer {
   __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
   __device__ int rows_from(const work& w, int m) const {
     const int in_m = static_cast<int>(rank) % cluster_m;
-    return (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
+    return w.first_row + (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
   }
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
@@ -271,7 +274,7 @@ struct consumer {
 
   // Whether all rows and columns of this group exist.
   __device__ bool is_inside(const work& w) const {
-    return p.m - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
+    return w.end_row - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
   }
   __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
     if constexpr (cell::staged) {
@@ -306,7 +309,7 @@ struct consumer {
             number result[2] = {0, 0}, reduced[1][2];
             const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
             const run at{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
-            if (Inside || (at.row < p.m && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
+            if (Inside || (at.row < w.end_row && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
             r[q] = two_of<cell::result>(result[0], result[1]);
           }
           // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.
@@ -329,7 +332,7 @@ struct consumer {
     for (int m = 0; m < blocks_m; ++m) {
       const int row = rows_from(w, m) + warp * 16;
       results::write_rows<results::layout<false>, Inside, cell::staged_columns / pair>(
-          p, room, lane, d[m], {w.batch, row, column_of(w), row / 16});
+          p, room, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16));
     }
   }
 };
@@ -395,7 +398,7 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
   wait_for_kernel_before();
   let_next_kernel_begin();
   constexpr int blocks = cluster_m * cluster_n;
-  const schedule todo(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
+  const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
   if (who == 0) {
     give_up_registers<40>();
     if (threadIdx.x == 0) produce(p, stage, todo, rank);

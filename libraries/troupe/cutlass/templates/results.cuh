@@ -14,10 +14,15 @@ using sums = cell::sums;
 constexpr int pair = tail::paired ? 2 : 1;
 constexpr int kinds = tail::reductions > 0 ? tail::reductions : 1;
 
-// 16 rows of a warp, in the product `batch`. `part` counts such rows from the first of the product on.
+// 16 rows of a warp, in the product `batch`, of which those before `end` exist. `part` counts such rows in all
+// products, and those before `end_part` exist.
 struct rows {
-  int batch, row, column, part;
+  int batch, row, column, part, end, end_part, row_batch;
 };
+// `part` counts from the first of the product on.
+__device__ __forceinline__ rows rows_of(const work& w, int row, int column, int part) {
+  return {w.batch, row, column, w.first_part + part, w.end_row, w.end_part, w.row_batch};
+}
 
 // Where the sums of a lane belong. Those of the tensor cores are where their names say. Where `Interleaved`, a lane has
 // 4 neighbours of 32 rows and of 16 columns; 16 rows of sums are every other two of 32, and a block of 8 columns is
@@ -33,16 +38,20 @@ struct layout {
 // -- partial results of reductions: one kind after the other, each as large as the largest. A part of a column are
 // the 16 rows of a warp, a part of a row the columns of a warp.
 
-__device__ __forceinline__ int row_parts(const fixed_part& p) {
-  return (p.m / cell::part_rows + (p.m % cell::part_rows != 0 ? 1 : 0)) * (cell::part_rows / 16);
-}
 __device__ __forceinline__ int column_parts(const fixed_part& p) {
   return p.n / cell::part_columns + (p.n % cell::part_columns != 0 ? 1 : 0);
 }
+// Each group of rows may end with a part that is not full.
+__device__ __forceinline__ i64 row_parts(const fixed_part& p) {
+#ifdef TROUPE_GROUPS
+  if (p.packed != 0) return static_cast<i64>(parts_of(p.m)) + static_cast<i64>(p.batch) * (cell::part_rows / 16);
+#endif
+  return static_cast<i64>(p.batch) * parts_of(p.m);
+}
 __device__ __forceinline__ number* partial(const fixed_part& p, int r) {
-  const i64 most = static_cast<i64>(p.batch) * max(static_cast<i64>(row_parts(p)) * max(p.n, column_parts(p)),
-                                                   static_cast<i64>(column_parts(p)) * p.m);
-  return static_cast<number*>(p.reductions) + r * most;
+  const i64 columns = column_parts(p), of_columns = row_parts(p) * max(static_cast<i64>(p.n), columns),
+            of_rows = columns * p.m * (p.packed != 0 ? 1 : p.batch);
+  return static_cast<number*>(p.reductions) + r * max(of_columns, of_rows);
 }
 
 // -- through shared memory
@@ -116,7 +125,7 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
     if (share::rows > 16 && row >= 16) continue;
     const int of_product = w.row + Layout::row(row);
     const run at{w.batch, map.row(of_product), at_column, Inside ? 8 : min(8, p.n - at_column)};
-    if (!Inside && (of_product >= p.m || at.count <= 0)) continue;
+    if (!Inside && (of_product >= w.end || at.count <= 0)) continue;
     number left[8], other[8], result[8], values[kinds][8];
     read_eight(left, staged + row * Pitch + from);
     if constexpr (pair == 2) read_eight(other, staged + row * Pitch + right + from);
@@ -139,8 +148,8 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
 #pragma unroll
       for (int e = 0; e < 8; ++e) {
         const number x = combined_over(32 - share::lanes, tail::how[r], of_column[r][e]);
-        if (lane < share::lanes && at_column + e < p.n && w.part < row_parts(p))
-          partial(p, r)[(static_cast<i64>(w.batch) * row_parts(p) + w.part) * p.n + at_column + e] = x;
+        if (lane < share::lanes && at_column + e < p.n && w.part < w.end_part)
+          partial(p, r)[static_cast<i64>(w.part) * p.n + at_column + e] = x;
       }
 }
 
@@ -157,13 +166,13 @@ __device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const
       for (int i = 0; i < share::passes; ++i) {
         const number x = combined_over(share::lanes - 1, tail::how[r], parts.of_row[r][i]);
         const int in_block = i * share::rows + lane / share::lanes, row = w.row + Layout::row(in_block);
-        if (lane % share::lanes == 0 && in_block < 16 && row < p.m && column_part < columns)
-          partial(p, r)[(static_cast<i64>(w.batch) * columns + column_part) * p.m + row] = x;
+        if (lane % share::lanes == 0 && in_block < 16 && row < w.end && column_part < columns)
+          partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
       }
     } else if (tail::over[r] == of_all) {
       const number x = combined_over(31, tail::how[r], parts.everything[r]);
-      if (lane == 0 && w.part < row_parts(p) && column_part < columns)
-        partial(p, r)[(static_cast<i64>(w.batch) * row_parts(p) + w.part) * columns + column_part] = x;
+      if (lane == 0 && w.part < w.end_part && column_part < columns)
+        partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
     }
   }
 }

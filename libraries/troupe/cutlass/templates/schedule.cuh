@@ -10,12 +10,20 @@ struct work {
   int batch, tile_row, tile_column;  // in tiles
   int first, steps;                  // in stages along k
   int part, parts, slot;             // if the tile is divided: which part this is, and where the sums are collected
+  int first_row, end_row;            // of the product, or of the group of rows
+  int row_batch;                     // of what has an element for each row: 0 where rows of groups follow each other
+  int first_part, end_part;          // of partial results, of 16 rows each: see results.cuh
 };
 
+// Parts of 16 rows, in as many as a block writes.
+__device__ __forceinline__ int parts_of(int rows) {
+  return (rows / cell::part_rows + (rows % cell::part_rows != 0 ? 1 : 0)) * (cell::part_rows / 16);
+}
+
 // Which tiles a cluster computes, in order. Divided tiles come first, so that the wait for their parts is short.
-class schedule {
+class plain_schedule {
  public:
-  __device__ schedule(const fixed_part& p, int cluster, int clusters)
+  __device__ plain_schedule(const fixed_part& p, int cluster, int clusters)
       : p_(p),
         steps_(p.k / cell::depth + (p.k % cell::depth != 0 ? 1 : 0)),
         clusters_(clusters),
@@ -67,11 +75,93 @@ class schedule {
     const int first = band * p_.band, here = min(p_.band, height - first);
     const int x = first + rest % here, y = rest / here;
     w.tile_row = (along_n ? y : x) * cell::cluster_m, w.tile_column = (along_n ? x : y) * cell::cluster_n;
+    w.first_row = 0, w.end_row = p_.m, w.row_batch = w.batch;
+    w.first_part = w.batch * parts_of(p_.m), w.end_part = w.first_part + parts_of(p_.m);
   }
   const fixed_part& p_;
   int steps_, clusters_, cluster_, whole_;
   // Of divided tiles: stages in all, and those of this cluster.
   i64 units_ = 0, unit_ = 0, end_ = 0;
 };
+
+// The groups of rows whose numbers are known so far. None is after one whose number is wrong.
+struct row_groups {
+  const fixed_part& p;
+  const int* sizes;  // in shared memory, as many as there is room for
+  int group = 0, rows = 0, first_row = 0, first_part = 0;
+  static constexpr int most = 1024;
+
+  __device__ void begin() { take(); }
+  __device__ bool over() const { return group >= p.batch; }
+  __device__ void next() {
+    first_part += parts_of(rows);
+    first_row = p.packed != 0 ? first_row + rows : first_row;
+    ++group;
+    take();
+  }
+
+ private:
+  __device__ void take() {
+    if (over()) return;
+    rows = group < most ? sizes[group] : p.group_sizes[group];
+    if (rows >= 0 && rows <= p.m - first_row) return;
+    if (blockIdx.x == 0 && threadIdx.x == 0 && p.wrong_group != nullptr)
+      p.wrong_group[0] = group, p.wrong_group[1] = rows;
+    group = p.batch;
+  }
+};
+
+// The same for groups of rows: those of one group after the other, column by column.
+class grouped_schedule {
+ public:
+  __device__ grouped_schedule(const fixed_part& p, int cluster, int clusters, const int* sizes)
+      : groups_{p, sizes},
+        steps_(p.k / cell::depth + (p.k % cell::depth != 0 ? 1 : 0)),
+        clusters_(clusters),
+        tile_(cluster) {
+    groups_.begin();
+  }
+  __device__ bool next(work& w) {
+    const fixed_part& p = groups_.p;
+    for (; !groups_.over(); first_tile_ += across_m() * (p.tiles_n / cell::cluster_n), groups_.next()) {
+      const int i = tile_ - first_tile_, height = across_m();
+      if (i >= height * (p.tiles_n / cell::cluster_n)) continue;
+      w.batch = groups_.group, w.row_batch = p.packed != 0 ? 0 : w.batch;
+      w.tile_row = i % height * cell::cluster_m, w.tile_column = i / height * cell::cluster_n;
+      w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1, w.slot = 0;
+      w.first_row = groups_.first_row, w.end_row = w.first_row + groups_.rows;
+      w.first_part = groups_.first_part, w.end_part = w.first_part + parts_of(groups_.rows);
+      tile_ += clusters_;
+      return true;
+    }
+    return false;
+  }
+  __device__ int steps() const { return steps_; }
+
+ private:
+  __device__ int across_m() const {
+    constexpr int rows = cell::tile_m * cell::cluster_m;
+    return groups_.rows / rows + (groups_.rows % rows != 0 ? 1 : 0);
+  }
+  row_groups groups_;
+  int steps_, clusters_, tile_, first_tile_ = 0;
+};
+
+#ifdef TROUPE_GROUPS
+using schedule = grouped_schedule;
+// Before anything else: reads the numbers of rows. All threads of the block call it.
+__device__ __forceinline__ schedule schedule_of(const fixed_part& p, int cluster, int clusters) {
+  __shared__ int sizes[row_groups::most];
+  for (int i = static_cast<int>(threadIdx.x); i < min(p.batch, row_groups::most); i += static_cast<int>(blockDim.x))
+    sizes[i] = p.group_sizes[i];
+  __syncthreads();
+  return schedule(p, cluster, clusters, sizes);
+}
+#else
+using schedule = plain_schedule;
+__device__ __forceinline__ schedule schedule_of(const fixed_part& p, int cluster, int clusters) {
+  return schedule(p, cluster, clusters);
+}
+#endif
 
 }  // namespace troupe::cutlass::kernels
