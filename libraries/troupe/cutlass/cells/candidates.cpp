@@ -31,11 +31,14 @@ int distance(const plan& p, const plan& wanted) noexcept {
 
 }  // namespace
 
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& of, const chip& on,
                                               const plan& wanted) {
   std::vector<candidate> all;
   constexpr std::int64_t most = 0x7fffffff;
-  if (e.m > most || e.n > most || e.k > most || e.batch > most)
+  extents e = of;
+  // Of groups that follow each other, each may end with a tile that is half full.
+  if (f.head.grouped == 1) e.m = of.m + of.batch * 64, e.batch = 1;
+  if (of.m > most || e.n > most || e.k > most || e.batch > most)
     return error(reaction::unsupported, "cutlass",
                  cat(e.m, " x ", e.n, " x ", e.k, ": kernels count to ", most, "; split the request"));
   std::string why_not = add_hopper_plans(f, e, on, wanted, all);

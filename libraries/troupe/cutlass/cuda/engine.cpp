@@ -34,7 +34,8 @@ result<chip> chip_of(CUdevice device) {
   int driver = 0;
   TROUPE_TRY(cuda::done_on(nullptr, "cutlass", "cuDriverGetVersion", ::cuDriverGetVersion(&driver)));
   out.name = cat("a GPU of capability ", major, ".", minor, " with ", out.multiprocessors, " multiprocessors and ",
-                 static_cast<int>(out.memory_bytes_per_ns), " GB/s, driver ", driver);
+                 static_cast<int>(out.memory_bytes_per_ns), " GB/s at ", static_cast<int>(out.gigahertz * 1000),
+                 " MHz, driver ", driver);
   return out;
 }
 
@@ -77,10 +78,38 @@ std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().p
 result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, compiling how) {
   const whole_form f = form_of(p);
   const auto all = TROUPE_TRY(candidates_for(f, extents_of(p), chip_, wanted));
-  auto out = TROUPE_TRY(route_of(p, f, all.front(), chip_, *cells_, how));
+  const std::optional<stored_choice> stored = choice_on_disk(key_on_disk(p, f, wanted));
+  const auto chosen =
+      !stored ? all.begin()
+              : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
+  const bool use_stored = stored && chosen != all.end();
+  auto out = TROUPE_TRY(route_of(p, f, use_stored ? *chosen : all.front(), chip_, *cells_, how));
   out->info.candidates = static_cast<std::uint32_t>(all.size());
-  out->info.choice = all.size() == 1 ? choice_source::given : choice_source::model;
+  out->info.choice = use_stored ? choice_source::stored : all.size() == 1 ? choice_source::given : choice_source::model;
+  if (use_stored) out->info.microseconds = stored->microseconds;
   return out;
+}
+
+// Measured choices are those of all processes on this kind of GPU.
+std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const {
+  std::string key = cat("cutlass choice 1, ", chip_.name, ", ");
+  append(key, wanted, extents_of(p));
+  f.write_key(key);
+  return key;
+}
+std::optional<cuda_engine::stored_choice> cuda_engine::choice_on_disk(const std::string& key) {
+  if (disk_.folder().empty()) return std::nullopt;
+  std::string why_not;
+  const auto found = disk_.find(key, why_not);
+  remarks_.once(why_not);
+  stored_choice out;
+  if (!found || found->value.size() != sizeof out) return std::nullopt;
+  std::memcpy(&out, found->value.data(), sizeof out);
+  return out;
+}
+void cuda_engine::keep_on_disk(const std::string& key, const stored_choice& c) {
+  if (disk_.folder().empty()) return;
+  remarks_.once(disk_.store(key, {}, {reinterpret_cast<const char*>(&c), sizeof c}));
 }
 
 bool cuda_engine::knows(const problem& p, const plan& wanted) {
@@ -200,6 +229,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   std::string key;
   write_key(key, p, r.plan);
   const plan_info answer = info;
+  if (measured > 1) keep_on_disk(key_on_disk(p, f, r.plan), {info.plan, info.microseconds});
   routes_.put(key, std::move(best));
   replaced_.fetch_add(1, std::memory_order_acq_rel);
   return answer;

@@ -33,6 +33,13 @@ class cuda_engine {
 
  private:
   cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on, const engine_context& context);
+  struct stored_choice {
+    cutlass::plan plan;
+    float microseconds = 0;
+  };
+  std::string key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const;
+  std::optional<stored_choice> choice_on_disk(const std::string& key);
+  void keep_on_disk(const std::string& key, const stored_choice& c);
   bool knows(const problem& p, const plan& wanted);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
