@@ -7,6 +7,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/cuda/cell_store.hpp>
+#include <troupe/cutlass/prebuilt/bundle.hpp>
 #include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
@@ -24,6 +25,12 @@ result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const chip& on) {
 
 result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& context, const chip& on) {
   std::unique_ptr<cell_store> out(new cell_store(context, on));
+  const std::string architecture = cat("sm_", on.capability, on.capability >= 90 ? "a" : "");
+  for (const prebuilt::kernel& k : prebuilt::decode(prebuilt::bundle_of_engine())) {
+    if (k.architecture != architecture) continue;
+    out->prebuilt_.emplace(k.source, k.image);
+    out->prebuilt_names_ += cat("\nprebuilt: ", k.name);
+  }
   if (auto found = find_compiler(on))
     out->builder_ = std::move(*found);
   else
@@ -32,7 +39,7 @@ result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& conte
 }
 
 std::string cell_store::notes() const {
-  return builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_;
+  return (builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_) + prebuilt_names_;
 }
 
 result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
@@ -50,6 +57,12 @@ result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how)
 }
 
 result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how) {
+  if (const auto found = prebuilt_.find(t.source); found != prebuilt_.end()) {
+    auto out = std::make_shared<cell>();
+    out->source = kernel_source::prebuilt;
+    TROUPE_TRY(load(found->second, t, *out));
+    return out;
+  }
   if (builder_ == nullptr)
     return error(reaction::unsupported, "cutlass",
                  cat("there is no kernel ", t.name, ", and no compiler: ", why_no_compiler_,
@@ -73,7 +86,7 @@ result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how
   return out;
 }
 
-result<void> cell_store::load(const std::string& image, const cell_text& t, cell& to) const {
+result<void> cell_store::load(std::string_view image, const cell_text& t, cell& to) const {
   using cuda::done;
   CUlibrary library = nullptr;
   TROUPE_TRY(done(::cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -7,23 +7,16 @@
 #include <memory>
 #include <string>
 #include <troupe/cuda/handles.hpp>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/chip.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/prepare.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/plan/cache.hpp>
 #include <troupe/worker/engine.hpp>
+#include <unordered_map>
 
 namespace troupe::cutlass {
-
-/// A kernel's text and how it is launched.
-struct cell_text {
-  std::string name;    ///< for messages: "cutlass.hopper 128x256x64 …"
-  std::string source;  ///< which is its key, too
-  unsigned threads = 0, cluster = 1;
-  bool overlaps = false;                            ///< it waits itself for the kernel before it
-  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
-};
 
 /// A kernel on the GPU.
 struct cell {
@@ -39,7 +32,7 @@ struct cell {
   float compile_seconds = 0;
 };
 
-/// The kernels of an engine: in memory, on disk, or compiled by NVRTC. Thread-safe.
+/// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC. Thread-safe.
 class cell_store {
  public:
   static result<std::unique_ptr<cell_store>> open(const engine_context& context, const chip& on);
@@ -52,10 +45,12 @@ class cell_store {
  private:
   cell_store(const engine_context& context, const chip& on) : context_(context), chip_(on) {}
   result<std::shared_ptr<cell>> make(const cell_text& t, compiling how);
-  result<void> load(const std::string& image, const cell_text& t, cell& to) const;
+  result<void> load(std::string_view image, const cell_text& t, cell& to) const;
 
   const engine_context context_;
   const chip chip_;
+  std::unordered_map<std::string_view, std::string_view> prebuilt_;  // images by source
+  std::string prebuilt_names_;
   std::unique_ptr<jit::nvrtc_builder> builder_;
   std::string why_no_compiler_;
   // Graphs may hold kernels, and a kernel may be running: what is dropped from the cache stays loaded as long as a

@@ -13,22 +13,6 @@ namespace {
 
 constexpr std::size_t most_argument_bytes = 4096;
 
-std::size_t number_bytes(const whole_form& f) noexcept {
-  return f.head.sums == dtype::f32 ? sizeof(float) : sizeof(double);
-}
-
-std::size_t argument_bytes_of(const whole_form& f) noexcept {
-  const std::size_t memory = std::max<std::size_t>(1, f.head.memories),
-                    numbers = std::max<std::size_t>(1, f.head.numbers);
-  const std::size_t all = sizeof(kernels::fixed_part) + memory * sizeof(kernels::place) + numbers * number_bytes(f);
-  return (all + alignof(kernels::fixed_part) - 1) / alignof(kernels::fixed_part) * alignof(kernels::fixed_part);
-}
-
-std::string tail_of(const whole_form& f, bool transposed) {
-  return functor_text(f.nodes, f.memory, f.numbers.size(), f.head.sums == dtype::f32 ? dtype::f32 : dtype::f64,
-                      transposed);
-}
-
 CUtensorMapDataType map_type(dtype t) noexcept {
   switch (t) {
     case dtype::f16:
@@ -109,7 +93,8 @@ void reserve_reductions(const problem& p, const cell& kernel, route& way) noexce
                      column_parts = (p.n + kernel.part_columns - 1) / kernel.part_columns;
   const std::int64_t each =
       std::max(row_parts * std::max(p.n, column_parts), column_parts * p.m * (p.groups.packed ? 1 : p.batch));
-  way.reduction_bytes = way.reductions * static_cast<std::uint64_t>(each) * number_bytes(way.form);
+  way.reduction_bytes =
+      way.reductions * static_cast<std::uint64_t>(each) * (p.sums == dtype::f32 ? sizeof(float) : sizeof(double));
 }
 
 kernels::factor written(const factor& f) noexcept { return {f.address, f.line, f.term, f.batch}; }
@@ -125,19 +110,6 @@ void write_numbers(std::byte* to, const problem& p, const whole_form& f) noexcep
     std::memcpy(to, &x, sizeof x);
     to += sizeof x;
   }
-}
-
-cell_text hopper_text(const route& way, const plan& p) {
-  const hopper_cell h = hopper_cell_of(way.form, p);
-  cell_text t{.source = text_of(h, tail_of(way.form, way.swapped))};
-  t.threads = 384, t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n), t.overlaps = true;
-  return t;
-}
-cell_text ampere_text(const route& way, const plan& p) {
-  const ampere_cell a = ampere_cell_of(way.form, p);
-  cell_text t{.source = text_of(a, tail_of(way.form, way.swapped))};
-  t.threads = static_cast<unsigned>(threads_of(a));
-  return t;
 }
 
 // What the tensor memory accelerator is told.
@@ -166,9 +138,7 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   out->swapped = c.plan.swapped == decision::yes;
   out->form = out->swapped ? f.swapped() : f;
   const problem p = out->swapped ? asked.swapped() : asked;
-  cell_text text = c.plan.family == family::ampere ? ampere_text(*out, c.plan) : hopper_text(*out, c.plan);
-  text.name = "cutlass." + to_string(c.plan);
-  text.argument_bytes = argument_bytes_of(out->form), text.fixed_bytes = sizeof(kernels::fixed_part);
+  const cell_text text = text_of_cell(f, c.plan);
   if (text.argument_bytes > most_argument_bytes)
     return error(reaction::unsupported, "cutlass",
                  cat("the epilogue's operands need ", text.argument_bytes, " bytes of parameters; at most ",

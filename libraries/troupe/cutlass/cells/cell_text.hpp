@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/cutlass/cells/form.hpp>
+
+namespace troupe::cutlass {
+
+/// A kernel's text and how it is launched.
+struct cell_text {
+  std::string name;    ///< for messages: "cutlass.hopper 128x256x64 ..."
+  std::string source;  ///< which is its key, too
+  unsigned threads = 0, cluster = 1;
+  bool overlaps = false;                            ///< it waits itself for the kernel before it
+  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
+};
+
+/// Returns the kernel of a plan without anything left open. `f` is the form of the request.
+cell_text text_of_cell(const whole_form& f, const plan& p);
+
+}  // namespace troupe::cutlass
