@@ -89,7 +89,7 @@ bool has_tensor_cores(dtype first, dtype second) noexcept {
 
 int depth_of(const ampere_cell& c) noexcept {
   if (c.depth > 0) return c.depth;
-  if (c.exact) return 8;
+  if (c.exact) return 16;
   if (is_mixed(c)) return 64;
   // Rows of 128 bytes, where terms are neighbours.
   const bool lines = c.first.in_memory == neighbours::lines && c.second.in_memory == neighbours::lines;
