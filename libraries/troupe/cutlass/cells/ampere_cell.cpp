@@ -22,6 +22,10 @@ neighbours in_memory_of(const ampere_cell& c, int which) noexcept {
   return n == neighbours::terms && has_gathered_terms(c, which) ? neighbours::none : n;
 }
 int size_of(dtype t) noexcept { return static_cast<int>(bytes_of(t)); }
+// What a float holds exactly, or nearly so.
+bool fits_float(dtype t) noexcept {
+  return is_half(t) || is_narrow(t) || t == dtype::f32 || t == dtype::u8 || t == dtype::i16 || t == dtype::u16;
+}
 int in_unit(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
 
 // Bytes that are copied in one go; 0: numbers pass through registers.
@@ -85,7 +89,7 @@ bool has_tensor_cores(dtype first, dtype second) noexcept {
 
 int depth_of(const ampere_cell& c) noexcept {
   if (c.depth > 0) return c.depth;
-  if (c.exact) return 8;
+  if (c.exact) return 16;
   if (is_mixed(c)) return 64;
   // Rows of 128 bytes, where terms are neighbours.
   const bool lines = c.first.in_memory == neighbours::lines && c.second.in_memory == neighbours::lines;
@@ -104,6 +108,8 @@ std::string_view error_of(const ampere_cell& c) noexcept {
   const int rows = c.exact ? 32 : 16, columns = c.paired ? 32 : 16, step = step_of(c), depth = depth_of(c);
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
   if (!c.exact && !has_tensor_cores(c.first.type, c.second.type)) return "only an exact cell multiplies these types";
+  if (c.exact && (!fits_float(c.first.type) || !fits_float(c.second.type)))
+    return "exact: expected types that a float holds";
   if (c.stages < 2) return "stages: expected at least 2";
   if (c.tile_m % (c.warps_m * rows) != 0) return "tile_m: expected blocks of 16 rows for each warp, of 32 if exact";
   if (c.tile_n % (c.warps_n * columns) != 0)
@@ -156,8 +162,9 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
              ", mixed = ", yes(is_mixed(c)), ", divides = ", yes(c.divides), ", strided = ", yes(c.strided_result),
              ";\n}\n}\n", templates,
              "#ifdef TROUPE_REDUCES\n#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
-             "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
-             all,
+             "namespace troupe::cutlass::kernels {\nstatic_assert(ampere::shared_bytes == ",
+             shared_bytes_of(c),
+             ", \"the host counts the same\");\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(", all,
              "), "
              "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
              "extern \"C\" __global__ void __launch_bounds__(",

@@ -15,7 +15,9 @@ namespace troupe::cutlass {
 struct ampere_factor {
   dtype type{};
   neighbours in_memory = neighbours::terms;
-  int alignment = 16;      ///< bytes to which all lines (of neighbours) and the first element are aligned
+  /// Bytes to which the first element and all distances are aligned, except from neighbour to neighbour; of pairs also
+  /// the distance from the left to the right half, of convolutions also the channels.
+  int alignment = 16;
   dtype scales = dtype{};  ///< of blocks, if it has any
 };
 
@@ -34,7 +36,7 @@ struct ampere_cell {
   int tile_m = 128, tile_n = 128, warps_m = 2, warps_n = 4, stages = 3;
   int depth = 0;   ///< terms of a stage; 0: as many as suit the types
   int blocks = 1;  ///< that a multiprocessor must have room for at once
-  /// Multiplies as floats, not by the tensor cores. It takes every pair of types.
+  /// Multiplies as floats, not by the tensor cores. It takes every pair of types that a float holds.
   bool exact = false;
   /// Sums of the tensor cores are scaled, and added to a float, after so many terms; 0: never. With scales, it divides
   /// the terms of a block.

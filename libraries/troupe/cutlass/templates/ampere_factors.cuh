@@ -161,16 +161,17 @@ __device__ __forceinline__ float scale_of(const block_scales& s, int batch, int 
   return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
 }
 
-// One number as a float, with its scale.
+// A number as a float, with its scale, if there is one at this place.
 template <class F, class Scale>
-__device__ __forceinline__ float number_at(const tile_source<F>& x, const typename F::bits* from, int s, int term) {
+__device__ __forceinline__ float number_at(const tile_source<F>& x, typename F::bits bits, bool here, int s, int term) {
   float value;
   if constexpr (F::in_unit == 2)
-    value = f4::load(static_cast<unsigned char>(*from >> term % 2 * 4 & 15));
+    value = f4::load(static_cast<unsigned char>(bits >> term % 2 * 4 & 15));
   else
-    value = static_cast<float>(F::type::load(*from));
+    value = static_cast<float>(F::type::load(bits));
   if constexpr (!same<Scale, void>)
-    value *= scale_of<Scale>(*x.scales, x.batch, x.first + F::line_of(s) + (F::is_right(s) ? x.halves : 0), term);
+    if (here)
+      value *= scale_of<Scale>(*x.scales, x.batch, x.first + F::line_of(s) + (F::is_right(s) ? x.halves : 0), term);
   return value;
 }
 
@@ -212,7 +213,8 @@ __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_sour
     raw[i] = 0;
     if constexpr (exact) {
       const int term = stage * cell::depth + unit;
-      if (here && term < x.all_terms) raw[i] = detail::bits_of(number_at<F, Scale>(x, from, s, term));
+      const bool within = here && term < x.all_terms;
+      raw[i] = detail::bits_of(number_at<F, Scale>(x, load_if(within, from), within, s, term));
     } else {
 #pragma unroll
       for (int e = 0; e < mine::in_word; ++e)

@@ -104,8 +104,8 @@ TROUPE_MULTIPLICATION(f16, f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 TROUPE_MULTIPLICATION(bf16, bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
 TROUPE_MULTIPLICATION(f32, f32, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
 TROUPE_MULTIPLICATION(i8, i8, "m16n8k32", "s32.s8.s8.s32", int, "r")
-// On sm_90 the assembler makes halves of these itself, again for each product.
-#if __CUDA_ARCH__ >= 890 && __CUDA_ARCH__ / 100 != 9
+// For sm_90 and sm_100 the assembler makes halves of these itself, again for each product.
+#if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TROUPE_MULTIPLICATION(e4m3, e4m3, "m16n8k32", "f32.e4m3.e4m3.f32", float, "f")
 TROUPE_MULTIPLICATION(e4m3, e5m2, "m16n8k32", "f32.e4m3.e5m2.f32", float, "f")
 TROUPE_MULTIPLICATION(e5m2, e4m3, "m16n8k32", "f32.e5m2.e4m3.f32", float, "f")

@@ -220,7 +220,6 @@ struct gathered_terms {
 // Rows of the result are positions of an image, which lies anywhere.
 struct image_rows {
   const window& w;
-  static constexpr bool strided = true;
   __device__ __forceinline__ int row(int r) const {
     const digits position(r, radices::positions(w).of);
     i64 out = w.first_row;
