@@ -95,7 +95,7 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
                write = p.tile_m * p.tile_n / 32768.0 * write_cycles;
   const double rounds = std::ceil(supers / clusters);
   const bool divided = p.divided == decision::yes;
-  double cycles = stage * steps * (divided ? std::max(supers / clusters, 4 / steps) : rounds) +
+  double cycles = stage * steps * (divided ? std::max({supers / clusters, 4 / steps, 0.125}) : rounds) +
                   write * (p.schedule == schedule::ping_pong ? 1 : rounds);
   cycles = std::max(cycles, supers * cluster * steps * stage_bytes / (bytes_of_all * all));
   // The sums of a tile, written and read by each.

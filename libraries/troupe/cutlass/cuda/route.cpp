@@ -65,10 +65,12 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
     constexpr std::int64_t fewest_steps = 4;  // of a part
+    constexpr std::int64_t most_parts = 8;    // of a tile, because one block adds them all
     const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
     // What is left after the last full round of tiles.
     const std::int64_t whole = supers / clusters * clusters, rest = supers - whole;
-    const std::int64_t sharers = rest == 0 ? 0 : std::clamp<std::int64_t>(rest * steps / fewest_steps, 1, clusters);
+    const std::int64_t sharers =
+        rest == 0 ? 0 : std::clamp<std::int64_t>(std::min(rest * steps / fewest_steps, rest * most_parts), 1, clusters);
     if (whole == 0) clusters = std::max<std::int64_t>(1, sharers);
     way.sharers = static_cast<int>(sharers);
     way.whole_tiles = static_cast<int>(whole);
