@@ -203,6 +203,20 @@ CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary, const char* name) {
   NOTE("cuLibraryGetKernel", name);
   return *out = reinterpret_cast<CUkernel>(named(name)), CUDA_SUCCESS;
 }
+CUresult cuLibraryGetGlobal(CUdeviceptr* out, std::size_t* bytes, CUlibrary, const char* name) {
+  NOTE("cuLibraryGetGlobal", name);
+  const auto found = driver().globals.find(name);
+  if (found == driver().globals.end()) return CUDA_ERROR_NOT_FOUND;
+  *out = reinterpret_cast<CUdeviceptr>(found->second.data()), *bytes = found->second.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  NOTE("cuMemcpyDtoH", bytes);
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return CUDA_SUCCESS;
+}
+NOTED(cuKernelSetAttribute, (CUfunction_attribute which, int value, CUkernel, CUdevice), "cuKernelSetAttribute", which,
+      value)
 CUresult cuKernelGetFunction(CUfunction* out, CUkernel kernel) {
   NOTE("cuKernelGetFunction");
   return *out = reinterpret_cast<CUfunction>(kernel), CUDA_SUCCESS;
@@ -267,10 +281,19 @@ CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, uns
   return driver().enqueue(std::move(work), "cuLaunchKernel", kernel.name, blocks, threads);
 }
 
-NOTED(cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**), "cuLaunchKernelEx")
-NOTED(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, std::size_t),
-      "cuOccupancyMaxActiveBlocksPerMultiprocessor")
-NOTED(cuOccupancyMaxActiveClusters, (int*, CUfunction, const CUlaunchConfig*), "cuOccupancyMaxActiveClusters")
+CUresult cuLaunchKernelEx(const CUlaunchConfig* how, CUfunction f, void** parameters, void** extra) {
+  NOTE("cuLaunchKernelEx");
+  return cuLaunchKernel(f, how->gridDimX, how->gridDimY, how->gridDimZ, how->blockDimX, how->blockDimY, how->blockDimZ,
+                        how->sharedMemBytes, how->hStream, parameters, extra);
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* out, CUfunction, int, std::size_t) {
+  NOTE("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return *out = 1, CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveClusters(int* out, CUfunction, const CUlaunchConfig* how) {
+  NOTE("cuOccupancyMaxActiveClusters");
+  return *out = static_cast<int>(how->gridDimX / how->attrs->value.clusterDim.x), CUDA_SUCCESS;
+}
 NOTED(cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, CUoccupancyB2DSize, std::size_t, int),
       "cuOccupancyMaxPotentialBlockSize")
 NOTED(cuOccupancyMaxPotentialClusterSize, (int*, CUfunction, const CUlaunchConfig*),

@@ -43,16 +43,6 @@ std::string cell_store::notes() const {
 }
 
 result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
-  // Whoever may not compile must not be answered by its own failure later on.
-  if (how == compiling::forbidden) {
-    auto known = cells_.get(t.source, [&]() -> result<std::shared_ptr<cell>> {
-      auto made = make(t, how);
-      if (!made) return error::retry_later("cutlass", 0, made.error().text());
-      return made;
-    });
-    if (!known) return error(reaction::unsupported, "cutlass", known.error().text());
-    return known;
-  }
   return cells_.get(t.source, [&] { return make(t, how); });
 }
 
@@ -75,8 +65,10 @@ result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how
       how == compiling::forbidden ? builder_->images().find(*recipe) : builder_->images().make(*recipe);
   if (built.failed) {
     if (how == compiling::forbidden)
-      return error(reaction::unsupported, "cutlass",
-                   cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before"));
+      // Not remembered: the next asker may compile it.
+      return error::retry_later(
+          "cutlass", missing_kernel,
+          cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before"));
     return *built.failed;
   }
   auto out = std::make_shared<cell>();

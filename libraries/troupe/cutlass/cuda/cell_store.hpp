@@ -32,6 +32,10 @@ struct cell {
   float compile_seconds = 0;
 };
 
+/// The code of the error of a request that may not compile and finds no kernel. Caches do not remember it; the engine
+/// answers with `unsupported` instead.
+inline constexpr std::int64_t missing_kernel = 0x6d697373;
+
 /// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC. Thread-safe.
 class cell_store {
  public:

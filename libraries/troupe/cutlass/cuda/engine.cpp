@@ -57,6 +57,11 @@ void write_key(std::string& key, const problem& p, const plan& wanted) {
   cutlass::write_key(key, p);
 }
 
+// What is answered: see missing_kernel.
+error answer_of(const error& e) {
+  return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
+}
+
 }  // namespace
 
 cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on,
@@ -131,7 +136,9 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
   write_key(on->next_key, p, r.plan);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    on->last_route = TROUPE_TRY(routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.compiling); }));
+    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.compiling); });
+    if (!found) return answer_of(found.error());
+    on->last_route = std::move(*found);
     std::swap(on->last_key, on->next_key);
     on->known_since = now;
   }
@@ -198,7 +205,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
       log += cat(to_string(all[i].plan), ": ", way.error().text(), "\n");
       continue;
     }
-    if (!way) return way.error();
+    if (!way) return answer_of(way.error());
     waited += (*way)->info.compile_seconds;
     const double us = stage != nullptr ? TROUPE_TRY(stage->time(**way, *on)) : 0;
     log += cat(to_string(all[i].plan), ": ", in_microseconds(all[i].microseconds), " expected",

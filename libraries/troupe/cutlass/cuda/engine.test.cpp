@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels the CUDA engine compiles, keeps and launches, on a fake driver that only records calls. NVRTC is real.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/templates/arguments.hpp>
+#include <troupe/worker/engine.hpp>
+#include <vector>
+
+extern "C" const troupe_engine* troupe_engine_open(const troupe_engine_context*, troupe_engine_failure*);
+
+namespace troupe::cutlass {
+namespace {
+
+using epilogue::acc, epilogue::expression, epilogue::op;
+
+// Before the engine is opened.
+[[maybe_unused]] const int without_disk_cache = ::setenv("TROUPE_CACHE", "off", 1);
+
+class cutlass_cuda : public ::testing::Test {
+ protected:
+  cutlass_cuda() {
+    driver.reset();
+    driver.attributes = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+                         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+                         {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+                         {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
+                         {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120}};
+    expect_layout(sizeof(kernels::fixed_part) + 64);
+    open();
+  }
+  ~cutlass_cuda() override { close(); }
+  void open() {
+    close();
+    const troupe_engine_context context{troupe_engine_abi, 0, nullptr, 1, nullptr};
+    engine = troupe_engine_open(&context, &failure);
+    ASSERT_NE(engine, nullptr) << failure.text;
+    driver.reset();
+  }
+  void close() {
+    if (engine != nullptr) engine->close(engine);
+    engine = nullptr;
+  }
+  // What kernels say of their parameters.
+  void expect_layout(std::size_t bytes) {
+    const unsigned layout[6] = {
+        static_cast<unsigned>(bytes), sizeof(kernels::fixed_part), sizeof(kernels::place), 200000, 16, 256};
+    auto& to = driver.globals["troupe_layout"];
+    to.resize(sizeof layout);
+    std::memcpy(to.data(), layout, sizeof layout);
+  }
+
+  template <class R>
+  bool run(const R& r) {
+    std::vector<std::byte> blob(1 << 16);
+    alignas(16) std::byte payload[payload_bytes<R>], reply[64];
+    encode(r, payload, {blob.data(), reinterpret_cast<std::uint64_t>(blob.data())});
+    troupe_engine_call call{};
+    call.reply = reply;
+    for (std::uint32_t i = 0; i < engine->operation_count; ++i)
+      if (engine->operations[i].opcode == opcode_of<R>)
+        return engine->operations[i].run(engine->state, payload, &call, &failure);
+    return ADD_FAILURE() << "the engine does not serve " << name_of<R>(), false;
+  }
+
+  // Memory that is only an address.
+  template <access_mode M>
+  static any_operand<M> matrix_at(std::uint64_t address, dtype t, std::int64_t rows, std::int64_t columns,
+                                  bool by_rows = true) {
+    tensor_shape s{.rank = 2};
+    s.extents = {rows, columns}, s.strides = {by_rows ? columns : 1, by_rows ? 1 : rows};
+    return {{{}, address, static_cast<std::uint64_t>(rows * columns) * bytes_of(t)}, s, t};
+  }
+  static gemm product(std::int64_t m, const expression& e = acc, dtype t = dtype::bf16) {
+    return {.a = matrix_at<access_mode::read>(1 << 20, t, m, 4096),
+            .b = matrix_at<access_mode::read>(1 << 28, t, 4096, 4096, false),
+            .d = matrix_at<access_mode::write>(1 << 29, t, m, 4096),
+            .epilogue = e};
+  }
+  std::size_t loads() const { return driver.count("cuLibraryLoadData"); }
+  std::size_t launches() const { return driver.count("cuLaunchKernel"); }
+
+  cuda::testing::fake_driver& driver = cuda::testing::driver();
+  troupe_engine_failure failure{};
+  const troupe_engine* engine = nullptr;
+};
+
+TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addresses_and_factors) {
+  ASSERT_TRUE(run(product(4096))) << failure.text;
+  EXPECT_EQ(loads(), 1u);
+  gemm moved = product(4096);
+  moved.a = matrix_at<access_mode::read>(1 << 21, dtype::bf16, 4096, 4096);
+  for (const gemm& r : {product(4096), moved, product(8192), product(4096, 2 * acc), product(4096, -0.5 * acc)})
+    ASSERT_TRUE(run(r)) << failure.text;
+  EXPECT_EQ(loads(), 1u);
+  EXPECT_EQ(launches(), 6u);
+}
+
+TEST_F(cutlass_cuda, compiles_another_kernel_for_another_epilogue_type_or_layout) {
+  ASSERT_TRUE(run(product(4096)) && run(product(4096, relu(acc))) && run(product(4096, acc, dtype::f16)))
+      << failure.text;
+  gemm by_columns = product(4096);
+  by_columns.b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 4096, 4096, true);
+  ASSERT_TRUE(run(by_columns)) << failure.text;
+  EXPECT_EQ(loads(), 4u);
+}
+
+TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_missing) {
+  gemm r = product(4096);
+  r.compiling = compiling::forbidden;
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(std::string(failure.text).find("cutlass.hopper"), std::string::npos) << failure.text;
+  EXPECT_NE(std::string(failure.text).find("forbids compiling"), std::string::npos) << failure.text;
+  ASSERT_TRUE(run(product(4096))) << failure.text;
+  EXPECT_TRUE(run(r)) << failure.text;
+}
+
+TEST_F(cutlass_cuda, refuses_a_kernel_that_sees_its_parameters_differently) {
+  expect_layout(sizeof(kernels::fixed_part) + 128);
+  EXPECT_FALSE(run(product(4096)));
+  EXPECT_NE(std::string(failure.text).find("believes that its parameters have"), std::string::npos) << failure.text;
+  EXPECT_EQ(launches(), 0u);
+}
+
+TEST_F(cutlass_cuda, follows_a_plan_that_can_be_and_names_the_nearest_to_one_that_cannot) {
+  gemm r = product(4096);
+  r.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
+  ASSERT_TRUE(run(r)) << failure.text;
+  r.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(std::string(failure.text).find("the nearest that can be is hopper 128x256x64"), std::string::npos)
+      << failure.text;
+  r.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
+  EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
+}
+
+TEST_F(cutlass_cuda, runs_the_template_for_sm_80_where_that_for_hopper_cannot) {
+  gemm r = product(4096);
+  r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 4096, 4096);
+  ASSERT_TRUE(run(r)) << failure.text;
+  driver.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 7;
+  open();
+  EXPECT_FALSE(run(product(4096)));
+  EXPECT_NE(std::string(failure.text).find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos)
+      << failure.text;
+}
+
+TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
+  gemm r = product(128);
+  r.plan = {.divided = decision::yes};
+  ASSERT_TRUE(run(r)) << failure.text;
+  r.workspace = 16;
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(std::string(failure.text).find("workspace is 16"), std::string::npos) << failure.text;
+}
+
+}  // namespace
+}  // namespace troupe::cutlass
