@@ -68,7 +68,8 @@ void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const 
     efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
   const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
   double cycles =
-      tile_cycles * share * (divided ? std::max({tiles / blocks, 4 / std::max(1.0, steps), 0.125}) : rounds) + 1500 * rounds;
+      tile_cycles * share * (divided ? std::max({tiles / blocks, 4 / std::max(1.0, steps), 0.125}) : rounds) +
+      1500 * rounds;
   const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                                          p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
   cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
@@ -100,7 +101,9 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
         p.stages = static_cast<std::uint8_t>(stages);
         const ampere_cell cell = ampere_cell_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
-        return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+        // More sums than registers would spill.
+        const int sums = s.tile_m * s.tile_n / threads_of(cell) * (f.head.sums == dtype::f64 ? 2 : 1);
+        return sums <= 128 && error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
       };
       int stages = wanted.stages != 0 ? wanted.stages : most_stages;
       while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;

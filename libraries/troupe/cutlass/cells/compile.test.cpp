@@ -6,9 +6,12 @@
 
 #include <chrono>
 #include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/hopper_cell.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
+#include <troupe/cutlass/support/kinds.hpp>
+#include <troupe/epilogue/epilogue.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
@@ -19,10 +22,12 @@ using epilogue::node, epilogue::op;
 
 class cells : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { compile_for(90); }
+  void compile_for(jit::capability gpu) {
     auto found = jit::nvrtc::find();
     ASSERT_TRUE(found) << found.error().text();
-    builder.emplace(std::move(*found), 90);
+    builder.reset();
+    builder.emplace(std::move(*found), gpu);
   }
   // Compiles the source and expects a clean report.
   void expect_clean(const std::string& source, const std::string& name) {
@@ -53,6 +58,29 @@ class cells : public ::testing::Test {
   std::optional<jit::nvrtc_builder> builder;
   double slowest = 0;
 };
+
+// A column of the table of docs/cutlass.md.
+class table_of_cells : public cells, public ::testing::WithParamInterface<int> {};
+
+TEST_P(table_of_cells, compiles_without_spills) {
+  const support::architecture on = support::all_architectures[GetParam()];
+  compile_for(on.capability);
+  const epilogue::expression plain = epilogue::product_part{op::accumulator};
+  std::vector<std::byte> encoded(plain.encoded_bytes());
+  plain.encode(encoded.data());
+  const epilogue::tree tree(encoded.data(), encoded.size());
+  for (const support::kind& k : support::kinds)
+    for (const bool terms : {true, false}) {
+      const problem p = support::problem_of(k, terms, tree);
+      const whole_form f = form_of(p);
+      const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, support::chip_of(on), {});
+      ASSERT_TRUE(found) << found.error().text();
+      const cell_text text = text_of_cell(f, found->front().plan);
+      expect_clean(text.source, cat(on.name, " ", k.name, terms ? ": " : " by lines: ", text.name));
+    }
+}
+INSTANTIATE_TEST_SUITE_P(each, table_of_cells, ::testing::Range(0, 6),
+                         [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
 
 TEST_F(cells, for_hopper_compile_without_spills) {
   for (const dtype t : {dtype::bf16, dtype::f16, dtype::f32, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})

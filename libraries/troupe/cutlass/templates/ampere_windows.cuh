@@ -11,7 +11,7 @@ constexpr int rank = cell::rank;  // indexes of space that have more than one pl
 // A position or a tap, the fastest index first.
 struct digits {
   int x[4];
-  __device__ __forceinline__ digits() = default;
+  digits() = default;
   __device__ __forceinline__ digits(int number, const int* radix) {
 #pragma unroll
     for (int i = 0; i < 3; ++i) {

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Prints the table of docs/cutlass.md: which template multiplies which types on which GPU. It asks what the engine
+// asks.
+#include <cstdio>
+#include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/ampere_plans.hpp>
+#include <troupe/cutlass/support/kinds.hpp>
+#include <troupe/epilogue/epilogue.hpp>
+#include <vector>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace support;
+
+std::string answer(const kind& k, const architecture& on, bool terms_are_neighbours, const epilogue::tree& tree) {
+  const chip c = chip_of(on);
+  const problem p = problem_of(k, terms_are_neighbours, tree);
+  const whole_form f = form_of(p);
+  const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, c, {});
+  if (!found) return "refused";
+  const plan& best = found->front().plan;
+  if (best.family == family::hopper) return "wgmma";
+  return ampere_cell_of(best.swapped == decision::yes ? f.swapped() : f, best).exact ? "arithmetic" : "mma";
+}
+
+void print() {
+  const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};
+  std::vector<std::byte> encoded(plain.encoded_bytes());
+  plain.encode(encoded.data());
+  const epilogue::tree tree(encoded.data(), encoded.size());
+  std::string head = "| A, B |", line = "|---|";
+  for (const architecture& a : all_architectures) head += cat(" ", a.name, " |"), line += "---|";
+  std::printf("%s\n%s\n", head.c_str(), line.c_str());
+  for (const kind& k : kinds) {
+    std::string row = cat("| ", k.name, " |");
+    for (const architecture& a : all_architectures) {
+      const std::string terms = answer(k, a, true, tree), lines = answer(k, a, false, tree);
+      row += cat(" ", terms, terms == lines ? "" : cat(", by lines ", lines), " |");
+    }
+    std::printf("%s\n", row.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace troupe::cutlass
+
+int main() { troupe::cutlass::print(); }
