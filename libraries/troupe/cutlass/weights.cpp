@@ -97,6 +97,8 @@ struct weights::state : std::enable_shared_from_this<state> {
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
     unseal(r.gpu, halves[half]).detach();  // if it fails, so does what follows
+    // After a failure all of it is made valid, for the seal: a packing does not write the gaps behind lines.
+    if (halves[half].cause()) r.gpu.fill(halves[half], std::byte{0}, r.options).detach();
     pack request{.from = r.from, .packed = out_any(packed(half), layout.packed, options.type)};
     if (has_scales()) request.scales.emplace(scales(half), layout.scales, options.scale_type);
     auto packing = r.gpu.ask(request, r.options);

@@ -58,9 +58,10 @@ void write_key(std::string& key, const problem& p, const plan& wanted) {
 
 }  // namespace
 
-cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on,
-                         const engine_context& context)
+cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
+                         chip on, const engine_context& context)
     : cells_(std::move(cells)),
+      packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       chip_(std::move(on)),
       remarks_([context](const std::string& text) { remark(context, "cutlass: " + text); }) {}
@@ -68,8 +69,10 @@ cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane>
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device)));
   auto cells = TROUPE_TRY(cell_store::open(context, on));
+  auto packing = TROUPE_TRY(load_packing());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
-  return std::unique_ptr<cuda_engine>(new cuda_engine(std::move(cells), std::move(lanes), std::move(on), context));
+  return std::unique_ptr<cuda_engine>(
+      new cuda_engine(std::move(cells), std::move(packing), std::move(lanes), std::move(on), context));
 }
 
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
@@ -175,5 +178,5 @@ result<plan_info> cuda_engine::run(const prepare& r, call& c) {
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<product_requests, prepare>;
+using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)
