@@ -62,7 +62,8 @@ void quantize(const line_of_terms& l) {
       if constexpr (std::is_same_v<T, float4_e2m1>) {
         for (std::int64_t i = 0; i < n; i += 2)
           put(l, (first + i) / 2,
-              float4_e2m1x2(packing_numbers::quantized<T>(x[i], scale), packing_numbers::quantized<T>(x[i + 1], scale)));
+              float4_e2m1x2(packing_numbers::quantized<T>(x[i], scale),
+                            packing_numbers::quantized<T>(x[i + 1], scale)));
       } else {
         for (std::int64_t i = 0; i < n; ++i) put(l, first + i, packing_numbers::quantized<T>(x[i], scale));
       }
