@@ -80,6 +80,7 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
 
 struct weights::state : std::enable_shared_from_this<state> {
   static constexpr int none = -1;
+  static constexpr std::uint32_t requests_of_refit = 4;  // the end of a seal, filling, packing, the next seal
   struct refit_request {
     device gpu;
     in_any from;
@@ -121,7 +122,11 @@ struct weights::state : std::enable_shared_from_this<state> {
     queue.pop_front();
     refit_request* const next = queue.empty() ? nullptr : &queue.front();
     lock.unlock();
-    if (next != nullptr) begin(*next);
+    // A continuation does not wait for room in the mailbox. If there will be none, sending says why.
+    if (next != nullptr)
+      next->gpu.room(requests_of_refit)
+          .then([self = shared_from_this(), next](const result<void>&) { self->begin(*next); })
+          .detach();
     done.set(how);
   }
 
