@@ -79,8 +79,10 @@ matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
 filter_order order_of_filter(const tensor_shape& filters) noexcept {
   filter_order out{.count = filters.rank - 1};
   for (std::size_t i = 0; i < out.count; ++i) out.index[i] = i + 1;
-  std::stable_sort(out.index.begin(), out.index.begin() + static_cast<std::ptrdiff_t>(out.count),
-                   [&](std::size_t a, std::size_t b) { return filters.strides[a] > filters.strides[b]; });
+  std::sort(out.index.begin(), out.index.begin() + static_cast<std::ptrdiff_t>(out.count),
+            [&](std::size_t a, std::size_t b) {
+              return filters.strides[a] != filters.strides[b] ? filters.strides[a] > filters.strides[b] : a < b;
+            });
   return out;
 }
 
