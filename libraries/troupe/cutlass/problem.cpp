@@ -18,8 +18,7 @@ factor factor_of(const in_any& view, bool lines_are_rows) noexcept {
   return out;
 }
 
-scales scales_of(const std::optional<in_any>& view, bool lines_are_rows, std::int64_t lines,
-                 std::int64_t terms) noexcept {
+scales scales_of(const in_any* view, bool lines_are_rows, std::int64_t lines, std::int64_t terms) noexcept {
   if (!view) return {};
   const batch_of_matrices all = matrices_of(view->shape());
   const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
@@ -27,6 +26,30 @@ scales scales_of(const std::optional<in_any>& view, bool lines_are_rows, std::in
   out.terms = terms_of_block(terms, s.columns);
   if (s.rows != lines) out.lines = out.terms;
   return out;
+}
+
+struct operands {
+  const in_any &a, &b;
+  const out_any& d;
+  const in_any *a_scales, *b_scales;
+};
+const in_any* address_of(const std::optional<in_any>& o) noexcept { return o ? &*o : nullptr; }
+
+template <class R>
+problem problem_from(const R& r, const operands& o) {
+  const batch_of_matrices a = matrices_of(o.a.shape()), b = matrices_of(o.b.shape()), d = matrices_of(o.d.shape());
+  problem p;
+  p.a = factor_of(o.a, true), p.b = factor_of(o.b, false);
+  p.d = {o.d.range().address, o.d.type(), d.one.row_stride, d.one.column_stride, d.count == 1 ? 0 : d.stride};
+  p.m = d.one.rows, p.n = d.one.columns, p.batch = d.count;
+  p.k = a.one.columns * terms_in(o.a.type());
+  p.a_scales = scales_of(o.a_scales, true, a.one.rows, p.k),
+  p.b_scales = scales_of(o.b_scales, false, b.one.columns, p.k);
+  p.sums = sums_of(o.a.type(), o.b.type());
+  p.tree = r.epilogue.seen();
+  p.paired = p.tree.is_paired();
+  p.precision = r.precision, p.accumulation = r.accumulation;
+  return p;
 }
 
 }  // namespace
@@ -44,18 +67,20 @@ std::int64_t terms_of_block(std::int64_t terms, std::int64_t count) noexcept {
 }
 
 problem problem_of(const gemm& r) {
-  const batch_of_matrices a = matrices_of(r.a.shape()), b = matrices_of(r.b.shape()), d = matrices_of(r.d.shape());
-  problem p;
-  p.a = factor_of(r.a, true), p.b = factor_of(r.b, false);
-  p.d = {r.d.range().address, r.d.type(), d.one.row_stride, d.one.column_stride, d.count == 1 ? 0 : d.stride};
-  p.m = d.one.rows, p.n = d.one.columns, p.batch = d.count;
-  p.k = a.one.columns * terms_in(r.a.type());
-  p.a_scales = scales_of(r.a_scales, true, a.one.rows, p.k),
-  p.b_scales = scales_of(r.b_scales, false, b.one.columns, p.k);
-  p.sums = sums_of(r.a.type(), r.b.type());
-  p.tree = r.epilogue.seen();
-  p.paired = p.tree.is_paired();
-  p.precision = r.precision, p.accumulation = r.accumulation;
+  return problem_from(r, {r.a, r.b, r.d, address_of(r.a_scales), address_of(r.b_scales)});
+}
+
+problem problem_of(const gemm_batched& r, std::size_t i) {
+  problem p = problem_from(r, {r.a[i], r.b[i], r.d[i], r.a_scales.empty() ? nullptr : &r.a_scales[i],
+                               r.b_scales.empty() ? nullptr : &r.b_scales[i]});
+  p.first = static_cast<std::int64_t>(i);
+  return p;
+}
+
+problem problem_of(const gemm_grouped& r) {
+  problem p = problem_from(r, {r.a, r.b, r.d, address_of(r.a_scales), address_of(r.b_scales)});
+  p.groups = {r.sizes.range().address, r.a.shape().rank == 2};
+  p.batch = r.b.shape().extents[0];
   return p;
 }
 
@@ -67,14 +92,12 @@ problem problem::swapped() const {
 }
 
 placed_matrix problem::memory(std::size_t i, const epilogue::node& n) const {
-  using epilogue::op, epilogue::span_of;
   const epilogue::tree_memory& m = tree.memory()[i];
   const std::int64_t before = first * m.batch_stride * static_cast<std::int64_t>(bytes_of(m.type));
   placed_matrix out{m.address + static_cast<std::uint64_t>(before), m.type, m.shape.row_stride, m.shape.column_stride,
                     m.batch_stride};
-  const bool reduces = n.what == op::reduce;
-  if (n.what == op::load_row || n.what == op::load_number || (reduces && n.over != span_of::row)) out.row = 0;
-  if (n.what == op::load_column || n.what == op::load_number || (reduces && n.over != span_of::column)) out.column = 0;
+  if (!is_tall(n)) out.row = 0;
+  if (!is_wide(n)) out.column = 0;
   if (transposed) std::swap(out.row, out.column);
   return out;
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <troupe/cutlass/gemm.hpp>
+#include <troupe/cutlass/gemm_batched.hpp>
+#include <troupe/cutlass/gemm_grouped.hpp>
 #include <troupe/epilogue/tree.hpp>
 #include <troupe/matmul/shapes.hpp>
 
@@ -31,13 +33,23 @@ struct placed_matrix {
   std::int64_t row = 0, column = 0, batch = 0;
 };
 
-/// D = epilogue(A * B), of extents that fit each other.
+/// Groups of rows: each product of a batch has as many rows as a number in memory of the device says.
+struct row_groups {
+  std::uint64_t sizes = 0;  ///< address of a std::int32_t for each; 0: there are no groups
+  bool packed = false;      ///< their rows follow each other; otherwise each has `m` rows of its own
+};
+
+/// D = epilogue(A * B), of extents that fit each other. With groups, `batch` is their number, and `m` the number of
+/// rows that there are: of all groups together if they are packed, then rows are counted through all of them, and
+/// otherwise of each. In either case an element lies at row * row distance + column * column distance + group * batch
+/// distance, and an operand of the epilogue, too.
 struct problem {
   factor a, b;
   scales a_scales, b_scales;
   placed_matrix d;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< of D; k in terms
   std::int64_t first = 0;                       ///< number of the first product, for the epilogue's operands
+  row_groups groups;
   dtype sums{};
   bool paired = false;      ///< B has 2n columns
   bool transposed = false;  ///< A and B changed places, and rows and columns of the epilogue mean each other
@@ -52,6 +64,9 @@ struct problem {
 };
 
 problem problem_of(const gemm& r);
+problem problem_of(const gemm_grouped& r);
+/// One of the products, number `i`.
+problem problem_of(const gemm_batched& r, std::size_t i);
 
 /// Returns the type in which products of these elements are summed; dtype{} if they have no product.
 dtype sums_of(dtype a, dtype b) noexcept;

@@ -50,9 +50,11 @@ class epilogue_check {
 
   void check_memory(const node& n) {
     const memory_operand& m = expression_.memory()[n.operand];
-    if (extent(m.batch) != result_.batch && (m.batch != 1 || m.mode == access_mode::write))
+    const bool of_groups = result_.groups != extent(1) && !is_tall(n);
+    const extent parts = of_groups ? result_.batch * result_.groups : result_.batch;
+    if (extent(m.batch) != parts && (m.batch != 1 || m.mode == access_mode::write))
       return check_.refuse(&m, cat("is for ", m.batch, " products"),
-                           cat(troupe::detail::text(result_.batch), ", as the result"));
+                           cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", as the result"));
     if (is_complex(result_.sums) ? !is_complex(m.type) : !is_real(m.type))
       return check_.refuse(
           &m, cat("holds ", to_string(m.type)),

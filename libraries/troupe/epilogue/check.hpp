@@ -10,7 +10,8 @@ namespace troupe::epilogue {
 /// What an epilogue is applied to: the extents of the result, the number of products, and the type they are summed in.
 struct result_of_product {
   extent rows, columns, batch;
-  dtype sums;  ///< f32, f64, i32, c64 or c128
+  dtype sums;         ///< f32, f64, i32, c64 or c128
+  extent groups = 1;  ///< of rows: what is not as tall as the result may have a part for each
 };
 
 /// Checks the epilogue `e`, a field of a request: its operations, and the extents and types of its operands.

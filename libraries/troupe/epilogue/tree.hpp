@@ -27,6 +27,16 @@ struct tree_memory {
   }
 };
 
+/// Returns true if the node's memory has something for each row of the result, or for each column.
+constexpr bool is_tall(const node& n) noexcept {
+  return n.what == op::load_column || n.what == op::load || n.what == op::store ||
+         (n.what == op::reduce && n.over == span_of::row);
+}
+constexpr bool is_wide(const node& n) noexcept {
+  return n.what == op::load_row || n.what == op::load || n.what == op::store ||
+         (n.what == op::reduce && n.over == span_of::column);
+}
+
 /// An encoded epilogue: for engines, and for the reference that defines what each operation means. The last node is the
 /// result.
 class tree {

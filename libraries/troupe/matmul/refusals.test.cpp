@@ -1,59 +1,37 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Wrong requests are refused before they are queued, with the exact text for each kind of mistake.
-#include <gtest/gtest.h>
-
-#include <troupe/base/bfloat16.hpp>
 #include <troupe/base/complex.hpp>
-#include <troupe/base/float4.hpp>
-#include <troupe/base/float8.hpp>
-#include <troupe/base/float8_e8m0.hpp>
-#include <troupe/base/half.hpp>
 #include <troupe/matmul/matmul.hpp>
-#include <troupe/request/describe.hpp>
-#include <troupe/request/testing/fake_memory.hpp>
+#include <troupe/matmul/testing/refusal_suite.hpp>
 
 namespace troupe::matmul {
 namespace {
 
-using epilogue::acc, epilogue::expression, epilogue::left, epilogue::load, epilogue::right;
+using namespace testing;
 
-class matmul_refusals : public ::testing::Test {
+class matmul_refusals : public refusal_suite {
  protected:
-  // A matrix that is stored row by row, at elements [first, ...) of the memory.
-  template <class T>
-  matrix<T> at(std::uint64_t first, std::int64_t rows, std::int64_t columns) {
-    return matrix<T>(buffer<T>(memory.at<T>(first, static_cast<std::uint64_t>(rows * columns)).range), rows, columns);
-  }
-  template <class T>
-  buffer<T> vector_at(std::uint64_t first, std::uint64_t n) {
-    return buffer<T>(memory.at<T>(first, n).range);
-  }
-  template <class T>
-  tensor<T> batch_at(std::uint64_t first, std::int64_t count, std::int64_t rows, std::int64_t columns) {
-    return tensor<T>(buffer<T>(memory.at<T>(first, static_cast<std::uint64_t>(count * rows * columns)).range),
-                     {count, rows, columns});
-  }
   multiplication good(const expression& e = acc) {
     return {.a = at<float>(0, 4, 6), .b = at<float>(100, 6, 8), .d = at<float>(200, 4, 8), .epilogue = e};
   }
-  void expect_fine(const multiplication& r) { EXPECT_EQ(memory.refusal(r), "") << describe(r); }
   void expect_refused(const multiplication& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), "matmul.multiplication: " + text) << describe(r);
   }
-
-  troupe::testing::fake_memory memory{1 << 16};
 };
 
 TEST_F(matmul_refusals, accept_what_fits) {
   expect_fine(good());
   expect_fine(good(relu(acc + epilogue::row(vector_at<float>(300, 8)))));
-  expect_fine({.a = at<half>(0, 4, 6), .b = at<half>(100, 6, 8), .d = at<float8_e4m3>(2000, 4, 8)});
-  expect_fine({.a = at<float8_e4m3>(0, 4, 6), .b = at<float8_e5m2>(100, 6, 8), .d = at<bfloat16>(2000, 4, 8)});
-  expect_fine({.a = at<std::int8_t>(0, 4, 6), .b = at<std::int8_t>(100, 6, 8), .d = at<std::int32_t>(200, 4, 8)});
-  expect_fine({.a = batch_at<float>(0, 3, 4, 6), .b = at<float>(100, 6, 8), .d = batch_at<float>(200, 3, 4, 8)});
+  expect_fine(multiplication{.a = at<half>(0, 4, 6), .b = at<half>(100, 6, 8), .d = at<float8_e4m3>(2000, 4, 8)});
   expect_fine(
-      {.a = at<float>(0, 4, 6).transposed(), .b = at<float>(100, 8, 4).transposed(), .d = at<float>(200, 6, 8)});
+      multiplication{.a = at<float8_e4m3>(0, 4, 6), .b = at<float8_e5m2>(100, 6, 8), .d = at<bfloat16>(2000, 4, 8)});
+  expect_fine(
+      multiplication{.a = at<std::int8_t>(0, 4, 6), .b = at<std::int8_t>(100, 6, 8), .d = at<std::int32_t>(200, 4, 8)});
+  expect_fine(
+      multiplication{.a = batch_at<float>(0, 3, 4, 6), .b = at<float>(100, 6, 8), .d = batch_at<float>(200, 3, 4, 8)});
+  expect_fine(multiplication{
+      .a = at<float>(0, 4, 6).transposed(), .b = at<float>(100, 8, 4).transposed(), .d = at<float>(200, 6, 8)});
 }
 
 TEST_F(matmul_refusals, name_the_matrix_that_has_the_wrong_extents) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <troupe/request/any_operand.hpp>
+#include <troupe/request/any_operand_list.hpp>
 #include <troupe/request/codec.hpp>
 #include <troupe/request/request.hpp>
 #include <vector>
@@ -17,6 +17,15 @@ struct views {
   std::int32_t last = 0;
   using reply = void;
   TROUPE_REQUEST("test.views", a, b, c, last)
+  void check(checker&) const {}
+};
+
+struct many_views {
+  list<in_any> a;
+  list<out_any> b = {};
+  std::int32_t last = 0;
+  using reply = void;
+  TROUPE_REQUEST("test.many_views", a, b, last)
   void check(checker&) const {}
 };
 
@@ -35,12 +44,13 @@ any_operand<M> view(std::uint64_t address, std::size_t rank, dtype t) {
 }
 
 // As a worker receives it.
-views received(const views& r) {
+template <class R>
+R received(const R& r) {
   static std::vector<std::max_align_t> blob;
   blob.assign(blob_bytes(r) / sizeof(std::max_align_t) + 1, {});
-  alignas(16) static std::byte payload[payload_bytes<views>];
+  alignas(16) static std::byte payload[payload_bytes<R>];
   encode(r, payload, {reinterpret_cast<std::byte*>(blob.data()), reinterpret_cast<std::uintptr_t>(blob.data())});
-  return decode<views>(payload);
+  return decode<R>(payload);
 }
 
 template <access_mode M>
@@ -75,6 +85,38 @@ TEST(any_operands, that_may_be_left_out_arrive_if_they_are_given) {
     expect_same(*got.c, *r.c);
     EXPECT_EQ(got.last, 9);
   }
+}
+
+TEST(any_operands, in_lists_arrive_in_order_with_any_number_of_indexes) {
+  for (const std::size_t count : {0, 1, 3, 40}) {
+    many_views r{.a = {}, .last = 5};
+    for (std::size_t i = 0; i < count; ++i) {
+      r.a.push_back(view<access_mode::read>(0x1000 * (i + 1), i % (tensor_shape::max_rank + 1), dtype::i8));
+      r.b.push_back(view<access_mode::write>(0x7000 * (i + 1), (i + 4) % (tensor_shape::max_rank + 1), dtype::f64));
+    }
+    const many_views got = received(r);
+    ASSERT_EQ(got.a.size(), count);
+    ASSERT_EQ(got.b.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      expect_same(got.a[i], r.a[i]);
+      expect_same(got.b[i], r.b[i]);
+    }
+    EXPECT_EQ(got.last, 5);
+  }
+}
+
+TEST(any_operands, in_lists_are_operands_of_their_request) {
+  const many_views r{
+      .a = {view<access_mode::read>(0x1000, 2, dtype::f32), view<access_mode::read>(0x2000, 3, dtype::f16)},
+      .b = {view<access_mode::write>(0x3000, 2, dtype::i8)}};
+  EXPECT_EQ(field_name<many_views>(&r, &r.a[1]), "a[1]");
+  EXPECT_EQ(field_name<many_views>(&r, &r.b[0]), "b[0]");
+  std::vector<std::uint64_t> bytes;
+  const auto note = [&](const void*, const memory_range&, std::uint64_t element_bytes, access_mode) {
+    bytes.push_back(element_bytes);
+  };
+  operands_in<list<in_any>>::visit(r.a, note);
+  EXPECT_EQ(bytes, (std::vector<std::uint64_t>{4, 2}));
 }
 
 }  // namespace

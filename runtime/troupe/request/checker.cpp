@@ -130,7 +130,7 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
 }
 
 // A view has been checked when it was made, and its range is what it spans.
-void checker::view_of(const void* field, const matrix_shape& s) {
+void checker::view_at(const void* field, const matrix_shape& s) {
   if (refusal_) return;
   if (s.row_stride == 1 || s.rows == 1)
     return columns_of(field, s.rows, s.columns, s.columns == 1 ? s.rows : s.column_stride);
@@ -139,7 +139,7 @@ void checker::view_of(const void* field, const matrix_shape& s) {
   use(field).gaps = true;
 }
 
-void checker::view_of(const void* field, const tensor_shape& s) {
+void checker::view_at(const void* field, const tensor_shape& s) {
   if (refusal_) return;
   extent elements = 1;
   for (std::size_t i = 0; i < s.rank; ++i) elements = elements * s.extents[i];

@@ -59,7 +59,7 @@ class checker {
   template <class T, access_mode M>
   void elements_among(const operand<T, M>& field, extent count) {
     touch(&field, count, {});
-    if (!refusal_) use(&field).gaps = true;
+    leaves_some(&field);
   }
   /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
   template <class T, access_mode M, std::convertible_to<extent> I>
@@ -80,10 +80,11 @@ class checker {
   /// them.
   template <class View>
   void view(const View& field) {
-    view_of(&field, field.shape());
+    view_at(&field, field.shape());
   }
   /// The same for a view at `place`, an operand among others in one field.
-  void view_at(const void* place, const tensor_shape& shape) { view_of(place, shape); }
+  void view_at(const void* place, const matrix_shape& s);
+  void view_at(const void* place, const tensor_shape& s);
 
   /// The request may read this number from memory when it runs.
   template <class T>
@@ -95,6 +96,10 @@ class checker {
   template <class T>
   void overwrites(const inout<T>& field) {
     if (!refusal_) use(&field).touched.mode = access_mode::write;
+  }
+  /// In this call some elements of the operand at `place`, which is written, may keep what they hold.
+  void leaves_some(const void* place) {
+    if (!refusal_) use(place).gaps = true;
   }
   /// In this call the operand at `place`, which is read, is also written.
   void also_writes(const void* place) {
@@ -157,8 +162,6 @@ class checker {
   void strided(const void* field, extent n, extent inc, const void* inc_field);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
-  void view_of(const void* field, const matrix_shape& s);
-  void view_of(const void* field, const tensor_shape& s);
   void refuse_range(const void* field, const memory_range& range);
   void renew(const void* field, const memory_range& range);
   void refuse_overlaps();

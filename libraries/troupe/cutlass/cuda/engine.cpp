@@ -178,5 +178,5 @@ result<plan_info> cuda_engine::run(const prepare& r, call& c) {
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare>;
+using requests = troupe::with_slow<troupe::request_list<gemm, pack, prepare, read_statistics>, prepare>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

@@ -10,8 +10,7 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/host/convolutions.hpp>
 #include <troupe/cutlass/host/packing.hpp>
-#include <troupe/cutlass/problem.hpp>
-#include <troupe/matmul/host/products.hpp>
+#include <troupe/cutlass/host/parts.hpp>
 #include <troupe/matmul/host/sums.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
@@ -19,31 +18,7 @@
 namespace troupe::cutlass {
 namespace {
 
-using matmul::host_factor, matmul::host_product, matmul::host_products, matmul::host_scales;
-
-template <class Placed>
-std::byte* place_of(const Placed& p, std::int64_t which) noexcept {
-  if (p.address == 0) return nullptr;
-  return reinterpret_cast<std::byte*>(p.address) + which * p.batch * static_cast<std::int64_t>(bytes_of(p.type));
-}
-host_factor factor_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t which) noexcept {
-  return {place_of(f, which), f.type, lines, terms, f.line, f.term};
-}
-host_scales scales_of(const scales& s, std::int64_t which) noexcept {
-  return {place_of(s, which), s.type, s.line, s.term, s.lines, s.terms};
-}
-
-// Product `which` of a batch.
-host_product product_of(const problem& p, std::int64_t which) noexcept {
-  return {.a = factor_of(p.a, p.m, p.k, which),
-          .b = factor_of(p.b, p.n * (p.paired ? 2 : 1), p.k, which),
-          .a_scales = scales_of(p.a_scales, which),
-          .b_scales = scales_of(p.b_scales, which),
-          .sums = p.sums,
-          .tree = &p.tree,
-          .to = {place_of(p.d, which), p.d.type, {p.m, p.n, p.d.row, p.d.column}},
-          .which = p.first + which};
-}
+using matmul::host_products;
 
 /// The host engine of cutlass, which compiles nothing: products as matmul computes them.
 class host_cutlass {
@@ -57,28 +32,47 @@ class host_cutlass {
   }
 
   result<void> run(const gemm& r, call&) {
-    return with_products(gemm::request_name, r, [&](const host_products& all) {
-      return matmul::compute(gemm::request_name, all, r.workspace, team_);
-    });
+    TROUPE_TRY(check(r));
+    const problem p = problem_of(r);
+    return compute(r, products_of(p));
+  }
+  result<void> run(const gemm_batched& r, call&) {
+    TROUPE_TRY(check(r));
+    return compute(r, products_of(r));
+  }
+  result<grouped_outcome> run(const gemm_grouped& r, call&) {
+    TROUPE_TRY(check(r));
+    const problem p = problem_of(r);
+    const groups_of_rows groups(p);
+    TROUPE_TRY(compute(r, groups.products()));
+    return groups.outcome();
   }
 
   result<plan_info> run(const prepare& r, call&) {
-    plan_info out{.candidates = 1};
-    TROUPE_TRY(with_products(prepare::request_name, r.product(), [&](const host_products& all) -> result<void> {
-      out.workspace = TROUPE_TRY(matmul::memory_for(prepare::request_name, all, r.workspace, team_));
-      return {};
-    }));
-    return explained(out, r.log);
+    TROUPE_TRY(check(r));
+    const gemm product = r.product();
+    const problem p = problem_of(product);
+    return answer(r, products_of(p));
+  }
+  result<plan_info> run(const prepare_batched& r, call&) {
+    TROUPE_TRY(check(r));
+    const gemm_batched product = r.product();
+    return answer(r, products_of(product));
+  }
+  result<plan_info> run(const prepare_grouped& r, call&) {
+    TROUPE_TRY(check(r));
+    const gemm_grouped product = r.product();
+    const problem p = problem_of(product);
+    const groups_of_rows largest = groups_of_rows::largest(p);
+    return answer(r, largest.products());
   }
 
   result<void> run(const conv_forward& r, call&) { return convolve(r); }
   result<void> run(const conv_data_gradient& r, call&) { return convolve(r); }
   result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
   result<plan_info> run(const prepare_convolution& r, call&) {
-    TROUPE_TRY(check(prepare_convolution::request_name, r));
-    plan_info out{.candidates = 1};
-    out.workspace = TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, prepare_convolution::request_name, team_));
-    return explained(out, r.log);
+    TROUPE_TRY(check(r));
+    return explained(r, TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, r.request_name, team_)));
   }
 
   result<void> run(const pack& r, call&) {
@@ -89,17 +83,39 @@ class host_cutlass {
   result<troupe::plan::statistics> run(const read_statistics&, call&) { return troupe::plan::statistics{}; }
 
  private:
-  // Calls f(products).
-  template <class F>
-  result<void> with_products(std::string_view request, const gemm& r, F&& f) {
-    TROUPE_TRY(check(request, r));
-    const problem p = problem_of(r);
-    return f(host_products{p.batch, [&p](std::int64_t i) { return product_of(p, i); }});
+  static host_products products_of(const problem& p) {
+    return {p.batch, [&p](std::int64_t i) { return product_of(p, i, p.tree); }};
+  }
+  static host_products products_of(const gemm_batched& r) {
+    return {static_cast<std::int64_t>(r.d.size()), [&r](std::int64_t i) {
+              return product_of(problem_of(r, static_cast<std::size_t>(i)), 0, r.epilogue.seen());
+            }};
+  }
+
+  template <class R>
+  result<void> compute(const R& r, const host_products& all) {
+    return matmul::compute(R::request_name, all, r.workspace, team_);
+  }
+  // There is one way to compute a product.
+  template <class R>
+  result<plan_info> answer(const R& r, const host_products& all) {
+    return explained(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
+  }
+  // Writes the log, too.
+  template <class R>
+  plan_info explained(const R& r, std::uint64_t workspace) const {
+    plan_info out{.candidates = 1};
+    out.workspace = workspace;
+    const std::string log = cat("the host engine has one way: OpenBLAS on ", team_.threads(), " threads, with ",
+                                out.workspace, " bytes of memory\n");
+    out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
+    if (r.log) write(log, *r.log);
+    return out;
   }
 
   template <class R>
   result<void> convolve(const R& r) try {
-    TROUPE_TRY(check(R::request_name, r));
+    TROUPE_TRY(check(r));
     return host::convolve(problem_of(r), r.workspace, R::request_name, team_);
   } catch (const std::bad_alloc&) {
     return error::retry_later(
@@ -107,17 +123,9 @@ class host_cutlass {
         cat(R::request_name, ": out of memory for a panel of the product; convolve fewer images or channels"));
   }
 
-  // Writes the log, too.
-  plan_info explained(plan_info info, const std::optional<troupe::out<std::byte>>& to) const {
-    const std::string log = cat("the host engine has one way: OpenBLAS on ", team_.threads(), " threads, with ",
-                                info.workspace, " bytes of memory\n");
-    info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-    if (to) write(log, *to);
-    return info;
-  }
-
   template <class R>
-  static result<void> check(std::string_view request, const R& r) {
+  static result<void> check(const R& r) {
+    constexpr std::string_view request = R::request_name;
     if (r.epilogue.seen().empty()) return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
     if (r.plan == plan{}) return {};
     return error(reaction::unsupported, "cutlass",

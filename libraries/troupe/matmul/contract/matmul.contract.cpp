@@ -3,15 +3,14 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
-#include <troupe/graph/graph.hpp>
 #include <troupe/matmul/matmul.hpp>
 
-#include <tests/contract/contract.hpp>
+#include <tests/contract/products.hpp>
 
 namespace troupe::whole {
 namespace {
 
-using epilogue::acc, epilogue::load, epilogue::row;
+using epilogue::acc, epilogue::row;
 
 // D = relu(A * B + bias), of 2 x 3 and 3 x 2 elements of T.
 template <class T>
@@ -53,41 +52,20 @@ struct preparation {
 using matmul_cases = testing::Types<multiplication<float>, multiplication<half>, preparation>;
 INSTANTIATE_TYPED_TEST_SUITE_P(matmul, library_actor, matmul_cases);
 
-class products : public testing::Test {
- protected:
-  runtime rt;
-  device gpu = rt.open_device(with_test_engines({.restarts = 100}));
+struct of_matmul {
+  using request = matmul::multiplication;
+  using options = matmul::options;
+  using statistics = matmul::read_statistics;
+  template <class... A>
+  static accepted multiply(const device& gpu, const A&... arguments) {
+    return matmul::multiply(gpu, arguments...);
+  }
 };
+INSTANTIATE_TYPED_TEST_SUITE_P(matmul, products, of_matmul);
 
-TEST_F(products, of_a_chain_feed_each_other_and_carry_errors_along) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), w(gpu.upload(std::vector<float>{0, 1, 1, 0}), 2, 2),
-      h(gpu.alloc<float>(4), 2, 2), y(gpu.alloc<float>(4), 2, 2);
-  EXPECT_TRUE(matmul::multiply(gpu, h, x, w, 2 * acc));
-  EXPECT_TRUE(matmul::multiply(gpu, y, h, w, acc + load(x)));
-  EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{3, 6, 9, 12}));
-  const accepted wrong = matmul::multiply(gpu, h, x, matrix(w.memory(), 1, 4));
-  ASSERT_FALSE(wrong);
-  EXPECT_TRUE(is_error(wrong.error(), reaction::caller_bug, {"matmul.multiplication", "b is 1 x 4"}));
-  EXPECT_FALSE(matmul::multiply(gpu, y, h, w)) << "h is stale: it was to be written by the refused request";
-}
+class matmul_products : public products<of_matmul> {};
 
-TEST_F(products, may_be_given_away_in_place_and_under_call_options) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), d(gpu.upload(std::vector<float>{1, 1, 1, 1}), 2, 2);
-  EXPECT_TRUE(matmul::multiply(gpu, d, x, x, acc + load(d)));
-  EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{8, 11, 16, 23}));
-  EXPECT_FALSE(matmul::multiply(gpu, d, x, x, acc, {}, {.timeout = time_span{}}));
-}
-
-TEST_F(products, have_plans_that_are_counted) {
-  const matrix x(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2), d(gpu.alloc<float>(4), 2, 2);
-  EXPECT_OK(gpu.ask(matmul::read_statistics{.start_anew = true}).get());
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(matmul::multiply(gpu, d, x, x));
-  const auto counted = gpu.ask(matmul::read_statistics{}).get();
-  ASSERT_OK(counted);
-  EXPECT_LE(counted->made, 1u);
-}
-
-TEST_F(products, have_choices_that_can_be_kept_and_given) {
+TEST_F(matmul_products, have_choices_that_can_be_kept_and_given) {
   const auto values = gpu.upload(std::vector<half>(300 * 300, half(1.0f)));
   const matmul::multiplication r{
       .a = matrix(values, 300, 300), .b = matrix(values, 300, 300), .d = matrix(gpu.alloc<float>(300 * 300), 300, 300)};
@@ -110,7 +88,7 @@ TEST_F(products, have_choices_that_can_be_kept_and_given) {
   EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), std::vector<float>(300 * 300, 300.0f));
 }
 
-TEST_F(products, may_be_scaled_by_blocks) {
+TEST_F(matmul_products, may_be_scaled_by_blocks) {
   const matrix a(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(1.0f))), 1, 64),
       b(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(2.0f))), 64, 1);
   const std::vector<float8_e8m0> scales{float8_e8m0(1.0f), float8_e8m0(4.0f)};
@@ -118,30 +96,6 @@ TEST_F(products, may_be_scaled_by_blocks) {
   const matrix d(gpu.alloc<float>(1), 1, 1);
   EXPECT_TRUE(matmul::multiply(gpu, d, a, b, acc, {.a_scales = a_scales, .b_scales = b_scales}));
   EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{32 * 2 + 32 * 2 * 16}));
-}
-
-TEST_F(products, of_batches_share_a_factor) {
-  const tensor a(gpu.upload(std::vector<float>{1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3}), {3, 2, 2});
-  const matrix b(gpu.upload(std::vector<float>{1, 2, 3, 4}), 2, 2);
-  const tensor d(gpu.alloc<float>(12), {3, 2, 2});
-  EXPECT_TRUE(matmul::multiply(gpu, d, a, b));
-  EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{1, 2, 3, 4, 2, 4, 6, 8, 3, 6, 9, 12}));
-}
-
-TEST_F(products, are_recorded_in_graphs_and_rebound) {
-  const auto x = gpu.upload(std::vector<float>{1, 2, 3, 4}), other = gpu.upload(std::vector<float>{10, 20, 30, 40}),
-             bias = gpu.upload(std::vector<float>{1, 2}), more = gpu.upload(std::vector<float>{100, 200});
-  const auto d = gpu.alloc<float>(4);
-  graph::recorder rec(gpu);
-  ASSERT_TRUE(rec.add(matmul::multiplication{
-      .a = matrix(x, 2, 2), .b = matrix(x, 2, 2), .d = matrix(d, 2, 2), .epilogue = acc + row(bias)}));
-  const graph::graph g = rec.finish();
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{8, 12, 16, 24}));
-  EXPECT_OK(g.rebind(x, other));
-  EXPECT_OK(g.rebind(bias, more));
-  gpu.tell(graph::launch{.graph = g});
-  EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{800, 1200, 1600, 2400}));
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ class prepared_product {
 
   // How much memory it uses, of at most so much unless it needs more.
   std::uint64_t bytes(std::uint64_t most_bytes, thread_team& team) const {
+    if (product_.a.lines == 0) return 0;
     const std::uint64_t copied = copied_bytes(), rest = most_bytes > copied ? most_bytes - copied : 0;
     return copied + with_types<std::uint64_t>([&](auto sums, auto number) {
              const host_matrix a = with_lines_as_rows(product_.a), b = transposed(with_lines_as_rows(product_.b));
@@ -177,6 +178,7 @@ class prepared_product {
            });
   }
   void compute(std::uint64_t most_bytes, thread_team& team) const {
+    if (product_.a.lines == 0) return finish_without_rows();
     std::optional<ordered_factor> a, b;
     if (copies_a_) a.emplace(product_.a, product_.a_scales, type_, team);
     if (copies_b_) b.emplace(product_.b, product_.b_scales, type_, team);
@@ -191,6 +193,13 @@ class prepared_product {
   }
 
  private:
+  // There are no rows, but there are reductions of no values.
+  void finish_without_rows() const {
+    with_types<int>([&](auto, auto number) {
+      host::tail<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
+      return 0;
+    });
+  }
   std::uint64_t copied_bytes() const noexcept {
     return (copies_a_ ? ordered_factor::bytes(product_.a, type_) : 0) +
            (copies_b_ ? ordered_factor::bytes(product_.b, type_) : 0);

@@ -100,14 +100,8 @@ TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined
 
 TEST_F(matmul_numerics, gradients_and_their_sums_are_as_defined) {
   using epilogue::op;
-  const std::function<expression(const expression&)> derivatives[] = {
-      [](const expression& x) { return d_relu(x); },           [](const expression& x) { return d_gelu(x); },
-      [](const expression& x) { return d_gelu_tanh(x); },      [](const expression& x) { return d_silu(x); },
-      [](const expression& x) { return d_tanh(x); },           [](const expression& x) { return d_sigmoid(x); },
-      [](const expression& x) { return d_softplus(x); },       [](const expression& x) { return d_hard_swish(x); },
-      [](const expression& x) { return d_leaky_relu(x, 0.1); }};
   for (const types t : of_reals)
-    for (const auto& d : derivatives) {
+    for (const auto& d : derivatives()) {
       const problem p = any_problem(t.a, t.b, of_results[random.between(0, 3)]);
       expect_as_defined(
           p,

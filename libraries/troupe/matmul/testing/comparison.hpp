@@ -49,13 +49,13 @@ class comparison {
     if (!(std::fabs(got - rounded) <= allowed) && ++wrong_ < 4)
       ADD_FAILURE() << where() << " is " << got << ", expected " << want << " as " << to_string(stored);
   }
-  /// The result `d`, number `w` of a batch, and everything that its epilogue writes.
+  /// The result `d`, number `w` of a batch, from row `first` on, and everything that its epilogue writes.
   void expect(const epilogue::evaluated& e, stored_matrices& d, std::int64_t w, std::int64_t rows, std::int64_t columns,
-              const tree& t, std::int64_t which) {
+              const tree& t, std::int64_t which, std::int64_t first = 0) {
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t i = 0; i < rows; ++i)
-        expect_near(d.get(w, i, j).real, e.result[static_cast<std::size_t>(i + j * rows)], d.type(),
-                    [&] { return cat("d(", w, ", ", i, ", ", j, ")"); });
+        expect_near(d.get(w, first + i, j).real, e.result[static_cast<std::size_t>(i + j * rows)], d.type(),
+                    [&] { return cat("d(", w, ", ", first + i, ", ", j, ")"); });
     for (std::size_t m = 0; m < t.memory().size(); ++m) {
       const epilogue::tree_memory& to = t.memory()[m];
       const auto& values = e.written[m];

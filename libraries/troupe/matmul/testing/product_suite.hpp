@@ -3,23 +3,15 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <tests/numerics/engine_suite.hpp>
+#include <troupe/epilogue/epilogue.hpp>
 #include <troupe/matmul/testing/comparison.hpp>
 #include <troupe/matmul/testing/test_factor.hpp>
 
 /// Products in memory of the test, and what they are compared with.
 namespace troupe::matmul::testing {
-
-/// The extents and types of a product, and how its matrices are stored.
-struct product_form {
-  using storing = stored_matrices::storing;
-  dtype a, b, d;
-  std::int64_t m, n, k, batch = 1;
-  bool shares_a = false, shares_b = false;
-  storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
-  std::optional<scale_form> a_scales = {}, b_scales = {};
-};
 
 /// The base of suites that compare an engine's products with the reference in double precision.
 class product_suite : public numerics::engine_suite {
@@ -71,20 +63,34 @@ class product_suite : public numerics::engine_suite {
   }
   static epilogue::evaluated evaluated(const tree& t, test_factor& a, test_factor& b, const product_form& p,
                                        std::int64_t w) {
+    const std::vector<double> x = a.values(w), y = b.values(w);
     return epilogue::evaluate(
-        t, p.m, p.n,
-        [&](std::int64_t i, std::int64_t j) {
-          double sum = 0;
-          for (std::int64_t l = 0; l < p.k; ++l) sum += a.at(w, i, l) * b.at(w, j, l);
-          return sum;
-        },
-        w);
+        t, p.m, p.n, [&](std::int64_t i, std::int64_t j) { return sum_of_products(x, i, y, j, p.k); }, w);
+  }
+
+  // The sum of products of line `i` of one factor and line `j` of the other.
+  static double sum_of_products(const std::vector<double>& x, std::int64_t i, const std::vector<double>& y,
+                                std::int64_t j, std::int64_t k) {
+    double sum = 0;
+    for (std::int64_t l = 0; l < k; ++l)
+      sum += x[static_cast<std::size_t>(i * k + l)] * y[static_cast<std::size_t>(j * k + l)];
+    return sum;
   }
 
   // How far a result may be off, relative to itself or 1: floats of the size of the sums, times `factor`, cancel.
   static double rounding_of(const product_form& p, double factor) {
     constexpr double largest_product = 9, eps = 1.2e-7;
     return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);
+  }
+
+  // The derivatives of all activations.
+  static std::vector<std::function<expression(const expression&)>> derivatives() {
+    return {
+        [](const expression& x) { return d_relu(x); },           [](const expression& x) { return d_gelu(x); },
+        [](const expression& x) { return d_gelu_tanh(x); },      [](const expression& x) { return d_silu(x); },
+        [](const expression& x) { return d_tanh(x); },           [](const expression& x) { return d_sigmoid(x); },
+        [](const expression& x) { return d_softplus(x); },       [](const expression& x) { return d_hard_swish(x); },
+        [](const expression& x) { return d_leaky_relu(x, 0.1); }};
   }
 
   // Memory for an operand of an epilogue, one for each product of a batch.

@@ -66,6 +66,13 @@ class test_factor {
     const std::int64_t l = line / form_.scales->block.lines, t = term / form_.scales->block.terms;
     return out * (form_.lines_are_rows ? scales_->get(w, l, t) : scales_->get(w, t, l)).real;
   }
+  /// Returns all terms of a factor, line by line.
+  std::vector<double> values(std::int64_t w) {
+    std::vector<double> out;
+    for (std::int64_t l = 0; l < form_.lines; ++l)
+      for (std::int64_t t = 0; t < form_.terms; ++t) out.push_back(at(w, l, t));
+    return out;
+  }
   /// Returns the operands, with an index for the batch if there is one.
   in_any elements(bool as_batch) { return elements_.operand<access_mode::read>(as_batch); }
   std::optional<in_any> scales(bool as_batch) {
@@ -83,6 +90,16 @@ class test_factor {
   form form_;
   stored_matrices elements_;
   std::optional<stored_matrices> scales_;
+};
+
+/// The extents and types of a product, and how its matrices are stored.
+struct product_form {
+  using storing = stored_matrices::storing;
+  dtype a, b, d;
+  std::int64_t m, n, k, batch = 1;
+  bool shares_a = false, shares_b = false;
+  storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
+  std::optional<scale_form> a_scales = {}, b_scales = {};
 };
 
 }  // namespace troupe::matmul::testing

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/half.hpp>
+#include <troupe/cutlass/cutlass.hpp>
+
+#include <tests/contract/products.hpp>
+
+namespace troupe::whole {
+namespace {
+
+using epilogue::acc, epilogue::row;
+
+template <class T>
+buffer<T> values(const device& gpu, std::initializer_list<int> of) {
+  std::vector<T> out;
+  for (const int v : of) out.push_back(static_cast<T>(static_cast<float>(v)));
+  return gpu.upload(out);
+}
+
+// D = relu(A * B + bias), of 2 x 3 and 3 x 2 elements of T.
+template <class T>
+struct product {
+  using request = cutlass::gemm;
+  static constexpr const char* bad_field = "b is 2 x 2; expected 3 rows, as a has columns";
+  static request make(const device& gpu, extent rows_of_b) {
+    return {.a = matrix(values<T>(gpu, {1, 2, 3, -1, -2, -3}), 2, 3),
+            .b = matrix(values<T>(gpu, {1, 0, 0, 1, 2, 2}), rows_of_b, 2),
+            .d = matrix(gpu.alloc<float>(4), 2, 2),
+            .epilogue = relu(acc + row(gpu.upload(std::vector<float>{1, -100})))};
+  }
+  static request good(const device& gpu) { return make(gpu, 3); }
+  static request bad(const device& gpu) { return make(gpu, 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), (std::vector<float>{8, 0, 0, 0}));
+  }
+};
+
+// Two products of different shapes.
+struct batch {
+  using request = cutlass::gemm_batched;
+  static constexpr const char* bad_field = "b[1] is 1 x 2; expected 2 rows, as a has columns";
+  static request make(const device& gpu, extent rows_of_b) {
+    const auto x = values<float>(gpu, {1, 2, 3, 4});
+    return {.a = {matrix(x, 2, 2), matrix(x, 1, 2)},
+            .b = {matrix(x, 2, 1), matrix(x, rows_of_b, 2)},
+            .d = {matrix(gpu.alloc<float>(2), 2, 1), matrix(gpu.alloc<float>(2), 1, 2)},
+            .epilogue = 2 * acc};
+  }
+  static request good(const device& gpu) { return make(gpu, 2); }
+  static request bad(const device& gpu) { return make(gpu, 1); }
+  static void expect_right(const device& gpu, const request& r, const result<void>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(gpu.download(buffer<float>(r.d[0].range())).get().value(), (std::vector<float>{10, 22}));
+    EXPECT_EQ(gpu.download(buffer<float>(r.d[1].range())).get().value(), (std::vector<float>{14, 20}));
+  }
+};
+
+// Two rows of the first group and one of the second; the last row belongs to none.
+struct groups {
+  using request = cutlass::gemm_grouped;
+  static constexpr const char* bad_field = "sizes holds 1 element; expected at least 2";
+  static request make(const device& gpu, std::vector<std::int32_t> sizes) {
+    const auto d = gpu.alloc<float>(8);
+    gpu.fill(d, 7.0f);
+    return {.a = matrix(values<half>(gpu, {1, 2, 3, 4, 5, 6, 7, 8}), 4, 2),
+            .b = tensor(values<half>(gpu, {1, 0, 0, 1, 10, 0, 0, 10}), {2, 2, 2}),
+            .d = matrix(d, 4, 2),
+            .sizes = gpu.upload(sizes),
+            .epilogue = acc + row(matrix(values<float>(gpu, {1, 1, 2, 2}), 2, 2))};
+  }
+  static request good(const device& gpu) { return make(gpu, {2, 1}); }
+  static request bad(const device& gpu) { return make(gpu, {2}); }
+  static void expect_right(const device& gpu, const request& r, const result<cutlass::grouped_outcome>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_EQ(answer->wrong_group, -1);
+    EXPECT_FALSE(cutlass::error_of(*answer));
+    EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), (std::vector<float>{2, 3, 4, 5, 52, 62, 7, 7}));
+  }
+};
+
+// The plans of these products.
+template <class Product, class Prepare>
+struct preparation {
+  using request = Prepare;
+  static constexpr const char* bad_field = Product::bad_field;
+  static request good(const device& gpu) { return Prepare::of(Product::good(gpu)); }
+  static request bad(const device& gpu) { return Prepare::of(Product::bad(gpu)); }
+  static void expect_right(const device&, const request&, const result<cutlass::plan_info>& answer) {
+    ASSERT_OK(answer);
+    EXPECT_GE(answer->candidates, 1u);
+    EXPECT_EQ(answer->measured, 0u);
+  }
+};
+
+using cutlass_cases =
+    testing::Types<product<float>, product<half>, batch, groups, preparation<product<half>, cutlass::prepare>,
+                   preparation<batch, cutlass::prepare_batched>, preparation<groups, cutlass::prepare_grouped>>;
+static_assert(
+    covers<cutlass_cases, request_list<cutlass::gemm, cutlass::gemm_batched, cutlass::gemm_grouped, cutlass::prepare,
+                                       cutlass::prepare_batched, cutlass::prepare_grouped>>);
+INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, library_actor, cutlass_cases);
+
+struct of_cutlass {
+  using request = cutlass::gemm;
+  using options = cutlass::gemm_options;
+  using statistics = cutlass::read_statistics;
+  template <class... A>
+  static accepted multiply(const device& gpu, const A&... arguments) {
+    return cutlass::multiply(gpu, arguments...);
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, of_cutlass);
+
+class cutlass_products : public products<of_cutlass> {};
+
+TEST_F(cutlass_products, of_groups_say_which_size_is_wrong) {
+  const auto r = groups::make(gpu, {1, 4});
+  const auto answer = gpu.ask(r).get();
+  ASSERT_OK(answer);
+  EXPECT_EQ(answer->wrong_group, 1);
+  EXPECT_EQ(answer->size, 4);
+  EXPECT_TRUE(cutlass::error_of(*answer));
+  EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), (std::vector<float>{2, 3, 7, 7, 7, 7, 7, 7}));
+}
+
+}  // namespace
+}  // namespace troupe::whole

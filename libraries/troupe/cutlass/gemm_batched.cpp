@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/product_check.hpp>
+#include <troupe/epilogue/check.hpp>
+#include <troupe/request/checks_of.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+template <class Batch>
+class batch_check {
+ public:
+  batch_check(checker& c, const Batch& r) noexcept : check_(c), all_(c), r_(r) {}
+
+  void run() {
+    all_.options_of(r_);
+    const std::size_t count = r_.d.size();
+    if (count == 0) return check_.refuse(&r_.d, "is empty", "a matrix for each product");
+    if (!has_size(r_.a, count, true) || !has_size(r_.b, count, true) || !has_size(r_.a_scales, count, false) ||
+        !has_size(r_.b_scales, count, false))
+      return;
+    if (!are_alike(r_.a) || !are_alike(r_.b) || !are_alike(r_.d) ||
+        !all_.has_types(seen_operand(r_.a[0]), seen_operand(r_.b[0]), seen_operand(r_.d[0])))
+      return;
+    const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
+    for (std::size_t i = 0; i < count; ++i)
+      if (!all_.fits(seen_operand(r_.a[i]), seen_operand(r_.b[i]), seen_operand(r_.d[i]), pairs)) return;
+    // In the order of the fields, in which the checker finds them quickly.
+    for (const auto& one : r_.a) check_.view(one);
+    for (const auto& one : r_.b) check_.view(one);
+    for (const auto& one : r_.d) check_.view(one);
+    for (const node_place& n : places()) check_place(n);
+    const tensor_shape& first = r_.d[0].shape();
+    epilogue::check(check_, r_.epilogue, {first.extents[0], first.extents[1], count, all_.sums()});
+    for (std::size_t i = 0; i < r_.a_scales.size(); ++i) all_.scales(r_.a_scales[i], seen_operand(r_.a[i]), 1, true);
+    for (std::size_t i = 0; i < r_.b_scales.size(); ++i) all_.scales(r_.b_scales[i], seen_operand(r_.b[i]), 1, false);
+  }
+
+ private:
+  struct node_place {
+    const void* place;
+    bool tall, wide;
+  };
+
+  template <class List>
+  bool has_size(const List& l, std::size_t count, bool required) {
+    if (l.size() == count || (l.empty() && !required)) return true;
+    check_.refuse(&l, cat("has ", l.size(), " matrices"), cat(count, ", as d", required ? "" : ", or none"));
+    return false;
+  }
+  // Matrices of one type.
+  template <class List>
+  bool are_alike(const List& l) {
+    for (const auto& one : l) {
+      if (!all_.has_rank(seen_operand(one), 2, 2, "2: a matrix; gemm has batches of matrices")) return false;
+      if (one.type() == l[0].type()) continue;
+      check_.refuse(&one, cat("holds ", to_string(one.type())), cat(to_string(l[0].type()), ", as the first"));
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<node_place> places() const {
+    std::vector<node_place> out;
+    if (r_.epilogue.is_too_large()) return out;
+    for (const epilogue::node& n : r_.epilogue.nodes())
+      if (epilogue::has_memory(n.what))
+        out.push_back({&r_.epilogue.memory()[n.operand], epilogue::is_tall(n), epilogue::is_wide(n)});
+    return out;
+  }
+  // An operand with something for each row, or each column, fits results that have as many.
+  void check_place(const node_place& n) {
+    for (std::size_t i = 1; i < r_.d.size(); ++i)
+      for (const std::size_t index : {0, 1}) {
+        const std::int64_t first = r_.d[0].shape().extents[index], here = r_.d[i].shape().extents[index];
+        if (first == here || !(index == 0 ? n.tall : n.wide)) continue;
+        const std::string_view what = index == 0 ? "rows" : "columns";
+        return check_.refuse(n.place, cat("is for ", first, " ", what, ", and d[", i, "] has ", here),
+                             cat("results with one number of ", what, ", or an operand that fits all of them"));
+      }
+  }
+
+  checker& check_;
+  product_check all_;
+  const Batch& r_;
+};
+
+list<in_any> as_read(const list<out_any>& all) {
+  list<in_any> out;
+  out.reserve(all.size());
+  for (const auto& one : all) out.emplace_back(one.range(), one.shape(), one.type());
+  return out;
+}
+
+}  // namespace
+
+void gemm_batched::check(checker& c) const { batch_check(c, *this).run(); }
+
+void prepare_batched::check(checker& c) const {
+  batch_check(c, *this).run();
+  check_measuring(c, *this);
+}
+
+prepare_batched prepare_batched::of(const gemm_batched& r, std::int32_t measure) {
+  return {.a = r.a,
+          .b = r.b,
+          .d = as_read(r.d),
+          .epilogue = r.epilogue.without_writes(),
+          .a_scales = r.a_scales,
+          .b_scales = r.b_scales,
+          .precision = r.precision,
+          .accumulation = r.accumulation,
+          .compiling = r.compiling,
+          .plan = r.plan,
+          .workspace = r.workspace,
+          .measure = measure};
+}
+
+gemm_batched prepare_batched::product() const {
+  gemm_batched out{a, b, {}, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan, workspace};
+  out.d.reserve(d.size());
+  for (const auto& one : d) out.d.emplace_back(one.range(), one.shape(), one.type());
+  return out;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/product_check.hpp>
+#include <troupe/epilogue/check.hpp>
+#include <troupe/request/checks_of.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using matmul::batch_of_matrices, matmul::matrices_of;
+
+template <class Groups>
+void check_groups(checker& c, const Groups& r) {
+  product_check all(c);
+  all.options_of(r);
+  const seen_operand a(r.a), b(r.b), d(r.d);
+  if (!all.has_rank(a, 2, 3, "2 for groups one after another, or 3 for groups in places of their own") ||
+      !all.has_rank(b, 3, 3, "3: a matrix for each group") ||
+      !all.has_rank(d, a.shape.rank, a.shape.rank, cat(a.shape.rank, ", as a")))
+    return;
+  if (!all.has_types(a, b, d) || !all.fits(a, b, d, epilogue::is_paired(r.epilogue.nodes()))) return;
+  const std::int64_t groups = b.shape.extents[0];
+  const bool packed = a.shape.rank == 2;
+  const batch_of_matrices results = matrices_of(d.shape);
+  for (const seen_operand* o : {&a, &d})
+    if (!packed && matrices_of(o->shape).count != groups)
+      return all.refuse(*o, cat(groups, " matrices, one for each group, as b"));
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (results.one.rows > most || groups > most)
+    return all.refuse(results.one.rows > most ? d : b, cat("at most ", most, ", because sizes are 32-bit numbers"));
+  c.view(r.a);
+  c.view(r.b);
+  c.view(r.d);
+  c.elements(r.sizes, groups);
+  // Where a is in one piece, rows of one scale could belong to two groups.
+  if (r.a_scales) all.scales(*r.a_scales, a, packed ? 1 : groups, true, packed);
+  if (r.b_scales) all.scales(*r.b_scales, b, groups, false);
+  epilogue::check(c, r.epilogue,
+                  {results.one.rows, results.one.columns, results.count, all.sums(), packed ? groups : 1});
+  allow_in_place(c, r.epilogue, r.d);
+  // Rows beyond the groups keep what they hold.
+  if constexpr (requires { r.product(); }) return;
+  c.leaves_some(&r.d);
+  for (const auto& m : r.epilogue.memory())
+    if (m.mode == access_mode::write) c.leaves_some(&m);
+}
+
+}  // namespace
+
+std::optional<error> error_of(const grouped_outcome& o) {
+  if (o.wrong_group < 0) return std::nullopt;
+  return error(reaction::caller_bug, "cutlass",
+               cat("cutlass.gemm_grouped: sizes[", o.wrong_group, "] is ", o.size,
+                   "; expected a number of rows, at least 0 and at most those that are left: this group and those "
+                   "after it were not computed"));
+}
+
+void gemm_grouped::check(checker& c) const { check_groups(c, *this); }
+
+void prepare_grouped::check(checker& c) const {
+  check_groups(c, *this);
+  check_measuring(c, *this);
+}
+
+prepare_grouped prepare_grouped::of(const gemm_grouped& r, std::int32_t measure) {
+  return {.a = r.a,
+          .b = r.b,
+          .d = in_any(r.d.range(), r.d.shape(), r.d.type()),
+          .sizes = r.sizes,
+          .epilogue = r.epilogue.without_writes(),
+          .a_scales = r.a_scales,
+          .b_scales = r.b_scales,
+          .precision = r.precision,
+          .accumulation = r.accumulation,
+          .compiling = r.compiling,
+          .plan = r.plan,
+          .workspace = r.workspace,
+          .measure = measure};
+}
+
+gemm_grouped prepare_grouped::product() const {
+  return {a,         b,         out_any(d.range(), d.shape(), d.type()),
+          sizes,     epilogue,  a_scales,
+          b_scales,  precision, accumulation,
+          compiling, plan,      workspace};
+}
+
+}  // namespace troupe::cutlass

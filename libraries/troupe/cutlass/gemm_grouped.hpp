@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <troupe/base/error.hpp>
+#include <troupe/cutlass/prepare.hpp>
+
+/// Products of groups of rows, as mixtures of experts have them.
+namespace troupe::cutlass {
+
+/// Whether all groups were computed.
+struct grouped_outcome {
+  std::int32_t wrong_group = -1;  ///< the first whose number of rows is wrong: it and those after it are not computed
+  std::int32_t size = 0;          ///< that number
+};
+
+/// Returns why groups were not computed, or nothing if all were.
+///   if (const auto wrong = cutlass::error_of(outcome)) return *wrong;
+std::optional<error> error_of(const grouped_outcome& outcome);
+
+/// For each group g, D_g = epilogue(A_g * B[g]). B is groups by k by n. `sizes` has the number of rows of each group,
+/// in memory of the device: it is read when the request runs, so that no number has to come back to the application
+/// first. The types are those of `gemm`. The groups of A and D lie in one of two ways:
+///   - one after another: A is rows by k, D is rows by n. The first group has the first rows, and so on.
+///   - each in a place of its own: A is groups by most rows by k, D is groups by most rows by n.
+/// Rows that belong to no group are neither read nor written, in D and in all that the epilogue reads or writes.
+///
+/// Operands of the epilogue: columns, matrices and reductions of rows are as tall as D, and lie as D does. Rows,
+/// numbers and reductions of columns or of all have a part for each group; what is only read may also be the same for
+/// each. Reductions of a group without rows are 0, or minus infinity for the maximum.
+///
+/// A size below 0, or beyond the rows that there are, ends the computation: that group and those after it are not
+/// computed, and nothing is written for them. The request is answered with its number.
+struct gemm_grouped {
+  in_any a, b;
+  out_any d;
+  in<std::int32_t> sizes;
+  epilogue::expression epilogue = product_as_it_is;
+  /// As `gemm` has them. Those of A lie as A does; where groups follow each other, there is one for each row.
+  std::optional<in_any> a_scales = {}, b_scales = {};
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  using reply = grouped_outcome;
+  TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
+                 compiling, plan, workspace)
+  void check(checker&) const;
+};
+
+/// Compiles and loads the kernel of such products, as `prepare` does. `sizes` matter only if plans are measured.
+struct prepare_grouped {
+  in_any a, b, d;
+  in<std::int32_t> sizes;
+  epilogue::expression epilogue;
+  std::optional<in_any> a_scales = {}, b_scales = {};
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;
+  std::int32_t measure = 0;
+  std::optional<out<std::byte>> log = {};
+  using reply = plan_info;
+  TROUPE_REQUEST("cutlass.prepare_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
+                 compiling, plan, workspace, measure, log)
+  static prepare_grouped of(const gemm_grouped& r, std::int32_t measure = 0);
+  /// Returns the products. Only in a worker.
+  gemm_grouped product() const;
+  void check(checker&) const;
+};
+
+}  // namespace troupe::cutlass

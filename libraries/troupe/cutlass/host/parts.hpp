@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/gemm_grouped.hpp>
+#include <troupe/cutlass/problem.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/matmul/host/products.hpp>
+#include <vector>
+
+/// Parts of a problem, as the processor computes them.
+namespace troupe::cutlass {
+
+/// Product `which` of a batch. `tree` is the problem's epilogue, and must live as long as the product.
+matmul::host_product product_of(const problem& p, std::int64_t which, const epilogue::tree& tree) noexcept;
+
+/// The groups of a problem that has groups of rows, up to the first whose size is wrong.
+class groups_of_rows {
+ public:
+  /// Reads the sizes.
+  explicit groups_of_rows(const problem& p);
+  /// One group with all rows that there may be.
+  static groups_of_rows largest(const problem& p);
+
+  const grouped_outcome& outcome() const noexcept { return outcome_; }
+  matmul::host_products products() const;
+
+ private:
+  struct group {
+    std::int64_t number, first, size;  ///< the first row, of those that are counted through all groups
+    epilogue::moved_tree tree;
+  };
+  groups_of_rows(const problem& p, grouped_outcome outcome) noexcept : problem_(p), outcome_(outcome) {}
+  void add(std::int64_t number, std::int64_t first, std::int64_t size);
+  matmul::host_product product_of(const group& g) const noexcept;
+
+  const problem& problem_;
+  grouped_outcome outcome_;
+  std::vector<group> groups_;
+};
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Groups of rows, whose sizes are in memory, compared with the reference in double precision.
+#include <functional>
+#include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/epilogue/epilogue.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using namespace testing;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+
+// Matrices in memory, with as many rows as there are for all groups, or for each.
+struct grouped_form {
+  factor_types types;
+  dtype d;
+  std::vector<std::int32_t> sizes;
+  std::int64_t rows, n, k;
+  bool packed = true, pairs = false;
+  std::optional<scale_form> a_scales = {}, b_scales = {};
+  std::int64_t groups() const { return static_cast<std::int64_t>(sizes.size()); }
+  std::int64_t places() const { return packed ? 1 : groups(); }
+};
+
+class cutlass_groups : public gemm_suite {
+ protected:
+  using making = std::function<expression(const grouped_form&)>;
+
+  // What an operand is for: for rows, which lie as those of d do, or for groups.
+  expression tall(op what, dtype t, const grouped_form& f, std::int64_t columns) {
+    return expression::reading(what, operand(t, f.places(), f.rows, columns));
+  }
+  expression of_groups(op what, dtype t, const grouped_form& f, std::int64_t columns) {
+    return expression::reading(what, operand(t, f.groups(), 1, columns));
+  }
+  expression reduced(const expression& x, reduction how, span_of over, const grouped_form& f) {
+    const dtype t = f.types.a == dtype::f64 ? dtype::f64 : dtype::f32;
+    if (over == span_of::row) return expression::reducing(x, how, over, operand(t, f.places(), f.rows, 1));
+    return expression::reducing(x, how, over, operand(t, f.groups(), 1, over == span_of::column ? f.n : 1));
+  }
+
+  // The operands of one group: `first` is its first row where groups follow each other.
+  static void move_to_group(const tree& t, const grouped_form& f, std::int64_t g, std::int64_t first,
+                            std::int64_t size) {
+    for (const epilogue::tree_memory& m : t.memory()) {
+      auto& moved = const_cast<epilogue::tree_memory&>(m);  // of a copy that belongs to the test
+      const bool is_tall = m.shape.rows == f.rows && f.rows > 1;
+      const std::int64_t elements = is_tall && f.packed ? first * m.shape.row_stride : g * m.batch_stride;
+      moved.address += static_cast<std::uint64_t>(elements) * bytes_of(m.type);
+      moved.batch_stride = 0;
+      if (is_tall) moved.shape.rows = size;
+    }
+  }
+
+  // Runs the groups, and compares everything that is written for the first `right` of them; for the others nothing must
+  // be.
+  void expect_groups(const grouped_form& f, const making& make, double tolerance, std::int64_t right,
+                     const grouped_outcome& outcome = {}) {
+    test_factor a({f.types.a, f.places(), f.rows, f.k, true, storing::anyhow, f.a_scales}, random),
+        b({f.types.b, f.groups(), f.n * (f.pairs ? 2 : 1), f.k, false, storing::shifted, f.b_scales}, random);
+    stored_matrices d(f.d, f.places(), f.rows, f.n, random, storing::anyhow);
+    const std::vector<std::int32_t> sizes = f.sizes;
+    const expression e = make(f);
+    const gemm_grouped r{.a = a.elements(!f.packed),
+                         .b = b.elements(true),
+                         .d = d.operand<access_mode::write>(!f.packed),
+                         .sizes = in<std::int32_t>(reinterpret_cast<std::uint64_t>(sizes.data()), sizes.size()),
+                         .epilogue = e,
+                         .a_scales = a.scales(!f.packed),
+                         .b_scales = b.scales(true)};
+    SCOPED_TRACE(story(r));
+    std::vector<encoded_tree> trees;
+    std::vector<epilogue::evaluated> expected;
+    std::vector<std::int64_t> first_rows;
+    std::int64_t first = 0;
+    for (std::int64_t g = 0; g < right; ++g) {
+      const std::int64_t size = f.sizes[static_cast<std::size_t>(g)], place = f.packed ? 0 : g;
+      const std::vector<double> x = a.values(place), y = b.values(g);
+      trees.emplace_back(e);
+      move_to_group(trees.back().get(), f, g, first, size);
+      expected.push_back(epilogue::evaluate(trees.back().get(), size, f.n, [&](std::int64_t i, std::int64_t j) {
+        return sum_of_products(x, first + i, y, j, f.k);
+      }));
+      first_rows.push_back(first);
+      if (f.packed) first += size;
+    }
+    const auto answer = engine->run(r);
+    ASSERT_TRUE(answer) << answer.error().to_string();
+    EXPECT_EQ(answer->wrong_group, outcome.wrong_group);
+    EXPECT_EQ(answer->size, outcome.size);
+    EXPECT_TRUE(a.is_untouched() && b.is_untouched() && d.untouched_outside());
+    comparison c(tolerance);
+    const auto expect_poison = [&](std::int64_t place, std::int64_t from) {
+      for (std::int64_t i = from; i < f.rows; ++i)
+        for (std::int64_t j = 0; j < f.n; ++j)
+          c.expect_near(d.get(place, i, j).real, epilogue::nearest_of(f.d, poison), f.d,
+                        [&] { return cat("d(", place, ", ", i, ", ", j, "), which belongs to no group,"); });
+    };
+    for (std::int64_t g = 0; g < f.groups(); ++g) {
+      if (g < right) {
+        const auto at = static_cast<std::size_t>(g);
+        c.expect(expected[at], d, f.packed ? 0 : g, f.sizes[at], f.n, trees[at].get(), 0, first_rows[at]);
+      }
+      if (!f.packed) expect_poison(g, g < right ? f.sizes[static_cast<std::size_t>(g)] : 0);
+    }
+    if (f.packed) expect_poison(0, first);
+  }
+  void expect_right_groups(const grouped_form& f, const making& make, double tolerance) {
+    expect_groups(f, make, tolerance, f.groups());
+  }
+
+  grouped_form any_groups(const factor_types& t, dtype d, bool packed) {
+    grouped_form f{t, d, {}, 0, random.between(1, 60), 2 * random.between(1, 30), packed};
+    std::int64_t sum = 0, most = 1;
+    for (std::int64_t g = random.between(1, 7); g > 0; --g) {
+      // Skewed: some have none, one may have most of all rows.
+      const std::int64_t size = random.one_of(
+          {std::int64_t{0}, std::int64_t{1}, random.between(0, 9), random.between(0, 40), random.between(0, 150)});
+      f.sizes.push_back(static_cast<std::int32_t>(size));
+      sum += size, most = std::max(most, size);
+    }
+    f.rows = std::max<std::int64_t>(2, packed ? sum + random.between(0, 5) : most + random.between(0, 5));
+    return f;
+  }
+};
+
+TEST_F(cutlass_groups, of_all_types_and_skewed_sizes_are_as_defined) {
+  for (const factor_types& t : all_pairs)
+    for (const bool packed : {true, false})
+      for (int i = 0; i < turns(8); ++i) {
+        expect_right_groups(any_groups(t, any_float(), packed), [](const auto&) { return expression(acc); }, 0);
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(cutlass_groups, have_operands_for_their_rows_and_for_themselves) {
+  for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
+    for (const bool packed : {true, false})
+      for (int i = 0; i < turns(8); ++i) {
+        const grouped_form f = any_groups(t, any_float(), packed);
+        expect_right_groups(
+            f,
+            [&](const grouped_form& form) {
+              const expression x = 0.5 * acc + of_groups(op::load_row, dtype::f32, form, form.n),
+                               y = x * of_groups(op::load_number, dtype::f32, form, 1) +
+                                   tall(op::load_column, dtype::bf16, form, 1);
+              return expression::writing(y - tall(op::load, dtype::f16, form, form.n),
+                                         operand(dtype::f32, form.places(), form.rows, form.n)) +
+                     loaded(op::load_row, dtype::f32, 1, 1, form.n);
+            },
+            rounding_of({t.a, t.b, f.d, 1, f.n, f.k}, 2));
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(cutlass_groups, reduce_their_rows_their_columns_and_themselves) {
+  for (const factor_types& t : {all_pairs[1], all_pairs[2], all_pairs[9]})
+    for (const bool packed : {true, false})
+      for (const span_of over : {span_of::row, span_of::column, span_of::all})
+        for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {
+          const grouped_form f = any_groups(t, dtype::f32, packed);
+          // Sums of whole numbers are exact.
+          expect_right_groups(f, [&](const auto& form) { return reduced(acc, how, over, form); }, 0);
+          if (HasFailure()) return;
+        }
+}
+
+TEST_F(cutlass_groups, of_pairs_gate_one_half_with_the_other) {
+  for (const bool packed : {true, false})
+    for (int i = 0; i < turns(8) && !HasFailure(); ++i) {
+      grouped_form f = any_groups({dtype::bf16, dtype::bf16}, dtype::bf16, packed);
+      f.pairs = true;
+      expect_right_groups(f, [](const auto&) { return silu(0.0625 * epilogue::left) * epilogue::right; }, 4e-6);
+    }
+}
+
+TEST_F(cutlass_groups, have_scales_of_blocks) {
+  for (const factor_types& t : {all_pairs[5], all_pairs[11], all_pairs[13]})
+    for (const bool packed : {true, false})
+      for (int i = 0; i < turns(4); ++i) {
+        grouped_form f = any_groups(t, dtype::f32, packed);
+        f.k = 128 * random.between(2, 3);
+        f.a_scales = scale_form{dtype::f32, {!packed && i % 2 == 0 ? 128 : 1, 128}};
+        f.b_scales = scale_form{random.one_of({dtype::f32, dtype::f8e8m0}), {128, 128}};
+        expect_right_groups(f, [](const auto&) { return expression(acc); }, 0);
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(cutlass_groups, may_add_to_what_is_in_the_place_of_the_result) {
+  for (const bool packed : {true, false}) {
+    const grouped_form f{{dtype::bf16, dtype::bf16}, dtype::f32, {3, 0, 5, 1}, 12, 20, 16, packed};
+    test_factor a({dtype::bf16, f.places(), f.rows, f.k, true}, random),
+        b({dtype::bf16, f.groups(), f.n, f.k, false}, random);
+    stored_matrices d(f.d, f.places(), f.rows, f.n, random);
+    d.fill([&] { return whole(f.d); });
+    const out_any to = d.operand<access_mode::write>(!packed);
+    const matmul::batch_of_matrices s = matmul::matrices_of(to.shape());
+    const gemm_grouped r{
+        .a = a.elements(!packed),
+        .b = b.elements(true),
+        .d = to,
+        .sizes = in<std::int32_t>(reinterpret_cast<std::uint64_t>(f.sizes.data()), f.sizes.size()),
+        .epilogue =
+            acc +
+            2 * expression::reading(
+                    op::load,
+                    {.range = to.range(), .shape = s.one, .type = f.d, .batch = s.count, .batch_stride = s.stride})};
+    std::vector<double> expected;
+    const auto each = [&](auto&& see) {
+      std::int64_t first = 0;
+      for (std::int64_t g = 0; g < f.groups(); ++g) {
+        const std::int64_t size = f.sizes[static_cast<std::size_t>(g)];
+        for (std::int64_t i = 0; i < (packed ? size : f.rows); ++i)
+          for (std::int64_t j = 0; j < f.n; ++j) see(packed ? 0 : g, first + i, j, g, i < size);
+        if (packed) first += size;
+      }
+    };
+    each([&](auto place, auto i, auto j, auto g, bool computed) {
+      double want = d.get(place, i, j).real * (computed ? 2 : 1);
+      for (std::int64_t l = 0; computed && l < f.k; ++l) want += a.at(place, i, l) * b.at(g, j, l);
+      expected.push_back(want);
+    });
+    run(r);
+    std::size_t next = 0;
+    each([&](auto place, auto i, auto j, auto g, bool) {
+      ASSERT_EQ(d.get(place, i, j).real, expected[next++]) << g << " " << i << " " << j;
+    });
+  }
+}
+
+TEST_F(cutlass_groups, may_all_be_empty) {
+  for (const bool packed : {true, false}) {
+    const grouped_form f{{dtype::f16, dtype::f16}, dtype::f32, {0, 0, 0}, 8, 16, 32, packed};
+    expect_right_groups(
+        f,
+        [&](const auto& form) {
+          return reduced(reduced(acc, reduction::sum, span_of::column, form), reduction::maximum, span_of::all, form);
+        },
+        0);
+  }
+}
+
+TEST_F(cutlass_groups, from_the_first_wrong_size_on_are_not_computed) {
+  struct wrong {
+    std::vector<std::int32_t> sizes;
+    std::int64_t rows;
+    bool packed;
+    std::int32_t group;
+  };
+  const wrong all[] = {{{3, -1, 2}, 40, true, 1},          {{-5}, 40, true, 0},
+                       {{10, 10, 21, 1}, 40, true, 2},     {{41}, 40, true, 0},
+                       {{20, 20, 1}, 40, true, 2},         {{2147483647, 2147483647, 1}, 40, true, 0},
+                       {{4, -2147483647, 2}, 40, true, 1}, {{5, 7, 41, 5}, 40, false, 2},
+                       {{40, 40, -1}, 40, false, 2},       {{2147483647}, 40, false, 0}};
+  for (const wrong& w : all) {
+    const grouped_form f{{dtype::bf16, dtype::bf16}, dtype::f32, w.sizes, w.rows, 24, 32, w.packed};
+    expect_groups(f,
+                  [&](const auto& form) { return reduced(2 * acc, reduction::absolute_maximum, span_of::row, form); },
+                  0, w.group, {w.group, w.sizes[static_cast<std::size_t>(w.group)]});
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(cutlass_groups, leave_outputs_of_rows_and_groups_that_are_not_computed) {
+  for (const bool packed : {true, false}) {
+    const grouped_form f{{dtype::f16, dtype::f16}, dtype::f32, {3, 2, -1}, 12, 5, 8, packed};
+    stored_matrices stored(dtype::f32, f.places(), f.rows, f.n, random),
+        rows(dtype::f32, f.places(), f.rows, 1, random), columns(dtype::f32, f.groups(), 1, f.n, random),
+        numbers(dtype::f32, f.groups(), 1, 1, random);
+    const auto memory = [](stored_matrices& m) {
+      const auto o = m.operand<access_mode::read>(true);
+      const matmul::batch_of_matrices s = matmul::matrices_of(o.shape());
+      return expression::memory_operand{
+          .range = o.range(), .shape = s.one, .type = m.type(), .batch = s.count, .batch_stride = s.stride};
+    };
+    expect_groups(f,
+                  [&](const auto&) {
+                    expression x = expression::writing(acc, memory(stored));
+                    x = expression::reducing(x, reduction::sum, span_of::row, memory(rows));
+                    x = expression::reducing(x, reduction::sum, span_of::column, memory(columns));
+                    return expression::reducing(x, reduction::sum, span_of::all, memory(numbers));
+                  },
+                  0, 2, {2, -1});
+    const auto computed = [&](std::int64_t place, std::int64_t row) {
+      return packed ? row < 5 : row < (place == 0 ? 3 : place == 1 ? 2 : 0);
+    };
+    for (std::int64_t w = 0; w < f.places(); ++w)
+      for (std::int64_t i = 0; i < f.rows; ++i) {
+        EXPECT_EQ(rows.get(w, i, 0).real == poison, !computed(w, i)) << w << " " << i;
+        EXPECT_EQ(stored.get(w, i, 0).real == poison, !computed(w, i)) << w << " " << i;
+      }
+    EXPECT_EQ(numbers.get(2, 0, 0).real, poison);
+    EXPECT_EQ(columns.get(2, 0, 1).real, poison);
+    EXPECT_TRUE(stored.untouched_outside() && rows.untouched_outside() && columns.untouched_outside() &&
+                numbers.untouched_outside());
+  }
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

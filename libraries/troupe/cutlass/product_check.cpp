@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/int8_sums.hpp>
+#include <troupe/cutlass/problem.hpp>
+#include <troupe/cutlass/product_check.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using matmul::batch_of_matrices, matmul::matrices_of, matmul::terms_in;
+
+bool may_scale(dtype scale) noexcept {
+  return scale == dtype::f32 || scale == dtype::f16 || scale == dtype::bf16 || scale == dtype::f8e8m0 ||
+         scale == dtype::f8e4m3;
+}
+
+}  // namespace
+
+// Refuses a plan that no template could follow, whatever the chip.
+void product_check::check_plan(const plan& p) {
+  check_.require(p.family <= family::vendor && p.schedule <= schedule::ping_pong && p.raster <= raster::along_rows &&
+                     p.swapped <= decision::yes && p.divided <= decision::yes,
+                 p, "has an unknown choice", "values of their types");
+  const auto multiple = [&](std::uint16_t n, int of) { return n % of == 0; };
+  if (!multiple(p.tile_m, 16) || !multiple(p.tile_n, 8) || !multiple(p.tile_k, 8))
+    check_.refuse(&p, cat("has a tile of ", p.tile_m, " x ", p.tile_n, " x ", p.tile_k),
+                  "multiples of 16, 8 and 8, or 0");
+  if (p.cluster_m > 16 || p.cluster_n > 16 || p.cluster_m * p.cluster_n > 16)
+    check_.refuse(&p, cat("has a cluster of ", p.cluster_m, " x ", p.cluster_n, " blocks"), "at most 16 blocks, or 0");
+}
+
+void product_check::refuse(const seen_operand& o, std::string_view expected) {
+  check_.refuse(o.place, "is " + troupe::detail::extents_text(o.shape), expected);
+}
+
+bool product_check::has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most,
+                             std::string_view expected) {
+  const bool fine = o.shape.rank >= least && o.shape.rank <= most;
+  if (!fine) check_.refuse(o.place, cat("has ", o.shape.rank, " indexes"), expected);
+  return fine;
+}
+
+bool product_check::has_types(const seen_operand& a, const seen_operand& b, const seen_operand& d) {
+  sums_ = sums_of(a.type, b.type);
+  if (sums_ == dtype{}) {
+    check_.refuse(b.place, cat("holds ", to_string(b.type), ", and a holds ", to_string(a.type)),
+                  "both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and a narrower type");
+    return false;
+  }
+  const bool fine = epilogue::is_real(d.type);
+  if (!fine) check_.refuse(d.place, cat("holds ", to_string(d.type)), "one real number in each element");
+  return fine;
+}
+
+bool product_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
+  const matrix_shape ma = matrices_of(a.shape).one, mb = matrices_of(b.shape).one, md = matrices_of(d.shape).one;
+  // A view that was refused when it was made has its own reason, which the checker has found already.
+  if (ma.rows < 1 || mb.columns < 1 || md.rows < 1 || md.columns < 1) return false;
+  const std::int64_t terms = ma.columns * terms_in(a.type), columns = pairs ? mb.columns / 2 : mb.columns;
+  if (mb.rows * terms_in(b.type) != terms)
+    return refuse(b, cat(terms / terms_in(b.type), " rows, as a has columns")), false;
+  if (pairs && mb.columns % 2 != 0)
+    return refuse(b, "an even number of columns, because the epilogue pairs them"), false;
+  if (md.rows != ma.rows || md.columns != columns)
+    return refuse(d, cat(ma.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)")), false;
+  if (sums_ == dtype::i32 && terms > longest_int8_sum)
+    return refuse(a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows")), false;
+  return true;
+}
+
+bool product_check::has_count(const seen_operand& o, std::int64_t count, std::string_view as) {
+  const std::int64_t has = matrices_of(o.shape).count;
+  if (has == count || has == 1) return true;
+  return refuse(o, cat("1 or ", count, " matrices, as ", as)), false;
+}
+
+void product_check::scales(const in_any& scales, const seen_operand& factor, std::int64_t batch, bool lines_are_rows,
+                           bool per_line) {
+  const seen_operand seen(scales);
+  if (!has_rank(seen, 2, 3, "2, or 3 for a batch of matrices")) return;
+  if (sums_ != dtype::f32 || factor.type == dtype::f32)
+    return check_.refuse(&scales, cat("is given for ", to_string(factor.type)), "no scales; multiply in the epilogue");
+  if (!may_scale(scales.type()))
+    return check_.refuse(&scales, cat("holds ", to_string(scales.type())), "f32, f16, bf16, f8e8m0 or f8e4m3");
+  const batch_of_matrices all = matrices_of(scales.shape()), of = matrices_of(factor.shape);
+  const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type),
+                     lines = lines_are_rows ? of.one.rows : of.one.columns;
+  const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
+  const std::int64_t block = terms_of_block(terms, s.columns);
+  if (block == 0) return refuse(seen, cat("one for each 16, 32, 64 ... or all of ", terms, " terms"));
+  const std::int64_t coarse = (lines + block - 1) / block;
+  const std::string_view what = lines_are_rows ? " rows" : " columns";
+  if (per_line && s.rows != lines) return refuse(seen, cat(lines, what, ": a scale for each line"));
+  if (s.rows != lines && s.rows != coarse)
+    return refuse(seen, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));
+  if (all.count != of.count && all.count != batch && all.count != 1)
+    return refuse(seen, cat("1 or ", of.count, " matrices, as its factor"));
+  check_.view(scales);
+}
+
+}  // namespace troupe::cutlass
