@@ -7,6 +7,7 @@
 #include <troupe/device/options.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/request/any_operand.hpp>
+#include <troupe/request/extent.hpp>
 
 namespace troupe {
 class device;
