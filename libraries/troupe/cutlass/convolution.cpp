@@ -5,10 +5,9 @@
 #include <troupe/base/int8_sums.hpp>
 #include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/internal/option_checks.hpp>
+#include <troupe/cutlass/product_check.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::cutlass {
@@ -30,7 +29,7 @@ class convolution_check {
       : check_(c), r_(r), names_(t), x_(x), filters_(filters), y_(y) {}
 
   void run() {
-    detail::check_options(check_, r_);
+    product_check(check_).options_of(r_);
     if (!has_rank(x_) || !has_rank(filters_) || !has_rank(y_) || !has_types()) return;
     if (y_.shape().rank != x_.shape().rank)
       return check_.refuse(&y_, cat("has ", y_.shape().rank, " indexes"), cat(x_.shape().rank, ", as ", names_.x_name));
@@ -201,7 +200,7 @@ class convolution_check {
   template <class F>
   void check_epilogue(const F& result, const matrices_of_result& m) {
     epilogue::check(check_, r_.epilogue, {m.one.rows, m.one.columns, m.count, sums_});
-    detail::allow_in_place(check_, r_.epilogue, result, m.one, m.count, m.stride);
+    allow_in_place(check_, r_.epilogue, result, m.one, m.count, m.stride);
   }
 
   checker& check_;
@@ -249,7 +248,7 @@ void conv_weight_gradient::check(checker& c) const {
 void prepare_convolution::check(checker& c) const {
   if (!is_known(result)) return c.refuse(&result, "is not known", "y, dx or dfilters");
   convolution_check(c, *this, {result, "x", "filters", "y"}, x, filters, y).run();
-  detail::check_preparing(c, *this);
+  check_measuring(c, *this);
 }
 
 prepare_convolution prepare_convolution::of(const conv_forward& r, std::int32_t measure) {
@@ -263,5 +262,3 @@ prepare_convolution prepare_convolution::of(const conv_weight_gradient& r, std::
 }
 
 }  // namespace troupe::cutlass
-
-TROUPE_CHECKS(troupe::cutlass::convolution_requests)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <span>
 #include <troupe/cutlass/convolution_problem.hpp>
+#include <utility>
 
 namespace troupe::cutlass {
 namespace {
@@ -79,8 +80,9 @@ matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
 filter_order order_of_filter(const tensor_shape& filters) noexcept {
   filter_order out{.count = filters.rank - 1};
   for (std::size_t i = 0; i < out.count; ++i) out.index[i] = i + 1;
-  std::stable_sort(out.index.begin(), out.index.begin() + static_cast<std::ptrdiff_t>(out.count),
-                   [&](std::size_t a, std::size_t b) { return filters.strides[a] > filters.strides[b]; });
+  const auto stride = [&](std::size_t i) { return filters.strides[out.index[i]]; };
+  for (std::size_t i = 1; i < out.count; ++i)
+    for (std::size_t j = i; j > 0 && stride(j) > stride(j - 1); --j) std::swap(out.index[j], out.index[j - 1]);
   return out;
 }
 

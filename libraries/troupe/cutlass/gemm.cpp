@@ -70,4 +70,4 @@ gemm prepare::product() const {
 
 }  // namespace troupe::cutlass
 
-TROUPE_CHECKS(troupe::cutlass::product_requests)
+TROUPE_CHECKS(troupe::cutlass::all_requests)

@@ -3,7 +3,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/pack_problem.hpp>
-#include <troupe/request/checks_of.hpp>
+#include <troupe/request/checker.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::cutlass {
@@ -92,5 +92,3 @@ pack_problem problem_of(const pack& r) {
 }
 
 }  // namespace troupe::cutlass
-
-TROUPE_CHECKS(troupe::cutlass::weight_requests)

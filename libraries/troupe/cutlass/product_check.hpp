@@ -54,16 +54,22 @@ class product_check {
   dtype sums_{};
 };
 
-/// D may be what the epilogue loads: each element is read before it is written.
+/// What is computed may be what the epilogue loads: each element is read before it is written. `count` matrices lie
+/// `stride` elements apart.
+template <class D>
+void allow_in_place(checker& c, const epilogue::expression& e, const D& to, const matrix_shape& one, std::int64_t count,
+                    std::int64_t stride) {
+  std::size_t allowed = 0;
+  for (const auto& m : e.memory()) {
+    const bool same = m.mode == access_mode::read && m.range.address == to.range().address && m.shape == one &&
+                      m.type == to.type() && m.batch == count && (count == 1 || m.batch_stride == stride);
+    if (same && allowed++ < checker::max_allowed) c.may_overlap(&m, &to);
+  }
+}
 template <class D>
 void allow_in_place(checker& c, const epilogue::expression& e, const D& to) {
   const matmul::batch_of_matrices d = matmul::matrices_of(to.shape());
-  std::size_t allowed = 0;
-  for (const auto& m : e.memory()) {
-    const bool same = m.mode == access_mode::read && m.range.address == to.range().address && m.shape == d.one &&
-                      m.type == to.type() && m.batch == d.count && (d.count == 1 || m.batch_stride == d.stride);
-    if (same && allowed++ < checker::max_allowed) c.may_overlap(&m, &to);
-  }
+  allow_in_place(c, e, to, d.one, d.count, d.stride);
 }
 
 /// The fields of a request that prepares: how many plans to measure, and where the log is written.

@@ -80,6 +80,7 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
 
 struct weights::state : std::enable_shared_from_this<state> {
   static constexpr int none = -1;
+  static constexpr std::uint32_t requests_of_refit = 4;  // the end of a seal, filling, packing, the next seal
   struct refit_request {
     device gpu;
     in_any from;
@@ -97,6 +98,8 @@ struct weights::state : std::enable_shared_from_this<state> {
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
     unseal(r.gpu, halves[half]).detach();  // if it fails, so does what follows
+    // After a failure all of it is made valid, for the seal: a packing does not write the gaps behind lines.
+    if (halves[half].cause()) r.gpu.fill(halves[half], std::byte{0}, r.options).detach();
     pack request{.from = r.from, .packed = out_any(packed(half), layout.packed, options.type)};
     if (has_scales()) request.scales.emplace(scales(half), layout.scales, options.scale_type);
     auto packing = r.gpu.ask(request, r.options);
@@ -119,7 +122,11 @@ struct weights::state : std::enable_shared_from_this<state> {
     queue.pop_front();
     refit_request* const next = queue.empty() ? nullptr : &queue.front();
     lock.unlock();
-    if (next != nullptr) begin(*next);
+    // A continuation does not wait for room in the mailbox. If there will be none, sending says why.
+    if (next != nullptr)
+      next->gpu.room(requests_of_refit)
+          .then([self = shared_from_this(), next](const result<void>&) { self->begin(*next); })
+          .detach();
     done.set(how);
   }
 

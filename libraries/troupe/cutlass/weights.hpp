@@ -7,6 +7,7 @@
 #include <troupe/device/options.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/request/any_operand.hpp>
+#include <troupe/request/extent.hpp>
 
 namespace troupe {
 class device;
@@ -47,7 +48,8 @@ class weights {
 
   /// Packs a matrix into the half that is not in force; completes when it is in force and sealed. If an earlier refit
   /// is not complete, this one is sent then: do not write the matrix before the answer. Fails with the error of the
-  /// packing, for example if the matrix has other extents.
+  /// packing, for example if the matrix has other extents; one that was sent after another also with `retry_later`, if
+  /// other requests take the room that it has awaited in a full mailbox.
   pending<void> refit(const device& gpu, const in_any& matrix, const call_options& o = {}) const;
 
   /// Returns the weights in force. Take them anew for each product: the next refit but one writes them again. Before

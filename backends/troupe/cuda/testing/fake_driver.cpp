@@ -110,6 +110,11 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   return ::cuMemcpyAsync(to, reinterpret_cast<CUdeviceptr>(from), bytes, stream);
 }
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  NOTE("cuMemcpyDtoH", bytes);
+  if (driver().computes) std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  return CUDA_SUCCESS;
+}
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
   std::function<void()> work;
   if (driver().computes) work = [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); };

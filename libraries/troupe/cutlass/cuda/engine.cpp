@@ -64,9 +64,10 @@ error answer_of(const error& e) {
 
 }  // namespace
 
-cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on,
-                         const engine_context& context)
+cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
+                         chip on, const engine_context& context)
     : cells_(std::move(cells)),
+      packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       chip_(std::move(on)),
       remarks_([context](const std::string& text) { remark(context, "cutlass: " + text); }) {}
@@ -74,8 +75,10 @@ cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane>
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device)));
   auto cells = TROUPE_TRY(cell_store::open(context, on));
+  auto packing = TROUPE_TRY(load_packing());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
-  return std::unique_ptr<cuda_engine>(new cuda_engine(std::move(cells), std::move(lanes), std::move(on), context));
+  return std::unique_ptr<cuda_engine>(
+      new cuda_engine(std::move(cells), std::move(packing), std::move(lanes), std::move(on), context));
 }
 
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
@@ -245,5 +248,5 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<product_requests, prepare, prepare_batched, prepare_grouped>;
+using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare, prepare_batched, prepare_grouped>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

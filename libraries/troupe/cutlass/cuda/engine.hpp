@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <troupe/cuda/per_lane.hpp>
+#include <troupe/cutlass/cuda/pack.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/plan/disk_cache.hpp>
@@ -26,13 +27,15 @@ class cuda_engine {
   result<plan_info> run(const prepare_batched& r, call& c);
   result<plan_info> run(const prepare_grouped& r, call& c);
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
+  result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
   /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
   bool ready(const gemm& r) { return knows(problem_of(r), r.plan); }
   bool ready(const gemm_batched& r);
   bool ready(const gemm_grouped& r) { return knows(problem_of(r), r.plan); }
 
  private:
-  cuda_engine(std::unique_ptr<cell_store> cells, cuda::per_lane<lane> lanes, chip on, const engine_context& context);
+  cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes, chip on,
+              const engine_context& context);
   struct stored_choice {
     cutlass::plan plan;
     float microseconds = 0;
@@ -48,6 +51,7 @@ class cuda_engine {
   result<std::shared_ptr<route>> make_route(const problem& p, const plan& wanted, compiling how);
 
   std::unique_ptr<cell_store> cells_;
+  cuda::kernel_set packing_;
   cuda::per_lane<lane> lanes_;
   const chip chip_;
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};

@@ -5,13 +5,12 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <tests/numerics/engine_under_test.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/templates/arguments.hpp>
-#include <troupe/worker/engine.hpp>
 #include <vector>
-
-extern "C" const troupe_engine* troupe_engine_open(const troupe_engine_context*, troupe_engine_failure*);
 
 namespace troupe::cutlass {
 namespace {
@@ -34,17 +33,10 @@ class cutlass_cuda : public ::testing::Test {
     expect_layout(sizeof(kernels::fixed_part) + 64);
     open();
   }
-  ~cutlass_cuda() override { close(); }
+  ~cutlass_cuda() override { driver.reset(); }
   void open() {
-    close();
-    const troupe_engine_context context{troupe_engine_abi, 0, nullptr, 1, nullptr};
-    engine = troupe_engine_open(&context, &failure);
-    ASSERT_NE(engine, nullptr) << failure.text;
+    engine.emplace(TROUPE_ENGINE_UNDER_TEST);
     driver.reset();
-  }
-  void close() {
-    if (engine != nullptr) engine->close(engine);
-    engine = nullptr;
   }
   // What kernels say of their parameters.
   void expect_layout(std::size_t bytes) {
@@ -57,15 +49,9 @@ class cutlass_cuda : public ::testing::Test {
 
   template <class R>
   bool run(const R& r) {
-    std::vector<std::byte> blob(1 << 16);
-    alignas(16) std::byte payload[payload_bytes<R>], reply[64];
-    encode(r, payload, {blob.data(), reinterpret_cast<std::uint64_t>(blob.data())});
-    troupe_engine_call call{};
-    call.reply = reply;
-    for (std::uint32_t i = 0; i < engine->operation_count; ++i)
-      if (engine->operations[i].opcode == opcode_of<R>)
-        return engine->operations[i].run(engine->state, payload, &call, &failure);
-    return ADD_FAILURE() << "the engine does not serve " << name_of<R>(), false;
+    const auto done = engine->run(r);
+    failure = done ? "" : done.error().to_string();
+    return static_cast<bool>(done);
   }
 
   // Memory that is only an address.
@@ -85,28 +71,31 @@ class cutlass_cuda : public ::testing::Test {
   std::size_t loads() const { return driver.count("cuLibraryLoadData"); }
   std::size_t launches() const { return driver.count("cuLaunchKernel"); }
 
-  cuda::testing::fake_driver& driver = cuda::testing::driver();
-  troupe_engine_failure failure{};
-  const troupe_engine* engine = nullptr;
+  cuda::testing::fake_driver& driver = []() -> cuda::testing::fake_driver& {
+    static numerics::engine_under_test loaded{TROUPE_ENGINE_UNDER_TEST};  // so that the driver exists
+    return cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
+  }();
+  std::optional<numerics::engine_under_test> engine;
+  std::string failure;
 };
 
 TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addresses_and_factors) {
-  ASSERT_TRUE(run(product(4096))) << failure.text;
+  ASSERT_TRUE(run(product(4096))) << failure;
   EXPECT_EQ(loads(), 1u);
   gemm moved = product(4096);
   moved.a = matrix_at<access_mode::read>(1 << 21, dtype::bf16, 4096, 4096);
   for (const gemm& r : {product(4096), moved, product(8192), product(4096, 2 * acc), product(4096, -0.5 * acc)})
-    ASSERT_TRUE(run(r)) << failure.text;
+    ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads(), 1u);
   EXPECT_EQ(launches(), 6u);
 }
 
 TEST_F(cutlass_cuda, compiles_another_kernel_for_another_epilogue_type_or_layout) {
   ASSERT_TRUE(run(product(4096)) && run(product(4096, relu(acc))) && run(product(4096, acc, dtype::f16)))
-      << failure.text;
+      << failure;
   gemm by_columns = product(4096);
   by_columns.b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 4096, 4096, true);
-  ASSERT_TRUE(run(by_columns)) << failure.text;
+  ASSERT_TRUE(run(by_columns)) << failure;
   EXPECT_EQ(loads(), 4u);
 }
 
@@ -114,27 +103,27 @@ TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_m
   gemm r = product(4096);
   r.compiling = compiling::forbidden;
   EXPECT_FALSE(run(r));
-  EXPECT_NE(std::string(failure.text).find("cutlass.hopper"), std::string::npos) << failure.text;
-  EXPECT_NE(std::string(failure.text).find("forbids compiling"), std::string::npos) << failure.text;
-  ASSERT_TRUE(run(product(4096))) << failure.text;
-  EXPECT_TRUE(run(r)) << failure.text;
+  EXPECT_NE(failure.find("cutlass.hopper"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("forbids compiling"), std::string::npos) << failure;
+  ASSERT_TRUE(run(product(4096))) << failure;
+  EXPECT_TRUE(run(r)) << failure;
 }
 
 TEST_F(cutlass_cuda, refuses_a_kernel_that_sees_its_parameters_differently) {
   expect_layout(sizeof(kernels::fixed_part) + 128);
   EXPECT_FALSE(run(product(4096)));
-  EXPECT_NE(std::string(failure.text).find("believes that its parameters have"), std::string::npos) << failure.text;
+  EXPECT_NE(failure.find("believes that its parameters have"), std::string::npos) << failure;
   EXPECT_EQ(launches(), 0u);
 }
 
 TEST_F(cutlass_cuda, follows_a_plan_that_can_be_and_names_the_nearest_to_one_that_cannot) {
   gemm r = product(4096);
   r.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
-  ASSERT_TRUE(run(r)) << failure.text;
+  ASSERT_TRUE(run(r)) << failure;
   r.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r));
-  EXPECT_NE(std::string(failure.text).find("the nearest that can be is hopper 128x256x64"), std::string::npos)
-      << failure.text;
+  EXPECT_NE(failure.find("the nearest that can be is hopper 128x256x64"), std::string::npos)
+      << failure;
   r.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
 }
@@ -142,21 +131,21 @@ TEST_F(cutlass_cuda, follows_a_plan_that_can_be_and_names_the_nearest_to_one_tha
 TEST_F(cutlass_cuda, runs_the_template_for_sm_80_where_that_for_hopper_cannot) {
   gemm r = product(4096);
   r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 4096, 4096);
-  ASSERT_TRUE(run(r)) << failure.text;
+  ASSERT_TRUE(run(r)) << failure;
   driver.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 7;
   open();
   EXPECT_FALSE(run(product(4096)));
-  EXPECT_NE(std::string(failure.text).find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos)
-      << failure.text;
+  EXPECT_NE(failure.find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos)
+      << failure;
 }
 
 TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
   gemm r = product(128);
   r.plan = {.divided = decision::yes};
-  ASSERT_TRUE(run(r)) << failure.text;
+  ASSERT_TRUE(run(r)) << failure;
   r.workspace = 16;
   EXPECT_FALSE(run(r));
-  EXPECT_NE(std::string(failure.text).find("workspace is 16"), std::string::npos) << failure.text;
+  EXPECT_NE(failure.find("workspace is 16"), std::string::npos) << failure;
 }
 
 }  // namespace

@@ -70,13 +70,11 @@ class host_cutlass {
   result<void> run(const conv_forward& r, call&) { return convolve(r); }
   result<void> run(const conv_data_gradient& r, call&) { return convolve(r); }
   result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
-  // There is one way to compute a convolution.
   result<plan_info> run(const prepare_convolution& r, call&) {
     TROUPE_TRY(check(r));
-    const std::string log = cat("the host engine has one way: panels of OpenBLAS on ", team_.threads(), " threads\n");
-    if (r.log) write(log, *r.log);
-    return plan_info{.candidates = 1, .log_bytes = static_cast<std::uint32_t>(log.size() + 1)};
+    return explained(r, TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, r.request_name, team_)));
   }
+
   result<void> run(const pack& r, call&) {
     host::pack(problem_of(r), team_);
     return {};
@@ -101,8 +99,13 @@ class host_cutlass {
   // There is one way to compute a product.
   template <class R>
   result<plan_info> answer(const R& r, const host_products& all) {
+    return explained(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
+  }
+  // Writes the log, too.
+  template <class R>
+  plan_info explained(const R& r, std::uint64_t workspace) const {
     plan_info out{.candidates = 1};
-    out.workspace = TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_));
+    out.workspace = workspace;
     const std::string log = cat("the host engine has one way: OpenBLAS on ", team_.threads(), " threads, with ",
                                 out.workspace, " bytes of memory\n");
     out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
@@ -113,10 +116,11 @@ class host_cutlass {
   template <class R>
   result<void> convolve(const R& r) try {
     TROUPE_TRY(check(r));
-    return host::convolve(problem_of(r), r.workspace, name_of<R>(), team_);
+    return host::convolve(problem_of(r), r.workspace, R::request_name, team_);
   } catch (const std::bad_alloc&) {
-    return error::retry_later("cutlass", ENOMEM,
-                              cat(name_of<R>(), ": out of memory for a panel of the product; convolve fewer channels"));
+    return error::retry_later(
+        "cutlass", ENOMEM,
+        cat(R::request_name, ": out of memory for a panel of the product; convolve fewer images or channels"));
   }
 
   template <class R>

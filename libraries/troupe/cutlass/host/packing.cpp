@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <troupe/cutlass/host/packing.hpp>
-#include <troupe/cutlass/packing.hpp>
+#include <troupe/cutlass/packing_numbers.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 
 namespace troupe::cutlass::host {
@@ -44,9 +44,9 @@ template <class T>
 float find_scale(const line_of_terms& l, std::int64_t begin, std::int64_t end) {
   float largest = 0;
   l.read(begin, end, [&](std::int64_t, const float* x, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) largest = packing::larger_magnitude(largest, x[i]);
+    for (std::int64_t i = 0; i < n; ++i) largest = packing_numbers::larger_magnitude(largest, x[i]);
   });
-  const float scale = packing::scale_of<T>(largest);
+  const float scale = packing_numbers::scale_of<T>(largest);
   const std::int64_t at = l.batch * l.p.by.batch + l.line * l.p.by.line + begin / l.p.block * l.p.by.term;
   void* const to = reinterpret_cast<std::byte*>(l.p.by.address) + at * static_cast<std::int64_t>(bytes_of(l.p.by.type));
   epilogue::put_number(to, l.p.by.type, scale);
@@ -62,9 +62,10 @@ void quantize(const line_of_terms& l) {
       if constexpr (std::is_same_v<T, float4_e2m1>) {
         for (std::int64_t i = 0; i < n; i += 2)
           put(l, (first + i) / 2,
-              float4_e2m1x2(packing::quantized<T>(x[i], scale), packing::quantized<T>(x[i + 1], scale)));
+              float4_e2m1x2(packing_numbers::quantized<T>(x[i], scale),
+                            packing_numbers::quantized<T>(x[i + 1], scale)));
       } else {
-        for (std::int64_t i = 0; i < n; ++i) put(l, first + i, packing::quantized<T>(x[i], scale));
+        for (std::int64_t i = 0; i < n; ++i) put(l, first + i, packing_numbers::quantized<T>(x[i], scale));
       }
     });
   }

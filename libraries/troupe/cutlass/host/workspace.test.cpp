@@ -38,5 +38,29 @@ TEST_F(cutlass_host_convolutions, keep_to_the_workspace_or_say_what_they_need) {
     }
 }
 
+TEST_F(cutlass_host_convolutions, have_one_way_and_no_plan) {
+  convolution_case c{.result = y, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
+  c.in = {1, 5, 5}, c.width = {1, 3, 3};
+  case_tensors all(c, random);
+  conv_forward r{.x = all.x.operand<access_mode::read>(2),
+                 .filters = all.filters.operand<access_mode::read>(2),
+                 .y = all.y.operand<access_mode::write>(2)};
+  std::vector<std::byte> text(300);
+  prepare_convolution p = prepare_convolution::of(r);
+  p.log.emplace(reinterpret_cast<std::uint64_t>(text.data()), std::uint64_t{text.size()});
+  const auto info = engine->run(p);
+  ASSERT_TRUE(info) << info.error().to_string();
+  const std::string log = reinterpret_cast<const char*>(text.data());
+  EXPECT_EQ(info->log_bytes, log.size() + 1);
+  EXPECT_NE(log.find("with " + std::to_string(info->workspace) + " bytes of memory"), std::string::npos) << log;
+  r.workspace = info->workspace;
+  EXPECT_TRUE(engine->run(r)) << "it keeps to what it has announced";
+  r.plan.tile_m = 128;
+  const auto refused = engine->run(r);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("cutlass.conv_forward: plan is any 128x"), std::string::npos)
+      << refused.error().text();
+}
+
 }  // namespace
 }  // namespace troupe::cutlass

@@ -5,7 +5,7 @@
 #include <troupe/epilogue/numbers.hpp>
 
 /// The arithmetic of `pack`, for the host engine and for kernels: both have the same bits.
-namespace troupe::cutlass::packing {
+namespace troupe::cutlass::packing_numbers {
 
 /// The largest number that a scaled element may be. For i8 the negative ones are as many.
 template <class T>
@@ -42,4 +42,4 @@ TROUPE_EVERYWHERE T quantized(float x, float scale) noexcept {
   return epilogue::rounded_to<T>(q > most ? most : q < -most ? -most : q);
 }
 
-}  // namespace troupe::cutlass::packing
+}  // namespace troupe::cutlass::packing_numbers

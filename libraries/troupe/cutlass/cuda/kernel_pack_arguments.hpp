@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// Arguments of the kernels in pack.cu. Compiled by the host compiler and nvcc.
+namespace troupe::cutlass::kernel_arguments {
+
+/// Lines of terms: the distances of elements, each of which has one term, or two in f4e2m1x2.
+struct packed_lines {
+  void* address;
+  std::uint64_t type;
+  std::int64_t line, term, batch;
+};
+struct packing {
+  packed_lines from, packed;
+  packed_lines scales;  ///< with the distance from block to block as that of terms
+  std::int64_t lines, terms, block, batch;
+};
+
+}  // namespace troupe::cutlass::kernel_arguments

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda/kernels.hpp>
+#include <troupe/cutlass/pack_problem.hpp>
+
+namespace troupe::cutlass {
+
+/// Loads the kernels of pack.cu.
+result<cuda::kernel_set> load_packing();
+/// Enqueues a packing.
+result<void> enqueue(const pack_problem& p, const cuda::kernel_set& kernels, CUstream stream);
+
+}  // namespace troupe::cutlass

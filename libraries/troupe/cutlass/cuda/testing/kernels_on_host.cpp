@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// pack.cu, compiled for the processor.
+#include <troupe/cuda/testing/kernels_on_host.hpp>
+
+#include "../pack.cuh"
+
+using namespace troupe::cutlass::on_gpu;
+
+namespace troupe::cutlass::testing {
+namespace {
+
+using cuda::testing::driver;
+
+[[maybe_unused]] const bool kernels_are_known = [] {
+#define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_cutlass_" #NAME, true),
+  driver().kernels = {
+#include "../pack_list.inc"
+  };
+  driver().attributes = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132}};
+  driver().computes = true;
+  driver().notes_calls = false;
+  return true;
+}();
+
+}  // namespace
+}  // namespace troupe::cutlass::testing
