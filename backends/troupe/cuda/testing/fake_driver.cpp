@@ -215,11 +215,6 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* out, std::size_t* bytes, CUlibrary, con
   *out = reinterpret_cast<CUdeviceptr>(found->second.data()), *bytes = found->second.size();
   return CUDA_SUCCESS;
 }
-CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  NOTE("cuMemcpyDtoH", bytes);
-  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-  return CUDA_SUCCESS;
-}
 NOTED(cuKernelSetAttribute, (CUfunction_attribute which, int value, CUkernel, CUdevice), "cuKernelSetAttribute", which,
       value)
 CUresult cuKernelGetFunction(CUfunction* out, CUkernel kernel) {

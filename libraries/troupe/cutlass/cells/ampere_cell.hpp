@@ -57,7 +57,7 @@ int shared_bytes_of(const ampere_cell& c) noexcept;
 /// Returns why there is no such kernel, or nothing.
 std::string_view error_of(const ampere_cell& c) noexcept;
 
-/// Returns the source of a kernel named `troupe_cell`; `tail` is the epilogue: see functor.hpp.
+/// Returns the source of a kernel named `troupe_cutlass_cell`; `tail` is the epilogue: see functor.hpp.
 std::string text_of(const ampere_cell& c, const std::string& tail);
 
 }  // namespace troupe::cutlass

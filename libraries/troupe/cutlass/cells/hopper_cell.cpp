@@ -105,7 +105,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
-      "troupe_cell(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
+      "troupe_cutlass_cell(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

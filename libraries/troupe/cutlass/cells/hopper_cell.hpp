@@ -29,7 +29,7 @@ int shared_bytes_of(const hopper_cell& c) noexcept;
 /// Returns true if the template can be made so.
 bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept;
 
-/// Returns the source of a kernel named `troupe_cell`; `tail` is the epilogue: see functor.hpp.
+/// Returns the source of a kernel named `troupe_cutlass_cell`; `tail` is the epilogue: see functor.hpp.
 std::string text_of(const hopper_cell& c, const std::string& tail);
 
 }  // namespace troupe::cutlass

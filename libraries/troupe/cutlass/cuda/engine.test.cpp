@@ -30,13 +30,19 @@ class cutlass_cuda : public ::testing::Test {
                          {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
                          {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
                          {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120}};
+    driver.computes = true;
     expect_layout(sizeof(kernels::fixed_part) + 64);
     open();
   }
-  ~cutlass_cuda() override { driver.reset(); }
+  ~cutlass_cuda() override {
+    driver.reset();
+    driver.attributes.clear();
+    driver.computes = true, driver.notes_calls = false;
+  }
   void open() {
     engine.emplace(TROUPE_ENGINE_UNDER_TEST);
     driver.reset();
+    driver.computes = true;  // so that what a kernel says of itself can be read
   }
   // What kernels say of their parameters.
   void expect_layout(std::size_t bytes) {

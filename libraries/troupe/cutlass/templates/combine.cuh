@@ -54,7 +54,7 @@ __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, 
 }  // namespace troupe::cutlass::kernels::results
 
 extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads)
-    troupe_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
+    troupe_cutlass_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
   using namespace troupe::cutlass::kernels;
   const int columns = results::column_parts(p);
 #pragma unroll
