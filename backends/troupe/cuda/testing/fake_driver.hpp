@@ -105,7 +105,7 @@ class fake_driver {
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
   std::deque<float> elapsed_ms;                    ///< returned by cuEventElapsedTime, one after the other; then 1
   std::map<std::string, std::vector<std::byte>> globals;  ///< of every image, by name
-  std::map<CUdevice_attribute, int> attributes;    ///< returned by cuDeviceGetAttribute; the others are 0
+  std::map<CUdevice_attribute, int> attributes;           ///< returned by cuDeviceGetAttribute; the others are 0
 
   // -- what a test reads
 

@@ -168,8 +168,8 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
              "), "
              "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
              "extern \"C\" __global__ void __launch_bounds__(",
-             threads_of(c), ", ", c.blocks, ") troupe_cutlass_cell(const __grid_constant__ ", all, " p) { ampere::run_block(",
-             window ? "p.all, p" : "p, {}", "); }\n}\n");
+             threads_of(c), ", ", c.blocks, ") troupe_cutlass_cell(const __grid_constant__ ", all,
+             " p) { ampere::run_block(", window ? "p.all, p" : "p, {}", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

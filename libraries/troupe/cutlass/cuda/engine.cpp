@@ -248,5 +248,6 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare, prepare_batched, prepare_grouped>;
+using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare, prepare_batched,
+                                   prepare_grouped>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

@@ -97,8 +97,7 @@ TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addres
 }
 
 TEST_F(cutlass_cuda, compiles_another_kernel_for_another_epilogue_type_or_layout) {
-  ASSERT_TRUE(run(product(4096)) && run(product(4096, relu(acc))) && run(product(4096, acc, dtype::f16)))
-      << failure;
+  ASSERT_TRUE(run(product(4096)) && run(product(4096, relu(acc))) && run(product(4096, acc, dtype::f16))) << failure;
   gemm by_columns = product(4096);
   by_columns.b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 4096, 4096, true);
   ASSERT_TRUE(run(by_columns)) << failure;
@@ -128,8 +127,7 @@ TEST_F(cutlass_cuda, follows_a_plan_that_can_be_and_names_the_nearest_to_one_tha
   ASSERT_TRUE(run(r)) << failure;
   r.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r));
-  EXPECT_NE(failure.find("the nearest that can be is hopper 128x256x64"), std::string::npos)
-      << failure;
+  EXPECT_NE(failure.find("the nearest that can be is hopper 128x256x64"), std::string::npos) << failure;
   r.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
 }
@@ -141,8 +139,7 @@ TEST_F(cutlass_cuda, runs_the_template_for_sm_80_where_that_for_hopper_cannot) {
   driver.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 7;
   open();
   EXPECT_FALSE(run(product(4096)));
-  EXPECT_NE(failure.find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos)
-      << failure;
+  EXPECT_NE(failure.find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos) << failure;
 }
 
 TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
