@@ -44,6 +44,14 @@ int promotion_of(const whole_form& f, int depth) noexcept {
   return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
 }
 
+// How many sums a thread may have, in words: with more, registers would be spilled, as the assembler's report says.
+int most_sums(const ampere_cell& c) noexcept {
+  const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
+  if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type)) return scaled && c.tile_m > 32 ? 0 : 32;
+  if (c.exact || (c.first.type == dtype::f64 && c.divides)) return 64;
+  return 128;
+}
+
 double flops_per_cycle(const ampere_cell& c) noexcept {
   if (c.exact) return 256;
   const std::size_t bytes = std::max(bytes_of(c.first.type), bytes_of(c.second.type));
@@ -101,9 +109,8 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
         p.stages = static_cast<std::uint8_t>(stages);
         const ampere_cell cell = ampere_cell_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
-        // More sums than registers would spill.
         const int sums = s.tile_m * s.tile_n / threads_of(cell) * (f.head.sums == dtype::f64 ? 2 : 1);
-        return sums <= 128 && error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+        return sums <= most_sums(cell) && error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
       };
       int stages = wanted.stages != 0 ? wanted.stages : most_stages;
       while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
@@ -133,11 +140,14 @@ ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
   c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
             (c.first.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::exact));
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
+  // With longer stages the loop would be unrolled beyond what registers hold.
+  if (c.exact) c.depth = 8;
+  if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type)) c.depth = 64;
   c.promoted_terms = c.exact ? 0 : promotion_of(f, depth_of(c));
   if (!error_of(c).empty() && c.promoted_terms != 0) {
     // Blocks that are smaller than a step of the tensor cores.
     ampere_cell each = c;
-    each.exact = true, each.promoted_terms = 0;
+    each.exact = true, each.promoted_terms = 0, each.depth = 8;
     if (error_of(each).empty()) return each;
   }
   return c;
