@@ -12,8 +12,9 @@ namespace troupe::cutlass::vendor {
 result<cells> cells::load(const std::string& file) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return error(reaction::unsupported, "cutlass",
-                 cat("CUTLASS's kernels are not here: ", ::dlerror(), "; run scripts/setup cutlass, and build Troupe again"));
+    return error(
+        reaction::unsupported, "cutlass",
+        cat("CUTLASS's kernels are not here: ", ::dlerror(), "; run scripts/setup cutlass, and build Troupe again"));
   const auto get = reinterpret_cast<get_table>(::dlsym(library, table_symbol));
   if (get == nullptr) return error(reaction::fatal, "cutlass", cat(file, " has no ", table_symbol));
   return make(get());
@@ -22,8 +23,9 @@ result<cells> cells::load(const std::string& file) {
 result<cells> cells::make(const table* t) {
   if (t->version != interface_version || t->cell_bytes != sizeof(cell) || t->launch_bytes != sizeof(launch))
     return error(reaction::unsupported, "cutlass",
-                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ", t->cell_bytes, " and ", t->launch_bytes,
-                     " bytes; expected ", interface_version, ", ", sizeof(cell), " and ", sizeof(launch), ": build Troupe again"));
+                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ", t->cell_bytes,
+                     " and ", t->launch_bytes, " bytes; expected ", interface_version, ", ", sizeof(cell), " and ",
+                     sizeof(launch), ": build Troupe again"));
   return cells(t);
 }
 
@@ -55,7 +57,8 @@ bool runs_on(const cell& c, int capability) {
 result<void> compare_parameters(const cell& c) {
   unsigned believed = 0;
   if (c.ask_device(&believed) != taken)
-    return error(reaction::fatal, "cutlass", cat(c.name, ": the size of its parameters could not be read from the device"));
+    return error(reaction::fatal, "cutlass",
+                 cat(c.name, ": the size of its parameters could not be read from the device"));
   if (believed != c.parameter_bytes)
     return error(reaction::fatal, "cutlass",
                  cat(c.name, ": the kernel has ", believed, " bytes of parameters; the host fills ", c.parameter_bytes,
@@ -65,36 +68,50 @@ result<void> compare_parameters(const cell& c) {
 
 result<void> enqueue(const cell& c, const launch& l, void* workspace, long long bytes, void* stream) {
   switch (c.enqueue(&l, workspace, bytes, stream)) {
-    case taken: return {};
+    case taken:
+      return {};
     case not_taken:
-    case misaligned: return error(reaction::unsupported, "cutlass", cat(c.name, " does not take this launch; check() says why"));
+    case misaligned:
+      return error(reaction::unsupported, "cutlass", cat(c.name, " does not take this launch; check() says why"));
     case no_workspace:
       return error(reaction::caller_bug, "cutlass",
-                   cat(c.name, ": workspace has ", bytes, " bytes; expected ", c.workspace_bytes(&l), ", as workspace_bytes says"));
-    case cuda_failed: return error(reaction::fatal, "cutlass", cat(c.name, ": CUDA refused the launch"));
-    default: return error(reaction::fatal, "cutlass", cat(c.name, ": the launch failed"));
+                   cat(c.name, ": workspace has ", bytes, " bytes; expected ", c.workspace_bytes(&l),
+                       ", as workspace_bytes says"));
+    case cuda_failed:
+      return error(reaction::fatal, "cutlass", cat(c.name, ": CUDA refused the launch"));
+    default:
+      return error(reaction::fatal, "cutlass", cat(c.name, ": the launch failed"));
   }
 }
 
-result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip, std::string_view headers,
-                                         std::string_view cuda_headers) {
+result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip,
+                                         std::string_view headers, std::string_view cuda_headers) {
   if (c.source == nullptr)
-    return error(reaction::unsupported, "cutlass",
-                 cat(c.name, " has parameters that only nvcc can make; kernels of the 2.x style can be compiled at run time"));
+    return error(
+        reaction::unsupported, "cutlass",
+        cat(c.name, " has parameters that only nvcc can make; kernels of the 2.x style can be compiled at run time"));
   run_time_source s;
   s.header_name = "troupe_vendor/kernels_2x.cuh";
   s.header = from.contents().kernels_header;
   s.text = cat("#include <", s.header_name, ">\n", R"(using namespace troupe_vendor;
-using kernel = )", c.source, R"(;
+using kernel = )",
+               c.source, R"(;
 extern "C" __constant__ unsigned troupe_parameter_bytes = sizeof(kernel::Params);
-static_assert(sizeof(kernel::Params) == )", c.parameter_bytes, R"(, "the host fills parameters of another size");
+static_assert(sizeof(kernel::Params) == )",
+               c.parameter_bytes, R"(, "the host fills parameters of another size");
 extern "C" __global__ void __launch_bounds__(kernel::kThreadCount) troupe_cell(const __grid_constant__ kernel::Params parameters) {
   extern __shared__ __align__(128) unsigned char shared[];
   kernel k;
   k(parameters, *reinterpret_cast<kernel::SharedStorage*>(shared));
 }
 )");
-  s.options = {cat("-arch=", chip), "-std=c++17", "-DNDEBUG", "-default-device", "-w", cat("-I", headers), cat("-I", cuda_headers),
+  s.options = {cat("-arch=", chip),
+               "-std=c++17",
+               "-DNDEBUG",
+               "-default-device",
+               "-w",
+               cat("-I", headers),
+               cat("-I", cuda_headers),
                cat("-I", cuda_headers, "/cccl")};
   return s;
 }

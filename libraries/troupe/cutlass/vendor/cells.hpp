@@ -14,7 +14,8 @@ namespace troupe::cutlass::vendor {
 /// CUTLASS's kernels, from the plug-in that is built where its headers are found. The plug-in stays loaded.
 class cells {
  public:
-  /// Loads a plug-in; fails with `unsupported` if the file is missing or was built with another version of the interface.
+  /// Loads a plug-in; fails with `unsupported` if the file is missing or was built with another version of the
+  /// interface.
   static result<cells> load(const std::string& file);
   /// Checks that a table fits this code; for tables that are not in a plug-in.
   static result<cells> make(const table* t);
@@ -51,9 +52,9 @@ struct run_time_source {
   std::string header;
   std::vector<std::string> options;
 };
-/// Makes the source for a chip ("sm_90"). `headers` is CUTLASS's folder of headers, `cuda_headers` CUDA's. The text does not
-/// compile if its parameters have another size than parameter_bytes.
-result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip, std::string_view headers,
-                                         std::string_view cuda_headers);
+/// Makes the source for a chip ("sm_90"). `headers` is CUTLASS's folder of headers, `cuda_headers` CUDA's. The text
+/// does not compile if its parameters have another size than parameter_bytes.
+result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip,
+                                         std::string_view headers, std::string_view cuda_headers);
 
 }  // namespace troupe::cutlass::vendor

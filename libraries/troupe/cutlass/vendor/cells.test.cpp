@@ -31,7 +31,15 @@ TEST(vendor_cells, machine_code_for_one_chip_runs_on_no_other) {
 }
 
 TEST(vendor_cells, a_table_of_another_interface_is_refused) {
-  table t{.version = interface_version, .cell_bytes = sizeof(cell), .launch_bytes = sizeof(launch), .count = 0, .cells = nullptr, .cutlass_version = "", .compiler = "", .headers = "", .kernels_header = ""};
+  table t{.version = interface_version,
+          .cell_bytes = sizeof(cell),
+          .launch_bytes = sizeof(launch),
+          .count = 0,
+          .cells = nullptr,
+          .cutlass_version = "",
+          .compiler = "",
+          .headers = "",
+          .kernels_header = ""};
   EXPECT_TRUE(cells::make(&t));
   table other = t;
   other.version += 1;
@@ -54,7 +62,15 @@ TEST(vendor_cells, a_missing_plug_in_says_how_to_get_it) {
 TEST(vendor_cells, notes_name_what_was_never_run) {
   const cell run = named("known", "sm_90a"), other = named("unknown", "sm_120a");
   const cell* const all[] = {&run, &other};
-  const table t{.version = interface_version, .cell_bytes = sizeof(cell), .launch_bytes = sizeof(launch), .count = 2, .cells = all, .cutlass_version = "4.2.0", .compiler = "", .headers = "", .kernels_header = ""};
+  const table t{.version = interface_version,
+                .cell_bytes = sizeof(cell),
+                .launch_bytes = sizeof(launch),
+                .count = 2,
+                .cells = all,
+                .cutlass_version = "4.2.0",
+                .compiler = "",
+                .headers = "",
+                .kernels_header = ""};
   const auto c = cells::make(&t);
   ASSERT_TRUE(c);
   EXPECT_EQ(c->notes(), (std::vector<std::string>{"CUTLASS: 4.2.0, 2 kernels", "compiled but never run: unknown"}));
@@ -69,7 +85,8 @@ TEST(vendor_cells, a_kernel_of_another_parameter_size_is_never_launched) {
   c.ask_device = [](unsigned* bytes) -> int { return *bytes = 1280, taken; };
   const auto r = compare_parameters(c);
   ASSERT_FALSE(r);
-  EXPECT_NE(r.error().text().find("1280 bytes of parameters; the host fills 368"), std::string::npos) << r.error().text();
+  EXPECT_NE(r.error().text().find("1280 bytes of parameters; the host fills 368"), std::string::npos)
+      << r.error().text();
   c.ask_device = [](unsigned*) -> int { return cuda_failed; };
   EXPECT_FALSE(compare_parameters(c));
 }
@@ -77,7 +94,15 @@ TEST(vendor_cells, a_kernel_of_another_parameter_size_is_never_launched) {
 TEST(vendor_cells, only_kernels_with_a_source_are_compiled_at_run_time) {
   const cell without = named("x", "sm_90a");
   const cell* const all[] = {&without};
-  const table t{.version = interface_version, .cell_bytes = sizeof(cell), .launch_bytes = sizeof(launch), .count = 1, .cells = all, .cutlass_version = "", .compiler = "", .headers = "", .kernels_header = "the header"};
+  const table t{.version = interface_version,
+                .cell_bytes = sizeof(cell),
+                .launch_bytes = sizeof(launch),
+                .count = 1,
+                .cells = all,
+                .cutlass_version = "",
+                .compiler = "",
+                .headers = "",
+                .kernels_header = "the header"};
   const auto c = cells::make(&t);
   ASSERT_TRUE(c);
   EXPECT_FALSE(source_for_nvrtc(*c, without, "sm_90", "/cutlass", "/cuda"));

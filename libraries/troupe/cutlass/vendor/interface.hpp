@@ -9,15 +9,22 @@ namespace troupe::cutlass::vendor {
 /// Differs for each change of the types below.
 inline constexpr unsigned interface_version = 1;
 
-enum cell_kind : int { product, scaled_product, grouped_product, conv_forward, conv_data_gradient, conv_weight_gradient };
+enum cell_kind : int {
+  product,
+  scaled_product,
+  grouped_product,
+  conv_forward,
+  conv_data_gradient,
+  conv_weight_gradient
+};
 
 /// What a cell says about a launch.
-enum verdict : int { taken, not_taken, misaligned, no_workspace, cuda_failed, wrong_parameter_bytes, failed };
+enum verdict : int { taken, not_taken, misaligned, no_workspace, cuda_failed, failed };
 
 /// Operands in device memory. Leading dimensions and distances are in elements.
-/// For convolutions a, b and d are what CUTLASS calls A, B and D: image, filter, result for `conv_forward`; gradient of the
-/// result, filter, gradient of the image for `conv_data_gradient`; gradient of the result, image, gradient of the filter
-/// for `conv_weight_gradient`. c has the shape of d. All are packed: NHWC, and KRSC for filters.
+/// For convolutions a, b and d are what CUTLASS calls A, B and D: image, filter, result for `conv_forward`; gradient of
+/// the result, filter, gradient of the image for `conv_data_gradient`; gradient of the result, image, gradient of the
+/// filter for `conv_weight_gradient`. c has the shape of d. All are packed: NHWC, and KRSC for filters.
 struct launch {
   int m, n, k, batch;
   const void *a, *b, *c;
@@ -25,10 +32,10 @@ struct launch {
   long long a_line, b_line, c_line, d_line;
   long long a_batch, b_batch, c_batch, d_batch;
   float alpha, beta;
-  const void* bias;                  ///< n values of d's type, for cells with `bias`
-  const void *a_scales, *b_scales;   ///< for scaled products, in the order that scale_place of the cell states
-  int multiprocessors;               ///< to use; 0: all
-  int swizzle;                       ///< tiles side by side that share a factor; 0: as the cell prefers
+  const void* bias;                 ///< n values of d's type, for cells with `bias`
+  const void *a_scales, *b_scales;  ///< for scaled products, in the order that scale_place of the cell states
+  int multiprocessors;              ///< to use; 0: all
+  int swizzle;                      ///< tiles side by side that share a factor; 0: one
   // A grouped product: all in device memory, one for each group. `shapes` has m, n, k of each.
   int groups;
   const int* shapes;
@@ -50,19 +57,19 @@ struct cell {
   const char* name;
   int kind;
   const char *a, *b, *c, *d, *accumulator;
-  const char* scale;            ///< of the blocks of a and b; null: none
-  int scale_block;              ///< terms that share a scale
+  const char* scale;                           ///< of the blocks of a and b; null: none
+  int scale_block;                             ///< terms that share a scale
   const char *a_layout, *b_layout, *d_layout;  ///< row, column, nhwc, krsc
   int a_alignment, b_alignment, d_alignment;   ///< elements: of addresses, lines and distances
   int tile_m, tile_n, tile_k, stages;
   int cluster_m, cluster_n;
   const char* schedule;
   const char* epilogue;
-  int bias;                     ///< whether `bias` is read
-  int chip;                     ///< 10 * major + minor of the chip that it was made for
-  const char* machine_code;     ///< for which there is any, such as "sm_80 sm_90"
+  int bias;                  ///< whether `bias` is read
+  int chip;                  ///< 10 * major + minor of the chip that it was made for
+  const char* machine_code;  ///< for which there is any, such as "sm_80 sm_90"
   int threads, shared_bytes;
-  unsigned parameter_bytes;     ///< of the kernel, as the host's compiler sees them
+  unsigned parameter_bytes;  ///< of the kernel, as the host's compiler sees them
 
   /// Whether CUTLASS can do it; taken, not_taken or misaligned.
   int (*can_take)(const launch*);
@@ -89,7 +96,7 @@ struct table {
   const cell* const* cells;
   const char* cutlass_version;
   const char* compiler;
-  const char* headers;        ///< CUTLASS's folder of headers that was used
+  const char* headers;         ///< CUTLASS's folder of headers that was used
   const char* kernels_header;  ///< the text of <troupe_vendor/kernels_2x.cuh>
 };
 

@@ -7,8 +7,8 @@
 
 namespace troupe::cutlass::vendor {
 
-/// Checks whether a cell takes a launch. Fails with the field, its value and what was expected: `caller_bug` for what no
-/// cell takes, `unsupported` for what another cell may take. Needs no GPU.
+/// Checks whether a cell takes a launch. Fails with the field, its value and what was expected: `caller_bug` for what
+/// no cell takes, `unsupported` for what another cell may take. Needs no GPU.
 result<void> check(const cell& c, const launch& l);
 
 /// The size of an element in bits; 0 for a name that no cell has.

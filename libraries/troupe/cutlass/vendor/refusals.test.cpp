@@ -65,7 +65,8 @@ TEST(vendor_refusals, missing_operands_are_refused) {
   for (const auto& [name, change] : {std::pair<const char*, void (*)(launch&)>{"a", [](launch& l) { l.a = nullptr; }},
                                      {"b", [](launch& l) { l.b = nullptr; }},
                                      {"d", [](launch& l) { l.d = nullptr; }}})
-    EXPECT_EQ(product_with(change), std::string("caller_bug: some_cell: ") + name + " is 0; expected an address in device memory");
+    EXPECT_EQ(product_with(change),
+              std::string("caller_bug: some_cell: ") + name + " is 0; expected an address in device memory");
 }
 
 TEST(vendor_refusals, c_is_wanted_only_where_beta_is_not_zero) {
@@ -75,17 +76,34 @@ TEST(vendor_refusals, c_is_wanted_only_where_beta_is_not_zero) {
 }
 
 TEST(vendor_refusals, alignment_is_that_of_the_cell_and_another_may_take_it) {
-  EXPECT_EQ(product_with([](launch& l) { l.a = address(0x1008); }).find("unsupported: some_cell: a is 4104; expected a multiple of 16 bytes"), 0u);
-  EXPECT_EQ(product_with([](launch& l) { l.a_line = 76; }).find("unsupported: some_cell: a_line is 76; expected a multiple of 8 elements"), 0u);
-  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: some_cell: the length of a line of a is 71"), 0u);
-  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: some_cell: the length of a line of d is 60"), 0u) << "b's lines are k long";
-  EXPECT_EQ(product_with([](launch& l) { l.batch = 2, l.a_batch = 7204, l.b_batch = 8000, l.d_batch = 6400; }).find("unsupported: some_cell: a_batch is 7204"), 0u);
+  EXPECT_EQ(product_with([](launch& l) {
+              l.a = address(0x1008);
+            }).find("unsupported: some_cell: a is 4104; expected a multiple of 16 bytes"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) {
+              l.a_line = 76;
+            }).find("unsupported: some_cell: a_line is 76; expected a multiple of 8 elements"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: some_cell: the length of a line of a is 71"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: some_cell: the length of a line of d is 60"),
+            0u)
+      << "b's lines are k long";
+  EXPECT_EQ(product_with([](launch& l) {
+              l.batch = 2, l.a_batch = 7204, l.b_batch = 8000, l.d_batch = 6400;
+            }).find("unsupported: some_cell: a_batch is 7204"),
+            0u);
 }
 
 TEST(vendor_refusals, lines_must_not_overlap) {
-  EXPECT_EQ(product_with([](launch& l) { l.b_line = 64; }), "caller_bug: some_cell: b_line is 64; expected at least 72");
-  EXPECT_EQ(product_with([](launch& l) { l.d_line = 56; }), "caller_bug: some_cell: d_line is 56; expected at least 64");
-  EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.a_batch = l.b_batch = 8000, l.d_batch = 0; }).find("caller_bug: some_cell: d_batch is 0; expected at least 6400"), 0u);
+  EXPECT_EQ(product_with([](launch& l) { l.b_line = 64; }),
+            "caller_bug: some_cell: b_line is 64; expected at least 72");
+  EXPECT_EQ(product_with([](launch& l) { l.d_line = 56; }),
+            "caller_bug: some_cell: d_line is 56; expected at least 64");
+  EXPECT_EQ(product_with([](launch& l) {
+              l.batch = 3, l.a_batch = l.b_batch = 8000, l.d_batch = 0;
+            }).find("caller_bug: some_cell: d_batch is 0; expected at least 6400"),
+            0u);
   EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.d_batch = 6400; }), "") << "factors may be the same for all";
 }
 
@@ -98,7 +116,8 @@ TEST(vendor_refusals, bias_and_scales_must_fit_the_epilogue) {
   EXPECT_EQ(product_with([](launch&) {}, c), "caller_bug: some_cell: bias is 0; expected an address in device memory");
   cell s = some_cell(scaled_product);
   s.scale = "ue8m0", s.scale_block = 32;
-  EXPECT_EQ(product_with([](launch& l) { l.a_scales = address(0x6000); }, s), "caller_bug: some_cell: b_scales is 0; expected an address in device memory");
+  EXPECT_EQ(product_with([](launch& l) { l.a_scales = address(0x6000); }, s),
+            "caller_bug: some_cell: b_scales is 0; expected an address in device memory");
   EXPECT_EQ(product_with([](launch& l) { l.batch = 2; }, s).find("unsupported: some_cell: batch is 2; expected 1"), 0u);
 }
 
@@ -118,12 +137,21 @@ TEST(vendor_refusals, a_convolution_is_refused_by_field) {
     return said(c, l);
   };
   EXPECT_EQ(with([](launch&) {}), "");
-  EXPECT_EQ(with([](launch& l) { l.stride_width = 0; }), "caller_bug: some_cell: stride_width is 0; expected at least 1");
+  EXPECT_EQ(with([](launch& l) { l.stride_width = 0; }),
+            "caller_bug: some_cell: stride_width is 0; expected at least 1");
   EXPECT_EQ(with([](launch& l) { l.pad_height = -1; }), "caller_bug: some_cell: pad_height is -1; expected at least 0");
-  EXPECT_EQ(with([](launch& l) { l.dilation_height = 5; }).find("caller_bug: some_cell: filter_height is 3; expected no more than"), 0u);
-  EXPECT_EQ(with([](launch& l) { l.channels = 12; }).find("unsupported: some_cell: channels is 12; expected a multiple of 8"), 0u);
+  EXPECT_EQ(with([](launch& l) {
+              l.dilation_height = 5;
+            }).find("caller_bug: some_cell: filter_height is 3; expected no more than"),
+            0u);
+  EXPECT_EQ(
+      with([](launch& l) { l.channels = 12; }).find("unsupported: some_cell: channels is 12; expected a multiple of 8"),
+      0u);
   EXPECT_EQ(with([](launch& l) { l.filters = 3; }).find("unsupported: some_cell: filters is 3"), 0u);
-  EXPECT_EQ(with([](launch& l) { l.b = address(0x2002); }).find("unsupported: some_cell: b is 8194; expected a multiple of 16 bytes"), 0u);
+  EXPECT_EQ(with([](launch& l) {
+              l.b = address(0x2002);
+            }).find("unsupported: some_cell: b is 8194; expected a multiple of 16 bytes"),
+            0u);
 }
 
 TEST(vendor_refusals, groups_want_all_arrays) {
@@ -131,7 +159,8 @@ TEST(vendor_refusals, groups_want_all_arrays) {
   launch l{};
   EXPECT_EQ(said(c, l), "caller_bug: some_cell: groups is 0; expected at least 1");
   l.groups = 4;
-  EXPECT_EQ(said(c, l), "caller_bug: some_cell: shapes is 0; expected an array in device memory, one element for each group");
+  EXPECT_EQ(said(c, l),
+            "caller_bug: some_cell: shapes is 0; expected an array in device memory, one element for each group");
 }
 
 }  // namespace

@@ -36,12 +36,14 @@ struct grouped_3x : host_3x<grouped_3x<Config>, gemm_3x_types<Config>, Config> {
     auto& m = a.mainloop;
     m.ptr_A = reinterpret_cast<decltype(m.ptr_A)>(const_cast<const void**>(l.group_a));
     m.ptr_B = reinterpret_cast<decltype(m.ptr_B)>(const_cast<const void**>(l.group_b));
-    m.dA = strides<typename kernel::InternalStrideA>(l.group_a_line), m.dB = strides<typename kernel::InternalStrideB>(l.group_b_line);
+    m.dA = strides<typename kernel::InternalStrideA>(l.group_a_line),
+    m.dB = strides<typename kernel::InternalStrideB>(l.group_b_line);
     auto& e = a.epilogue;
     e.thread.alpha = l.alpha, e.thread.beta = l.beta;
     e.ptr_C = reinterpret_cast<decltype(e.ptr_C)>(const_cast<const void**>(l.group_c));
     e.ptr_D = reinterpret_cast<decltype(e.ptr_D)>(const_cast<void**>(l.group_d));
-    e.dC = strides<typename kernel::InternalStrideC>(l.group_c_line), e.dD = strides<typename kernel::InternalStrideD>(l.group_d_line);
+    e.dC = strides<typename kernel::InternalStrideC>(l.group_c_line),
+    e.dD = strides<typename kernel::InternalStrideD>(l.group_d_line);
     return a;
   }
   static cell describe() {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Cells of kernels in the 2.x style: nvcc compiles the kernel for the plug-in, and the parameters that it makes here also
-// serve the kernel of the same type that NVRTC compiles.
+// Cells of kernels in the 2.x style: nvcc compiles the kernel for the plug-in, and the parameters that it makes here
+// also serve the kernel of the same type that NVRTC compiles.
 
 #include "cell.cuh"
 #include "kernels_2x.cuh"
@@ -42,9 +42,10 @@ struct product_2x {
   using swizzle = typename kernel::ThreadblockSwizzle;
 
   static arguments arguments_for(const launch& l) {
-    const auto mode = l.batch > 1 ? cutlass::gemm::GemmUniversalMode::kBatched : cutlass::gemm::GemmUniversalMode::kGemm;
-    return arguments(mode, {l.m, l.n, l.k}, l.batch, {l.alpha, l.beta}, l.a, l.b, l.c, l.d, l.a_batch, l.b_batch, l.c_batch, l.d_batch, l.a_line,
-                     l.b_line, l.c_line, l.d_line);
+    const auto mode =
+        l.batch > 1 ? cutlass::gemm::GemmUniversalMode::kBatched : cutlass::gemm::GemmUniversalMode::kGemm;
+    return arguments(mode, {l.m, l.n, l.k}, l.batch, {l.alpha, l.beta}, l.a, l.b, l.c, l.d, l.a_batch, l.b_batch,
+                     l.c_batch, l.d_batch, l.a_line, l.b_line, l.c_line, l.d_line);
   }
   static int can_take(const launch* l) { return verdict_of(kernel::can_implement(arguments_for(*l))); }
   static int fill(const launch* l, void*, void* to, grid* g) {
@@ -57,8 +58,10 @@ struct product_2x {
   static cell describe() {
     cell c{};
     c.kind = product, c.chip = Chip;
-    c.a = name_of<typename kernel::ElementA>(), c.b = name_of<typename kernel::ElementB>(), c.c = c.d = name_of<typename kernel::ElementC>();
-    c.a_layout = layout_name<typename kernel::LayoutA>(), c.b_layout = layout_name<typename kernel::LayoutB>(), c.d_layout = "row";
+    c.a = name_of<typename kernel::ElementA>(), c.b = name_of<typename kernel::ElementB>(),
+    c.c = c.d = name_of<typename kernel::ElementC>();
+    c.a_layout = layout_name<typename kernel::LayoutA>(), c.b_layout = layout_name<typename kernel::LayoutB>(),
+    c.d_layout = "row";
     c.a_alignment = kernel::kAlignmentA, c.b_alignment = kernel::kAlignmentB, c.d_alignment = kernel::kAlignmentC;
     describe_2x<kernel>(c);
     c.can_take = can_take, c.enqueue = enqueue_2x<product_2x>, c.fill = fill;
@@ -69,12 +72,12 @@ struct product_2x {
 }  // namespace troupe_vendor
 
 /// A cell whose kernel NVRTC can compile: TROUPE_CELL_2X(name, product_2x, chip, the kernel's type).
-#define TROUPE_CELL_2X(name, family, chip, ...)                              \
-  struct name : family<__VA_ARGS__, chip> {                                 \
-    static troupe_vendor::cell describe() {                                 \
-      troupe_vendor::cell c = family<__VA_ARGS__, chip>::describe();        \
-      c.source = #__VA_ARGS__;                                              \
-      return c;                                                             \
-    }                                                                       \
-  };                                                                        \
+#define TROUPE_CELL_2X(name, family, chip, ...)                      \
+  struct name : family<__VA_ARGS__, chip> {                          \
+    static troupe_vendor::cell describe() {                          \
+      troupe_vendor::cell c = family<__VA_ARGS__, chip>::describe(); \
+      c.source = #__VA_ARGS__;                                       \
+      return c;                                                      \
+    }                                                                \
+  };                                                                 \
   TROUPE_CELL(name, name)

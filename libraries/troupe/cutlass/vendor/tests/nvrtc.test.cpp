@@ -64,7 +64,8 @@ std::vector<const char*> with_source() {
     if (c->source != nullptr) names.push_back(c->name);
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(each, vendor_nvrtc, testing::ValuesIn(with_source()), [](const auto& of) { return std::string(of.param); });
+INSTANTIATE_TEST_SUITE_P(each, vendor_nvrtc, testing::ValuesIn(with_source()),
+                         [](const auto& of) { return std::string(of.param); });
 
 TEST(vendor_nvrtc_sizes, a_kernel_that_believes_in_another_size_does_not_compile) {
   cell other = *plugin().find("sm80_f16_row_column");

@@ -29,18 +29,29 @@ kind_of_type type_of(const std::string& name) {
 
 __device__ double load(const void* at, long long i, int type) {
   switch (type) {
-    case f16: return double(float(static_cast<const __half*>(at)[i]));
-    case bf16: return double(float(static_cast<const __nv_bfloat16*>(at)[i]));
-    case e4m3: return double(float(static_cast<const __nv_fp8_e4m3*>(at)[i]));
-    default: return double(static_cast<const float*>(at)[i]);
+    case f16:
+      return double(float(static_cast<const __half*>(at)[i]));
+    case bf16:
+      return double(float(static_cast<const __nv_bfloat16*>(at)[i]));
+    case e4m3:
+      return double(float(static_cast<const __nv_fp8_e4m3*>(at)[i]));
+    default:
+      return double(static_cast<const float*>(at)[i]);
   }
 }
 __device__ void store(void* at, long long i, int type, float x) {
   switch (type) {
-    case f16: static_cast<__half*>(at)[i] = x; break;
-    case bf16: static_cast<__nv_bfloat16*>(at)[i] = x; break;
-    case e4m3: static_cast<__nv_fp8_e4m3*>(at)[i] = __nv_fp8_e4m3(x); break;
-    default: static_cast<float*>(at)[i] = x;
+    case f16:
+      static_cast<__half*>(at)[i] = x;
+      break;
+    case bf16:
+      static_cast<__nv_bfloat16*>(at)[i] = x;
+      break;
+    case e4m3:
+      static_cast<__nv_fp8_e4m3*>(at)[i] = __nv_fp8_e4m3(x);
+      break;
+    default:
+      static_cast<float*>(at)[i] = x;
   }
 }
 int bytes_of(int type) { return type == f32 ? 4 : type == e4m3 ? 1 : 2; }
@@ -56,7 +67,7 @@ __global__ void fill_with(void* at, long long count, int type, unsigned seed) {
 // What a launch and a cell say, for kernels.
 struct question {
   launch l;
-  int a, b, d;                      // types
+  int a, b, d;  // types
   long long a_row, a_column, b_row, b_column;
   bool gelu, fast;
 };
@@ -72,10 +83,12 @@ __device__ allowed allowed_for(const question& q, double terms) {
   return {sums, rounding};
 }
 
-__device__ double judge(const question& q, double sum, double magnitudes, double terms, double c, double bias, double got) {
+__device__ double judge(const question& q, double sum, double magnitudes, double terms, double c, double bias,
+                        double got) {
   double wanted = q.l.alpha * sum + (q.l.beta != 0 ? q.l.beta * c : 0) + bias;
   const allowed a = allowed_for(q, terms);
-  double room = fabs(double(q.l.alpha)) * magnitudes * a.of_sum + (fabs(q.l.alpha * sum) + fabs(q.l.beta * c) + fabs(bias)) / (1 << 22);
+  double room = fabs(double(q.l.alpha)) * magnitudes * a.of_sum +
+                (fabs(q.l.alpha * sum) + fabs(q.l.beta * c) + fabs(bias)) / (1 << 22);
   if (q.gelu) {
     room = room * 1.13 + fabs(wanted) / 1024;  // its steepest slope, and the hardware's tanh of 11 bits
     wanted = 0.5 * wanted * (1 + tanh(0.79788456080286535588 * (wanted + 0.044715 * wanted * wanted * wanted)));
@@ -102,7 +115,8 @@ __global__ void check_product(question q, double* worst, unsigned long long* tou
     }
     double sum = 0, magnitudes = 0;
     for (int t = 0; t < l.k; ++t) {
-      const double x = load(l.a, z * l.a_batch + i * q.a_row + t * q.a_column, q.a) * load(l.b, z * l.b_batch + t * q.b_row + j * q.b_column, q.b);
+      const double x = load(l.a, z * l.a_batch + i * q.a_row + t * q.a_column, q.a) *
+                       load(l.b, z * l.b_batch + t * q.b_row + j * q.b_column, q.b);
       sum += x, magnitudes += fabs(x);
     }
     const double c = l.beta != 0 ? load(l.c, z * l.c_batch + (long long)i * l.c_line + j, q.d) : 0;
@@ -123,29 +137,43 @@ __device__ sums convolve(const question& q, int kind, long long i, int p_count, 
     if (y < 0 || y >= l.height || x < 0 || x >= l.width) return 0.0;
     return load(of, (((long long)n * l.height + y) * l.width + x) * l.channels + ch, q.a);
   };
-  const auto result = [&](const void* of, int n, int y, int x, int f) { return load(of, (((long long)n * p_count + y) * q_count + x) * l.filters + f, q.a); };
-  const auto filter = [&](int f, int r, int s, int ch) { return load(l.b, (((long long)f * l.filter_height + r) * l.filter_width + s) * l.channels + ch, q.a); };
+  const auto result = [&](const void* of, int n, int y, int x, int f) {
+    return load(of, (((long long)n * p_count + y) * q_count + x) * l.filters + f, q.a);
+  };
+  const auto filter = [&](int f, int r, int s, int ch) {
+    return load(l.b, (((long long)f * l.filter_height + r) * l.filter_width + s) * l.channels + ch, q.a);
+  };
   sums out;
   if (kind == conv_forward) {
-    const int f = int(i % l.filters), x = int(i / l.filters % q_count), y = int(i / l.filters / q_count % p_count), n = int(i / l.filters / q_count / p_count);
+    const int f = int(i % l.filters), x = int(i / l.filters % q_count), y = int(i / l.filters / q_count % p_count),
+              n = int(i / l.filters / q_count / p_count);
     for (int r = 0; r < l.filter_height; ++r)
       for (int s = 0; s < l.filter_width; ++s)
         for (int ch = 0; ch < l.channels; ++ch)
-          out.add(image(l.a, n, y * l.stride_height - l.pad_height + r * l.dilation_height, x * l.stride_width - l.pad_width + s * l.dilation_width, ch) * filter(f, r, s, ch));
+          out.add(image(l.a, n, y * l.stride_height - l.pad_height + r * l.dilation_height,
+                        x * l.stride_width - l.pad_width + s * l.dilation_width, ch) *
+                  filter(f, r, s, ch));
   } else if (kind == conv_data_gradient) {
-    const int ch = int(i % l.channels), x = int(i / l.channels % l.width), y = int(i / l.channels / l.width % l.height), n = int(i / l.channels / l.width / l.height);
+    const int ch = int(i % l.channels), x = int(i / l.channels % l.width), y = int(i / l.channels / l.width % l.height),
+              n = int(i / l.channels / l.width / l.height);
     for (int r = 0; r < l.filter_height; ++r)
       for (int s = 0; s < l.filter_width; ++s) {
         const int py = y + l.pad_height - r * l.dilation_height, px = x + l.pad_width - s * l.dilation_width;
-        if (py < 0 || px < 0 || py % l.stride_height != 0 || px % l.stride_width != 0 || py / l.stride_height >= p_count || px / l.stride_width >= q_count) continue;
-        for (int f = 0; f < l.filters; ++f) out.add(result(l.a, n, py / l.stride_height, px / l.stride_width, f) * filter(f, r, s, ch));
+        if (py < 0 || px < 0 || py % l.stride_height != 0 || px % l.stride_width != 0 ||
+            py / l.stride_height >= p_count || px / l.stride_width >= q_count)
+          continue;
+        for (int f = 0; f < l.filters; ++f)
+          out.add(result(l.a, n, py / l.stride_height, px / l.stride_width, f) * filter(f, r, s, ch));
       }
   } else {
-    const int ch = int(i % l.channels), s = int(i / l.channels % l.filter_width), r = int(i / l.channels / l.filter_width % l.filter_height), f = int(i / l.channels / l.filter_width / l.filter_height);
+    const int ch = int(i % l.channels), s = int(i / l.channels % l.filter_width),
+              r = int(i / l.channels / l.filter_width % l.filter_height),
+              f = int(i / l.channels / l.filter_width / l.filter_height);
     for (int n = 0; n < l.images; ++n)
       for (int y = 0; y < p_count; ++y)
         for (int x = 0; x < q_count; ++x)
-          out.add(result(l.a, n, y, x, f) * image(l.b, n, y * l.stride_height - l.pad_height + r * l.dilation_height, x * l.stride_width - l.pad_width + s * l.dilation_width, ch));
+          out.add(result(l.a, n, y, x, f) * image(l.b, n, y * l.stride_height - l.pad_height + r * l.dilation_height,
+                                                  x * l.stride_width - l.pad_width + s * l.dilation_width, ch));
   }
   return out;
 }
@@ -154,7 +182,9 @@ __global__ void check_convolution(question q, int kind, long long count, int p_c
   const long long i = blockIdx.x * 256ll + threadIdx.x;
   if (i >= count) return;
   const sums s = convolve(q, kind, i, p_count, q_count);
-  const double terms = kind == conv_weight_gradient ? double(q.l.images) * p_count * q_count : double(q.l.filter_height) * q.l.filter_width * (kind == conv_forward ? q.l.channels : q.l.filters);
+  const double terms = kind == conv_weight_gradient ? double(q.l.images) * p_count * q_count
+                                                    : double(q.l.filter_height) * q.l.filter_width *
+                                                          (kind == conv_forward ? q.l.channels : q.l.filters);
   record(judge(q, s.sum, s.magnitudes, terms, q.l.beta != 0 ? load(q.l.c, i, q.d) : 0, 0, load(q.l.d, i, q.d)), worst);
 }
 
@@ -196,7 +226,9 @@ void fill(const memory& m, const std::string& type, unsigned seed) {
   MUST(cudaGetLastError());
 }
 void poison(const memory& m) { MUST(cudaMemset(m.at(), 0xff, m.bytes())); }
-void copy_in(const memory& to, const void* from, std::size_t bytes) { MUST(cudaMemcpy(to.at(), from, bytes, cudaMemcpyHostToDevice)); }
+void copy_in(const memory& to, const void* from, std::size_t bytes) {
+  MUST(cudaMemcpy(to.at(), from, bytes, cudaMemcpyHostToDevice));
+}
 int capability() {
   int major = 0, minor = 0;
   MUST(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
@@ -217,19 +249,23 @@ void synchronize() { MUST(cudaDeviceSynchronize()); }
 
 difference compare(const cell& c, const launch& l) {
   const report r;
-  check_product<<<dim3(unsigned(l.d_line + 15) / 16, unsigned(l.m + 15) / 16), dim3(16, 16)>>>(question_of(c, l), r.worst, r.touched());
+  check_product<<<dim3(unsigned(l.d_line + 15) / 16, unsigned(l.m + 15) / 16), dim3(16, 16)>>>(question_of(c, l),
+                                                                                               r.worst, r.touched());
   MUST(cudaGetLastError());
   return r.read();
 }
 
 difference compare_convolution(const cell& c, const launch& l) {
   const report r;
-  const auto out = [](int size, int pad, int filter, int dilation, int stride) { return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1; };
+  const auto out = [](int size, int pad, int filter, int dilation, int stride) {
+    return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1;
+  };
   const int p = out(l.height, l.pad_height, l.filter_height, l.dilation_height, l.stride_height);
   const int q = out(l.width, l.pad_width, l.filter_width, l.dilation_width, l.stride_width);
-  const long long count = c.kind == conv_forward         ? (long long)l.images * p * q * l.filters
-                          : c.kind == conv_data_gradient ? (long long)l.images * l.height * l.width * l.channels
-                                                         : (long long)l.filters * l.filter_height * l.filter_width * l.channels;
+  const long long count = c.kind == conv_forward ? (long long)l.images * p * q * l.filters
+                          : c.kind == conv_data_gradient
+                              ? (long long)l.images * l.height * l.width * l.channels
+                              : (long long)l.filters * l.filter_height * l.filter_width * l.channels;
   check_convolution<<<unsigned((count + 255) / 256), 256>>>(question_of(c, l), c.kind, count, p, q, r.worst);
   MUST(cudaGetLastError());
   return r.read();

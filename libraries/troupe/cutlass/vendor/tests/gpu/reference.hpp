@@ -6,8 +6,8 @@
 #include <string>
 #include <troupe/cutlass/vendor/interface.hpp>
 
-/// Device memory, random values in it, and products and convolutions in double precision, for tests on a GPU. Each function
-/// ends the program with a message if CUDA fails.
+/// Device memory, random values in it, and products and convolutions in double precision, for tests on a GPU. Each
+/// function ends the program with a message if CUDA fails.
 namespace troupe::cutlass::vendor::reference {
 
 class memory {
@@ -34,8 +34,8 @@ std::string device_name();
 int multiprocessors();
 void synchronize();
 
-/// How far results are from double precision, in units of what is allowed: more than 1 is wrong. `touched`: elements between
-/// the lines of d that are no longer poisoned.
+/// How far results are from double precision, in units of what is allowed: more than 1 is wrong. `touched`: elements
+/// between the lines of d that are no longer poisoned.
 struct difference {
   double worst = 0;
   unsigned long long touched = 0;
