@@ -79,8 +79,9 @@ void run_product(const cell& c, int m, int n, int k, int batch, factors f, const
   const reference::difference r = reference::compare(c, l);
   EXPECT_LE(r.worst, 1);
   EXPECT_EQ(r.touched, 0u) << "elements between the lines of d";
-  if (f.alpha == 1 && f.beta == 0 && std::string_view(c.d) != "f32")
+  if (f.alpha == 1 && f.beta == 0 && std::string_view(c.d) != "f32") {
     EXPECT_GT(r.worst, 0) << "d is rounded: a comparison that finds no rounding compares nothing";
+  }
 }
 
 struct extents {
