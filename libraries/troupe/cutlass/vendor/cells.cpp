@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <sstream>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/vendor/cells.hpp>
+
+namespace troupe::cutlass::vendor {
+
+result<cells> cells::load(const std::string& file) {
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return error(
+        reaction::unsupported, "cutlass",
+        cat("CUTLASS's kernels are not here: ", ::dlerror(), "; run scripts/setup cutlass, and build Troupe again"));
+  const auto get = reinterpret_cast<get_table>(::dlsym(library, table_symbol));
+  if (get == nullptr) return error(reaction::fatal, "cutlass", cat(file, " has no ", table_symbol));
+  return make(get());
+}
+
+result<cells> cells::make(const table* t) {
+  if (t->version != interface_version || t->cell_bytes != sizeof(cell) || t->launch_bytes != sizeof(launch))
+    return error(reaction::unsupported, "cutlass",
+                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ", t->cell_bytes,
+                     " and ", t->launch_bytes, " bytes; expected ", interface_version, ", ", sizeof(cell), " and ",
+                     sizeof(launch), ": build Troupe again"));
+  return cells(t);
+}
+
+const cell* cells::find(std::string_view name) const noexcept {
+  for (const cell* c : all())
+    if (name == c->name) return c;
+  return nullptr;
+}
+
+std::vector<std::string> cells::notes() const {
+  std::string only;
+  for (const cell* c : all())
+    if (!runs_on(*c, tested_capability)) only += cat(only.empty() ? "" : ", ", c->name);
+  std::vector<std::string> notes = {cat("CUTLASS: ", table_->cutlass_version, ", ", table_->count, " kernels")};
+  if (!only.empty()) notes.push_back(cat("compiled but never run: ", only));
+  return notes;
+}
+
+bool runs_on(const cell& c, int capability) {
+  std::istringstream names(c.machine_code);
+  for (std::string name; names >> name;) {
+    const bool exactly = name.ends_with('a');
+    const int made_for = std::atoi(name.c_str() + 3);  // sm_90a
+    if (exactly ? made_for == capability : made_for / 10 == capability / 10 && made_for <= capability) return true;
+  }
+  return false;
+}
+
+result<void> compare_parameters(const cell& c) {
+  unsigned believed = 0;
+  if (c.ask_device(&believed) != taken)
+    return error(reaction::fatal, "cutlass",
+                 cat(c.name, ": the size of its parameters could not be read from the device"));
+  if (believed != c.parameter_bytes)
+    return error(reaction::fatal, "cutlass",
+                 cat(c.name, ": the kernel has ", believed, " bytes of parameters; the host fills ", c.parameter_bytes,
+                     ": nvcc and its host compiler disagree, so this kernel must not be launched"));
+  return {};
+}
+
+result<void> enqueue(const cell& c, const launch& l, void* workspace, long long bytes, void* stream) {
+  switch (c.enqueue(&l, workspace, bytes, stream)) {
+    case taken:
+      return {};
+    case not_taken:
+    case misaligned:
+      return error(reaction::unsupported, "cutlass", cat(c.name, " does not take this launch; check() says why"));
+    case no_workspace:
+      return error(reaction::caller_bug, "cutlass",
+                   cat(c.name, ": workspace has ", bytes, " bytes; expected ", c.workspace_bytes(&l),
+                       ", as workspace_bytes says"));
+    case cuda_failed:
+      return error(reaction::fatal, "cutlass", cat(c.name, ": CUDA refused the launch"));
+    default:
+      return error(reaction::fatal, "cutlass", cat(c.name, ": the launch failed"));
+  }
+}
+
+result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip,
+                                         std::string_view headers, std::string_view cuda_headers) {
+  if (c.source == nullptr)
+    return error(
+        reaction::unsupported, "cutlass",
+        cat(c.name, " has parameters that only nvcc can make; kernels of the 2.x style can be compiled at run time"));
+  run_time_source s;
+  s.header_name = "troupe_vendor/kernels_2x.cuh";
+  s.header = from.contents().kernels_header;
+  s.text = cat("#include <", s.header_name, ">\n", R"(using namespace troupe_vendor;
+using kernel = )",
+               c.source, R"(;
+extern "C" __constant__ unsigned troupe_parameter_bytes = sizeof(kernel::Params);
+static_assert(sizeof(kernel::Params) == )",
+               c.parameter_bytes, R"(, "the host fills parameters of another size");
+extern "C" __global__ void __launch_bounds__(kernel::kThreadCount) troupe_cell(const __grid_constant__ kernel::Params parameters) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  kernel k;
+  k(parameters, *reinterpret_cast<kernel::SharedStorage*>(shared));
+}
+)");
+  s.options = {cat("-arch=", chip),
+               "-std=c++17",
+               "-DNDEBUG",
+               "-default-device",
+               "-w",
+               cat("-I", headers),
+               cat("-I", cuda_headers),
+               cat("-I", cuda_headers, "/cccl")};
+  return s;
+}
+
+}  // namespace troupe::cutlass::vendor

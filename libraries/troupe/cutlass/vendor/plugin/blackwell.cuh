@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Configurations for Blackwell.
+#include "gemm_3x.cuh"
+
+namespace troupe_vendor {
+
+/// Two multiprocessors compute a tile together.
+struct blackwell_defaults : gemm_3x_defaults {
+  static constexpr int chip = 100;
+  using architecture = cutlass::arch::Sm100;
+  using mainloop = cutlass::gemm::KernelTmaWarpSpecialized2SmSm100;
+  using epilogue = cutlass::epilogue::TmaWarpSpecialized2Sm;
+  static constexpr const char* schedule_name = "two multiprocessors";
+};
+
+struct geforce_defaults : gemm_3x_defaults {
+  static constexpr int chip = 120;
+  using architecture = cutlass::arch::Sm120;
+  using instructions = cutlass::arch::OpClassBlockScaledTensorOp;
+  using cluster = shape<1, 1, 1>;
+  using mainloop = cutlass::gemm::collective::KernelScheduleAuto;
+  using epilogue = cutlass::epilogue::collective::EpilogueScheduleAuto;
+};
+
+}  // namespace troupe_vendor

@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../conv_2x.cuh"
+
+using namespace troupe_vendor;
+TROUPE_CELL_2X(sm80_conv_forward_f16, conv_2x, 80, forward_kernel<half_t, shape<128, 128, 32>, shape<64, 64, 32>, 4>)

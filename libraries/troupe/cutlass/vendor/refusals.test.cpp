@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <troupe/cutlass/vendor/refusals.hpp>
+
+namespace troupe::cutlass::vendor {
+namespace {
+
+const void* address(std::uintptr_t at) { return reinterpret_cast<const void*>(at); }
+
+cell some_cell(cell_kind kind = product) {
+  cell c{};
+  c.name = "some_cell", c.kind = kind;
+  c.a = c.b = c.c = c.d = "bf16";
+  c.a_layout = "row", c.b_layout = "column", c.d_layout = "row";
+  c.a_alignment = c.b_alignment = c.d_alignment = 8;
+  c.can_take = [](const launch*) -> int { return taken; };
+  return c;
+}
+
+launch good_product() {
+  launch l{};
+  l.m = 100, l.n = 64, l.k = 72, l.batch = 1;
+  l.a = address(0x1000), l.b = address(0x2000), l.d = const_cast<void*>(address(0x3000));
+  l.a_line = 72, l.b_line = 80, l.d_line = 64;
+  l.alpha = 1;
+  return l;
+}
+
+launch good_convolution() {
+  launch l{};
+  l.images = 2, l.height = 9, l.width = 7, l.channels = 16, l.filters = 32, l.filter_height = l.filter_width = 3;
+  l.stride_height = l.stride_width = l.dilation_height = l.dilation_width = 1;
+  l.a = address(0x1000), l.b = address(0x2000), l.d = const_cast<void*>(address(0x3000));
+  return l;
+}
+
+// The reaction and the text of a refusal; "" if the launch is taken.
+std::string said(const cell& c, const launch& l) {
+  const auto r = check(c, l);
+  return r ? "" : std::string(to_string(r.error().reaction())) + ": " + r.error().text();
+}
+
+template <class Change>
+std::string product_with(Change change, cell c = some_cell()) {
+  launch l = good_product();
+  change(l);
+  return said(c, l);
+}
+
+TEST(vendor_refusals, a_product_that_fits_is_taken) {
+  EXPECT_EQ(said(some_cell(), good_product()), "");
+  EXPECT_EQ(product_with([](launch& l) { l.m = 1; }), "") << "lines may be of any number";
+}
+
+TEST(vendor_refusals, empty_products_are_refused_by_field) {
+  EXPECT_EQ(product_with([](launch& l) { l.m = 0; }), "caller_bug: some_cell: m is 0; expected at least 1");
+  EXPECT_EQ(product_with([](launch& l) { l.n = -8; }), "caller_bug: some_cell: n is -8; expected at least 1");
+  EXPECT_NE(product_with([](launch& l) { l.k = 0; }).find("k is 0"), std::string::npos);
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 0; }), "caller_bug: some_cell: batch is 0; expected at least 1");
+}
+
+TEST(vendor_refusals, missing_operands_are_refused) {
+  for (const auto& [name, change] : {std::pair<const char*, void (*)(launch&)>{"a", [](launch& l) { l.a = nullptr; }},
+                                     {"b", [](launch& l) { l.b = nullptr; }},
+                                     {"d", [](launch& l) { l.d = nullptr; }}})
+    EXPECT_EQ(product_with(change),
+              std::string("caller_bug: some_cell: ") + name + " is 0; expected an address in device memory");
+}
+
+TEST(vendor_refusals, c_is_wanted_only_where_beta_is_not_zero) {
+  const auto beta = [](launch& l) { l.beta = 0.5f, l.c_line = 64; };
+  EXPECT_EQ(product_with(beta), "caller_bug: some_cell: c is 0; expected an address in device memory");
+  EXPECT_EQ(product_with([&](launch& l) { beta(l), l.c = address(0x4000); }), "");
+}
+
+TEST(vendor_refusals, alignment_is_that_of_the_cell_and_another_may_take_it) {
+  EXPECT_EQ(product_with([](launch& l) {
+              l.a = address(0x1008);
+            }).find("unsupported: some_cell: a is 4104; expected a multiple of 16 bytes"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) {
+              l.a_line = 76;
+            }).find("unsupported: some_cell: a_line is 76; expected a multiple of 8 elements"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: some_cell: the length of a line of a is 71"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: some_cell: the length of a line of d is 60"),
+            0u)
+      << "b's lines are k long";
+  EXPECT_EQ(product_with([](launch& l) {
+              l.batch = 2, l.a_batch = 7204, l.b_batch = 8000, l.d_batch = 6400;
+            }).find("unsupported: some_cell: a_batch is 7204"),
+            0u);
+}
+
+TEST(vendor_refusals, lines_must_not_overlap) {
+  EXPECT_EQ(product_with([](launch& l) { l.b_line = 64; }),
+            "caller_bug: some_cell: b_line is 64; expected at least 72");
+  EXPECT_EQ(product_with([](launch& l) { l.d_line = 56; }),
+            "caller_bug: some_cell: d_line is 56; expected at least 64");
+  EXPECT_EQ(product_with([](launch& l) {
+              l.batch = 3, l.a_batch = l.b_batch = 8000, l.d_batch = 0;
+            }).find("caller_bug: some_cell: d_batch is 0; expected at least 6400"),
+            0u);
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.d_batch = 6400; }), "") << "factors may be the same for all";
+}
+
+TEST(vendor_refusals, bias_and_scales_must_fit_the_epilogue) {
+  const auto bias = [](launch& l) { l.bias = address(0x5000); };
+  cell c = some_cell();
+  EXPECT_EQ(product_with(bias, c).find("unsupported: some_cell: bias is set"), 0u);
+  c.bias = 1;
+  EXPECT_EQ(product_with(bias, c), "");
+  EXPECT_EQ(product_with([](launch&) {}, c), "caller_bug: some_cell: bias is 0; expected an address in device memory");
+  cell s = some_cell(scaled_product);
+  s.scale = "ue8m0", s.scale_block = 32;
+  EXPECT_EQ(product_with([](launch& l) { l.a_scales = address(0x6000); }, s),
+            "caller_bug: some_cell: b_scales is 0; expected an address in device memory");
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 2; }, s).find("unsupported: some_cell: batch is 2; expected 1"), 0u);
+}
+
+TEST(vendor_refusals, what_cutlass_does_not_take_is_unsupported) {
+  cell c = some_cell();
+  c.can_take = [](const launch*) -> int { return not_taken; };
+  EXPECT_EQ(said(c, good_product()).find("unsupported: some_cell: CUTLASS does not take this launch"), 0u);
+  c.can_take = [](const launch*) -> int { return misaligned; };
+  EXPECT_EQ(said(c, good_product()).find("unsupported: some_cell: CUTLASS finds an operand misaligned"), 0u);
+}
+
+TEST(vendor_refusals, a_convolution_is_refused_by_field) {
+  const cell c = some_cell(conv_forward);
+  const auto with = [&](auto change) {
+    launch l = good_convolution();
+    change(l);
+    return said(c, l);
+  };
+  EXPECT_EQ(with([](launch&) {}), "");
+  EXPECT_EQ(with([](launch& l) { l.stride_width = 0; }),
+            "caller_bug: some_cell: stride_width is 0; expected at least 1");
+  EXPECT_EQ(with([](launch& l) { l.pad_height = -1; }), "caller_bug: some_cell: pad_height is -1; expected at least 0");
+  EXPECT_EQ(with([](launch& l) {
+              l.dilation_height = 5;
+            }).find("caller_bug: some_cell: filter_height is 3; expected no more than"),
+            0u);
+  EXPECT_EQ(
+      with([](launch& l) { l.channels = 12; }).find("unsupported: some_cell: channels is 12; expected a multiple of 8"),
+      0u);
+  EXPECT_EQ(with([](launch& l) { l.filters = 3; }).find("unsupported: some_cell: filters is 3"), 0u);
+  EXPECT_EQ(with([](launch& l) {
+              l.b = address(0x2002);
+            }).find("unsupported: some_cell: b is 8194; expected a multiple of 16 bytes"),
+            0u);
+}
+
+TEST(vendor_refusals, groups_want_all_arrays) {
+  const cell c = some_cell(grouped_product);
+  launch l{};
+  EXPECT_EQ(said(c, l), "caller_bug: some_cell: groups is 0; expected at least 1");
+  l.groups = 4;
+  EXPECT_EQ(said(c, l),
+            "caller_bug: some_cell: shapes is 0; expected an array in device memory, one element for each group");
+}
+
+}  // namespace
+}  // namespace troupe::cutlass::vendor

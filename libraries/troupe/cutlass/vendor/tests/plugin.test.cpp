@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/refusals.hpp>
+
+namespace troupe::cutlass::vendor {
+namespace {
+
+const cells& plugin() {
+  static const cells loaded = cells::load(TROUPE_VENDOR_PLUGIN).value();
+  return loaded;
+}
+
+// A launch that the cell takes, at addresses that nobody reads.
+launch taken_by(const cell& c) {
+  launch l{};
+  const void* const at = reinterpret_cast<const void*>(std::uintptr_t{1} << 20);
+  l.m = 384, l.n = 512, l.k = 768, l.batch = 1;
+  l.a = l.b = l.c = at, l.d = const_cast<void*>(at);
+  l.a_line = std::string_view(c.a_layout) == "row" ? l.k : l.m;
+  l.b_line = std::string_view(c.b_layout) == "row" ? l.n : l.k;
+  l.c_line = l.d_line = l.n;
+  l.alpha = 1, l.beta = 1;
+  if (c.bias != 0) l.bias = at;
+  if (c.scale != nullptr) l.a_scales = l.b_scales = at;
+  l.multiprocessors = 132;
+  if (c.kind == grouped_product) {
+    l.groups = 3, l.shapes = static_cast<const int*>(at);
+    l.group_a = l.group_b = l.group_c = static_cast<const void* const*>(at),
+    l.group_d = static_cast<void* const*>(const_cast<void*>(at));
+    l.group_a_line = l.group_b_line = l.group_c_line = l.group_d_line = static_cast<const long long*>(at);
+  }
+  l.images = 2, l.height = 14, l.width = 14, l.channels = 64, l.filters = 128, l.filter_height = l.filter_width = 3;
+  l.pad_height = l.pad_width = l.stride_height = l.stride_width = l.dilation_height = l.dilation_width = 1;
+  return l;
+}
+
+TEST(vendor_plugin, has_cells_for_six_chips_and_all_kinds) {
+  std::set<int> chips, kinds;
+  for (const cell* c : plugin().all()) chips.insert(c->chip), kinds.insert(c->kind);
+  EXPECT_EQ(chips, (std::set<int>{80, 86, 89, 90, 100, 120}));
+  EXPECT_EQ(kinds, (std::set<int>{product, scaled_product, grouped_product, conv_forward, conv_data_gradient,
+                                  conv_weight_gradient}));
+}
+
+TEST(vendor_plugin, each_cell_is_described_in_full) {
+  std::set<std::string> names;
+  for (const cell* c : plugin().all()) {
+    SCOPED_TRACE(c->name);
+    EXPECT_TRUE(names.insert(c->name).second) << "twice";
+    EXPECT_NE(std::string(c->name).find("sm" + std::to_string(c->chip) + "_"), std::string::npos);
+    EXPECT_TRUE(runs_on(*c, c->chip)) << c->machine_code;
+    for (const char* type : {c->a, c->b, c->c, c->d, c->accumulator}) EXPECT_GT(bits_of(type), 0) << type;
+    // Loads and stores of 16 bytes.
+    EXPECT_EQ(c->a_alignment * bits_of(c->a), 128);
+    EXPECT_EQ(c->d_alignment * bits_of(c->d), 128);
+    EXPECT_GE(c->stages, 2);
+    EXPECT_LE(c->shared_bytes, c->chip == 86 || c->chip == 89 || c->chip == 120 ? 99 * 1024
+                               : c->chip == 80                                  ? 163 * 1024
+                                                                                : 227 * 1024);
+    EXPECT_EQ(c->scale != nullptr, c->kind == scaled_product);
+    EXPECT_EQ(c->source != nullptr, c->chip < 90) << "kernels of the 2.x style can be compiled at run time";
+    EXPECT_GE(c->parameter_bytes, 300u);
+    EXPECT_LE(c->parameter_bytes, 4096u);
+  }
+}
+
+TEST(vendor_plugin, cells_take_what_fits_and_say_how_much_workspace) {
+  for (const cell* c : plugin().all()) {
+    SCOPED_TRACE(c->name);
+    const launch l = taken_by(*c);
+    const auto r = check(*c, l);
+    EXPECT_TRUE(r) << r.error().text();
+    EXPECT_GE(c->workspace_bytes(&l), 0);
+  }
+  const cell* const divided = plugin().find("sm90_bf16_stream_k");
+  ASSERT_NE(divided, nullptr);
+  launch l = taken_by(*divided);
+  l.m = 128, l.n = 256, l.k = l.a_line = l.b_line = 16384;
+  EXPECT_GT(divided->workspace_bytes(&l), 0) << "one tile is divided among many multiprocessors, which add their parts";
+}
+
+TEST(vendor_plugin, cutlass_itself_refuses_what_it_cannot_do) {
+  for (const cell* c : plugin().all()) {
+    SCOPED_TRACE(c->name);
+    launch l = taken_by(*c);
+    if (c->kind == product || c->kind == scaled_product) {
+      l.k += 1;
+      EXPECT_EQ(c->can_take(&l), c->chip < 90 ? misaligned : not_taken);
+    } else if (c->kind != grouped_product) {
+      l.channels += 1;
+      EXPECT_NE(c->can_take(&l), taken);
+    }
+  }
+}
+
+TEST(vendor_plugin, scales_have_places_of_their_own) {
+  int scaled = 0;
+  for (const cell* c : plugin().all()) {
+    if (c->scale == nullptr) continue;
+    ++scaled;
+    SCOPED_TRACE(c->name);
+    launch l = taken_by(*c);
+    l.m = 130, l.k = c->scale_block * 6;  // neither fills the last atom
+    std::set<long long> places;
+    for (int line = 0; line < l.m; ++line)
+      for (int block = 0; block < 6; ++block) places.insert(c->a_scale_place(&l, line, block));
+    EXPECT_EQ(places.size(), 130u * 6u);
+    EXPECT_EQ(*places.begin(), 0);
+    EXPECT_LT(*places.rbegin(), 256 * 8) << "padded to 128 lines and 4 blocks";
+    // As NVIDIA's documents have it: 32 lines, 16 bytes apart, then the next 32 lines beside them, and blocks side by
+    // side.
+    EXPECT_EQ(c->a_scale_place(&l, 1, 0), 16);
+    EXPECT_EQ(c->a_scale_place(&l, 32, 0), 4);
+    EXPECT_EQ(c->a_scale_place(&l, 0, 1), 1);
+    EXPECT_EQ(c->a_scale_place(&l, 0, 4), 512);
+  }
+  EXPECT_EQ(scaled, 4);
+}
+
+TEST(vendor_plugin, says_what_was_never_run) {
+  const auto notes = plugin().notes();
+  ASSERT_EQ(notes.size(), 2u);
+  for (const cell* c : plugin().all())
+    EXPECT_EQ(notes[1].find(c->name) != std::string::npos, c->chip >= 100) << c->name << " in " << notes[1];
+}
+
+}  // namespace
+}  // namespace troupe::cutlass::vendor
