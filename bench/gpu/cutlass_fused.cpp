@@ -24,7 +24,7 @@ figures run(const settings& s) {
     const product_pair both(
         s, *gpu,
         in_copies({.type = Type, .m = e.m, .n = e.n, .k = e.k, .epilogue = Epilogue, .fast = Fast, .scale = scale}));
-    const compared_products found = compare(s, both, measured_plans, 7);
+    const compared_products found = compare(s, both, measured_plans(s), 7);
     calls = std::max(calls, both.bare->calls());
     all.add(
         cat(e.m, " x ", both.problem.rows_of_b(), " x ", e.k), found.rates,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bench/device_under_test.hpp>
 #include <bench/gpu/product_pair.hpp>
 #include <string>
 #include <troupe/base/cat.hpp>
@@ -13,8 +14,8 @@ namespace troupe::bench {
 
 inline device_options for_cutlass() { return {.libraries = {"cutlass"}, .wait = wait_policy::latency}; }
 
-/// How many plans are measured for a product whose plan is not the cost model's first.
-inline constexpr std::int32_t measured_plans = 16;
+/// Returns how many plans are measured for a product whose plan is not the cost model's first.
+inline std::int32_t measured_plans(const settings& s) noexcept { return s.quick ? 4 : 16; }
 
 /// One for each copy of the operands.
 inline std::vector<cutlass::gemm> gemms_of(const product_pair& p) {

@@ -22,7 +22,7 @@ std::string ratio_text(const pair_of_medians& rates) {
 // Compares a product with its fastest plan, and with the cost model's first before.
 void add_square(ratio_list& fastest, ratio_list& first, const settings& s, const device& gpu, raw_matmul_problem p) {
   const product_pair both(s, gpu, in_copies(p));
-  const compared_products expected = compare(s, both, 0, 7), best = compare(s, both, measured_plans, 7);
+  const compared_products expected = compare(s, both, 0, 7), best = compare(s, both, measured_plans(s), 7);
   const std::string name = cat(p.m);
   first.add(name, expected.rates, "", expected.wrong);
   fastest.add(name, best.rates,
@@ -54,7 +54,7 @@ figures run_8192(const settings& s) {
   return run_squares(s, Type, Fast, size);
 }
 
-template <std::int32_t Measured>
+template <bool Measured>
 figures run_models(const settings& s) {
   const device_under_test gpu(s, for_cutlass());
   constexpr product_extents small[] = {{32, 48, 64}, {1, 24, 40}};
@@ -66,12 +66,12 @@ figures run_models(const settings& s) {
   for (std::size_t i = 0; i < layers.size(); i += s.quick && !tests ? 3 : 1) {
     const product_extents& e = layers[i];
     const product_pair both(s, *gpu, in_copies({.type = raw_matmul_type::bf16, .m = e.m, .n = e.n, .k = e.k}));
-    const compared_products found = compare(s, both, Measured, 5);
+    const compared_products found = compare(s, both, Measured ? measured_plans(s) : 0, 5);
     ++count, changed += found.info.microseconds < found.info.first_microseconds;
     all.add(cat(e.m, " x ", e.n, " x ", e.k), found.rates, "; " + to_string(found.info.plan), found.wrong);
   }
   figures f = all.mean();
-  if (Measured > 0) f.note += cat("; another plan than the cost model's first for ", changed, " of ", count);
+  if (Measured) f.note += cat("; another plan than the cost model's first for ", changed, " of ", count);
   f.note += all.lines();
   return f;
 }
@@ -119,12 +119,12 @@ const measure cutlass_models{.name = "cutlass.models",
                              .ours = "products of 30 layers of language models, bfloat16, measured: geometric mean",
                              .raw = "cublasLtMatmul with its heuristic's first algorithm",
                              .goal = {goal::kind::ratio_at_least, 1},
-                             .run = run_models<measured_plans>};
+                             .run = run_models<true>};
 const measure cutlass_models_model{.name = "cutlass.models.model",
                                    .unit = "TFLOP/s",
                                    .ours = "the same with the cost model's first plan, whatever was measured before",
                                    .raw = "cublasLtMatmul with its heuristic's first algorithm",
                                    .goal = {goal::kind::ratio_at_least, 0.95},
-                                   .run = run_models<0>};
+                                   .run = run_models<false>};
 
 }  // namespace troupe::bench

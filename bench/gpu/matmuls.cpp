@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matmul and of cuBLASLt called directly, of the same random numbers: D = A * B^T, all stored row by row.
 #include <algorithm>
+#include <bench/device_under_test.hpp>
 #include <bench/gpu/bursts.hpp>
 #include <bench/gpu/model_layers.hpp>
 #include <bench/gpu/product_pair.hpp>
