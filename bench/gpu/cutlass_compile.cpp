@@ -125,6 +125,7 @@ figures run_known(const settings& s) {
   const pair_of_medians found = interleaved(
       s.rounds(31), [&] { return median_of_each(each, unused, [&] { gpu->ask(request).get().value(); }); },
       [&] { return median_of_each(each, unused, [&] { gpu->ask(plain).get().value(); }); });
+  both.bare->multiply(0);
   figures f{.ours = found.ours, .raw = found.raw, .objection = both.difference()};
   const auto queued = [&](const auto& r) {
     return [&] {

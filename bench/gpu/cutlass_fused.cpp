@@ -14,7 +14,8 @@ constexpr double than_apart = 1.2;
 
 template <raw_matmul_type Type, raw_matmul_epilogue Epilogue, bool Fast = false>
 figures run(const settings& s) {
-  constexpr product_extents large[] = {{4096, 4096, 4096}, {4096, 14336, 4096}}, small[] = {{24, 32, 40}};
+  // The second is one of the model_layers with few terms, where the other pass is a large part of the time.
+  constexpr product_extents large[] = {{4096, 4096, 4096}, {8192, 4096, 1024}}, small[] = {{24, 32, 40}};
   const device_under_test gpu(s, for_cutlass());
   ratio_list all;
   int calls = 0;

@@ -6,6 +6,7 @@
 #include <bench/gpu/model_layers.hpp>
 #include <bench/measures.hpp>
 #include <bench/ratio_list.hpp>
+#include <cstdio>
 #include <iterator>
 
 namespace troupe::bench {
@@ -26,7 +27,8 @@ void add_square(ratio_list& fastest, ratio_list& first, const settings& s, const
   const std::string name = cat(p.m);
   first.add(name, expected.rates, "", expected.wrong);
   fastest.add(name, best.rates,
-              cat("; by the cost model alone ", ratio_text(expected.rates), "; ", to_string(best.info.plan)),
+              cat("; ", to_string(best.info.plan), "\n    by the cost model alone ", ratio_text(expected.rates), "; ",
+                  to_string(expected.info.plan)),
               best.wrong);
 }
 

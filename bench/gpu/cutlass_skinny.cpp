@@ -134,14 +134,16 @@ figures run(const settings& s) {
   const device_under_test gpu(s, for_cutlass());
   raw_side raw(s);
   const extents_of_weights e = small ? extents_of_weights{32, 64, 32} : extents_of_weights{8192, 8192, 128};
+  constexpr int usual[] = {1, 4, 16, 64}, few[] = {1, 16};
+  const std::span<const int> rows = s.quick && !small ? std::span<const int>(few) : std::span<const int>(usual);
   case_list all(1e9, "GB/s");
   for (const raw_matmul_type t : {raw_matmul_type::bf16, raw_matmul_type::fp8}) {
     all.begin_line(t == raw_matmul_type::bf16 ? "bf16" : "e4m3");
-    for (const int m : {1, 4, 16, 64}) add_with_raw(all, s, *gpu, t, m, e, raw);
+    for (const int m : rows) add_with_raw(all, s, *gpu, t, m, e, raw);
   }
   for (const dtype t : {dtype::i8, dtype::f4e2m1x2}) {
     all.begin_line(cat("bf16 and weights in ", to_string(t), " with scales"));
-    for (const int m : {1, 4, 16, 64}) {
+    for (const int m : rows) {
       const narrow_weights w(*gpu, t, m, e);
       const std::vector<cutlass::gemm> requests = w.requests();
       const pair_of_medians seconds = against_reads(s, *gpu, requests, w.bytes, raw);
