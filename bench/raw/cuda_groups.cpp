@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
 
-#include <algorithm>
 #include <bench/raw/cuda_libraries.hpp>
 #include <bench/raw/cuda_lt.hpp>
 #include <troupe/blas/cuda/handle.hpp>
@@ -13,13 +12,6 @@ namespace {
 
 constexpr std::int64_t element_bytes = 2;
 
-device_memory repeated(std::span<const std::byte> one, std::size_t bytes) {
-  device_memory out = make_memory(bytes);
-  for (std::size_t at = 0; at < bytes; at += one.size())
-    must(::cuMemcpyHtoD(out.get() + at, one.data(), std::min(one.size(), bytes - at)), "cuMemcpyHtoD");
-  return out;
-}
-
 class groups final : public raw_groups {
  public:
   groups(std::span<const std::int32_t> sizes, int n, int k, std::span<const std::byte> a, std::span<const std::byte> b)
@@ -29,8 +21,8 @@ class groups final : public raw_groups {
     const auto memory_of = [](std::int64_t lines, std::int64_t width) {
       return static_cast<std::size_t>(lines * width * element_bytes);
     };
-    a_ = repeated(a, memory_of(rows, k)), d_ = make_memory(memory_of(rows, n));
-    b_ = repeated(b, memory_of(std::int64_t{n} * static_cast<std::int64_t>(sizes.size()), k));
+    a_ = make_repeated(a, memory_of(rows, k)), d_ = make_memory(memory_of(rows, n));
+    b_ = make_repeated(b, memory_of(std::int64_t{n} * static_cast<std::int64_t>(sizes.size()), k));
     std::int64_t first = 0;
     std::vector<CUdeviceptr> as, bs, ds;
     for (std::size_t g = 0; g < sizes.size(); ++g) {

@@ -22,15 +22,12 @@ void launch(CUfunction f, unsigned blocks, const stream& on, A... arguments) {
 
 class reads final : public raw_reads {
  public:
-  reads(std::size_t bytes, int count)
-      : bytes_(bytes), memory_(make_memory(bytes * static_cast<std::size_t>(count))), stream_(make_stream()) {
-    // Numbers that differ: some GPUs compress what does not.
+  // Numbers that differ: some GPUs compress what does not.
+  reads(std::size_t bytes, int count) : bytes_(bytes), stream_(make_stream()) {
     std::vector<std::uint32_t> one(std::size_t{1} << 20);
     std::uint32_t x = 1;
     for (std::uint32_t& n : one) n = x = x * 1664525u + 1013904223u;
-    const std::size_t all = bytes * static_cast<std::size_t>(count), each = one.size() * sizeof one[0];
-    for (std::size_t at = 0; at < all; at += each)
-      must(::cuMemcpyHtoD(memory_.get() + at, one.data(), std::min(each, all - at)), "cuMemcpyHtoD");
+    memory_ = make_repeated(std::as_bytes(std::span(one)), bytes * static_cast<std::size_t>(count));
   }
   void read(int which) override {
     kernels_.read(memory_.get() + bytes_ * static_cast<std::size_t>(which), bytes_, stream_);

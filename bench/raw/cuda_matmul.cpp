@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <bench/raw/cuda_kernels.hpp>
 #include <bench/raw/cuda_libraries.hpp>
 #include <bench/raw/cuda_lt.hpp>
@@ -41,11 +40,7 @@ struct operand {
 };
 operand empty(std::size_t bytes, int count) { return {bytes, make_memory(bytes * static_cast<std::size_t>(count))}; }
 operand repeated(std::span<const std::byte> one, std::size_t bytes, int count) {
-  operand out = empty(bytes, count);
-  const std::size_t all = bytes * static_cast<std::size_t>(count);
-  for (std::size_t at = 0; at < all; at += one.size())
-    must(::cuMemcpyHtoD(out.memory.get() + at, one.data(), std::min(one.size(), all - at)), "cuMemcpyHtoD");
-  return out;
+  return {bytes, make_repeated(one, bytes * static_cast<std::size_t>(count))};
 }
 
 class matmuls final : public raw_matmuls {

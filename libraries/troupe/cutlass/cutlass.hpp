@@ -6,17 +6,17 @@
 #include <troupe/cutlass/convolution.hpp>
 #include <troupe/cutlass/convolution_plans.hpp>
 #include <troupe/cutlass/gemm.hpp>
-#include <troupe/cutlass/image_views.hpp>
-#include <troupe/cutlass/pack.hpp>
 #include <troupe/cutlass/gemm_batched.hpp>
 #include <troupe/cutlass/gemm_grouped.hpp>
+#include <troupe/cutlass/image_views.hpp>
+#include <troupe/cutlass/pack.hpp>
 #include <troupe/cutlass/prepare.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/request/request_list.hpp>
 
 namespace troupe::cutlass {
 
-using product_requests = 
+using product_requests =
     request_list<gemm, gemm_batched, gemm_grouped, prepare, prepare_batched, prepare_grouped, read_statistics>;
 using convolution_requests = request_list<conv_forward, conv_data_gradient, conv_weight_gradient, prepare_convolution>;
 using weight_requests = request_list<pack>;

@@ -68,7 +68,8 @@ void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const 
     efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
   const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
   double cycles =
-      tile_cycles * share * (divided ? std::max({tiles / blocks, 4 / std::max(1.0, steps), 0.125}) : rounds) + 1500 * rounds;
+      tile_cycles * share * (divided ? std::max({tiles / blocks, 4 / std::max(1.0, steps), 0.125}) : rounds) +
+      1500 * rounds;
   const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                                          p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
   cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));

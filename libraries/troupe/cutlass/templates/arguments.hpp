@@ -52,13 +52,13 @@ struct fixed_part {
   block_scales first_scales, second_scales;
   int m, n, k, batch;
   int tiles_m, tiles_n;
-  int band, along_n;   ///< rows of tiles that are walked together; columns, if `along_n` is not 0
-  int whole_tiles;     ///< computed by one block each; the rest are divided among all blocks along k
-  void* partial_sums;  ///< of tiles that are divided
-  unsigned* arrivals;  ///< of their blocks; 0 before and after a launch
-  void* reductions;    ///< partial results of reductions
-  int parts;           ///< into which a tile is divided at most
-  int stage_bytes;     ///< that are copied for a stage: a block copies no rows or columns that do not exist
+  int band, along_n;       ///< rows of tiles that are walked together; columns, if `along_n` is not 0
+  int whole_tiles;         ///< computed by one block each; the rest are divided among all blocks along k
+  void* partial_sums;      ///< of tiles that are divided
+  unsigned* arrivals;      ///< of their blocks; 0 before and after a launch
+  void* reductions;        ///< partial results of reductions
+  int parts;               ///< into which a tile is divided at most
+  int stage_bytes;         ///< that are copied for a stage: a block copies no rows or columns that do not exist
   const int* group_sizes;  ///< of groups of rows, `batch` of them: how many rows each has
   int* wrong_group;        ///< where the number of the first wrong group is written, and its size
   int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all

@@ -34,10 +34,10 @@ result<void> load_nvrtc(std::string_view domain) {
 
 }  // namespace troupe::jit
 
-#define TROUPE_FORWARD(NAME, PARAMETERS, ...)                                         \
-  nvrtcResult NAME PARAMETERS {                                                       \
+#define TROUPE_FORWARD(NAME, PARAMETERS, ...)                              \
+  nvrtcResult NAME PARAMETERS {                                            \
     static auto* const f = troupe::jit::function<decltype(::NAME)>(#NAME); \
-    return f != nullptr ? f(__VA_ARGS__) : NVRTC_ERROR_INTERNAL_ERROR;                \
+    return f != nullptr ? f(__VA_ARGS__) : NVRTC_ERROR_INTERNAL_ERROR;     \
   }
 
 extern "C" {
