@@ -81,5 +81,23 @@ extern const measure dnn_attention_decode;
 extern const measure dnn_norms;
 extern const measure dnn_plan_warm;
 extern const measure dnn_train;
+extern const measure cutlass_bf16;
+extern const measure cutlass_f16;
+extern const measure cutlass_fp8_fast;
+extern const measure cutlass_fp8_promoted;
+extern const measure cutlass_s8;
+extern const measure cutlass_tf32;
+extern const measure cutlass_models;
+extern const measure cutlass_models_model;
+extern const measure cutlass_skinny;
+extern const measure cutlass_fused_gelu;
+extern const measure cutlass_fused_swiglu;
+extern const measure cutlass_fused_rows;
+extern const measure cutlass_fused_amax;
+extern const measure cutlass_grouped;
+extern const measure cutlass_compile_cold;
+extern const measure cutlass_compile_second;
+extern const measure cutlass_compile_prebuilt;
+extern const measure cutlass_compile_known;
 
 }  // namespace troupe::bench

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bench/measure.hpp>
 #include <bench/rounds.hpp>
 #include <cstdio>
 #include <string>

@@ -1,33 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The first run of graphs that another process has planned before.
+#include <bench/empty_cache.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
 #include <bench/resnet50.hpp>
-#include <bench/temporary_folder.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
 namespace {
-
-/// Sets TROUPE_CACHE to an empty folder, for workers that start meanwhile.
-class empty_cache {
- public:
-  empty_cache() {
-    if (const char* const set = std::getenv(name)) before_ = set;
-    ::setenv(name, folder_.path().c_str(), 1);
-  }
-  ~empty_cache() { before_.empty() ? ::unsetenv(name) : ::setenv(name, before_.c_str(), 1); }
-  empty_cache(const empty_cache&) = delete;
-  empty_cache& operator=(const empty_cache&) = delete;
-
- private:
-  static constexpr const char* name = "TROUPE_CACHE";
-  temporary_folder folder_;
-  std::string before_;
-};
 
 dnn::computation forward(const device& gpu, const convolution_layer& l) {
   const auto empty = [&](std::int64_t n, std::int64_t c, std::int64_t size) {

@@ -118,6 +118,83 @@ TEST_F(measures_of_a_gpu, need_the_disk_cache_for_one_plan_on_both_sides) {
 
 #endif
 
+#ifdef TROUPE_TEST_CUTLASS
+TEST_F(measures_of_a_gpu, report_a_wrong_element_of_a_compiled_product) {
+  for (const measure* m : {&cutlass_bf16, &cutlass_f16, &cutlass_fp8_fast, &cutlass_fp8_promoted, &cutlass_s8,
+                           &cutlass_tf32, &cutlass_models, &cutlass_models_model, &cutlass_skinny, &cutlass_grouped}) {
+    ::unsetenv("RAW_STAND_IN");
+    const figures right = m->run(quick);
+    EXPECT_EQ(right.objection, "") << m->name;
+    EXPECT_GT(right.ours, 0) << m->name;
+    EXPECT_GT(right.raw, 0) << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures wrong = m->run(quick);
+    EXPECT_NE(wrong.objection.find("the products differ: element "), wrong.objection.npos)
+        << m->name << ": " << wrong.objection;
+    EXPECT_FALSE(m->goal.met(wrong)) << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, compare_fused_products_with_their_definition) {
+  for (const measure* m : {&cutlass_fused_gelu, &cutlass_fused_swiglu, &cutlass_fused_rows, &cutlass_fused_amax}) {
+    ::unsetenv("RAW_STAND_IN");
+    EXPECT_EQ(m->run(quick).objection, "") << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures f = m->run(quick);
+    EXPECT_NE(f.objection.find("the products differ: element "), f.objection.npos) << m->name << ": " << f.objection;
+  }
+  EXPECT_NE(cutlass_fused_swiglu.run(quick).note.find("; raw: a call and a kernel; "), std::string::npos);
+}
+
+TEST_F(measures_of_a_gpu, compare_what_an_epilogue_writes_beside_its_result) {
+  for (const measure* m : {&cutlass_fused_gelu, &cutlass_fused_rows, &cutlass_fused_amax}) {
+    ::setenv("RAW_STAND_IN", "second", 1);
+    const figures f = m->run(quick);
+    EXPECT_NE(f.objection.find("what the epilogues write differs: element "), f.objection.npos)
+        << m->name << ": " << f.objection;
+  }
+}
+
+TEST_F(measures_of_a_gpu, state_ratios_of_each_size_and_of_the_cost_model_alone) {
+  const std::string note = cutlass_bf16.run(quick).note;
+  EXPECT_EQ(note.find("least "), 0u) << note;
+  EXPECT_NE(note.find("; by the cost model alone "), note.npos) << note;
+  EXPECT_NE(note.find("\n  48: "), note.npos) << note;
+}
+
+TEST_F(measures_of_a_gpu, start_new_workers_for_the_first_product_of_a_kind) {
+  for (const measure* m : {&cutlass_compile_cold, &cutlass_compile_second}) {
+    const figures f = m->run(quick);
+    EXPECT_EQ(f.objection, "") << m->name;
+    EXPECT_GT(f.ours, 0) << m->name;
+  }
+  EXPECT_STREQ(std::getenv("TROUPE_CACHE"), TROUPE_TEST_CACHE);
+}
+
+TEST_F(measures_of_a_gpu, do_not_state_the_time_of_a_kernel_that_is_not_built_in) {
+  EXPECT_THROW(cutlass_compile_prebuilt.run(quick), bad_result);
+}
+
+#ifdef TROUPE_TEST_BLAS
+TEST_F(measures_of_a_gpu, compare_a_known_product_with_that_of_blas) {
+  const figures f = cutlass_compile_known.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_EQ(f.note.find("queued: "), 0u) << f.note;
+  EXPECT_GT(f.raw, 0);
+}
+#endif
+
+#endif
+
+#ifdef TROUPE_TEST_MATMUL
+TEST_F(measures_of_a_gpu, report_a_wrong_element_of_a_product) {
+  EXPECT_EQ(gpu_matmul_small.run(quick).objection, "");
+  ::setenv("RAW_STAND_IN", "wrong", 1);
+  EXPECT_EQ(gpu_matmul_small.run(quick).objection.find("the products differ: element "), 0u);
+}
+
+#endif
+
 TEST_F(measures_of_a_gpu, do_not_run_without_the_raw_side) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
 
 TEST_F(measures_of_a_gpu, count_every_word_that_differs_from_what_was_written) {

@@ -163,9 +163,14 @@ class gpu final : public raw_gpu {
     return make_products(type, n, count, a, b);
   }
   std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
-                                       std::span<const std::byte> b, std::span<const std::byte> bias) override {
-    return make_matmuls(p, a, b, bias);
+                                       std::span<const std::byte> b, std::span<const std::byte> third) override {
+    return make_matmuls(p, a, b, third);
   }
+  std::unique_ptr<raw_groups> groups(std::span<const std::int32_t> sizes, int n, int k, std::span<const std::byte> a,
+                                     std::span<const std::byte> b) override {
+    return make_groups(sizes, n, k, a, b);
+  }
+  std::unique_ptr<raw_reads> reads(std::size_t bytes, int count) override { return make_reads(bytes, count); }
   std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
                                              std::span<const std::byte> one) override {
     return make_transforms(n, batch, count, one);

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <string>
 #include <troupe/base/cat.hpp>
@@ -34,6 +35,13 @@ inline device_memory make_memory(std::size_t bytes) {
   CUdeviceptr p = 0;
   must(::cuMemAlloc(&p, bytes), "cuMemAlloc");
   return device_memory(p);
+}
+/// Returns memory that repeats some bytes.
+inline device_memory make_repeated(std::span<const std::byte> one, std::size_t bytes) {
+  device_memory out = make_memory(bytes);
+  for (std::size_t at = 0; at < bytes; at += one.size())
+    must(::cuMemcpyHtoD(out.get() + at, one.data(), std::min(one.size(), bytes - at)), "cuMemcpyHtoD");
+  return out;
 }
 inline pinned_memory make_pinned(std::size_t bytes) {
   void* p = nullptr;

@@ -3,7 +3,6 @@
 #include <cublas_v2.h>
 #include <cufft.h>
 
-#include <algorithm>
 #include <bench/raw/cuda_calls.hpp>
 #include <bench/raw/cuda_libraries.hpp>
 #include <troupe/blas/cuda/handle.hpp>
@@ -77,10 +76,8 @@ class transforms final : public raw_transforms {
     bytes_ = sizeof(cufftComplex) * static_cast<std::size_t>(batch);
     for (const int i : n) bytes_ *= static_cast<std::size_t>(i);
     const std::size_t all = bytes_ * static_cast<std::size_t>(count);
-    input_ = make_memory(all);
+    input_ = make_repeated(one, all);
     output_ = make_memory(all);
-    for (std::size_t at = 0; at < all; at += one.size())
-      must(::cuMemcpyHtoD(input_.get() + at, one.data(), std::min(one.size(), all - at)), "cuMemcpyHtoD");
     std::vector<int> extents(n.begin(), n.end());
     must(::cufftPlanMany(&plan_, static_cast<int>(extents.size()), extents.data(), nullptr, 1, 0, nullptr, 1, 0,
                          CUFFT_C2C, batch),

@@ -1,150 +1,165 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cublasLt.h>
-
-#include <algorithm>
-#include <bench/raw/cuda_calls.hpp>
+#include <bench/raw/cuda_kernels.hpp>
 #include <bench/raw/cuda_libraries.hpp>
+#include <bench/raw/cuda_lt.hpp>
 #include <bit>
+#include <optional>
 
 namespace troupe::bench {
-
-// Not in the unnamed namespace, where it would hide the overload for the driver.
-static void must(cublasStatus_t s, const char* call) {
-  if (s != CUBLAS_STATUS_SUCCESS)
-    throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasLtGetStatusName(s)));
-}
-
 namespace {
 
-struct kind {
-  cudaDataType factor, result;
-  cublasComputeType_t compute;
-  cudaDataType scale;
-  std::size_t factor_bytes, result_bytes;
-};
-kind kind_of(raw_matmul_type t) {
+using kind = raw_matmul_epilogue;
+
+lt_types types_of(raw_matmul_type t) {
   switch (t) {
     case raw_matmul_type::bf16:
-      return {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F, 2, 2};
+      return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case raw_matmul_type::f16:
-      return {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F, 2, 2};
+      return {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case raw_matmul_type::tf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, 4, 4};
+      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F};
     case raw_matmul_type::f64:
-      return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F, 8, 8};
+      return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
+    case raw_matmul_type::s8:
+      return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I, CUDA_R_32I};
+    case raw_matmul_type::fp8_to_fp8:
+      return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_8F_E4M3, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case raw_matmul_type::fp8:
       break;
   }
-  return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F, 1, 2};
+  return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
 }
 
-struct closes_library {
-  using pointer = cublasLtHandle_t;
-  void operator()(cublasLtHandle_t h) const noexcept { (void)::cublasLtDestroy(h); }
+/// As many bytes for each of some products.
+struct operand {
+  std::size_t bytes = 0;
+  device_memory memory{};
+
+  CUdeviceptr of(int which) const { return memory.get() + bytes * static_cast<std::size_t>(which); }
 };
+operand empty(std::size_t bytes, int count) { return {bytes, make_memory(bytes * static_cast<std::size_t>(count))}; }
+operand repeated(std::span<const std::byte> one, std::size_t bytes, int count) {
+  return {bytes, make_repeated(one, bytes * static_cast<std::size_t>(count))};
+}
 
 class matmuls final : public raw_matmuls {
  public:
   matmuls(const raw_matmul_problem& p, std::span<const std::byte> a, std::span<const std::byte> b,
-          std::span<const std::byte> bias)
-      : kind_(kind_of(p.type)), stream_(make_stream()), workspace_(make_memory(workspace_bytes)) {
+          std::span<const std::byte> third)
+      : problem_(p), stream_(make_stream()), workspace_(make_memory(lt_product::workspace_bytes)) {
+    const auto [factor, result] = elements_of(p.type);
     const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n), k = static_cast<std::size_t>(p.k);
-    bytes_a_ = m * k * kind_.factor_bytes, bytes_b_ = n * k * kind_.factor_bytes, bytes_d_ = m * n * kind_.result_bytes;
-    const auto count = static_cast<std::size_t>(p.count);
-    a_ = repeated(a, bytes_a_ * count), b_ = repeated(b, bytes_b_ * count), d_ = make_memory(bytes_d_ * count);
-    problem_ = p;
-    if (p.epilogue != raw_matmul_epilogue::none) bias_ = repeated(bias, bias.size());
+    a_ = repeated(a, m * k * bytes_of(factor), p.count);
+    b_ = repeated(b, static_cast<std::size_t>(p.rows_of_b()) * k * bytes_of(factor), p.count);
+    d_ = empty(m * n * bytes_of(result), p.count);
+    switch (p.epilogue) {
+      case kind::none:
+        return;
+      case kind::bias_relu:
+      case kind::bias_gelu:
+        third_ = repeated(third, third.size(), 1);
+        return;
+      case kind::bias_gelu_aux:
+        third_ = repeated(third, third.size(), 1);
+        second_ = empty(d_.bytes, p.count);
+        return;
+      case kind::swiglu:
+        between_ = empty(2 * d_.bytes, 1);
+        return;
+      case kind::sum_rows:
+        third_ = repeated(third, d_.bytes, p.count);
+        second_ = empty(m * sizeof(float), p.count);
+        return;
+      case kind::quantize:
+        between_ = empty(m * n * 2, 1);
+        second_ = empty(sizeof(float), p.count);
+        scale_ = make_memory(sizeof(float));
+        must(::cuMemcpyHtoD(scale_.get(), &p.scale, sizeof(float)), "cuMemcpyHtoD");
+        return;
+    }
   }
   // The first product opens the library, and searches.
   void multiply(int which) override {
-    if (library_ == nullptr) open_library();
-    const auto at = [which](const device_memory& m, std::size_t bytes) {
-      return reinterpret_cast<void*>(m.get() + bytes * static_cast<std::size_t>(which));
-    };
-    const float one = 1, zero = 0;
-    const double one_double = 1, zero_double = 0;
-    const bool doubles = kind_.scale == CUDA_R_64F;
-    const void *const alpha = doubles ? static_cast<const void*>(&one_double) : &one,
-                      *const beta = doubles ? static_cast<const void*>(&zero_double) : &zero;
-    void* const d = at(d_, bytes_d_);
-    must(::cublasLtMatmul(library_.get(), &product_, alpha, at(b_, bytes_b_), &layout_b_, at(a_, bytes_a_), &layout_a_,
-                          beta, d, &layout_d_, d, &layout_d_, &algorithm_, reinterpret_cast<void*>(workspace_.get()),
-                          workspace_bytes, stream_.get()),
-         "cublasLtMatmul");
+    if (!product_) open_library();
+    const bool adds = problem_.epilogue == kind::sum_rows, two = kernels_.has_value();
+    if (problem_.epilogue == kind::bias_gelu_aux)
+      product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, second_.of(which));
+    if (problem_.epilogue == kind::quantize && !two)
+      product_->set(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, second_.of(which));
+    // What is passed as C without being added is read by nobody.
+    const CUdeviceptr d = two && !adds ? between_.of(0) : d_.of(which),
+                      c = adds                                          ? third_.of(which)
+                          : problem_.epilogue == kind::quantize && !two ? between_.of(0)
+                                                                        : d;
+    product_->run(library_, a_.of(which), b_.of(which), adds ? 1 : 0, c, d, workspace_, stream_);
+    if (!two) return;
+    if (problem_.epilogue == kind::swiglu) kernels_->gate(d, d_.of(which), problem_.m, problem_.n, stream_);
+    if (adds) kernels_->sum_rows(d, second_.of(which), problem_.m, problem_.n, stream_);
+    if (problem_.epilogue == kind::quantize)
+      kernels_->quantize(d, d_.of(which), std::int64_t{problem_.m} * problem_.n, problem_.scale, second_.of(which),
+                         stream_);
   }
   std::array<std::uint64_t, 8> algorithm() const override {
-    return std::bit_cast<std::array<std::uint64_t, 8>>(algorithm_);
+    return std::bit_cast<std::array<std::uint64_t, 8>>(product_.value().algorithm());
   }
+  int calls() const override { return kernels_ ? 2 : 1; }
   void poll_until_done() override { word_.poll_until_done(stream_); }
   void synchronize() override { wait_for(stream_); }
-  void download(int which, std::span<std::byte> d) override {
-    synchronize();
-    must(::cuMemcpyDtoH(d.data(), d_.get() + bytes_d_ * static_cast<std::size_t>(which), d.size()), "cuMemcpyDtoH");
-  }
+  void download(int which, std::span<std::byte> d) override { download_from(d_, which, d); }
+  void download_second(int which, std::span<std::byte> to) override { download_from(second_, which, to); }
 
  private:
-  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+  void download_from(const operand& from, int which, std::span<std::byte> to) {
+    synchronize();
+    must(::cuMemcpyDtoH(to.data(), from.of(which), to.size()), "cuMemcpyDtoH");
+  }
   void open_library() {
-    cublasLtHandle_t h = nullptr;
-    must(::cublasLtCreate(&h), "cublasLtCreate");
-    library_.reset(h);
+    library_ = make_lt();
+    if (search(problem_.type, true)) return;
+    // Without fusion: the product in bf16 first.
+    if (problem_.epilogue == kind::quantize && search(raw_matmul_type::fp8, false)) return;
+    throw bad_result(error(reaction::unsupported, "bench", "cuBLASLt has no algorithm for this product"));
+  }
+  bool search(raw_matmul_type t, bool fused) {
     const raw_matmul_problem& p = problem_;
-    const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n), k = static_cast<std::size_t>(p.k);
-    // Column by column, this is D^T = B * A^T.
-    must(::cublasLtMatmulDescInit(&product_, kind_.compute, kind_.scale), "cublasLtMatmulDescInit");
-    const std::int32_t transposed = CUBLAS_OP_T;
-    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-    if (p.epilogue != raw_matmul_epilogue::none) {
-      const std::uint32_t what =
-          p.epilogue == raw_matmul_epilogue::bias_gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_RELU_BIAS;
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, what);
-      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias_.get());
+    product_.emplace(types_of(t), p.m, p.rows_of_b(), p.k);
+    if (p.fast) product_->set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+    const auto use = [&](cublasLtEpilogue_t e) {
+      product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(e));
+      product_->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, third_.of(0));
+    };
+    if (p.epilogue == kind::bias_relu) use(CUBLASLT_EPILOGUE_RELU_BIAS);
+    if (p.epilogue == kind::bias_gelu) use(CUBLASLT_EPILOGUE_GELU_BIAS);
+    if (p.epilogue == kind::bias_gelu_aux) {
+      use(CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+      product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, second_.of(0));
+      product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{p.n});
     }
-    must(::cublasLtMatrixLayoutInit(&layout_b_, kind_.factor, k, n, p.k), "cublasLtMatrixLayoutInit");
-    must(::cublasLtMatrixLayoutInit(&layout_a_, kind_.factor, k, m, p.k), "cublasLtMatrixLayoutInit");
-    must(::cublasLtMatrixLayoutInit(&layout_d_, kind_.result, n, m, p.n), "cublasLtMatrixLayoutInit");
-    cublasLtMatmulPreferenceOpaque_t wishes;
-    must(::cublasLtMatmulPreferenceInit(&wishes), "cublasLtMatmulPreferenceInit");
-    const std::uint64_t limit = workspace_bytes;
-    must(
-        ::cublasLtMatmulPreferenceSetAttribute(&wishes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit),
-        "cublasLtMatmulPreferenceSetAttribute");
-    cublasLtMatmulHeuristicResult_t found{};
-    int results = 0;
-    must(::cublasLtMatmulAlgoGetHeuristic(h, &product_, &layout_b_, &layout_a_, &layout_d_, &layout_d_, &wishes, 1,
-                                          &found, &results),
-         "cublasLtMatmulAlgoGetHeuristic");
-    algorithm_ = found.algo;
-  }
-  static device_memory repeated(std::span<const std::byte> one, std::size_t bytes) {
-    device_memory out = make_memory(bytes);
-    for (std::size_t at = 0; at < bytes; at += one.size())
-      must(::cuMemcpyHtoD(out.get() + at, one.data(), std::min(one.size(), bytes - at)), "cuMemcpyHtoD");
-    return out;
-  }
-  template <class V>
-  void set(cublasLtMatmulDescAttributes_t which, const V& value) {
-    must(::cublasLtMatmulDescSetAttribute(&product_, which, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+    if (p.epilogue == kind::quantize && fused) {
+      product_->set(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, scale_.get());
+      product_->set(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, second_.of(0));
+    }
+    if (p.epilogue == kind::swiglu || p.epilogue == kind::sum_rows || !fused) kernels_.emplace();
+    return product_->search(library_);
   }
 
-  kind kind_;
-  raw_matmul_problem problem_{};
+  raw_matmul_problem problem_;
   stream stream_;
-  std::size_t bytes_a_ = 0, bytes_b_ = 0, bytes_d_ = 0;
-  device_memory workspace_, a_, b_, d_, bias_;
-  std::unique_ptr<std::remove_pointer_t<cublasLtHandle_t>, closes_library> library_;
-  cublasLtMatmulDescOpaque_t product_;
-  cublasLtMatrixLayoutOpaque_t layout_a_, layout_b_, layout_d_;
-  cublasLtMatmulAlgo_t algorithm_{};
+  device_memory workspace_, scale_;
+  operand a_, b_, d_, third_, second_;
+  operand between_;  // what a kernel reads; or C, which is not read
+  lt_handle library_;
+  std::optional<lt_product> product_;
+  std::optional<plain_kernels> kernels_;
   completion_word word_;
 };
 
 }  // namespace
 
 std::unique_ptr<raw_matmuls> make_matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
-                                          std::span<const std::byte> b, std::span<const std::byte> bias) {
-  return std::make_unique<matmuls>(p, a, b, bias);
+                                          std::span<const std::byte> b, std::span<const std::byte> third) {
+  return std::make_unique<matmuls>(p, a, b, third);
 }
 
 }  // namespace troupe::bench

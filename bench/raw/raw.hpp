@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <bench/raw/raw_dnn.hpp>
+#include <bench/raw/raw_matmul.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,34 +42,6 @@ class raw_products {
   virtual void download(int which, std::span<std::byte> c) = 0;
 };
 enum class raw_number : std::uint8_t { f32, f16 };  ///< f16 is summed in f32
-
-/// Products of cuBLASLt, with its heuristic's first algorithm, each with its own matrices: D = A * B^T of m x k and
-/// n x k numbers that are stored row by row, as is D, m x n.   cublasLtMatmul
-class raw_matmuls {
- public:
-  virtual ~raw_matmuls() = default;
-  /// Returns the words of the algorithm. After the first product.
-  virtual std::array<std::uint64_t, 8> algorithm() const = 0;
-  virtual void multiply(int which) = 0;
-  /// Waits for earlier products: see raw_kernel.
-  virtual void poll_until_done() = 0;
-  virtual void synchronize() = 0;
-  virtual void download(int which, std::span<std::byte> d) = 0;
-};
-enum class raw_matmul_type : std::uint8_t {
-  bf16,
-  f16,
-  tf32,  ///< of float
-  f64,
-  fp8  ///< e4m3, with a result in bf16
-};
-enum class raw_matmul_epilogue : std::uint8_t { none, bias_relu, bias_gelu };
-struct raw_matmul_problem {
-  raw_matmul_type type;
-  int m, n, k;
-  int count = 1;
-  raw_matmul_epilogue epilogue = raw_matmul_epilogue::none;
-};
 
 /// Forward transforms of complex64, of one plan: a call runs one batch, and each call has its own part of the memory.
 /// cufftExecC2C
@@ -114,9 +86,14 @@ class raw_gpu {
   virtual std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                                  std::span<const std::byte> b) = 0;
-  /// Each operand repeats its numbers. `bias` has n of them, unless there is none.
+  /// Each operand repeats its numbers. `third` has those of the bias, n of them, or of C, if there is one.
   virtual std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
-                                               std::span<const std::byte> b, std::span<const std::byte> bias) = 0;
+                                               std::span<const std::byte> b, std::span<const std::byte> third) = 0;
+  /// Each operand repeats its numbers.
+  virtual std::unique_ptr<raw_groups> groups(std::span<const std::int32_t> sizes, int n, int k,
+                                             std::span<const std::byte> a, std::span<const std::byte> b) = 0;
+  /// `count` blocks of a multiple of 16 bytes.
+  virtual std::unique_ptr<raw_reads> reads(std::size_t bytes, int count) = 0;
   /// `n` has 1 to 3 extents. The input repeats `one`.
   virtual std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
                                                      std::span<const std::byte> one) = 0;

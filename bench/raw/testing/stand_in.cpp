@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Replaces the raw calls where there is no GPU, so that the measures themselves can be tested. It does nothing as fast
-// as possible, but knows the results of the products. RAW_STAND_IN=wrong makes one of them wrong.
+// as possible, but knows the results of the products. RAW_STAND_IN=wrong makes one of them wrong,
+// RAW_STAND_IN=second one of what epilogues write beside.
 #include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <bench/raw/testing/stand_in_dnn.hpp>
+#include <bench/raw/testing/stand_in_products.hpp>
 #include <cstdlib>
 #include <string_view>
 #include <troupe/base/result.hpp>
@@ -17,10 +19,11 @@ namespace {
   throw bad_result(error(reaction::unsupported, "bench", "the stand-in does not support this"));
 }
 
-bool is_wrong() {
+bool is_set_to(std::string_view what) {
   const char* const how = std::getenv("RAW_STAND_IN");
-  return how != nullptr && std::string_view(how) == "wrong";
+  return how != nullptr && how == what;
 }
+bool is_wrong() { return is_set_to("wrong"); }
 
 class nothing final : public raw_kernel {
  public:
@@ -78,10 +81,15 @@ class stand_in final : public raw_gpu {
  public:
   std::string description() const override { return "a stand-in"; }
   std::unique_ptr<raw_kernel> kernel(std::span<const std::byte>) override { return std::make_unique<nothing>(); }
-  std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem&, std::span<const std::byte>,
-                                       std::span<const std::byte>, std::span<const std::byte>) override {
-    has_none();
+  std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
+                                       std::span<const std::byte> b, std::span<const std::byte> third) override {
+    return make_matmuls_stand_in(p, a, b, third, {is_wrong(), is_set_to("second")});
   }
+  std::unique_ptr<raw_groups> groups(std::span<const std::int32_t> sizes, int n, int k, std::span<const std::byte> a,
+                                     std::span<const std::byte> b) override {
+    return make_groups_stand_in(sizes, n, k, a, b, is_wrong());
+  }
+  std::unique_ptr<raw_reads> reads(std::size_t, int) override { return make_reads_stand_in(); }
   std::unique_ptr<raw_products> products(raw_number, int n, int, std::span<const std::byte> a,
                                          std::span<const std::byte> b) override {
     return std::make_unique<plain_products>(n, a, b);

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+
+/// cuBLASLt and cuBLAS called directly, for the same products as the library actors matmul and cutlass.
+namespace troupe::bench {
+
+/// Products of cuBLASLt, with its heuristic's first algorithm, each with its own matrices: D = A * B^T of m x k and
+/// n x k numbers that are stored row by row, as is D, m x n.   cublasLtMatmul
+class raw_matmuls {
+ public:
+  virtual ~raw_matmuls() = default;
+  /// Returns the words of the algorithm. After the first product.
+  virtual std::array<std::uint64_t, 8> algorithm() const = 0;
+  /// Returns how many calls and kernels compute a product. After the first product.
+  virtual int calls() const = 0;
+  virtual void multiply(int which) = 0;
+  /// Waits for earlier products: see raw_kernel.
+  virtual void poll_until_done() = 0;
+  virtual void synchronize() = 0;
+  virtual void download(int which, std::span<std::byte> d) = 0;
+  /// What the epilogue writes beside D.
+  virtual void download_second(int which, std::span<std::byte> to) = 0;
+};
+
+enum class raw_matmul_type : std::uint8_t {
+  bf16,
+  f16,
+  tf32,  ///< of float
+  f64,
+  fp8,         ///< e4m3, with a result in bf16
+  fp8_to_fp8,  ///< e4m3, with a result in e4m3
+  s8           ///< with a result in 32 bits
+};
+enum class raw_matmul_epilogue : std::uint8_t {
+  none,
+  bias_relu,
+  bias_gelu,
+  bias_gelu_aux,  ///< second: what gelu is computed of, in D's type
+  swiglu,         ///< B has 2n rows; D = silu(left) * right. A product of 2n columns, then a kernel
+  sum_rows,       ///< D = A * B^T + C; second: the sum of each row, in f32. A product that adds C, then a kernel
+  quantize        ///< D = scale * A * B^T; second: the largest magnitude before the scale. One call, or a product and a
+                  ///< kernel
+};
+struct raw_matmul_problem {
+  raw_matmul_type type;
+  int m, n, k;
+  int count = 1;
+  raw_matmul_epilogue epilogue = raw_matmul_epilogue::none;
+  bool fast = false;  ///< sums of 8-bit floats are not promoted on the way
+  float scale = 1;    ///< of `quantize`
+
+  constexpr int rows_of_b() const noexcept { return epilogue == raw_matmul_epilogue::swiglu ? 2 * n : n; }
+};
+struct raw_matmul_elements {
+  dtype factor, result;
+};
+constexpr raw_matmul_elements elements_of(raw_matmul_type t) noexcept {
+  switch (t) {
+    case raw_matmul_type::bf16:
+      return {dtype::bf16, dtype::bf16};
+    case raw_matmul_type::f16:
+      return {dtype::f16, dtype::f16};
+    case raw_matmul_type::tf32:
+      return {dtype::f32, dtype::f32};
+    case raw_matmul_type::f64:
+      return {dtype::f64, dtype::f64};
+    case raw_matmul_type::fp8:
+      return {dtype::f8e4m3, dtype::bf16};
+    case raw_matmul_type::fp8_to_fp8:
+      return {dtype::f8e4m3, dtype::f8e4m3};
+    case raw_matmul_type::s8:
+      break;
+  }
+  return {dtype::i8, dtype::i32};
+}
+
+/// Groups of rows, each with a matrix of its own: D_g = A_g * B_g^T in bf16. The groups of A and D follow each other.
+class raw_groups {
+ public:
+  virtual ~raw_groups() = default;
+  virtual void multiply_at_once() = 0;     ///< cublasGemmGroupedBatchedEx
+  virtual void multiply_one_by_one() = 0;  ///< cublasLtMatmul for each group that has rows
+  virtual void synchronize() = 0;
+  virtual void download(std::span<std::byte> d) = 0;
+};
+
+/// Blocks of memory that a kernel reads, 16 bytes at a time.
+class raw_reads {
+ public:
+  virtual ~raw_reads() = default;
+  virtual void read(int which) = 0;
+  virtual void synchronize() = 0;
+};
+
+}  // namespace troupe::bench
