@@ -47,7 +47,8 @@ int promotion_of(const whole_form& f, int depth) noexcept {
 // How many sums a thread may have, in words: with more, registers would be spilled, as the assembler's report says.
 int most_sums(const ampere_cell& c) noexcept {
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
-  if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type)) return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;
+  if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
+    return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;
   if (c.first.type == dtype::f64 && c.divides) return 0;
   if (c.exact) return 64;
   return 128;
