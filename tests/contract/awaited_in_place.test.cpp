@@ -13,6 +13,7 @@
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/cutlass/cutlass.hpp>
 #include <troupe/device/sharing.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/events/events.hpp>
@@ -57,6 +58,7 @@ using dense_algebra = request_list<
 using spectra =
     joined_requests<matmul::all_requests, dnn::all_requests, dnn::ready_requests, fft::all_transforms, fft::all_views,
                     request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
+using compiled_products = cutlass::all_requests;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
     request_list<graph::unload, events::record, events::record_all, events::hold_back, events::reach,
@@ -119,7 +121,9 @@ struct bench {
       return {of<typename F::value_type::element_type>(), of<typename F::value_type::element_type>()};
     } else if constexpr (is_list<F>) {
       using one = typename F::value_type;
-      if constexpr (requires { one{.m = 2, .n = 2, .k = 2, .count = 1}; })
+      if constexpr (std::is_constructible_v<one, matrix<float>>)
+        return {one(matrix(of<float>(), 2, 2)), one(matrix(of<float>(), 2, 2))};
+      else if constexpr (requires { one{.m = 2, .n = 2, .k = 2, .count = 1}; })
         return {one{.m = 2, .n = 2, .k = 2, .count = 1}, one{.m = 2, .n = 2, .k = 2, .count = 1}};
       else if constexpr (operands_in<F>::any)
         return {one{matrix(of<float>(), 2, 2), matrix(of<float>(), 2, 2)}};
@@ -182,6 +186,7 @@ TEST_F(awaited_in_place, a_request_releases_its_operands_once) {
   bench with{gpu};
   ask_all(gpu, with, dense_algebra{});
   ask_all(gpu, with, spectra{});
+  ask_all(gpu, with, compiled_products{});
   ask_all(gpu, with, programs{});
   EXPECT_OK(gpu.sync().get());
   EXPECT_EQ(handles_of(with.memory), 1u);
@@ -193,6 +198,7 @@ TEST_F(awaited_in_place, a_refused_request_releases_its_operands_once) {
   EXPECT_OK(gpu.close().get());
   ask_all(gpu, with, dense_algebra{});
   ask_all(gpu, with, spectra{});
+  ask_all(gpu, with, compiled_products{});
   ask_all(gpu, with, programs{});
   ask_all(gpu, with, parts_of_longer_work{});
   EXPECT_EQ(handles_of(with.memory), 1u);
@@ -202,6 +208,7 @@ TEST_F(awaited_in_place, every_request_of_an_engine_is_in_the_list) {
   std::set<std::string> known;
   note_names(known, dense_algebra{});
   note_names(known, spectra{});
+  note_names(known, compiled_products{});
   note_names(known, programs{});
   note_names(known, parts_of_longer_work{});
   known.emplace("graph.launch");  // holds a snapshot of a graph: below
