@@ -60,40 +60,6 @@ double flops_per_cycle(const ampere_cell& c) noexcept {
   return bytes == 8 ? 256 : bytes == 4 ? 2048 : bytes == 2 ? 4096 : 8192;
 }
 
-void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
-              const shape& s) {
-  const plan& p = c.plan;
-  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-  const auto up = [](double x, double y) { return std::ceil(x / y); };
-  const double pair = f.head.paired != 0 ? 2 : 1, all = on.multiprocessors;
-  const double tiles = up(number(e.m), p.tile_m) * up(number(e.n), p.tile_n / pair) * number(e.batch);
-  const double held = std::max(1.0, std::floor(static_cast<double>(on.shared_bytes) / shared_bytes_of(cell)));
-  const double blocks = all * std::min(held, cell.exact ? 2.0 : 4.0);
-  const double rounds = std::ceil(tiles / blocks), steps = up(number(e.k), p.tile_k);
-  const bool divided = p.divided == decision::yes;
-  // Blocks of a multiprocessor share its tensor cores.
-  const double share = std::min(tiles, blocks) / std::min(tiles, all);
-  double efficiency = cell.exact ? 0.8 : s.efficiency * std::min(1.0, 0.7 + 0.15 * share);
-  for (const factor_form* x : {&f.head.a, &f.head.b})
-    efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
-  const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
-  double cycles =
-      tile_cycles * share * (divided ? std::max({tiles / blocks, 4 / std::max(1.0, steps), 0.125}) : rounds) +
-      1500 * rounds;
-  const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
-                                         p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
-  cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
-  if (divided) cycles += 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
-  const double memory_us = number(e.batch) *
-                           (number(e.m * e.k) * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
-                            number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
-                            number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) /
-                           (on.memory_bytes_per_ns * memory_share * 1e3);
-  c.microseconds =
-      launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
-  c.efficiency = tiles / blocks / rounds;
-}
-
 void add_oriented(const whole_form& f, const extents& e, const chip& on, const plan& wanted, bool swapped,
                   std::vector<candidate>& to) {
   for (const shape& s : shapes)
@@ -117,13 +83,47 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
       int stages = wanted.stages != 0 ? wanted.stages : most_stages;
       while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
       if (stages < 2) continue;
-      estimate(c, ampere_cell_of(f, p), f, e, on, s);
+      estimate(c, ampere_cell_of(f, p), f, e, on, s.efficiency);
       if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
       to.push_back(c);
     }
 }
 
 }  // namespace
+
+void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
+              double efficiency_of_tile, double reuse) {
+  const plan& p = c.plan;
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const auto up = [](double x, double y) { return std::ceil(x / y); };
+  const double pair = f.head.paired != 0 ? 2 : 1, all = on.multiprocessors;
+  const double tiles = up(number(e.m), p.tile_m) * up(number(e.n), p.tile_n / pair) * number(e.batch);
+  const double held = std::max(1.0, std::floor(static_cast<double>(on.shared_bytes) / shared_bytes_of(cell)));
+  const double blocks = all * std::min(held, cell.exact ? 2.0 : 4.0);
+  const double rounds = std::ceil(tiles / blocks), steps = up(number(e.k), p.tile_k);
+  const bool divided = p.divided == decision::yes;
+  // Blocks of a multiprocessor share its tensor cores.
+  const double share = std::min(tiles, blocks) / std::min(tiles, all);
+  double efficiency = cell.exact ? 0.8 : efficiency_of_tile * std::min(1.0, 0.7 + 0.15 * share);
+  for (const factor_form* x : {&f.head.a, &f.head.b})
+    efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
+  const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
+  double cycles = tile_cycles * share *
+                      (divided ? std::max({tiles / blocks, 1.0 / c.most_sharers, 4 / std::max(1.0, steps)}) : rounds) +
+                  1500 * rounds;
+  const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+                                         p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
+  cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
+  if (divided) cycles += 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
+  const double memory_us = number(e.batch) *
+                           (number(e.m * e.k) / reuse * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+                            number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
+                            number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) /
+                           (on.memory_bytes_per_ns * memory_share * 1e3);
+  c.microseconds =
+      launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
+  c.efficiency = tiles / blocks / rounds;
+}
 
 ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
   ampere_cell c;

@@ -11,6 +11,11 @@ namespace troupe::cutlass {
 std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
                              std::vector<candidate>& to);
 
+/// Says what the cost model expects of `c`. `efficiency` is that of the tensor cores within a tile; `reuse`: how often
+/// each number of the first factor in memory is a term.
+void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
+              double efficiency, double reuse = 1);
+
 /// What the template is told for a plan. `f` is the form as the kernel sees it: swapped, if the plan is.
 ampere_cell ampere_cell_of(const whole_form& f, const plan& p);
 

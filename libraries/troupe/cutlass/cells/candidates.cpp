@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/candidates.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
 
 namespace troupe::cutlass {
 namespace {
-
-// Whether a plan has all that is wanted.
-bool has(const plan& p, const plan& wanted) noexcept {
-  const auto fits = [](auto want, auto is) { return want == decltype(want){} || want == is; };
-  return fits(wanted.family, p.family) && fits(wanted.schedule, p.schedule) && fits(wanted.raster, p.raster) &&
-         fits(wanted.swapped, p.swapped) && fits(wanted.divided, p.divided) && fits(wanted.stages, p.stages) &&
-         fits(wanted.cluster_m, p.cluster_m) && fits(wanted.cluster_n, p.cluster_n) && fits(wanted.tile_m, p.tile_m) &&
-         fits(wanted.tile_n, p.tile_n) && fits(wanted.tile_k, p.tile_k) && fits(wanted.band, p.band);
-}
 
 // How many choices differ.
 int distance(const plan& p, const plan& wanted) noexcept {
@@ -31,8 +23,20 @@ int distance(const plan& p, const plan& wanted) noexcept {
 
 }  // namespace
 
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& of, const chip& on,
-                                              const plan& wanted) {
+bool has_wanted(const plan& p, const plan& wanted) noexcept { return distance(p, wanted) == 0; }
+
+error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not) {
+  const auto nearest = std::min_element(all.begin(), all.end(), [&](const candidate& x, const candidate& y) {
+    return distance(x.plan, wanted) < distance(y.plan, wanted);
+  });
+  return error(
+      reaction::unsupported, "cutlass",
+      cat("no kernel has plan = ", to_string(wanted),
+          nearest == all.end() ? cat(": ", why_not) : cat("; the nearest that can be is ", to_string(nearest->plan))));
+}
+
+result<std::vector<candidate>> all_candidates(const whole_form& f, const extents& of, const chip& on,
+                                              const plan& wanted, std::string& why_not) {
   std::vector<candidate> all;
   constexpr std::int64_t most = 0x7fffffff;
   extents e = of;
@@ -41,20 +45,19 @@ result<std::vector<candidate>> candidates_for(const whole_form& f, const extents
   if (of.m > most || e.n > most || e.k > most || e.batch > most)
     return error(reaction::unsupported, "cutlass",
                  cat(e.m, " x ", e.n, " x ", e.k, ": kernels count to ", most, "; split the request"));
-  std::string why_not = add_hopper_plans(f, e, on, wanted, all);
+  why_not = add_hopper_plans(f, e, on, wanted, all);
   if (const std::string other = add_ampere_plans(f, e, on, wanted, all); !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;
+  return all;
+}
+
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
+                                              const plan& wanted) {
+  std::string why_not;
+  auto all = TROUPE_TRY(all_candidates(f, e, on, wanted, why_not));
   const auto open =
-      std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has(c.plan, wanted); });
-  if (open == all.begin()) {
-    const auto nearest = std::min_element(all.begin(), all.end(), [&](const candidate& x, const candidate& y) {
-      return distance(x.plan, wanted) < distance(y.plan, wanted);
-    });
-    return error(reaction::unsupported, "cutlass",
-                 cat("no kernel has plan = ", to_string(wanted),
-                     nearest == all.end() ? cat(": ", why_not)
-                                          : cat("; the nearest that can be is ", to_string(nearest->plan))));
-  }
+      std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has_wanted(c.plan, wanted); });
+  if (open == all.begin()) return no_plan(all, wanted, why_not);
   all.erase(open, all.end());
   std::stable_sort(all.begin(), all.end(),
                    [](const candidate& x, const candidate& y) { return x.microseconds < y.microseconds; });

@@ -17,8 +17,18 @@ struct extents {
 struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
-  double efficiency = 1;  ///< of waves: how much of the multiprocessors' time is used
+  double efficiency = 1;       ///< of waves: how much of the multiprocessors' time is used
+  int most_sharers = 8;  ///< blocks that may share a tile, if it is divided: one block adds what all have
 };
+
+/// Returns all plans that could compute this; `why_not` says why there are none, or fewer. Fails with `unsupported` if
+/// kernels cannot count so far.
+result<std::vector<candidate>> all_candidates(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                                              std::string& why_not);
+/// Returns true if a plan has all that is wanted.
+bool has_wanted(const plan& p, const plan& wanted) noexcept;
+/// Returns the error of a request whose plan none of these has.
+error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not);
 
 /// Returns the plans that can compute this, the best first. `wanted` has choices of the user. Fails with `unsupported`
 /// if there is none, with the reason, and the nearest that there is.

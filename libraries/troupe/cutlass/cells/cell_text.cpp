@@ -14,13 +14,6 @@ std::size_t number_bytes(const whole_form& f) noexcept {
   return f.head.sums == dtype::f32 ? sizeof(float) : sizeof(double);
 }
 
-std::size_t argument_bytes_of(const whole_form& f) noexcept {
-  const std::size_t memory = std::max<std::size_t>(1, f.head.memories),
-                    numbers = std::max<std::size_t>(1, f.head.numbers);
-  const std::size_t all = sizeof(kernels::fixed_part) + memory * sizeof(kernels::place) + numbers * number_bytes(f);
-  return (all + alignof(kernels::fixed_part) - 1) / alignof(kernels::fixed_part) * alignof(kernels::fixed_part);
-}
-
 std::string tail_of(const whole_form& f, bool transposed) {
   return functor_text(f.nodes, f.memory, f.numbers.size(), f.head.sums == dtype::f32 ? dtype::f32 : dtype::f64,
                       transposed);
@@ -40,6 +33,18 @@ cell_text ampere_text(const whole_form& f, const plan& p) {
 }
 
 }  // namespace
+
+std::size_t argument_bytes_of(const whole_form& f) noexcept {
+  const std::size_t memory = std::max<std::size_t>(1, f.head.memories),
+                    numbers = std::max<std::size_t>(1, f.head.numbers);
+  const std::size_t all = sizeof(kernels::fixed_part) + memory * sizeof(kernels::place) + numbers * number_bytes(f);
+  return (all + alignof(kernels::fixed_part) - 1) / alignof(kernels::fixed_part) * alignof(kernels::fixed_part);
+}
+
+std::size_t window_bytes() noexcept {
+  constexpr std::size_t unit = alignof(kernels::fixed_part);
+  return (sizeof(kernels::window) + unit - 1) / unit * unit;
+}
 
 cell_text text_of_cell(const whole_form& f, const plan& p) {
   const whole_form seen = p.swapped == decision::yes ? f.swapped() : f;

@@ -16,6 +16,10 @@ struct cell_text {
   std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
 };
 
+/// Bytes of a kernel's parameters, without a convolution's window, and of the window before them.
+std::size_t argument_bytes_of(const whole_form& f) noexcept;
+std::size_t window_bytes() noexcept;
+
 /// Returns the kernel of a plan without anything left open. `f` is the form of the request.
 cell_text text_of_cell(const whole_form& f, const plan& p);
 

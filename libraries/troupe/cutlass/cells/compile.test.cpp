@@ -2,62 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of all kinds compile, each in its time, and the assembler has nothing to remark: no spilled registers, no
 // local memory, no products that wait for each other.
-#include <gtest/gtest.h>
-
-#include <chrono>
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/hopper_cell.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
+#include <troupe/cutlass/cells/testing/clean_cells.hpp>
 #include <troupe/cutlass/support/kinds.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
-#include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 using epilogue::node, epilogue::op;
 
-class cells : public ::testing::Test {
- protected:
-  void SetUp() override { compile_for(90); }
-  void compile_for(jit::capability gpu) {
-    auto found = jit::nvrtc::find();
-    ASSERT_TRUE(found) << found.error().text();
-    builder.reset();
-    builder.emplace(std::move(*found), gpu);
-  }
-  // Compiles the source and expects a clean report.
-  void expect_clean(const std::string& source, const std::string& name) {
-    SCOPED_TRACE(name);
-    jit::recipe r = recipe_of(source, name);
-    r.options = {"--ptxas-options=-v"};
-    r.cache = jit::cache_use::none;
-    const std::string encoded = jit::encode(r);
-    const auto decoded = jit::decode(encoded);
-    ASSERT_TRUE(decoded);
-    const auto begun = std::chrono::steady_clock::now();
-    const jit::build made = builder->images().make(*decoded);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
-    EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
-    EXPECT_NE(made.log.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos)
-        << made.log;
-    for (const char* const remark : {"C7508", "C7509", "C7510", "serializ", "warning"})
-      EXPECT_EQ(made.log.find(remark), std::string::npos) << made.log;
-    RecordProperty("seconds", std::to_string(seconds));
-    slowest = std::max(slowest, seconds);
-  }
-  static std::string plain_tail() {
-    const node n[] = {{.what = op::accumulator}};
-    return functor_text(n, {}, 0, dtype::f32, false);
-  }
-
-  std::optional<jit::nvrtc_builder> builder;
-  double slowest = 0;
-};
+using cells = testing::clean_cells;
 
 // A column of the table of docs/cutlass.md.
 class table_of_cells : public cells, public ::testing::WithParamInterface<int> {};

@@ -5,16 +5,16 @@
 #include <utility>
 
 namespace troupe::cutlass {
-namespace {
 
-using epilogue::node, epilogue::op;
-
-// The largest power of two, at most 16, that divides all of these.
 std::uint8_t alignment_of(std::initializer_list<std::int64_t> all) noexcept {
   std::uint64_t bits = 16;
   for (const std::int64_t n : all) bits |= static_cast<std::uint64_t>(n);
   return static_cast<std::uint8_t>(bits & (~bits + 1));
 }
+
+namespace {
+
+using epilogue::node, epilogue::op;
 
 factor_form form_of(const factor& f, const scales& s, std::int64_t batch) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/neighbours.hpp>
@@ -17,6 +18,7 @@ struct factor_form {
   std::uint8_t alignment = 0;  ///< bytes, at most 16, of which each line or term of neighbours begins at a multiple
   dtype scale_type{};
   std::uint32_t scale_terms = 0, scale_lines = 0;  ///< of a block
+  friend bool operator==(const factor_form&, const factor_form&) = default;
 };
 
 /// What the code of a kernel depends on, but for its plan. With other extents, distances, addresses or numbers it stays
@@ -53,6 +55,9 @@ struct whole_form {
   /// Appends all that the code depends on.
   void write_key(std::string& to) const;
 };
+
+/// Returns the largest power of two, at most 16, that divides all of these.
+std::uint8_t alignment_of(std::initializer_list<std::int64_t> all) noexcept;
 
 whole_form form_of(const problem& p);
 /// Appends what `form_of` depends on, quickly.

@@ -3,7 +3,6 @@
 #include <troupe/cutlass/cuda/engine.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
@@ -43,11 +42,6 @@ void append(std::string& to, const plan& p, const extents& e) {
   to.append(reinterpret_cast<const char*>(&p), sizeof p);
   to.append(reinterpret_cast<const char*>(&e), sizeof e);
 }
-std::string in_microseconds(double us) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", us);
-  return text;
-}
 
 extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch}; }
 
@@ -70,7 +64,8 @@ cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set pac
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       chip_(std::move(on)),
-      remarks_([context](const std::string& text) { remark(context, "cutlass: " + text); }) {}
+      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }),
+      convolutions_(*cells_, chip_, disk_) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device)));
@@ -86,7 +81,7 @@ std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().p
 result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, compiling how) {
   const whole_form f = form_of(p);
   const auto all = TROUPE_TRY(candidates_for(f, extents_of(p), chip_, wanted));
-  const std::optional<stored_choice> stored = choice_on_disk(key_on_disk(p, f, wanted));
+  const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, wanted));
   const auto chosen =
       !stored ? all.begin()
               : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
@@ -104,20 +99,6 @@ std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, cons
   append(key, wanted, extents_of(p));
   f.write_key(key);
   return key;
-}
-std::optional<cuda_engine::stored_choice> cuda_engine::choice_on_disk(const std::string& key) {
-  if (disk_.folder().empty()) return std::nullopt;
-  std::string why_not;
-  const auto found = disk_.find(key, why_not);
-  remarks_.once(why_not);
-  stored_choice out;
-  if (!found || found->value.size() != sizeof out) return std::nullopt;
-  std::memcpy(&out, found->value.data(), sizeof out);
-  return out;
-}
-void cuda_engine::keep_on_disk(const std::string& key, const stored_choice& c) {
-  if (disk_.folder().empty()) return;
-  remarks_.once(disk_.store(key, {}, {reinterpret_cast<const char*>(&c), sizeof c}));
 }
 
 bool cuda_engine::knows(const problem& p, const plan& wanted) {
@@ -228,26 +209,60 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   info.choice = measured > 1 ? choice_source::measured : all.size() == 1 ? choice_source::given : choice_source::model;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   best->log = log;
-  if (r.log) {
-    const std::size_t bytes = std::min<std::size_t>(log.size() + 1, static_cast<std::size_t>(r.log->size()));
-    TROUPE_TRY(cuda::done_on(
-        stream, "cutlass", "cuMemcpyHtoDAsync",
-        ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(r.log->data()), best->log.c_str(), bytes, stream)));
-  }
   stage.reset();
+  if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuStreamSynchronize", ::cuStreamSynchronize(stream)));
   std::string key;
   write_key(key, p, r.plan);
   const plan_info answer = info;
-  if (measured > 1) keep_on_disk(key_on_disk(p, f, r.plan), {info.plan, info.microseconds});
+  if (measured > 1) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
   routes_.put(key, std::move(best));
   replaced_.fetch_add(1, std::memory_order_acq_rel);
+  return answer;
+}
+
+// As much of the log as there is room for.
+result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& log, CUstream stream) {
+  const std::size_t bytes = std::min<std::size_t>(log.size() + 1, static_cast<std::size_t>(to.size()));
+  TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemcpyHtoDAsync",
+                           ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(to.data()), log.c_str(), bytes, stream)));
+  return cuda::done_on(stream, "cutlass", "cuStreamSynchronize", ::cuStreamSynchronize(stream));
+}
+
+// -- convolutions
+
+namespace {
+
+template <class R>
+convolutions::options options_of(const R& r) noexcept {
+  return {R::request_name, r.plan, r.compiling, r.workspace};
+}
+
+}  // namespace
+
+template <class R>
+result<void> cuda_engine::convolve(const R& r, call& c) {
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  return convolutions_.compute(problem_of(r), options_of(r), *on, c);
+}
+result<void> cuda_engine::run(const conv_forward& r, call& c) { return convolve(r, c); }
+result<void> cuda_engine::run(const conv_data_gradient& r, call& c) { return convolve(r, c); }
+result<void> cuda_engine::run(const conv_weight_gradient& r, call& c) { return convolve(r, c); }
+bool cuda_engine::ready(const conv_forward& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
+bool cuda_engine::ready(const conv_data_gradient& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
+bool cuda_engine::ready(const conv_weight_gradient& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
+
+result<plan_info> cuda_engine::run(const prepare_convolution& r, call& c) {
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  std::string log = cat(to_string(r.result), " of a convolution on ", chip_.name, "\n");
+  const plan_info answer = TROUPE_TRY(convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log));
+  const CUstream stream = TROUPE_TRY(on->stream_of(c));
+  if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   return answer;
 }
 
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<troupe::joined_requests<product_requests, weight_requests>, prepare, prepare_batched,
-                                   prepare_grouped>;
+using requests = troupe::with_slow<all_requests, prepare, prepare_batched, prepare_grouped, prepare_convolution>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <troupe/cuda/per_lane.hpp>
+#include <troupe/cutlass/cuda/choices_on_disk.hpp>
+#include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/pack.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/plan/disk_cache.hpp>
-#include <troupe/plan/remarks.hpp>
 
 namespace troupe::cutlass {
 
@@ -26,12 +26,19 @@ class cuda_engine {
   result<plan_info> run(const prepare& r, call& c);
   result<plan_info> run(const prepare_batched& r, call& c);
   result<plan_info> run(const prepare_grouped& r, call& c);
+  result<void> run(const conv_forward& r, call& c);
+  result<void> run(const conv_data_gradient& r, call& c);
+  result<void> run(const conv_weight_gradient& r, call& c);
+  result<plan_info> run(const prepare_convolution& r, call& c);
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
   result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
   /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
   bool ready(const gemm& r) { return knows(problem_of(r), r.plan); }
   bool ready(const gemm_batched& r);
   bool ready(const gemm_grouped& r) { return knows(problem_of(r), r.plan); }
+  bool ready(const conv_forward& r);
+  bool ready(const conv_data_gradient& r);
+  bool ready(const conv_weight_gradient& r);
 
  private:
   cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes, chip on,
@@ -41,21 +48,22 @@ class cuda_engine {
     float microseconds = 0;
   };
   std::string key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const;
-  std::optional<stored_choice> choice_on_disk(const std::string& key);
-  void keep_on_disk(const std::string& key, const stored_choice& c);
   bool knows(const problem& p, const plan& wanted);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
   template <class R>
   result<plan_info> prepare_for(const R& r, const problem& p, call& c);
+  template <class R>
+  result<void> convolve(const R& r, call& c);
+  result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
   result<std::shared_ptr<route>> make_route(const problem& p, const plan& wanted, compiling how);
 
   std::unique_ptr<cell_store> cells_;
   cuda::kernel_set packing_;
   cuda::per_lane<lane> lanes_;
   const chip chip_;
-  troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
-  troupe::plan::remarks remarks_;
+  choices_on_disk disk_;
+  convolutions convolutions_;
   troupe::plan::cache<route> routes_{{.most = 4096}};
   std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
 };

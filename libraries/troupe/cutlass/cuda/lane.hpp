@@ -39,7 +39,7 @@ class lane {
   /// for.
   result<CUstream> stream_of(const call& c);
   /// What a graph refers to is never unloaded.
-  void keep(std::shared_ptr<const route> r) {
+  void keep(std::shared_ptr<const void> r) {
     if (kept_.empty() || kept_.back() != r) kept_.push_back(std::move(r));
   }
 
@@ -59,7 +59,7 @@ class lane {
   cuda::stream own_;
   cuda::device_memory arrivals_;
   std::uint32_t arrivals_count_ = 0;
-  std::vector<std::shared_ptr<const route>> kept_;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace troupe::cutlass

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cuda/handles.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
 #include <vector>
 
@@ -24,13 +23,11 @@ class rehearsal {
   };
   rehearsal(const call& c, CUstream stream) : call_(c), stream_(stream) {}
   result<void> add_turn(const problem& p, std::uint64_t at);
-  result<double> run(const route& way, lane& on, int times, std::uint64_t memory, std::uint64_t arrivals);
 
   const call call_;
   CUstream stream_;
   std::optional<cuda::scratch> copies_;
   std::vector<std::unique_ptr<turn>> turns_;
-  cuda::event begin_, end_;
   std::size_t next_ = 0;
 };
 

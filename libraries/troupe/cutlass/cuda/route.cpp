@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
@@ -51,7 +52,8 @@ map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t te
 factor as_factor(const placed_matrix& d) noexcept { return {d.address, d.type, d.row, 1, d.batch}; }
 
 // Blocks, tiles and memory of a plan of the template for Hopper.
-void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& way) {
+void lay_out(const problem& p, const candidate& c, const cell& kernel, route& way) {
+  const plan& chosen = c.plan;
   const auto up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y * y; };
   const auto parts = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
   const std::int64_t columns = chosen.tile_n / (p.paired ? 2 : 1);
@@ -65,12 +67,11 @@ void lay_out(const problem& p, const plan& chosen, const cell& kernel, route& wa
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
     constexpr std::int64_t fewest_steps = 4;  // of a part
-    constexpr std::int64_t most_parts = 8;    // of a tile, because one block adds them all
     const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
     // What is left after the last full round of tiles.
     const std::int64_t whole = supers / clusters * clusters, rest = supers - whole;
-    const std::int64_t sharers =
-        rest == 0 ? 0 : std::clamp<std::int64_t>(std::min(rest * steps / fewest_steps, rest * most_parts), 1, clusters);
+    const std::int64_t most = std::min<std::int64_t>(rest * steps / fewest_steps, rest * c.most_sharers);
+    const std::int64_t sharers = rest == 0 ? 0 : std::clamp<std::int64_t>(most, 1, clusters);
     if (whole == 0) clusters = std::max<std::int64_t>(1, sharers);
     way.sharers = static_cast<int>(sharers);
     way.whole_tiles = static_cast<int>(whole);
@@ -134,19 +135,29 @@ void describe_maps(const problem& p, const hopper_cell& h, route& to) {
 
 }  // namespace
 
-result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c, const chip&,
+std::string in_microseconds(double us) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", us);
+  return text;
+}
+
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip&,
                                         cell_store& cells, compiling how) {
+  return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
+}
+
+result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c,
+                                        const cell_text& text, cell_store& cells, compiling how) {
   auto out = std::make_shared<route>();
   out->swapped = c.plan.swapped == decision::yes;
   out->form = out->swapped ? f.swapped() : f;
   const problem p = out->swapped ? asked.swapped() : asked;
-  const cell_text text = text_of_cell(f, c.plan);
   if (text.argument_bytes > most_argument_bytes)
     return error(reaction::unsupported, "cutlass",
                  cat("the epilogue's operands need ", text.argument_bytes, " bytes of parameters; at most ",
                      most_argument_bytes, " can be passed: use fewer"));
   out->kernel = TROUPE_TRY(cells.get(text, how));
-  lay_out(p, c.plan, *out->kernel, *out);
+  lay_out(p, c, *out->kernel, *out);
   reserve_reductions(p, *out->kernel, *out);
   for (map_form& m : out->maps) m.type = route::no_map;
   if (c.plan.family == family::hopper) describe_maps(p, hopper_cell_of(out->form, c.plan), *out);
@@ -158,7 +169,7 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
 }
 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, bool overlaps, CUstream stream) {
+                     std::uint64_t wrong, bool overlaps, CUstream stream, const kernels::window* window) {
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
@@ -178,8 +189,10 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.stage_bytes = way.stage_bytes;
   f.group_sizes = reinterpret_cast<const int*>(p.groups.sizes), f.wrong_group = reinterpret_cast<int*>(wrong),
   f.packed = p.groups.packed ? 1 : 0;
-  std::memcpy(arguments, &f, sizeof f);
-  std::byte* at = arguments + sizeof f;
+  std::byte* const all = arguments + (window != nullptr ? window_bytes() : 0);
+  if (window != nullptr) std::memcpy(arguments, window, sizeof *window);
+  std::memcpy(all, &f, sizeof f);
+  std::byte* at = all + sizeof f;
   for (std::size_t i = 0; i < way.form.memory.size(); ++i) {
     const kernels::place m = written(p.memory(i, p.tree.nodes()[way.form.node_of_memory[i]]));
     std::memcpy(at, &m, sizeof m);
@@ -203,6 +216,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
       stream, "cutlass", "cuLaunchKernelEx",
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));
   if (way.reductions == 0) return {};
+  void* combined[] = {all};
   if (way.kernel->combine == nullptr)
     return error(reaction::fatal, "cutlass", "a kernel with reductions has no second kernel");
   constexpr unsigned threads = 256;
@@ -210,7 +224,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
       static_cast<unsigned>(std::clamp<std::int64_t>((std::max(p.m, p.n) * p.batch + threads - 1) / threads, 1, 1024));
   return cuda::done_on(stream, "cutlass", "cuLaunchKernel",
                        ::cuLaunchKernel(reinterpret_cast<CUfunction>(way.kernel->combine), blocks, way.reductions, 1,
-                                        threads, 1, 1, 0, stream, parameters, nullptr));
+                                        threads, 1, 1, 0, stream, combined, nullptr));
 }
 
 }  // namespace troupe::cutlass

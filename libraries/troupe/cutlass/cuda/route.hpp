@@ -31,13 +31,20 @@ struct route {
   std::uint64_t scratch_bytes() const noexcept { return sums_bytes + reduction_bytes; }
 };
 
+/// Returns "12.34 us".
+std::string in_microseconds(double us);
+
 /// Makes the route of a plan: writes or finds its kernel.
 result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip& on,
                                         cell_store& cells, compiling how);
 
+/// The same with the text of its kernel.
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c,
+                                        const cell_text& text, cell_store& cells, compiling how);
+
 /// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0. `wrong` is where the
-/// number of a wrong group is written, and its size; 0: nowhere.
+/// number of a wrong group is written, and its size; 0: nowhere. `window` is that of a convolution's kernel.
 result<void> enqueue(const problem& p, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, bool overlaps, CUstream stream);
+                     std::uint64_t wrong, bool overlaps, CUstream stream, const kernels::window* window = nullptr);
 
 }  // namespace troupe::cutlass

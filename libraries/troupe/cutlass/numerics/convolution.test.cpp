@@ -43,15 +43,21 @@ class cutlass_convolutions : public convolution_numerics {
   }
 };
 
-TEST_F(cutlass_convolutions, of_all_types_are_what_their_definition_says) {
+class cutlass_convolutions_of : public cutlass_convolutions, public ::testing::WithParamInterface<pair_of_types> {};
+
+TEST_P(cutlass_convolutions_of, these_types_are_what_their_definition_says) {
+  const auto [first, second] = GetParam();
   for (const convolution_result r : all_results)
-    for (const auto& [first, second] : all_types)
-      for (int i = 0; i < 25 && !HasFailure(); ++i) expect_as_defined(any_case(r, first, second, any_result()), plain);
+    for (int i = 0; i < turns(25) && !HasFailure(); ++i)
+      expect_as_defined(any_case(r, first, second, any_result()), plain);
 }
+INSTANTIATE_TEST_SUITE_P(all, cutlass_convolutions_of, ::testing::ValuesIn(all_types), [](const auto& info) {
+  return cat(to_string(info.param.first), "_", to_string(info.param.second));
+});
 
 TEST_F(cutlass_convolutions, have_epilogues_of_rows_columns_and_matrices) {
   for (const convolution_result r : all_results)
-    for (int i = 0; i < 60 && !HasFailure(); ++i)
+    for (int i = 0; i < turns(60) && !HasFailure(); ++i)
       expect_as_defined(
           any_case(r, dtype::f32, dtype::f32, dtype::f32),
           [&](auto rows, auto columns, auto batch) {
@@ -65,7 +71,7 @@ TEST_F(cutlass_convolutions, have_epilogues_of_rows_columns_and_matrices) {
 
 TEST_F(cutlass_convolutions, have_reductions_over_each_image) {
   for (const convolution_result r : all_results)
-    for (int i = 0; i < 40 && !HasFailure(); ++i)
+    for (int i = 0; i < turns(40) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
         const expression sums =
             expression::reducing(acc, reduction::sum, span_of::column, operand(dtype::f32, batch, 1, columns));
@@ -77,7 +83,7 @@ TEST_F(cutlass_convolutions, have_reductions_over_each_image) {
 
 TEST_F(cutlass_convolutions, pair_their_channels) {
   for (const convolution_result r : {y, dx})
-    for (int i = 0; i < 40 && !HasFailure(); ++i) {
+    for (int i = 0; i < turns(40) && !HasFailure(); ++i) {
       convolution_case c = any_case(r, dtype::bf16, dtype::bf16, dtype::f32);
       (r == y ? c.filters : c.channels) *= 2;
       c.pairs = true;
@@ -98,6 +104,50 @@ TEST_F(cutlass_convolutions, of_many_panels_are_what_their_definition_says) {
           1e-6);
       if (HasFailure()) return;
     }
+}
+
+TEST_F(cutlass_convolutions, of_channels_that_are_copied_sixteen_bytes_at_a_time_are_what_their_definition_says) {
+  for (const convolution_result r : all_results)
+    for (const std::int64_t stride : {1, 2}) {
+      const dtype t = stride == 1 ? dtype::bf16 : dtype::f16;
+      convolution_case c{.result = r, .first = t, .second = t, .computed = stride == 1 ? t : dtype::f32};
+      c.images = 3, c.groups = stride, c.channels = 40, c.filters = 48;
+      c.in = {1, 9, 7}, c.width = {1, 3, 3}, c.before = {0, 1, 1}, c.after = {0, 1, 0}, c.stride = {1, stride, stride};
+      c.how = layout::channels_last;
+      expect_as_defined(c, [&](auto, auto columns, auto) {
+        return epilogue::relu(acc + loaded(op::load_row, dtype::f32, 1, 1, columns));
+      });
+    }
+}
+
+// Only an engine that has tiles has plans.
+TEST_F(cutlass_convolutions, with_each_tile_and_divided_sums_are_what_their_definition_says) {
+  if (!engine->is_cuda()) return;
+  for (const convolution_result r : all_results)
+    for (const auto& [tile_m, tile_n, divided] :
+         {std::tuple{128, 128, decision::no}, {64, 64, decision::yes}, {64, 128, decision::yes}}) {
+      convolution_case c{.result = r, .first = dtype::bf16, .second = dtype::bf16, .computed = dtype::f32};
+      c.images = 4, c.channels = 24, c.filters = 72;
+      c.in = {1, 12, 11}, c.width = {1, 3, 3}, c.before = {0, 1, 1}, c.after = {0, 1, 1};
+      c.how = layout::channels_last;
+      c.plan = {.divided = divided,
+                .tile_m = static_cast<std::uint16_t>(tile_m),
+                .tile_n = static_cast<std::uint16_t>(tile_n)};
+      expect_as_defined(c, plain);
+    }
+}
+
+TEST_F(cutlass_convolutions, need_no_more_memory_than_workspace) {
+  if (!engine->is_cuda()) return;
+  for (const convolution_result r : all_results) {
+    convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
+    c.images = 2, c.channels = 16, c.filters = 16, c.in = {1, 8, 8}, c.width = {1, 3, 3};
+    c.how = layout::channels_first;
+    const std::uint64_t filters = static_cast<std::uint64_t>(c.channels * c.filters) * 9 * sizeof(std::uint16_t);
+    // Filters of y are put in order in any case, and those of a gradient are computed in order.
+    c.workspace = r == dx ? 0 : (filters + 255) / 256 * 256;
+    expect_as_defined(c, plain);
+  }
 }
 
 TEST_F(cutlass_convolutions, of_integers_are_exact_where_floats_would_not_be) {
@@ -125,6 +175,23 @@ TEST_F(cutlass_convolutions, are_prepared) {
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_EQ(memory, before) << "nothing is written";
   EXPECT_GE(info->log_bytes, 1u);
+  const auto measured = engine->run(prepare_convolution::of(r, 2));
+  ASSERT_TRUE(measured) << measured.error().to_string();
+  EXPECT_EQ(memory, before) << "nothing is written";
+  EXPECT_EQ(measured->measured, engine->is_cuda() ? 2u : 0u);
+  EXPECT_EQ(measured->choice, engine->is_cuda() ? choice_source::measured : choice_source::none);
+  EXPECT_EQ(measured->microseconds > 0, engine->is_cuda());
+}
+
+TEST_F(cutlass_convolutions, of_few_channels_are_what_their_definition_says_though_more_are_copied) {
+  for (const convolution_result r : all_results)
+    for (const std::int64_t channels : {1, 3, 5}) {
+      convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
+      c.images = 2, c.channels = channels, c.filters = r == dx ? channels : 8, c.groups = channels == 3 ? 2 : 1;
+      c.in = {1, 19, 18}, c.width = {1, 5, 5}, c.before = {0, 2, 2}, c.after = {0, 2, 1}, c.stride = {1, 2, 2};
+      c.how = channels == 5 ? layout::channels_first : layout::channels_last;
+      expect_as_defined(c, plain);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/ampere_plans.hpp>
+#include <troupe/cutlass/cells/convolution_cells.hpp>
+#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/templates/arguments.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+struct shape {
+  int tile_m, tile_n;
+  double efficiency;  // of the tensor cores, within a tile
+};
+constexpr shape shapes[] = {{128, 128, 0.33}, {128, 64, 0.20}, {64, 128, 0.21}, {64, 64, 0.15}};
+// Warps of more than 64 x 32 results have no registers left for what is gathered.
+struct warps {
+  int m, n;
+};
+constexpr warps all_warps[] = {{2, 4}, {4, 2}, {2, 2}};
+constexpr int most_stages = 4;
+// The block that finishes a divided tile adds all parts alone: so many results in all.
+constexpr int most_added = 10 * 128 * 128;
+
+// How much of a tile's efficiency is left.
+double share_of(const convolution_form& f) noexcept {
+  const bool terms_are_gathered = f.window == convolution::weight_gradient;
+  const factor_form& image = terms_are_gathered ? f.product.head.b : f.product.head.a;
+  const double found_again = terms_are_gathered ? 0.55 : 1;
+  return image.alignment < 4 ? found_again * 0.15 : found_again;  // number by number
+}
+
+bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+
+// Sets warps, and the terms of a stage if `depth` is 0. Returns whether there is such a kernel.
+bool complete(ampere_cell& c, int depth) {
+  const bool slow = c.first.alignment < 4 || c.second.alignment < 4;
+  for (const warps& w : all_warps)
+    for (const int share : slow && !c.exact ? std::array{2, 1, 4} : std::array{1, 2, 4}) {
+      c.warps_m = w.m, c.warps_n = w.n, c.depth = 0;
+      // Where numbers pass through registers, fewer of them do so at a time.
+      c.depth = depth != 0 ? depth : depth_of(c) / share;
+      const int terms = c.promoted_terms;
+      if (terms != 0 && terms % c.depth != 0) continue;
+      if (error_of(c).empty()) return true;
+      if (depth != 0) break;
+    }
+  return false;
+}
+
+}  // namespace
+
+ampere_cell convolution_cell_of(const convolution_form& f, const plan& p) {
+  const form& head = f.product.head;
+  ampere_cell c;
+  const auto factor = [](const factor_form& x) {
+    return ampere_factor{.type = x.type, .in_memory = x.neighbours, .alignment = x.alignment};
+  };
+  c.first = factor(head.a), c.second = factor(head.b);
+  if (head.paired != 0 && c.second.in_memory == neighbours::lines)
+    c.second.alignment = std::min<int>(c.second.alignment, head.pair_alignment);
+  c.result = head.d, c.result_way = head.d_way;
+  c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
+  c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
+            (c.first.type == dtype::f32 && head.precision == static_cast<std::uint8_t>(precision::exact));
+  const bool precise = is_float8(c.first.type) && is_float8(c.second.type) &&
+                       head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
+  c.promoted_terms = precise && !c.exact ? 128 : 0;
+  c.divides = p.divided == decision::yes, c.paired = head.paired != 0;
+  c.window = f.window, c.rank = f.rank, c.strided_result = f.strided_result;
+  if (!complete(c, p.tile_k)) c.stages = 0;  // refused by error_of
+  return c;
+}
+
+std::string add_convolution_plans(const convolution_form& f, const extents& e, double gathered_taps, const chip& on,
+                                  const plan& wanted, std::vector<candidate>& to) {
+  if (on.capability < 80)
+    return cat("convolutions need a GPU of capability 8.0 or more, not ", on.capability / 10, ".", on.capability % 10);
+  const std::size_t before = to.size();
+  for (const shape& s : shapes)
+    for (const bool divided : {false, true}) {
+      candidate c;
+      plan& p = c.plan;
+      p.family = family::ampere, p.schedule = schedule::cooperative, p.swapped = decision::no;
+      p.divided = divided ? decision::yes : decision::no;
+      p.raster = wanted.raster != raster::any ? wanted.raster : e.m >= e.n ? raster::along_columns : raster::along_rows;
+      p.cluster_m = p.cluster_n = 1;
+      p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
+      p.band = wanted.band != 0 ? wanted.band : std::uint16_t{8};
+      ampere_cell cell;
+      const auto fits = [&](int stages) {
+        p.stages = static_cast<std::uint8_t>(stages), p.tile_k = 0;
+        cell = convolution_cell_of(f, p);
+        p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
+        return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+      };
+      int stages = wanted.stages != 0 ? wanted.stages : most_stages;
+      while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
+      if (stages < 2) continue;
+      c.most_sharers = most_added / (s.tile_m * s.tile_n);
+      estimate(c, cell, f.product, e, on, s.efficiency * share_of(f), gathered_taps);
+      if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
+      to.push_back(c);
+    }
+  return to.size() == before ? "no tile of convolutions fits these types and the shared memory" : "";
+}
+
+cell_text text_of_cell(const convolution_form& f, const plan& p) {
+  if (f.window == convolution::none) return text_of_cell(f.product, p);
+  const ampere_cell c = convolution_cell_of(f, p);
+  const whole_form& w = f.product;
+  cell_text t;
+  t.name = cat("cutlass.convolution ", to_string(p));
+  t.source = text_of(
+      c, functor_text(w.nodes, w.memory, w.numbers.size(), w.head.sums == dtype::f32 ? dtype::f32 : dtype::f64, false));
+  t.threads = static_cast<unsigned>(threads_of(c));
+  t.fixed_bytes = sizeof(kernels::fixed_part), t.argument_bytes = window_bytes() + argument_bytes_of(w);
+  return t;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cutlass/cells/convolution_choices.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+constexpr double launch_us = 2.5;
+
+// All products as one.
+extents extents_of(const convolution_work& w) noexcept {
+  extents e{0, w.products[0].product.n, 0, w.products[0].product.batch};
+  std::int64_t terms = 0;
+  for (const convolution_product& x : w.products) e.m += x.product.m, terms += x.product.m * x.product.k;
+  e.k = (terms + e.m - 1) / e.m;
+  return e;
+}
+
+double time_beside_products(const convolution_work& w, const chip& on) noexcept {
+  double us = launch_us * static_cast<double>(w.products.size() - 1);
+  for (const auto* copies : {&w.before, &w.between, &w.after})
+    for (const tensor_copy& c : *copies) us += c.microseconds(on);
+  if (w.pass) {
+    const auto sums = static_cast<double>(w.pass->m * w.pass->n * w.pass->batch);
+    us += 2 * launch_us + 2 * sums * static_cast<double>(bytes_of(w.pass->sums)) / (on.memory_bytes_per_ns * 0.7e3);
+  }
+  return us;
+}
+
+result<std::vector<candidate>> plans_of(const convolution_work& w, const chip& on, const plan& wanted,
+                                        std::string& why_not) {
+  const extents e = extents_of(w);
+  if (w.form.window == convolution::none) return all_candidates(w.form.product, e, on, wanted, why_not);
+  std::vector<candidate> all;
+  why_not = add_convolution_plans(w.form, e, w.reuse, on, wanted, all);
+  return all;
+}
+
+template <class T>
+void append(std::string& to, const T& x) {
+  to.append(reinterpret_cast<const char*>(&x), sizeof x);
+}
+void append(std::string& to, const placed_tensor& t) {
+  append(to, t.address % 16), append(to, t.type), append(to, t.item), append(to, t.channel), append(to, t.spatial);
+}
+
+}  // namespace
+
+result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted) {
+  const convolution_choice least = needed_copies(p), most = useful_copies(p);
+  std::vector<convolution_way> ways;
+  std::vector<candidate> all;
+  std::string why_not;
+  for (const bool image : {false, true})
+    for (const bool other : {false, true})
+      for (const bool result : {false, true}) {
+        const convolution_choice c{image, other, result};
+        if (image > most.image || other > most.other || result > most.result) continue;
+        if (image < least.image || other < least.other || result < least.result) continue;
+        const convolution_work w = TROUPE_TRY(work_of(p, c, 0));
+        const double beside = time_beside_products(w, on);
+        for (const candidate& x : TROUPE_TRY(plans_of(w, on, wanted, why_not))) {
+          all.push_back(x);
+          if (has_wanted(x.plan, wanted)) ways.push_back({c, x, x.microseconds + beside, w.bytes});
+        }
+      }
+  if (ways.empty()) return no_plan(all, wanted, why_not);
+  std::stable_sort(ways.begin(), ways.end(),
+                   [](const convolution_way& x, const convolution_way& y) { return x.microseconds < y.microseconds; });
+  return ways;
+}
+
+std::string to_string(const convolution_way& w) {
+  std::string copies;
+  const auto add = [&](bool is, std::string_view what) {
+    if (is) copies += cat(copies.empty() ? ", copies " : " and ", what);
+  };
+  add(w.choice.image, "the image"), add(w.choice.other, "the other factor"), add(w.choice.result, "the result");
+  return to_string(w.plan.plan) + copies;
+}
+
+void write_key(std::string& to, const convolution_problem& p) {
+  append(to, p.result);
+  append(to, p.x), append(to, p.filters), append(to, p.y);
+  append(to, p.window);
+  append(to, p.images), append(to, p.groups), append(to, p.channels), append(to, p.outputs);
+  append(to, p.precision), append(to, p.accumulation);
+  const auto nodes = p.tree.nodes();
+  to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
+  for (const epilogue::tree_memory& m : p.tree.memory()) {
+    append(to, m.address % 16), append(to, m.type), append(to, m.shape.row_stride), append(to, m.shape.column_stride);
+    append(to, m.batch_stride);
+  }
+}
+
+}  // namespace troupe::cutlass

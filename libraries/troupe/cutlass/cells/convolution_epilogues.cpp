@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/convolution_epilogues.hpp>
+#include <troupe/cutlass/cells/encoded_tree.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using epilogue::node, epilogue::op, epilogue::tree_memory;
+
+bool is_gradient_of_filters(const convolution_problem& p) noexcept { return p.result == convolution_result::dfilters; }
+bool has_reductions(const epilogue::tree& t) noexcept {
+  return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
+}
+
+// Whether an element of each operand lies at one distance from that of the position before, through all images.
+bool follow_each_other(const convolution_problem& p) noexcept {
+  const std::int64_t positions = p.result == convolution_result::y ? p.window.positions() : p.window.inside();
+  for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
+    const tree_memory& m = p.tree.memory()[i];
+    const std::int64_t row = is_tall(node_of_memory(p.tree, i)) ? m.shape.row_stride : 0;
+    if (p.images > 1 && m.batch_stride != row * positions) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t remainders(const convolution_problem& p, std::size_t i) noexcept {
+  return std::min(p.window.step[i], p.window.in[i]);
+}
+std::int64_t launches_of(const convolution_problem& p) noexcept {
+  if (p.result != convolution_result::dx) return 1;
+  return remainders(p, 0) * remainders(p, 1) * remainders(p, 2);
+}
+
+bool has_order_of_taps(const grouped_tensor& filters) noexcept {
+  std::int64_t last = 0;
+  if (filters.channels != 1) last = filters.channel;
+  for (std::size_t i = 0; i < grouped_tensor::spaces; ++i) {
+    if (filters.places[i] == 1) continue;
+    if (filters.space[i] < last) return false;
+    last = filters.space[i];
+  }
+  return true;
+}
+
+epilogue_way epilogue_way_of(const convolution_problem& p) noexcept {
+  epilogue_way out;
+  const bool reduces = has_reductions(p.tree), several = p.groups > 1;
+  out.passes = (reduces && (several || launches_of(p) > 1)) || (p.paired && several);
+  if (is_gradient_of_filters(p)) {
+    out.passes = out.passes || (!p.tree.memory().empty() && !has_order_of_taps(filters_of(p)));
+    return out;
+  }
+  const bool apart = p.images > 1 && (reduces || !follow_each_other(p));
+  out.passes = out.passes || (apart && several);
+  out.by_images = apart && !out.passes;
+  return out;
+}
+
+std::vector<std::byte> plain_tree() {
+  const node sum{.what = op::accumulator};
+  return encoded_tree({&sum, 1}, {}, {});
+}
+
+std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group) {
+  const epilogue::tree& t = p.tree;
+  std::vector<tree_memory> memory(t.memory().begin(), t.memory().end());
+  const bool by_images = epilogue_way_of(p).by_images;
+  for (std::size_t i = 0; i < memory.size() && !by_images; ++i) {
+    const node& n = node_of_memory(t, i);
+    tree_memory& m = memory[i];
+    const std::int64_t of_filters = is_tall(n) ? p.outputs * m.shape.row_stride : 0,
+                       of_images = is_wide(n) ? columns_of_group * m.shape.column_stride : 0;
+    m.batch_stride = p.groups == 1 ? 0 : is_gradient_of_filters(p) ? of_filters : of_images;
+  }
+  return encoded_tree(t.nodes(), t.numbers(), memory);
+}
+
+result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::uint64_t sums, std::int64_t rows,
+                                            std::int64_t row) {
+  const epilogue::tree& t = p.tree;
+  const std::int64_t columns = p.paired ? row / 2 : row;
+  std::vector<node> nodes(t.nodes().begin(), t.nodes().end());
+  std::vector<tree_memory> memory(t.memory().begin(), t.memory().end());
+  const std::size_t first = memory.size();
+  for (int half = 0; half < (p.paired ? 2 : 1); ++half) {
+    tree_memory m{};
+    m.address = sums + static_cast<std::uint64_t>(half * columns) * bytes_of(p.sums);
+    m.shape = {rows, columns, row, 1};
+    m.batch_stride = is_gradient_of_filters(p) ? 0 : rows * row;
+    m.type = p.sums, m.mode = access_mode::read;
+    memory.push_back(m);
+  }
+  if (memory.size() > epilogue::most_memory)
+    return error(reaction::unsupported, "cutlass",
+                 cat("epilogue has ", first, " operands in memory, expected at most ",
+                     first + epilogue::most_memory - memory.size(),
+                     " with reductions or pairs over several groups, or with reductions over a gradient with stride: "
+                     "use fewer, or another request for some of them"));
+  for (node& n : nodes) {
+    if (n.what != op::accumulator && n.what != op::left && n.what != op::right) continue;
+    node load{.what = op::load};
+    load.operand = static_cast<std::uint8_t>(first + (n.what == op::right ? 1 : 0));
+    n = load;
+  }
+  return encoded_tree(nodes, t.numbers(), memory);
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,420 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cutlass/cells/convolution_epilogues.hpp>
+#include <troupe/cutlass/cells/convolution_work.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+constexpr std::size_t spaces = grouped_tensor::spaces;
+
+std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
+bool is_gradient_of_filters(const convolution_problem& p) noexcept { return p.result == convolution_result::dfilters; }
+
+// The least channels, of at least as many, that are worth being copied at once.
+std::int64_t padded(std::int64_t channels, dtype t) noexcept {
+  std::int64_t best = channels;
+  double least = static_cast<double>(channels) * 4;  // number by number
+  if (channels * size_of(t) % 16 == 0 || size_of(t) > 4) return channels;
+  for (const auto& [bytes, cost] : {std::pair{16, 1.0}, std::pair{8, 1.15}, std::pair{4, 1.4}}) {
+    if (bytes < size_of(t)) continue;
+    const std::int64_t unit = bytes / size_of(t), there = (channels + unit - 1) / unit * unit;
+    if (static_cast<double>(there) * cost < least) best = there, least = static_cast<double>(there) * cost;
+  }
+  return best;
+}
+std::int64_t aligned(std::int64_t channels, dtype t) noexcept {
+  const std::int64_t unit = std::max<std::int64_t>(1, 16 / size_of(t));
+  return (channels + unit - 1) / unit * unit;
+}
+
+bool is_good(const grouped_tensor& t, bool gathered) noexcept {
+  const std::int64_t channels = gathered ? t.channels * size_of(t.type) : 0;
+  return t.channel == 1 && alignment_of({t.alignment(), channels}) == 16;
+}
+
+class writer {
+ public:
+  writer(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory, convolution_work& to)
+      : p_(p), choice_(c), next_(memory), to_(to), way_(epilogue_way_of(p)) {}
+
+  result<void> write() {
+    image_ = image_of(p_), other_ = is_gradient_of_filters(p_) ? gradient() : filters_of(p_);
+    target_ = result_of(p_);
+    copy_factors();
+    to_.form.window = p_.result == convolution_result::y    ? convolution::forward
+                      : p_.result == convolution_result::dx ? convolution::data_gradient
+                                                            : convolution::weight_gradient;
+    to_.form.rank = rank();
+    TROUPE_TRY(place_result());
+    to_.tree = way_.passes ? plain_tree() : tree_of_products(p_, columns_of_group());
+    if (p_.result == convolution_result::dx)
+      write_data_gradients();
+    else
+      to_.products.push_back(is_gradient_of_filters(p_) ? weight_gradient() : forward());
+    to_.form.product = form();
+    if (to_.form.window == convolution::data_gradient)
+      to_.reuse = static_cast<double>(p_.window.places()) / static_cast<double>(launches_of(p_));
+    else if (to_.form.window == convolution::forward)
+      to_.reuse = static_cast<double>(p_.window.places());
+    to_.reuse = std::max(1.0, to_.reuse);
+    return {};
+  }
+  std::uint64_t end() const noexcept { return next_; }
+
+ private:
+  std::uint64_t take(std::int64_t elements, dtype t) noexcept {
+    const std::uint64_t at = next_;
+    next_ += (static_cast<std::uint64_t>(elements * size_of(t)) + 255) / 256 * 256;
+    return at;
+  }
+  // dy of a gradient of filters.
+  grouped_tensor gradient() const noexcept {
+    convolution_problem seen = p_;
+    seen.result = convolution_result::dx;
+    return image_of(seen);
+  }
+
+  void copy_factors() {
+    const bool gathers_terms = !is_gradient_of_filters(p_);
+    // Channels beyond the last are 0, and so are their filters' elements.
+    const std::int64_t terms = choice_.image && choice_.other ? padded(image_.channels, image_.type) : image_.channels;
+    if (choice_.image) {
+      grouped_tensor to = image_;
+      to.channels = gathers_terms ? terms : pads_taps() ? padded(image_.channels, image_.type) : image_.channels;
+      image_ = copied(image_, to, false);
+    }
+    if (!choice_.other) return;
+    grouped_tensor to = other_;
+    if (p_.result == convolution_result::y)
+      to.channels = terms;
+    else
+      to.channels = aligned(other_.channels, other_.type);
+    if (p_.result == convolution_result::dx) to.items = terms;
+    const std::int64_t lines = other_.channels;
+    other_ = copied(other_, to, gathers_terms);
+    if (p_.result != convolution_result::y) other_.channels = lines;
+  }
+  // Taps that are no elements of filters can be columns where nothing else has columns, and none of them is kept.
+  bool pads_taps() const noexcept { return choice_.result && !way_.passes && p_.tree.memory().empty(); }
+  grouped_tensor copied(const grouped_tensor& from, const grouped_tensor& extents, bool groups_outside) {
+    const grouped_tensor to = in_order(extents, take(extents.elements(), extents.type), groups_outside);
+    to_.before.push_back(copy_of(from, to));
+    return to;
+  }
+
+  std::uint8_t rank() const noexcept {
+    std::uint8_t out = 1;
+    for (std::uint8_t j = 1; j < spaces; ++j) {
+      const std::size_t i = spaces - 1 - j;
+      if (p_.window.in[i] != 1 || p_.window.out[i] != 1 || p_.window.width[i] != 1 || p_.window.before[i] != 0)
+        out = static_cast<std::uint8_t>(j + 1);
+    }
+    return out;
+  }
+
+  // -- results
+
+  std::int64_t rows() const noexcept {
+    return is_gradient_of_filters(p_) ? p_.outputs * p_.groups : target_.all_places();
+  }
+  // Channels of all groups, with both halves of pairs.
+  std::int64_t all_sums() const noexcept {
+    return is_gradient_of_filters(p_)           ? target_.channels * target_.all_places()
+           : p_.result == convolution_result::y ? p_.outputs * p_.groups
+                                                : p_.channels * p_.groups;
+  }
+  // Sets where products write, and what follows them.
+  result<void> place_result() {
+    into_ = target_;
+    if (way_.passes) return place_sums();
+    if (choice_.result) {
+      grouped_tensor to = target_;
+      if (is_gradient_of_filters(p_)) to.channels = image_.channels;
+      into_ = in_order(to, take(to.elements(), to.type), is_gradient_of_filters(p_));
+      to_.after.push_back(copy_of(into_, target_));
+    }
+    return {};
+  }
+  // Sums of y and dx lie as image x position x channel, those of dfilters as filter x tap.
+  result<void> place_sums() {
+    grouped_tensor sums = target_;
+    sums.type = p_.sums;
+    if (!is_gradient_of_filters(p_)) {
+      sums.groups = p_.groups, sums.channels = all_sums() / p_.groups;
+      into_ = in_order(sums, take(sums.elements(), sums.type), false);
+      return make_pass(into_.address, all_sums());
+    }
+    into_ = in_order(sums, take(sums.elements(), sums.type), true);
+    if (has_order_of_taps(target_)) return make_pass(into_.address, all_sums());
+    const grouped_tensor as_asked = in_order_of_memory(sums);
+    to_.between.push_back(copy_of(into_, as_asked));
+    return make_pass(as_asked.address, all_sums());
+  }
+  // Without gaps, in the order that columns of the filters' matrix have.
+  grouped_tensor in_order_of_memory(const grouped_tensor& like) {
+    grouped_tensor out = like;
+    out.address = take(like.elements(), like.type);
+    const std::size_t none = spaces;  // stands for the channel
+    std::array<std::size_t, spaces + 1> order{0, 1, 2, none};
+    const auto distance = [&](std::size_t i) { return i == none ? target_.channel : target_.space[i]; };
+    const auto extent = [&](std::size_t i) { return i == none ? like.channels : like.places[i]; };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
+    std::int64_t next = 1;
+    for (const std::size_t i : order) {
+      if (extent(i) == 1) continue;
+      (i == none ? out.channel : out.space[i]) = next;
+      next *= extent(i);
+    }
+    out.item = next, out.group = next * like.items;
+    return out;
+  }
+
+  result<void> make_pass(std::uint64_t sums, std::int64_t row) {
+    problem q;
+    const bool filters = is_gradient_of_filters(p_);
+    const std::int64_t columns = p_.paired ? row / 2 : row;
+    q.m = rows(), q.n = columns, q.k = 0, q.batch = filters ? 1 : p_.images;
+    q.sums = p_.sums, q.precision = p_.precision, q.accumulation = p_.accumulation;
+    q.a = {sums, image_.type, 16, 1, 0}, q.b = {sums, other_.type, 16, 1, 0};
+    place_result_of_pass(q);
+    to_.pass_tree = TROUPE_TRY(tree_of_sums(p_, sums, q.m, row));
+    q.tree = epilogue::tree(to_.pass_tree.data(), to_.pass_tree.size());
+    to_.pass = q;
+    return {};
+  }
+  void place_result_of_pass(problem& q) {
+    const placed_tensor& t = p_.computed();
+    if (is_gradient_of_filters(p_)) {
+      // Columns in the order of memory have one distance, if there are no gaps.
+      const grouped_tensor dense = dense_filters();
+      q.d = {dense.address, t.type, dense.address == t.address ? t.item : dense.item, 1, 0};
+      if (dense.address != t.address) to_.after.push_back(copy_of(dense, target_));
+      return;
+    }
+    const std::int64_t step = target_.step_of_places(false);
+    if (step != 0 && !choice_.result) {
+      q.d = {t.address, t.type, step, t.channel, p_.images == 1 ? 0 : t.item};
+      return;
+    }
+    const grouped_tensor to = in_order(target_, take(target_.elements(), t.type), false);
+    q.d = {to.address, t.type, q.n, 1, p_.images == 1 ? 0 : to.item};
+    to_.after.push_back(copy_of(to, target_));
+  }
+  // The filters themselves, if they have no gaps, or memory that has none.
+  grouped_tensor dense_filters() {
+    const std::uint64_t before = next_;
+    grouped_tensor dense = in_order_of_memory(target_);
+    if (dense.channel != target_.channel || dense.space != target_.space) return dense;
+    next_ = before;
+    return target_;
+  }
+  // -- products
+
+  bool is_paired() const noexcept { return p_.paired && !way_.passes; }
+  std::int64_t columns_of_group() const noexcept {
+    const std::int64_t all = p_.result == convolution_result::y ? p_.outputs : p_.channels;
+    return is_paired() ? all / 2 : all;
+  }
+  std::int64_t batch() const noexcept { return way_.by_images ? p_.images : p_.groups; }
+  std::int64_t batch_distance(const grouped_tensor& t) const noexcept { return way_.by_images ? t.item : t.group; }
+
+  problem start() const {
+    problem q;
+    q.batch = batch(), q.sums = p_.sums, q.paired = is_paired();
+    q.precision = p_.precision, q.accumulation = p_.accumulation;
+    q.tree = epilogue::tree(to_.tree.data(), to_.tree.size());
+    q.d = {into_.address, into_.type, 0, into_.channel, batch_distance(into_)};
+    return q;
+  }
+  // Everything but where the result lies, and what is gathered from where.
+  kernels::window start_window() const noexcept {
+    kernels::window w{};
+    w.channels = static_cast<int>(image_.channels);
+    for (std::size_t j = 0; j < spaces; ++j)
+      w.image[j] = static_cast<int>(image_.places[j]), w.image_strides[j] = image_.space[j];
+    w.image_strides[spaces] = image_.item;
+    return w;
+  }
+  // For y and dfilters.
+  kernels::window sliding_window() const noexcept {
+    kernels::window w = start_window();
+    for (std::size_t j = 0; j < spaces; ++j) {
+      const std::size_t i = spaces - 1 - j;
+      w.positions[j] = static_cast<int>(p_.window.out[i]), w.taps[j] = static_cast<int>(p_.window.width[i]);
+      w.first[j] = static_cast<int>(-p_.window.before[i]), w.per_position[j] = static_cast<int>(p_.window.step[i]);
+      w.per_tap[j] = static_cast<int>(p_.window.dilation[i]);
+    }
+    return w;
+  }
+  bool slides_by_ones() const noexcept {
+    for (std::size_t i = 0; i < spaces; ++i)
+      if (p_.window.width[i] != 1 || p_.window.step[i] != 1 || p_.window.before[i] != 0 ||
+          p_.window.in[i] != p_.window.out[i])
+        return false;
+    return true;
+  }
+  // Sets where rows of the result lie. Returns true if that is at one distance.
+  bool place_rows(problem& q) const noexcept {
+    q.d.row = into_.step_of_places(!way_.by_images);
+    return q.d.row != 0;
+  }
+  void map_rows(kernels::window& w, std::int64_t step_0 = 1, std::int64_t step_1 = 1,
+                std::int64_t step_2 = 1) const noexcept {
+    std::int64_t row = 1;
+    const std::int64_t steps[spaces] = {step_0, step_1, step_2};
+    for (std::size_t j = 0; j < spaces; ++j) {
+      w.result_strides[j] = steps[j] * into_.space[j], w.row_strides[j] = steps[j] * row;
+      row *= into_.places[j];
+    }
+    w.result_strides[spaces] = into_.item, w.row_strides[spaces] = row;
+  }
+
+  convolution_product forward() {
+    convolution_product out{start(), sliding_window()};
+    problem& q = out.product;
+    q.m = p_.window.positions() * (way_.by_images ? 1 : p_.images), q.n = columns_of_group();
+    q.k = p_.window.places() * image_.channels;
+    q.a = {image_.address, image_.type, 0, image_.channel, batch_distance(image_)};
+    q.b = {other_.address, other_.type, other_.item, other_.channel, way_.by_images ? 0 : other_.group};
+    to_.form.strided_result = !place_rows(q);
+    map_rows(out.window);
+    const std::int64_t line = image_.step_of_places(!way_.by_images);
+    if (slides_by_ones() && line != 0 && !to_.form.strided_result) to_.form.window = convolution::none, q.a.line = line;
+    return out;
+  }
+
+  void write_data_gradients() {
+    const std::int64_t count[spaces] = {remainders(p_, 2), remainders(p_, 1), remainders(p_, 0)};
+    problem whole = start();
+    to_.form.strided_result = launches_of(p_) > 1 || !place_rows(whole);
+    for (std::int64_t d = 0; d < count[2]; ++d)
+      for (std::int64_t h = 0; h < count[1]; ++h)
+        for (std::int64_t w = 0; w < count[0]; ++w) to_.products.push_back(data_gradient({w, h, d}));
+    const std::int64_t line = image_.step_of_places(!way_.by_images);
+    if (!slides_by_ones() || line == 0 || to_.form.strided_result) return;
+    to_.form.window = convolution::none;
+    problem& q = to_.products[0].product;
+    q.a.line = line, q.b.term = other_.item;
+  }
+  // The places whose indexes have these remainders by the stride.
+  convolution_product data_gradient(const std::array<std::int64_t, spaces>& remainder) const {
+    convolution_product out{start(), start_window()};
+    problem& q = out.product;
+    kernels::window& w = out.window;
+    std::int64_t taps = 1, positions = way_.by_images ? 1 : p_.images, filter = 0, place = 0, row = 1;
+    std::int64_t step[spaces];
+    w.other_strides[0] = other_.item;
+    for (std::size_t j = 0; j < spaces; ++j) {
+      const std::size_t i = spaces - 1 - j;
+      const std::int64_t stride = p_.window.step[i], dilation = p_.window.dilation[i];
+      // The first element of the filter that reaches such places, how many do, and from which to which.
+      const std::int64_t from = remainder[j] + p_.window.before[i], between = stride / std::gcd(stride, dilation);
+      std::int64_t first = 0, reach = 0;
+      for (std::int64_t f = p_.window.width[i]; f-- > 0;)
+        if ((from - f * dilation) % stride == 0) first = f, ++reach;
+      step[j] = stride;
+      const std::int64_t here = (p_.window.in[i] - remainder[j] + stride - 1) / stride;
+      taps *= reach, positions *= here;
+      w.positions[j] = static_cast<int>(here), w.taps[j] = static_cast<int>(std::max<std::int64_t>(1, reach));
+      w.first[j] = reach == 0 ? 0 : static_cast<int>((from - first * dilation) / stride);
+      w.per_position[j] = 1, w.per_tap[j] = static_cast<int>(-(between * dilation / stride));
+      w.other_strides[j + 1] = between * other_.space[j];
+      filter += first * other_.space[j], place += remainder[j] * into_.space[j], w.first_row += remainder[j] * row;
+      row *= into_.places[j];
+    }
+    map_rows(w, step[0], step[1], step[2]);
+    q.m = positions, q.n = columns_of_group(), q.k = taps * image_.channels;
+    q.a = {image_.address, image_.type, 0, image_.channel, batch_distance(image_)};
+    q.b = {other_.address + static_cast<std::uint64_t>(filter * size_of(other_.type)), other_.type, other_.channel, 0,
+           way_.by_images ? 0 : other_.group};
+    q.d.address += static_cast<std::uint64_t>(place * size_of(into_.type));
+    q.d.row = to_.form.strided_result ? 0 : into_.step_of_places(!way_.by_images);
+    return out;
+  }
+
+  convolution_product weight_gradient() {
+    convolution_product out{start(), sliding_window()};
+    problem& q = out.product;
+    kernels::window& w = out.window;
+    for (std::size_t j = 0; j < spaces; ++j) w.other_strides[j] = other_.space[j];
+    w.other_strides[spaces] = other_.item;
+    q.m = p_.outputs, q.n = p_.window.places() * image_.channels, q.k = p_.window.positions() * p_.images;
+    q.a = {other_.address, other_.type, other_.channel, 0, other_.group};
+    q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
+    q.d.row = into_.items == 1 ? q.n : into_.item;
+    const std::int64_t line = image_.step_of_places(true), of_other = other_.step_of_places(true);
+    if (slides_by_ones() && line != 0 && of_other != 0)
+      to_.form.window = convolution::none, q.a.term = of_other, q.b.term = line;
+    return out;
+  }
+
+  // -- what the code depends on
+
+  whole_form form() const {
+    whole_form f = form_of(to_.products[0].product);
+    if (to_.form.window == convolution::none) return f;
+    const bool filters = is_gradient_of_filters(p_);
+    factor_form &image = filters ? f.head.b : f.head.a, &other = filters ? f.head.a : f.head.b;
+    set(image, image_, filters, true);
+    set(other, other_, p_.result != convolution_result::y, false);
+    if (to_.form.strided_result) {
+      f.head.d_way = into_.channel == 1 ? static_cast<std::int8_t>(into_.alignment()) : std::int8_t{0};
+      f.head.d_way_across = 0;
+    }
+    return f;
+  }
+  static void set(factor_form& to, const grouped_tensor& t, bool by_lines, bool gathered) noexcept {
+    to.neighbours = t.channel != 1 ? neighbours::none : by_lines ? neighbours::lines : neighbours::terms;
+    const std::int64_t channels = gathered ? t.channels * size_of(t.type) : 0;
+    to.alignment =
+        t.channel != 1 ? static_cast<std::uint8_t>(size_of(t.type)) : alignment_of({t.alignment(), channels});
+  }
+
+  const convolution_problem& p_;
+  const convolution_choice choice_;
+  std::uint64_t next_;
+  convolution_work& to_;
+  const epilogue_way way_;
+  grouped_tensor image_, other_, target_, into_;
+};
+
+}  // namespace
+
+convolution_choice needed_copies(const convolution_problem& p) {
+  convolution_choice c;
+  c.other = p.result == convolution_result::y && !filters_of(p).has_terms_in_order();
+  c.result = is_gradient_of_filters(p) && !epilogue_way_of(p).passes && !result_of(p).has_terms_in_order();
+  return c;
+}
+convolution_choice useful_copies(const convolution_problem& p) {
+  convolution_choice c = needed_copies(p);
+  const bool filters = is_gradient_of_filters(p);
+  c.image = !is_good(image_of(p), true);
+  convolution_problem gradient = p;
+  gradient.result = convolution_result::dx;
+  c.other = c.other || (c.image && !filters) || !is_good(filters ? image_of(gradient) : filters_of(p), false);
+  const bool pads_taps = filters && !is_good(image_of(p), true) && p.tree.memory().empty();
+  c.result = c.result || pads_taps || (!filters && result_of(p).channel != 1);
+  return c;
+}
+
+result<convolution_work> work_of(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory) {
+  convolution_work out;
+  writer w(p, c, memory, out);
+  TROUPE_TRY(w.write());
+  out.bytes = w.end() - memory;
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
+  for (const convolution_product& x : out.products)
+    if (x.product.m > most || x.product.k > most)
+      return error(reaction::unsupported, "cutlass",
+                   cat("images have ", std::max(x.product.m, x.product.k),
+                       " positions or products in a sum; kernels count ", "to ", most, ": split the batch of images"));
+  return out;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that the engine chooses for layers of networks compile, and the assembler has nothing to remark.
+#include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/convolution_choices.hpp>
+#include <troupe/cutlass/cells/encoded_tree.hpp>
+#include <troupe/cutlass/cells/testing/clean_cells.hpp>
+#include <troupe/cutlass/cells/testing/test_chip.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using testing::h100;
+
+class convolution_cells : public testing::clean_cells {
+ protected:
+  // A layer of 64 channels whose channels are neighbours, with filters of 3 x 3.
+  convolution_problem layer(convolution_result r, dtype t, std::int64_t stride) {
+    convolution_problem p;
+    p.result = r, p.images = 64, p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
+    const std::int64_t in = 56, out = stride == 1 ? 56 : 28;
+    for (const std::size_t i : {1, 2}) p.window.set(i, in, out, 3, {1, 1, stride, 1});
+    const auto placed = [&](std::int64_t channels, std::int64_t side) {
+      return placed_tensor{0, t, side * side * channels, 1, {0, side * channels, channels}};
+    };
+    p.x = placed(64, in), p.filters = placed(64, 3), p.y = placed(128, out);
+    const epilogue::node sum{.what = epilogue::op::accumulator};
+    tree_ = encoded_tree({&sum, 1}, {}, {});
+    p.tree = epilogue::tree(tree_.data(), tree_.size());
+    return p;
+  }
+  // All tiles, divided or not.
+  void expect_clean_plans(const convolution_problem& p) {
+    const auto ways = ways_for(p, h100, {});
+    ASSERT_TRUE(ways) << ways.error().text();
+    for (const convolution_way& w : *ways) {
+      const auto work = work_of(p, w.choice, 0);
+      ASSERT_TRUE(work) << work.error().text();
+      ASSERT_NE(work->form.window, convolution::none);
+      expect_clean(text_of_cell(work->form, w.plan.plan).source, cat(to_string(p.result), " ", to_string(w)));
+    }
+  }
+  std::vector<std::byte> tree_;
+};
+
+TEST_F(convolution_cells, of_half_precision_compile_without_spills) {
+  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+    for (const std::int64_t stride : {1, 2})
+      expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride));
+}
+
+TEST_F(convolution_cells, that_copy_elements_compile_without_spills) {
+  for (const std::size_t bytes : {1, 2, 4, 8}) expect_clean(copy_text(bytes).source, cat("of ", bytes, " bytes"));
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/cells/recipe.hpp>
+#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/recipe_codec.hpp>
+
+namespace troupe::cutlass::testing {
+
+/// Compiles kernels and reads the assembler's report.
+class clean_cells : public ::testing::Test {
+ protected:
+  void SetUp() override { compile_for(90); }
+  void compile_for(jit::capability gpu) {
+    auto found = jit::nvrtc::find();
+    ASSERT_TRUE(found) << found.error().text();
+    builder_.reset();
+    builder_.emplace(std::move(*found), gpu);
+  }
+  /// Compiles the source and expects that the assembler has nothing to remark.
+  void expect_clean(const std::string& source, const std::string& name) {
+    SCOPED_TRACE(name);
+    jit::recipe r = recipe_of(source, name);
+    r.options = {"--ptxas-options=-v"};
+    r.cache = jit::cache_use::none;
+    const std::string encoded = jit::encode(r);
+    const auto decoded = jit::decode(encoded);
+    ASSERT_TRUE(decoded);
+    const auto begun = std::chrono::steady_clock::now();
+    const jit::build made = builder_->images().make(*decoded);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
+    EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
+    EXPECT_NE(made.log.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos)
+        << made.log;
+    for (const char* const remark : {"C7508", "C7509", "C7510", "serializ", "warning"})
+      EXPECT_EQ(made.log.find(remark), std::string::npos) << made.log;
+    slowest_ = std::max(slowest_, seconds);
+    RecordProperty("slowest", std::to_string(slowest_));
+  }
+  static std::string plain_tail() {
+    const epilogue::node n[] = {{.what = epilogue::op::accumulator}};
+    return functor_text(n, {}, 0, dtype::f32, false);
+  }
+
+ private:
+  std::optional<jit::nvrtc_builder> builder_;
+  double slowest_ = 0;
+};
+
+}  // namespace troupe::cutlass::testing

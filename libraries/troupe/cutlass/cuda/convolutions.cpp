@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cuda/convolution_rehearsal.hpp>
+#include <troupe/cutlass/cuda/convolutions.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+std::size_t number_of(std::size_t element_bytes) noexcept {
+  return static_cast<std::size_t>(std::countr_zero(element_bytes));
+}
+
+result<void> copy(const tensor_copy& c, const convolution_route& way, const chip& chip, CUstream stream) {
+  kernels::copy_arguments a = arguments_of(c);
+  const cell& kernel = *way.copies[number_of(c.element_bytes)];
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(blocks_of(a), std::int64_t{8} * chip.multiprocessors));
+  void* parameters[] = {&a};
+  return cuda::done_on(stream, "cutlass", "cuLaunchKernel",
+                       ::cuLaunchKernel(reinterpret_cast<CUfunction>(kernel.kernel), blocks, 1, 1, kernel.threads, 1, 1,
+                                        0, stream, parameters, nullptr));
+}
+
+}  // namespace
+
+result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
+                     std::uint64_t memory, std::uint64_t arrivals, CUstream stream) {
+  const convolution_work w = TROUPE_TRY(work_of(p, way.way.choice, memory));
+  const std::uint64_t own = memory + way.way.bytes;
+  for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, way, chip, stream));
+  for (std::size_t i = 0; i < w.products.size(); ++i) {
+    const convolution_product& x = w.products[i];
+    const kernels::window* const window = w.form.window == convolution::none ? nullptr : &x.window;
+    TROUPE_TRY(enqueue(x.product, *way.products[i], on, own, arrivals, 0, false, stream, window));
+  }
+  for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, way, chip, stream));
+  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, false, stream));
+  for (const tensor_copy& c : w.after) TROUPE_TRY(copy(c, way, chip, stream));
+  return {};
+}
+
+std::uint32_t arrivals_of(const convolution_route& way) noexcept {
+  std::uint32_t n = 0;
+  for (const auto& r : way.products) n = std::max(n, r->arrivals);
+  return n;
+}
+
+std::string convolutions::key_of(const convolution_problem& p, const options& o) {
+  std::string key(reinterpret_cast<const char*>(&o.plan), sizeof o.plan);
+  key.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
+  write_key(key, p);
+  return key;
+}
+std::string convolutions::key_on_disk(const convolution_problem& p, const options& o) const {
+  return cat("cutlass convolution 1, ", chip_.name, ", ", key_of(p, o));
+}
+bool convolutions::knows(const convolution_problem& p, const options& o) const { return routes_.has(key_of(p, o)); }
+
+// Sums that are loaded have a product without terms.
+result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& p, compiling how) {
+  const whole_form f = form_of(p);
+  plan wanted;
+  wanted.family = family::ampere, wanted.divided = decision::no;
+  const auto plans = TROUPE_TRY(candidates_for(f, {p.m, p.n, p.k, p.batch}, chip_, wanted));
+  return std::shared_ptr<const route>(
+      TROUPE_TRY(route_of(p, f, plans.front(), text_of_cell(f, plans.front().plan), cells_, how)));
+}
+
+result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolution_problem& p,
+                                                                   const convolution_way& w, const options& o) {
+  const convolution_work work = TROUPE_TRY(work_of(p, w.choice, 0));
+  auto out = std::make_shared<convolution_route>();
+  out->way = w;
+  const cell_text text = text_of_cell(work.form, w.plan.plan);
+  for (const convolution_product& x : work.products)
+    out->products.push_back(TROUPE_TRY(route_of(x.product, work.form.product, w.plan, text, cells_, o.compiling)));
+  if (work.pass) out->pass = TROUPE_TRY(route_of_pass(*work.pass, o.compiling));
+  for (const auto* copies : {&work.before, &work.between, &work.after})
+    for (const tensor_copy& c : *copies)
+      if (auto& kernel = out->copies[number_of(c.element_bytes)]; kernel == nullptr)
+        kernel = TROUPE_TRY(cells_.get(copy_text(c.element_bytes), o.compiling));
+  out->info = out->products[0]->info;
+  for (const auto& r : out->products) out->own_bytes = std::max(out->own_bytes, r->scratch_bytes());
+  if (out->pass) out->own_bytes = std::max(out->own_bytes, out->pass->scratch_bytes());
+  out->info.expected_microseconds = static_cast<float>(w.microseconds);
+  out->info.workspace = out->scratch_bytes();
+  return out;
+}
+
+result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p, const options& o) {
+  auto ways = TROUPE_TRY(ways_for(p, chip_, o.plan));
+  const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
+  const auto chosen = std::find_if(ways.begin(), ways.end(), [&](const convolution_way& w) {
+    return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
+  });
+  const bool use_stored = chosen != ways.end();
+  if (use_stored) std::rotate(ways.begin(), chosen, chosen + 1);
+  std::uint64_t least = any_amount;
+  const convolution_way* smallest = nullptr;
+  for (const convolution_way& w : ways) {
+    std::uint64_t bytes = w.bytes;
+    if (bytes <= o.workspace) {
+      auto made = TROUPE_TRY(route_for(p, w, o));
+      bytes = made->scratch_bytes();
+      if (bytes <= o.workspace) {
+        made->info.candidates = static_cast<std::uint32_t>(ways.size());
+        const bool is_stored = use_stored && &w == ways.data();
+        made->info.choice = is_stored          ? choice_source::stored
+                            : ways.size() == 1 ? choice_source::given
+                                               : choice_source::model;
+        if (is_stored) made->info.microseconds = stored->microseconds;
+        return made;
+      }
+    }
+    if (bytes < least || smallest == nullptr) least = bytes, smallest = &w;
+  }
+  return error(reaction::unsupported, "cutlass",
+               cat(o.request, ": workspace is ", o.workspace, "; ", to_string(*smallest), " needs ", least,
+                   " bytes, and no other way needs less"));
+}
+
+result<void> convolutions::compute(const convolution_problem& p, const options& o, lane& on, call& c) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  const std::shared_ptr<const convolution_route> way =
+      TROUPE_TRY(routes_.get(key_of(p, o), [&] { return best_route(p, o); }));
+  std::optional<cuda::scratch> memory;
+  if (way->scratch_bytes() != 0) {
+    auto taken = TROUPE_TRY(on.scratch().take(c, "cutlass", way->scratch_bytes()));
+    memory.emplace(std::move(taken));
+  }
+  const std::uint32_t counters = arrivals_of(*way);
+  const std::uint64_t arrivals = counters == 0 ? 0 : TROUPE_TRY(on.arrivals(counters, c));
+  if (c.recording != nullptr) on.keep(way);
+  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, static_cast<CUstream>(c.stream));
+}
+
+result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
+                                        std::string& log) {
+  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  const auto ways = TROUPE_TRY(ways_for(p, chip_, o.plan));
+  const std::size_t measured = std::min<std::size_t>(static_cast<std::size_t>(measure), ways.size());
+  const CUstream stream = TROUPE_TRY(on.stream_of(c));
+  std::shared_ptr<convolution_route> best;
+  double least = 0, first = 0, waited = 0;
+  std::uint32_t tried = 0;
+  if (measured > 1) {
+    auto stage = TROUPE_TRY(convolution_rehearsal::make(p, c, stream));
+    for (const convolution_way& w : ways) {
+      if (tried == measured) break;
+      auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_route>>(nullptr) : route_for(p, w, o);
+      if (!made || *made == nullptr || (*made)->scratch_bytes() > o.workspace) {
+        log += cat(to_string(w), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
+        continue;
+      }
+      waited += (*made)->info.compile_seconds;
+      const double us = TROUPE_TRY(stage->time(**made, chip_, on));
+      log +=
+          cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");
+      if (tried++ == 0) first = us;
+      if (best == nullptr || us < least) best = *made, least = us;
+    }
+  }
+  if (best == nullptr) {
+    best = TROUPE_TRY(best_route(p, o));
+    waited += best->info.compile_seconds;
+  }
+  for (std::size_t i = tried; i < ways.size(); ++i)
+    log += cat(to_string(ways[i]), ": ", in_microseconds(ways[i].microseconds), " expected\n");
+  log += cat("chosen: ", to_string(best->way), ", with ", best->scratch_bytes(), " bytes of memory\n");
+  plan_info& info = best->info;
+  if (tried > 0) {
+    info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
+    info.choice = choice_source::measured;
+    disk_.keep(key_on_disk(p, o), stored_choice{best->way.choice, info.plan, info.microseconds});
+  }
+  info.compile_seconds = static_cast<float>(waited);
+  info.candidates = static_cast<std::uint32_t>(ways.size()), info.measured = tried;
+  info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
+  const plan_info answer = info;
+  routes_.put(key_of(p, o), std::move(best));
+  return answer;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What is launched for a convolution, on a driver that records its calls.
+#include <gtest/gtest.h>
+
+#include <troupe/base/cat.hpp>
+#include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/cutlass/cells/encoded_tree.hpp>
+#include <troupe/cutlass/cells/testing/test_chip.hpp>
+#include <troupe/cutlass/cuda/convolutions.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using testing::h100;
+
+class launches_of_convolutions : public ::testing::Test {
+ protected:
+  launches_of_convolutions() { driver.reset(); }
+  // Images of 8 channels with filters of 3 x 3.
+  convolution_problem problem_of(convolution_result r, std::int64_t stride, bool channels_last) {
+    convolution_problem p;
+    p.result = r, p.images = 2, p.channels = 8, p.outputs = 16, p.sums = dtype::f32;
+    const std::int64_t in = 12, out = stride == 1 ? 12 : 6;
+    for (const std::size_t i : {1, 2}) p.window.set(i, in, out, 3, {1, 1, stride, 1});
+    const auto placed = [&](std::uint64_t at, std::int64_t channels, std::int64_t side) {
+      placed_tensor t{at, dtype::bf16, side * side * channels, 1, {0, side * channels, channels}};
+      if (!channels_last) t.channel = side * side, t.spatial = {0, side, 1};
+      return t;
+    };
+    p.x = placed(0x10000, 8, in), p.filters = placed(0x20000, 8, 3), p.y = placed(0x30000, 16, out);
+    p.tree = epilogue::tree(tree.data(), tree.size());
+    return p;
+  }
+  // A route whose kernels are the driver's.
+  convolution_route route_with(const convolution_problem& p, const convolution_choice& c) {
+    const auto work = work_of(p, c, 0);
+    EXPECT_TRUE(work) << work.error().text();
+    convolution_route out;
+    out.way.choice = c, out.way.bytes = work->bytes;
+    const auto with = [](cuda::testing::fake_kernel& k) {
+      auto made = std::make_shared<cell>();
+      made->kernel = reinterpret_cast<CUkernel>(&k), made->threads = 256;
+      return made;
+    };
+    for (const convolution_product& x : work->products) {
+      auto r = std::make_shared<route>();
+      r->form = work->form.product, r->kernel = with(product), r->blocks = static_cast<unsigned>(x.product.m);
+      for (map_form& m : r->maps) m.type = route::no_map;
+      out.products.push_back(std::move(r));
+    }
+    for (auto& k : out.copies) k = with(copy);
+    return out;
+  }
+  result<void> launch(const convolution_problem& p, const convolution_choice& c) {
+    const convolution_route way = route_with(p, c);
+    lane on;
+    return enqueue(p, way, h100, on, 0x100000, 0, nullptr);
+  }
+  // The calls that launch kernels, without what they are launched with.
+  std::vector<std::string> launched() const {
+    std::vector<std::string> out;
+    for (const std::string& call : driver.calls())
+      if (call.starts_with("cuLaunchKernel")) out.push_back(call.substr(0, call.find('(')));
+    return out;
+  }
+
+  cuda::testing::fake_driver& driver = cuda::testing::driver();
+  cuda::testing::fake_kernel product{"product"}, copy{"copy", sizeof(kernels::copy_arguments)};
+  const epilogue::node sum{.what = epilogue::op::accumulator};
+  const std::vector<std::byte> tree = encoded_tree({&sum, 1}, {}, {});
+};
+
+TEST_F(launches_of_convolutions, are_one_for_channels_that_are_neighbours) {
+  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
+    driver.reset();
+    const convolution_problem p = problem_of(r, 1, true);
+    ASSERT_TRUE(launch(p, needed_copies(p)));
+    EXPECT_EQ(launched(), std::vector<std::string>{"cuLaunchKernelEx"}) << to_string(r);
+  }
+}
+
+TEST_F(launches_of_convolutions, are_one_for_each_remainder_by_the_stride_of_a_gradient_of_images) {
+  const convolution_problem p = problem_of(convolution_result::dx, 2, true);
+  ASSERT_TRUE(launch(p, needed_copies(p)));
+  EXPECT_EQ(launched(), std::vector<std::string>(4, "cuLaunchKernelEx"));
+}
+
+TEST_F(launches_of_convolutions, copy_factors_before_and_results_after_the_product) {
+  const convolution_problem p = problem_of(convolution_result::y, 1, false);
+  std::vector<kernels::copy_arguments> copies;
+  copy.run = [&](auto, auto, const void* arguments) {
+    copies.push_back(*static_cast<const kernels::copy_arguments*>(arguments));
+  };
+  driver.computes = true;
+  ASSERT_TRUE(launch(p, useful_copies(p)));
+  EXPECT_EQ(launched(),
+            (std::vector<std::string>{"cuLaunchKernel", "cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchKernel"}));
+  ASSERT_EQ(copies.size(), 3u);
+  EXPECT_EQ(copies[0].from, p.x.address);
+  EXPECT_EQ(copies[1].from, p.filters.address);
+  EXPECT_EQ(copies[2].to, p.y.address);
+  for (const kernels::copy_arguments& c : copies) EXPECT_EQ(c.transposes, 1);
+  EXPECT_GE(copies[1].to, copies[0].to + 2 * 12 * 12 * 8 * sizeof(std::uint16_t)) << "copies must not overlap";
+}
+
+TEST_F(launches_of_convolutions, end_with_the_first_that_fails) {
+  const convolution_problem p = problem_of(convolution_result::y, 1, false);
+  driver.fail("cuLaunchKernelEx", CUDA_ERROR_INVALID_VALUE);
+  const auto failed = launch(p, useful_copies(p));
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().text().find("cuLaunchKernelEx"), std::string::npos) << failed.error().text();
+  EXPECT_EQ(driver.count("cuLaunchKernel"), 2u);
+}
+
+}  // namespace
+}  // namespace troupe::cutlass
