@@ -204,9 +204,6 @@ CUresult cuLibraryLoadData(CUlibrary* out, const void*, CUjit_option*, void**, u
   return *out = reinterpret_cast<CUlibrary>(1), CUDA_SUCCESS;
 }
 NOTED(cuLibraryUnload, (CUlibrary), "cuLibraryUnload")
-NOTED(cuLibraryGetGlobal, (CUdeviceptr*, std::size_t*, CUlibrary, const char*), "cuLibraryGetGlobal")
-NOTED(cuKernelSetAttribute, (CUfunction_attribute, int, CUkernel, CUdevice), "cuKernelSetAttribute")
-NOTED(cuMemcpyDtoH, (void*, CUdeviceptr, std::size_t), "cuMemcpyDtoH")
 CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary, const char* name) {
   NOTE("cuLibraryGetKernel", name);
   return *out = reinterpret_cast<CUkernel>(named(name)), CUDA_SUCCESS;
