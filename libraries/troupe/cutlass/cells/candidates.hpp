@@ -17,8 +17,8 @@ struct extents {
 struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
-  double efficiency = 1;       ///< of waves: how much of the multiprocessors' time is used
-  int most_sharers = 8;  ///< blocks that may share a tile, if it is divided: one block adds what all have
+  double efficiency = 1;  ///< of waves: how much of the multiprocessors' time is used
+  int most_sharers = 8;   ///< blocks that may share a tile, if it is divided: one block adds what all have
 };
 
 /// Returns all plans that could compute this; `why_not` says why there are none, or fewer. Fails with `unsupported` if
