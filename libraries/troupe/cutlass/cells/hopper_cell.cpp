@@ -12,20 +12,7 @@ constexpr int threads = 384;
 
 // The types in the name of the instruction: f32 is read as tf32.
 std::string_view instruction_type(dtype t) noexcept {
-  switch (t) {
-    case dtype::f16:
-      return "f16";
-    case dtype::bf16:
-      return "bf16";
-    case dtype::f8e4m3:
-      return "e4m3";
-    case dtype::f8e5m2:
-      return "e5m2";
-    case dtype::i8:
-      return "s8";
-    default:
-      return "tf32";
-  }
+  return t == dtype::f32 ? "tf32" : t == dtype::i8 ? "s8" : name_of_type(t);
 }
 
 // multiply(d, a, b, add): one instruction, for 64 lines of the first factor and all of the second.

@@ -5,8 +5,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cutlass/cuda/convolution_rehearsal.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
+#include <troupe/cutlass/cuda/rehearsal.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -67,8 +67,7 @@ result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& 
   plan wanted;
   wanted.family = family::ampere, wanted.divided = decision::no;
   const auto plans = TROUPE_TRY(candidates_for(f, {p.m, p.n, p.k, p.batch}, chip_, wanted));
-  return std::shared_ptr<const route>(
-      TROUPE_TRY(route_of(p, f, plans.front(), text_of_cell(f, plans.front().plan), cells_, how)));
+  return std::shared_ptr<const route>(TROUPE_TRY(route_of(p, f, plans.front(), cells_, how)));
 }
 
 result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolution_problem& p,
@@ -149,7 +148,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
   double least = 0, first = 0, waited = 0;
   std::uint32_t tried = 0;
   if (measured > 1) {
-    auto stage = TROUPE_TRY(convolution_rehearsal::make(p, c, stream));
+    auto stage = TROUPE_TRY(rehearsal<convolution_problem>::make(p, c, stream));
     for (const convolution_way& w : ways) {
       if (tried == measured) break;
       auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_route>>(nullptr) : route_for(p, w, o);
@@ -158,7 +157,12 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
         continue;
       }
       waited += (*made)->info.compile_seconds;
-      const double us = TROUPE_TRY(stage->time(**made, chip_, on));
+      const convolution_route& way = **made;
+      const double us =
+          TROUPE_TRY(stage->time(way.scratch_bytes(), arrivals_of(way),
+                                 [&](const convolution_problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
+                                   return enqueue(turn, way, chip_, on, memory, arrivals, stream);
+                                 }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");
       if (tried++ == 0) first = us;

@@ -86,7 +86,7 @@ result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const p
       !stored ? all.begin()
               : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
   const bool use_stored = stored && chosen != all.end();
-  auto out = TROUPE_TRY(route_of(p, f, use_stored ? *chosen : all.front(), chip_, *cells_, how));
+  auto out = TROUPE_TRY(route_of(p, f, use_stored ? *chosen : all.front(), *cells_, how));
   out->info.candidates = static_cast<std::uint32_t>(all.size());
   out->info.choice = use_stored ? choice_source::stored : all.size() == 1 ? choice_source::given : choice_source::model;
   if (use_stored) out->info.microseconds = stored->microseconds;
@@ -181,17 +181,23 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   double least = 0, first = 0, waited = 0;
   const std::size_t measured = std::min<std::size_t>(static_cast<std::size_t>(r.measure), all.size());
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  std::unique_ptr<rehearsal> stage;
-  if (measured > 1) stage = TROUPE_TRY(rehearsal::make(p, c, stream));
+  std::unique_ptr<rehearsal<problem>> stage;
+  if (measured > 1) stage = TROUPE_TRY(rehearsal<problem>::make(p, c, stream));
+  const auto time_of = [&](const route& way) {
+    return stage->time(way.scratch_bytes(), way.arrivals,
+                       [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
+                         return enqueue(turn, way, *on, memory, arrivals, 0, true, stream);
+                       });
+  };
   for (std::size_t i = 0; i < std::max<std::size_t>(1, measured); ++i) {
-    auto way = route_of(p, f, all[i], chip_, *cells_, r.compiling);
+    auto way = route_of(p, f, all[i], *cells_, r.compiling);
     if (!way && (i > 0 || measured > 1)) {
       log += cat(to_string(all[i].plan), ": ", way.error().text(), "\n");
       continue;
     }
     if (!way) return answer_of(way.error());
     waited += (*way)->info.compile_seconds;
-    const double us = stage != nullptr ? TROUPE_TRY(stage->time(**way, *on)) : 0;
+    const double us = stage == nullptr ? 0 : TROUPE_TRY(time_of(**way));
     log += cat(to_string(all[i].plan), ": ", in_microseconds(all[i].microseconds), " expected",
                stage != nullptr ? cat(", ", in_microseconds(us), " measured") : "", "\n");
     if (first == 0) first = us;
@@ -208,10 +214,8 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   info.measured = static_cast<std::uint32_t>(measured > 1 ? measured : 0);
   info.choice = measured > 1 ? choice_source::measured : all.size() == 1 ? choice_source::given : choice_source::model;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-  best->log = log;
   stage.reset();
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
-  TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuStreamSynchronize", ::cuStreamSynchronize(stream)));
   std::string key;
   write_key(key, p, r.plan);
   const plan_info answer = info;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tests/numerics/engine_under_test.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/templates/arguments.hpp>
 #include <vector>
@@ -149,6 +150,67 @@ TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
   r.workspace = 16;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("workspace is 16"), std::string::npos) << failure;
+}
+
+// On copies of the operands, because the kernels write; here nothing is computed, and the driver says how long it took.
+class measured_plans : public cutlass_cuda {
+ protected:
+  static constexpr std::size_t most_bytes = 32768;
+  template <access_mode M>
+  any_operand<M> placed(std::size_t number, std::initializer_list<std::int64_t> extents) {
+    tensor_shape s{.rank = extents.size()};
+    std::copy(extents.begin(), extents.end(), s.extents.begin());
+    std::int64_t distance = 1;
+    for (std::size_t i = s.rank; i-- > 0; distance *= s.extents[i]) s.strides[i] = distance;
+    return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
+  }
+  // Channels are neighbours.
+  template <access_mode M>
+  any_operand<M> images(std::size_t number, std::int64_t count, std::int64_t channels, std::int64_t side) {
+    tensor_shape s{.rank = 4};
+    s.extents = {count, channels, side, side}, s.strides = {channels * side * side, 1, channels * side, channels};
+    return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
+  }
+  // The driver's answers: the first of two plans takes 3 ms for its averages, the second 1 ms.
+  template <class Prepare>
+  void expect_second_in_force(const Prepare& measuring) {
+    Prepare by_model = measuring;
+    by_model.measure = 0;
+    const auto first = engine->run(by_model);
+    ASSERT_TRUE(first) << first.error().to_string();
+    driver.elapsed_ms = {3, 3, 3, 3, 3};
+    driver.reset();
+    driver.computes = true;
+    const std::size_t pieces = driver.device_pieces();
+    const auto info = engine->run(measuring);
+    ASSERT_TRUE(info) << info.error().to_string();
+    EXPECT_EQ(info->measured, 2u);
+    EXPECT_EQ(info->choice, choice_source::measured);
+    EXPECT_FLOAT_EQ(info->first_microseconds, 3000.f / 4);
+    EXPECT_FLOAT_EQ(info->microseconds, 1000.f / 12);
+    EXPECT_NE(info->plan, first->plan);
+    EXPECT_EQ(driver.count("cuLaunchKernelEx"), (3u + 3 + 3 * 4) + (3 + 3 + 3 * 12)) << "those of averages";
+    EXPECT_EQ(driver.count("cuMemcpyAsync"), 2u * 64) << "both factors in each copy";
+    EXPECT_EQ(driver.device_pieces(), pieces) << "the copies are freed";
+  }
+
+  alignas(256) std::byte memory[3][most_bytes]{};
+};
+
+TEST_F(measured_plans, of_products_are_in_force_if_they_are_fastest) {
+  const gemm r{.a = placed<access_mode::read>(0, {128, 64}),
+               .b = placed<access_mode::read>(1, {64, 128}),
+               .d = placed<access_mode::write>(2, {128, 128})};
+  expect_second_in_force(prepare::of(r, 2));
+}
+
+TEST_F(measured_plans, of_convolutions_are_in_force_if_they_are_fastest) {
+  const conv_forward r{.x = images<access_mode::read>(0, 2, 8, 12),
+                       .filters = images<access_mode::read>(1, 16, 8, 3),
+                       .y = images<access_mode::write>(2, 2, 16, 12),
+                       .padding = 1};
+  expect_layout(window_bytes() + sizeof(kernels::fixed_part) + 64);
+  expect_second_in_force(prepare_convolution::of(r, 2));
 }
 
 }  // namespace

@@ -1,80 +1,56 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <troupe/base/try.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
-#include <troupe/cutlass/cuda/rehearsal_memory.hpp>
 
-namespace troupe::cutlass {
+namespace troupe::cutlass::rehearsing {
 namespace {
 
-using rehearsing::room, rehearsing::span, rehearsing::span_of;
-
-span span_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch) noexcept {
-  return span_of({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type);
+operand operand_of(factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch) noexcept {
+  return {&f.address, span_of({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type), true};
 }
-struct spans {
-  explicit spans(const problem& p)
-      : a(span_of(p.a, p.m, p.k / matmul::terms_in(p.a.type), p.batch)),
-        b(span_of(p.b, p.n * (p.paired ? 2 : 1), p.k / matmul::terms_in(p.b.type), p.batch)),
-        d(span_of({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type)) {
-    for (const epilogue::tree_memory& m : p.tree.memory()) memory.push_back(span_of(m, p.batch));
-  }
-  std::uint64_t all() const noexcept {
-    std::uint64_t sum = room(a) + room(b) + room(d);
-    for (const span& m : memory) sum += room(m);
-    return sum;
-  }
-  span a, b, d;
-  std::vector<span> memory;
-};
+operand operand_of(placed_tensor& t, std::int64_t items, std::int64_t channels, const std::int64_t* places,
+                   bool read) noexcept {
+  return {&t.address,
+          span_of({{items, t.item},
+                   {channels, t.channel},
+                   {places[0], t.spatial[0]},
+                   {places[1], t.spatial[1]},
+                   {places[2], t.spatial[2]}},
+                  t.type),
+          read};
+}
+void add_all(std::vector<operand>& to, std::vector<epilogue::tree_memory>& of_tree, std::int64_t batch) {
+  for (epilogue::tree_memory& m : of_tree)
+    to.push_back(
+        {&m.address,
+         span_of(
+             {{m.shape.rows, m.shape.row_stride}, {m.shape.columns, m.shape.column_stride}, {batch, m.batch_stride}},
+             m.type),
+         m.mode == access_mode::read});
+}
 
 }  // namespace
 
-result<std::unique_ptr<rehearsal>> rehearsal::make(const problem& p, const call& c, CUstream stream) {
-  std::unique_ptr<rehearsal> out(new rehearsal(c, stream));
-  const std::uint64_t each = spans(p).all(), count = rehearsing::copies_beyond_cache(each);
-  out->copies_.emplace(TROUPE_TRY(rehearsing::take(each * count, c, stream)));
-  for (std::uint64_t i = 0; i < count; ++i) TROUPE_TRY(out->add_turn(p, out->copies_->address() + i * each));
+std::vector<operand> operands_of(problem& p, std::vector<epilogue::tree_memory>& of_tree) {
+  std::vector<operand> out{
+      operand_of(p.a, p.m, p.k / matmul::terms_in(p.a.type), p.batch),
+      operand_of(p.b, p.n * (p.paired ? 2 : 1), p.k / matmul::terms_in(p.b.type), p.batch),
+      {&p.d.address, span_of({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type), false}};
+  add_all(out, of_tree, p.batch);
   return out;
 }
 
-result<void> rehearsal::add_turn(const problem& p, std::uint64_t at) {
-  const spans all(p);
-  auto t = std::make_unique<turn>();
-  t->product = p;
-  // The same place within 256 bytes, so that alignments stay what they are. What is written is read by no other plan.
-  const auto move = [&](std::uint64_t& address, const span& of, bool read) {
-    return rehearsing::move(address, of, read, at, stream_);
-  };
-  TROUPE_TRY(move(t->product.a.address, all.a, true));
-  TROUPE_TRY(move(t->product.b.address, all.b, true));
-  TROUPE_TRY(move(t->product.d.address, all.d, false));
-  const epilogue::tree& tree = p.tree;
-  t->memory.assign(tree.memory().begin(), tree.memory().end());
-  for (std::size_t i = 0; i < t->memory.size(); ++i)
-    TROUPE_TRY(move(t->memory[i].address, all.memory[i], t->memory[i].mode == access_mode::read));
-  // The tree with the new addresses.
-  t->encoded = encoded_tree(tree.nodes(), tree.numbers(), t->memory);
-  t->product.tree = epilogue::tree(t->encoded.data(), t->encoded.size());
-  turns_.push_back(std::move(t));
-  return {};
+std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::tree_memory>& of_tree) {
+  // What a paired epilogue computes has half of the channels.
+  const auto share = [&](convolution_result r) { return p.paired && p.result == r ? 2 : 1; };
+  const bool filters = p.result == convolution_result::dfilters;
+  std::vector<operand> out{operand_of(p.x, p.images, p.groups * p.channels / share(convolution_result::dx), p.window.in,
+                                      p.result != convolution_result::dx),
+                           operand_of(p.filters, p.groups * p.outputs, p.channels, p.window.width, !filters),
+                           operand_of(p.y, p.images, p.groups * p.outputs / share(convolution_result::y), p.window.out,
+                                      p.result != convolution_result::y)};
+  add_all(out, of_tree, filters ? 1 : p.images);
+  return out;
 }
 
-result<double> rehearsal::time(const route& way, lane& on) {
-  const std::uint64_t counters = way.arrivals * sizeof(unsigned);
-  const auto scratch = TROUPE_TRY(rehearsing::take(way.scratch_bytes() + counters, call_, stream_));
-  const std::uint64_t arrivals = scratch.address() + way.scratch_bytes();
-  if (counters != 0)
-    TROUPE_TRY(cuda::done_on(stream_, "cutlass", "cuMemsetD8Async", ::cuMemsetD8Async(arrivals, 0, counters, stream_)));
-  const auto run = [&](int times) -> result<void> {
-    for (int i = 0; i < times; ++i)
-      TROUPE_TRY(
-          enqueue(turns_[next_++ % turns_.size()]->product, way, on, scratch.address(), arrivals, 0, true, stream_));
-    return {};
-  };
-  return rehearsing::least_time(run, stream_);
-}
-
-}  // namespace troupe::cutlass
+}  // namespace troupe::cutlass::rehearsing

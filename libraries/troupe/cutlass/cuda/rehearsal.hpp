@@ -2,27 +2,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cuda/route.hpp>
-#include <vector>
+#include <memory>
+#include <optional>
+#include <troupe/base/try.hpp>
+#include <troupe/cutlass/cells/encoded_tree.hpp>
+#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/cutlass/cuda/rehearsal_memory.hpp>
+#include <troupe/cutlass/problem.hpp>
 
 namespace troupe::cutlass {
 
-/// Times plans of a product on copies of its operands, as many as the GPU's cache does not hold. What the product
-/// writes goes to memory of its own. Waits for the GPU.
+namespace rehearsing {
+
+/// All operands of a problem, and those of its epilogue, which `of_tree` is a copy of.
+std::vector<operand> operands_of(problem& p, std::vector<epilogue::tree_memory>& of_tree);
+std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::tree_memory>& of_tree);
+
+}  // namespace rehearsing
+
+/// Times plans of a problem on copies of its operands, as many as the GPU's cache does not hold. What is written goes
+/// to memory of its own. Waits for the GPU.
+template <class Problem>
 class rehearsal {
  public:
-  static result<std::unique_ptr<rehearsal>> make(const problem& p, const call& c, CUstream stream);
-  /// Returns the microseconds that the product takes, the least of several averages.
-  result<double> time(const route& way, lane& on);
+  static result<std::unique_ptr<rehearsal>> make(const Problem& p, const call& c, CUstream stream) {
+    std::unique_ptr<rehearsal> out(new rehearsal(c, stream));
+    turn one(p);
+    std::uint64_t each = 0;
+    for (const rehearsing::operand& o : rehearsing::operands_of(one.of, one.memory)) each += room(o.used);
+    const std::uint64_t count = rehearsing::copies_beyond_cache(each);
+    out->copies_.emplace(TROUPE_TRY(rehearsing::take(each * count, c, stream)));
+    for (std::uint64_t i = 0; i < count; ++i) TROUPE_TRY(out->add_turn(p, out->copies_->address() + i * each));
+    return out;
+  }
+
+  /// Returns the microseconds that `enqueue(problem, memory, counters)` takes, the least of several averages. It has so
+  /// much memory, and counters that are 0 and that it leaves so.
+  template <class Enqueue>
+  result<double> time(std::uint64_t memory_bytes, std::uint32_t counters, Enqueue&& enqueue) {
+    const auto memory = TROUPE_TRY(rehearsing::take_with_counters(memory_bytes, counters, call_, stream_));
+    const auto run = [&](int times) -> result<void> {
+      for (int i = 0; i < times; ++i)
+        TROUPE_TRY(enqueue(turns_[next_++ % turns_.size()]->of, memory.all.address(), memory.counters));
+      return {};
+    };
+    return rehearsing::least_time(run, stream_);
+  }
 
  private:
   struct turn {
-    problem product;
-    std::vector<epilogue::tree_memory> memory;  // of its tree, which refers to it
-    std::vector<std::byte> encoded;
+    explicit turn(const Problem& p) : of(p), memory(p.tree.memory().begin(), p.tree.memory().end()) {}
+    Problem of;
+    std::vector<epilogue::tree_memory> memory;
+    std::vector<std::byte> encoded;  // its tree
   };
   rehearsal(const call& c, CUstream stream) : call_(c), stream_(stream) {}
-  result<void> add_turn(const problem& p, std::uint64_t at);
+
+  result<void> add_turn(const Problem& p, std::uint64_t at) {
+    auto t = std::make_unique<turn>(p);
+    for (const rehearsing::operand& o : rehearsing::operands_of(t->of, t->memory))
+      TROUPE_TRY(rehearsing::move(o, at, stream_));
+    // The tree with the new addresses.
+    t->encoded = encoded_tree(p.tree.nodes(), p.tree.numbers(), t->memory);
+    t->of.tree = epilogue::tree(t->encoded.data(), t->encoded.size());
+    turns_.push_back(std::move(t));
+    return {};
+  }
 
   const call call_;
   CUstream stream_;

@@ -8,6 +8,7 @@
 namespace troupe::cutlass::rehearsing {
 namespace {
 
+constexpr std::uint64_t beyond_any_cache = std::uint64_t{192} << 20;
 constexpr double enough_us = 4'000;  // for one average
 constexpr int fewest = 3, most = 400, averages = 3;
 
@@ -26,10 +27,6 @@ span span_of(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extent
   const auto bytes = static_cast<std::int64_t>(bytes_of(t));
   return {s.first * bytes, (s.last + 1) * bytes};
 }
-span span_of(const epilogue::tree_memory& m, std::int64_t batch) noexcept {
-  return span_of(
-      {{m.shape.rows, m.shape.row_stride}, {m.shape.columns, m.shape.column_stride}, {batch, m.batch_stride}}, m.type);
-}
 std::uint64_t room(const span& s) noexcept { return (s.bytes() + 511) / 256 * 256; }
 std::uint64_t copies_beyond_cache(std::uint64_t bytes) noexcept {
   return std::clamp<std::uint64_t>((beyond_any_cache + bytes - 1) / bytes, 1, 64);
@@ -41,12 +38,23 @@ result<cuda::scratch> take(std::uint64_t bytes, const call& c, CUstream stream) 
   return cuda::scratch::make(here, "cutlass", std::max<std::uint64_t>(256, bytes));
 }
 
-result<void> move(std::uint64_t& address, const span& s, bool read, std::uint64_t& next, CUstream stream) {
-  const std::uint64_t from = address + static_cast<std::uint64_t>(s.first), to = next + from % 256;
-  next += room(s);
-  address = to - static_cast<std::uint64_t>(s.first);
-  if (!read) return {};
-  return cuda::done_on(stream, "cutlass", "cuMemcpyDtoDAsync", ::cuMemcpyDtoDAsync(to, from, s.bytes(), stream));
+result<memory_with_counters> take_with_counters(std::uint64_t bytes, std::uint32_t count, const call& c,
+                                                CUstream stream) {
+  const std::uint64_t before = (bytes + 255) / 256 * 256, counters = count * sizeof(unsigned);
+  auto all = TROUPE_TRY(take(before + counters, c, stream));
+  const std::uint64_t at = all.address() + before;
+  if (counters != 0)
+    TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemsetD8Async", ::cuMemsetD8Async(at, 0, counters, stream)));
+  return memory_with_counters{std::move(all), at};
+}
+
+result<void> move(const operand& o, std::uint64_t& next, CUstream stream) {
+  const auto first = static_cast<std::uint64_t>(o.used.first);
+  const std::uint64_t from = *o.address + first, to = next + from % 256;
+  next += room(o.used);
+  *o.address = to - first;
+  if (!o.read) return {};
+  return cuda::done_on(stream, "cutlass", "cuMemcpyDtoDAsync", ::cuMemcpyDtoDAsync(to, from, o.used.bytes(), stream));
 }
 
 result<double> least_time(const std::function<result<void>(int times)>& run, CUstream stream) {

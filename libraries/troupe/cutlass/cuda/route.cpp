@@ -141,8 +141,8 @@ std::string in_microseconds(double us) {
   return text;
 }
 
-result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip&,
-                                        cell_store& cells, compiling how) {
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
+                                        compiling how) {
   return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
 }
 

@@ -26,7 +26,6 @@ struct route {
   std::uint64_t sums_bytes = 0, reduction_bytes = 0;
   unsigned reductions = 0;
   std::uint32_t arrivals = 0;  ///< counters of divided tiles
-  std::string log;
 
   std::uint64_t scratch_bytes() const noexcept { return sums_bytes + reduction_bytes; }
 };
@@ -35,8 +34,8 @@ struct route {
 std::string in_microseconds(double us);
 
 /// Makes the route of a plan: writes or finds its kernel.
-result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, const chip& on,
-                                        cell_store& cells, compiling how);
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
+                                        compiling how);
 
 /// The same with the text of its kernel.
 result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c,

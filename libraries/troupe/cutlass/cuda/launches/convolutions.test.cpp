@@ -61,8 +61,8 @@ class launches_of_convolutions : public ::testing::Test {
   std::vector<std::string> launched() const {
     std::vector<std::string> out;
     for (const std::string& call : driver.calls())
-      if (call.starts_with("cuLaunchKernel ") || call.starts_with("cuLaunchKernel("))
-        out.push_back(call.find(" copy") != call.npos || call.find("(copy") != call.npos ? "copy" : "product");
+      if (const std::string_view begin = "cuLaunchKernel("; call.starts_with(begin))
+        out.push_back(call.substr(begin.size(), call.find(',') - begin.size()));
     return out;
   }
 
