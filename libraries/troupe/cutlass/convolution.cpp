@@ -200,7 +200,7 @@ class convolution_check {
   template <class F>
   void check_epilogue(const F& result, const matrices_of_result& m) {
     epilogue::check(check_, r_.epilogue, {m.one.rows, m.one.columns, m.count, sums_});
-    allow_in_place(check_, r_.epilogue, result, m.one, m.count, m.stride);
+    epilogue::allow_in_place(check_, r_.epilogue, result, m.one, m.count, m.stride);
   }
 
   checker& check_;

@@ -17,7 +17,7 @@ void check_product(checker& c, const Product& r) {
   all.options_of(r);
   const seen_operand a(r.a), b(r.b), d(r.d);
   for (const seen_operand* o : {&a, &b, &d})
-    if (!all.has_rank(*o, 2, 3, "2, or 3 for a batch of matrices")) return;
+    if (!all.has_rank(*o)) return;
   if (!all.has_types(a, b, d) || !all.fits(a, b, d, epilogue::is_paired(r.epilogue.nodes()))) return;
   const batch_of_matrices results = matrices_of(d.shape);
   if (!all.has_count(a, results.count, "d") || !all.has_count(b, results.count, "d")) return;
@@ -27,7 +27,7 @@ void check_product(checker& c, const Product& r) {
   if (r.a_scales) all.scales(*r.a_scales, a, results.count, true);
   if (r.b_scales) all.scales(*r.b_scales, b, results.count, false);
   epilogue::check(c, r.epilogue, {results.one.rows, results.one.columns, results.count, all.sums()});
-  allow_in_place(c, r.epilogue, r.d);
+  epilogue::allow_in_place(c, r.epilogue, r.d, results.one, results.count, results.stride);
 }
 
 }  // namespace

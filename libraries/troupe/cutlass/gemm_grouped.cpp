@@ -40,7 +40,7 @@ void check_groups(checker& c, const Groups& r) {
   if (r.b_scales) all.scales(*r.b_scales, b, groups, false);
   epilogue::check(c, r.epilogue,
                   {results.one.rows, results.one.columns, results.count, all.sums(), packed ? groups : 1});
-  allow_in_place(c, r.epilogue, r.d);
+  epilogue::allow_in_place(c, r.epilogue, r.d, results.one, results.count, results.stride);
   // Rows beyond the groups keep what they hold.
   if constexpr (requires { r.product(); }) return;
   c.leaves_some(&r.d);

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/int8_sums.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/cutlass/product_check.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/request/describe.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -31,17 +29,6 @@ void product_check::check_plan(const plan& p) {
     check_.refuse(&p, cat("has a cluster of ", p.cluster_m, " x ", p.cluster_n, " blocks"), "at most 16 blocks, or 0");
 }
 
-void product_check::refuse(const seen_operand& o, std::string_view expected) {
-  check_.refuse(o.place, "is " + troupe::detail::extents_text(o.shape), expected);
-}
-
-bool product_check::has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most,
-                             std::string_view expected) {
-  const bool fine = o.shape.rank >= least && o.shape.rank <= most;
-  if (!fine) check_.refuse(o.place, cat("has ", o.shape.rank, " indexes"), expected);
-  return fine;
-}
-
 bool product_check::has_types(const seen_operand& a, const seen_operand& b, const seen_operand& d) {
   sums_ = sums_of(a.type, b.type);
   if (sums_ == dtype{}) {
@@ -55,31 +42,13 @@ bool product_check::has_types(const seen_operand& a, const seen_operand& b, cons
 }
 
 bool product_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
-  const matrix_shape ma = matrices_of(a.shape).one, mb = matrices_of(b.shape).one, md = matrices_of(d.shape).one;
-  // A view that was refused when it was made has its own reason, which the checker has found already.
-  if (ma.rows < 1 || mb.columns < 1 || md.rows < 1 || md.columns < 1) return false;
-  const std::int64_t terms = ma.columns * terms_in(a.type), columns = pairs ? mb.columns / 2 : mb.columns;
-  if (mb.rows * terms_in(b.type) != terms)
-    return refuse(b, cat(terms / terms_in(b.type), " rows, as a has columns")), false;
-  if (pairs && mb.columns % 2 != 0)
-    return refuse(b, "an even number of columns, because the epilogue pairs them"), false;
-  if (md.rows != ma.rows || md.columns != columns)
-    return refuse(d, cat(ma.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)")), false;
-  if (sums_ == dtype::i32 && terms > longest_int8_sum)
-    return refuse(a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows")), false;
-  return true;
-}
-
-bool product_check::has_count(const seen_operand& o, std::int64_t count, std::string_view as) {
-  const std::int64_t has = matrices_of(o.shape).count;
-  if (has == count || has == 1) return true;
-  return refuse(o, cat("1 or ", count, " matrices, as ", as)), false;
+  return operand_check::fits(a, b, d, pairs) && fits_sums(a, sums_);
 }
 
 void product_check::scales(const in_any& scales, const seen_operand& factor, std::int64_t batch, bool lines_are_rows,
                            bool per_line) {
   const seen_operand seen(scales);
-  if (!has_rank(seen, 2, 3, "2, or 3 for a batch of matrices")) return;
+  if (!has_rank(seen)) return;
   if (sums_ != dtype::f32 || factor.type == dtype::f32)
     return check_.refuse(&scales, cat("is given for ", to_string(factor.type)), "no scales; multiply in the epilogue");
   if (!may_scale(scales.type()))

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/base/int8_sums.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/matmul/matmul.hpp>
-#include <troupe/matmul/shapes.hpp>
+#include <troupe/matmul/operand_check.hpp>
 #include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -20,32 +19,25 @@ constexpr std::int32_t most_measured = 64;
 template <class Product>
 class product_check {
  public:
-  product_check(checker& c, const Product& r) noexcept : check_(c), r_(r) {}
+  product_check(checker& c, const Product& r) noexcept : check_(c), operands_(c), r_(r) {}
 
   void run() {
     check_options();
-    if (!has_rank(r_.a) || !has_rank(r_.b) || !has_rank(r_.d) || !has_types()) return;
+    const seen_operand seen_a(r_.a), seen_b(r_.b), seen_d(r_.d);
+    for (const seen_operand* o : {&seen_a, &seen_b, &seen_d})
+      if (!operands_.has_rank(*o)) return;
+    if (!has_types() || !operands_.fits(seen_a, seen_b, seen_d, epilogue::is_paired(r_.epilogue.nodes()))) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
-    // A view that was refused when it was made has its own reason, which the checker has found already.
-    if (a.one.rows < 1 || a.one.columns < 1 || b.one.columns < 1 || d.one.rows < 1 || d.one.columns < 1) return;
-    const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
-    if (b.one.rows != a.one.columns) return refuse(r_.b, cat(a.one.columns, " rows, as a has columns"));
-    if (pairs && b.one.columns % 2 != 0)
-      return refuse(r_.b, "an even number of columns, because the epilogue pairs them");
-    const std::int64_t columns = pairs ? b.one.columns / 2 : b.one.columns;
-    if (d.one.rows != a.one.rows || d.one.columns != columns)
-      return refuse(r_.d, cat(a.one.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)"));
-    for (const auto& [field, batch] : {std::pair{&r_.a, &a}, std::pair{&r_.b, &b}})
-      if (batch->count != d.count && batch->count != 1) return refuse(*field, cat("1 or ", d.count, " matrices, as d"));
-    if (sums_ == dtype::i32 && a.one.columns > longest_int8_sum)
-      return refuse(r_.a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows"));
+    if (!operands_.has_count(seen_a, d.count, "d") || !operands_.has_count(seen_b, d.count, "d") ||
+        !operands_.fits_sums(seen_a, sums_))
+      return;
     if (!lies_well(r_.a, a.one) || !lies_well(r_.b, b.one) || !lies_well(r_.d, d.one)) return;
     check_.view(r_.a);
     check_.view(r_.b);
     check_.view(r_.d);
     check_scales(a, b);
     epilogue::check(check_, r_.epilogue, {d.one.rows, d.one.columns, d.count, sums_});
-    in_place(d);
+    epilogue::allow_in_place(check_, r_.epilogue, r_.d, d.one, d.count, d.stride);
   }
 
  private:
@@ -59,16 +51,6 @@ class product_check {
       check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
   }
 
-  template <class F>
-  void refuse(const F& field, std::string_view expected) {
-    check_.refuse(&field, "is " + troupe::detail::extents_text(field.shape()), expected);
-  }
-  template <class F>
-  bool has_rank(const F& field) {
-    const bool fine = field.shape().rank == 2 || field.shape().rank == 3;
-    if (!fine) check_.refuse(&field, cat("has ", field.shape().rank, " indexes"), "2, or 3 for a batch of matrices");
-    return fine;
-  }
   template <class F>
   bool lies_well(const F& field, const matrix_shape& s) {
     if (has_lines(s)) return true;
@@ -105,7 +87,8 @@ class product_check {
     check_scales_of(r_.b, b, *r_.b_scales, false);
   }
   void check_scales_of(const in_any& factor, const batch_of_matrices& of, const in_any& scales, bool lines_are_rows) {
-    if (!has_rank(scales)) return;
+    const seen_operand seen(scales);
+    if (!operands_.has_rank(seen)) return;
     const scale_block block = block_of(scales.type(), factor.type());
     if (block.terms == 0)
       return check_.refuse(&scales,
@@ -119,26 +102,17 @@ class product_check {
     const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
     const bool may_be_coarse = scales.type() == dtype::f32;
     if (s.columns != along || (s.rows != lines && !(may_be_coarse && s.rows == coarse)))
-      return refuse(
-          scales,
+      return operands_.refuse(
+          seen,
           cat(lines_are_rows ? cat(lines, " x ", along) : cat(along, " x ", lines),
               may_be_coarse ? cat(", or ", lines_are_rows ? cat(coarse, " x ", along) : cat(along, " x ", coarse)) : "",
               ": one for ", block.terms, " terms"));
-    if (all.count != of.count) return refuse(scales, cat(of.count, " matrices, as its factor"));
+    if (all.count != of.count) return operands_.refuse(seen, cat(of.count, " matrices, as its factor"));
     check_.view(scales);
   }
 
-  // D may be what the epilogue loads: each element is read before it is written.
-  void in_place(const batch_of_matrices& d) {
-    std::size_t allowed = 0;
-    for (const auto& m : r_.epilogue.memory()) {
-      const bool same = m.mode == access_mode::read && m.range.address == r_.d.range().address && m.shape == d.one &&
-                        m.type == r_.d.type() && m.batch == d.count && (d.count == 1 || m.batch_stride == d.stride);
-      if (same && allowed++ < checker::max_allowed) check_.may_overlap(&m, &r_.d);
-    }
-  }
-
   checker& check_;
+  operand_check operands_;
   const Product& r_;
   dtype sums_{};
 };

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/int8_sums.hpp>
+#include <troupe/matmul/operand_check.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::matmul {
+
+void operand_check::refuse(const seen_operand& o, std::string_view expected) {
+  check_.refuse(o.place, "is " + troupe::detail::extents_text(o.shape), expected);
+}
+
+bool operand_check::has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most,
+                             std::string_view expected) {
+  const bool fine = o.shape.rank >= least && o.shape.rank <= most;
+  if (!fine) check_.refuse(o.place, cat("has ", o.shape.rank, " indexes"), expected);
+  return fine;
+}
+bool operand_check::has_rank(const seen_operand& o) { return has_rank(o, 2, 3, "2, or 3 for a batch of matrices"); }
+
+bool operand_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
+  const matrix_shape ma = matrices_of(a.shape).one, mb = matrices_of(b.shape).one, md = matrices_of(d.shape).one;
+  // A view that was refused when it was made has its own reason, which the checker has found already.
+  for (const std::int64_t extent : {ma.rows, ma.columns, mb.columns, md.rows, md.columns})
+    if (extent < 1) return false;
+  const std::int64_t terms = ma.columns * terms_in(a.type), columns = pairs ? mb.columns / 2 : mb.columns;
+  if (mb.rows * terms_in(b.type) != terms)
+    return refuse(b, cat(terms / terms_in(b.type), " rows, as a has columns")), false;
+  if (pairs && mb.columns % 2 != 0)
+    return refuse(b, "an even number of columns, because the epilogue pairs them"), false;
+  if (md.rows != ma.rows || md.columns != columns)
+    return refuse(d, cat(ma.rows, " x ", columns, pairs ? " (as a and half of b)" : " (as a and b)")), false;
+  return true;
+}
+
+bool operand_check::has_count(const seen_operand& o, std::int64_t count, std::string_view as) {
+  const std::int64_t has = matrices_of(o.shape).count;
+  if (has == count || has == 1) return true;
+  return refuse(o, cat("1 or ", count, " matrices, as ", as)), false;
+}
+
+bool operand_check::fits_sums(const seen_operand& a, dtype sums) {
+  if (sums != dtype::i32 || matrices_of(a.shape).one.columns <= longest_int8_sum) return true;
+  return refuse(a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows")), false;
+}
+
+}  // namespace troupe::matmul

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// For the sources of libraries that multiply.
+#pragma once
+
+#include <string_view>
+#include <troupe/matmul/shapes.hpp>
+#include <troupe/request/checker.hpp>
+
+namespace troupe::matmul {
+
+/// A matrix, or a batch of them, among the operands of a request, whatever its access.
+struct seen_operand {
+  template <access_mode M>
+  explicit seen_operand(const any_operand<M>& o) noexcept : place(&o), shape(o.shape()), type(o.type()) {}
+  const void* place;
+  const tensor_shape& shape;
+  dtype type;
+};
+
+/// Refuses operands of products whose extents are wrong. The functions return false if they have refused, or if a view
+/// was refused when it was made: then what follows would only confuse.
+class operand_check {
+ public:
+  explicit operand_check(checker& c) noexcept : check_(c) {}
+
+  void refuse(const seen_operand& o, std::string_view expected);
+  bool has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most, std::string_view expected);
+  /// Of a matrix or a batch of them.
+  bool has_rank(const seen_operand& o);
+  /// Whether the extents of one product fit each other.
+  bool fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs);
+  /// Whether there are `count` matrices, or one for all.
+  bool has_count(const seen_operand& o, std::int64_t count, std::string_view as);
+  /// Whether sums of this type hold the products of a row of `a`.
+  bool fits_sums(const seen_operand& a, dtype sums);
+
+ private:
+  checker& check_;
+};
+
+}  // namespace troupe::matmul
