@@ -58,7 +58,7 @@ int times_of_turn(const settings& s, const device& gpu, std::span<const R> reque
   }
 }
 
-/// Returns how many copies of operands with so many bytes a second cache cannot hold.
+/// Returns how many copies of operands, each with these bytes, a second cache cannot hold.
 inline int copies_beyond_cache(double bytes) {
   constexpr double of_all = 256 << 20;  // several times as much as the largest second cache of the chips measured here
   return static_cast<int>(std::clamp(std::ceil(of_all / bytes), 2., 64.));

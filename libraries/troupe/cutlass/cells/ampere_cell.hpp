@@ -38,7 +38,7 @@ struct ampere_cell {
   int blocks = 1;  ///< that a multiprocessor must have room for at once
   /// Multiplies as floats, not by the tensor cores. It takes every pair of types that a float holds.
   bool exact = false;
-  /// Sums of the tensor cores are scaled, and added to a float, after so many terms; 0: never. With scales, it divides
+  /// After how many terms sums of the tensor cores are scaled, and added to a float; 0: never. With scales, it divides
   /// the terms of a block.
   int promoted_terms = 0;
   bool divides = false, paired = false;

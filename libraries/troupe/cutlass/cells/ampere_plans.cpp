@@ -9,6 +9,8 @@
 namespace troupe::cutlass {
 namespace {
 
+using matmul::is_float8;
+
 constexpr double launch_us = 3.0, clock_share = 0.85, bytes_of_all = 41, memory_share = 0.8;
 
 struct shape {
@@ -19,8 +21,6 @@ constexpr shape shapes[] = {{128, 256, 2, 4, 0.42}, {256, 128, 4, 2, 0.42}, {128
                             {64, 128, 2, 4, 0.30},  {128, 64, 4, 2, 0.30},  {64, 64, 2, 2, 0.25},
                             {32, 128, 1, 4, 0.20},  {32, 64, 1, 2, 0.17}};
 constexpr int most_stages = 4;
-
-bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 
 const shape* shape_of(int tile_m, int tile_n) noexcept {
   const auto* const found = std::find_if(std::begin(shapes), std::end(shapes),
@@ -38,9 +38,7 @@ int promotion_of(const whole_form& f, int depth) noexcept {
         (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : static_cast<std::uint32_t>(depth);
     terms = terms == 0 ? of_block : std::min(terms, of_block);
   }
-  const bool precise = is_float8(f.head.a.type) && is_float8(f.head.b.type) &&
-                       f.head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
-  if (precise) terms = terms == 0 ? 128 : std::min<std::uint32_t>(terms, 128);
+  if (f.head.adds_precisely()) terms = terms == 0 ? 128 : std::min<std::uint32_t>(terms, 128);
   return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
 }
 
@@ -65,14 +63,8 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
       if (divided && (f.head.batched != 0 || f.head.grouped != 0)) continue;
-      candidate c;
+      candidate c{.plan = ampere_plan(s.tile_m, s.tile_n, swapped, divided, e, wanted)};
       plan& p = c.plan;
-      p.family = family::ampere, p.schedule = schedule::cooperative, p.swapped = swapped ? decision::yes : decision::no;
-      p.divided = divided ? decision::yes : decision::no;
-      p.raster = wanted.raster != raster::any ? wanted.raster : e.m >= e.n ? raster::along_columns : raster::along_rows;
-      p.cluster_m = p.cluster_n = 1;
-      p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
-      p.band = wanted.band != 0 ? wanted.band : std::uint16_t{8};
       const auto fits = [&](int stages) {
         p.stages = static_cast<std::uint8_t>(stages);
         const ampere_cell cell = ampere_cell_of(f, p);
@@ -80,9 +72,7 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
         const int sums = s.tile_m * s.tile_n / threads_of(cell) * (f.head.sums == dtype::f64 ? 2 : 1);
         return sums <= most_sums(cell) && error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
       };
-      int stages = wanted.stages != 0 ? wanted.stages : most_stages;
-      while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
-      if (stages < 2) continue;
+      if (!set_stages(wanted, most_stages, fits)) continue;
       estimate(c, ampere_cell_of(f, p), f, e, on, s.efficiency);
       if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
       to.push_back(c);
@@ -90,6 +80,19 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
 }
 
 }  // namespace
+
+plan ampere_plan(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted) {
+  plan p = plan_of_tiles(tile_m, tile_n, swapped, divided, e, wanted);
+  p.family = family::ampere, p.schedule = schedule::cooperative;
+  p.cluster_m = p.cluster_n = 1;
+  if (p.band == 0) p.band = 8;
+  return p;
+}
+
+bool is_arithmetic(const form& f) noexcept {
+  return !has_tensor_cores(f.a.type, f.b.type) ||
+         (f.a.type == dtype::f32 && f.precision == static_cast<std::uint8_t>(precision::exact));
+}
 
 void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
               double efficiency_of_tile, double reuse) {
@@ -139,8 +142,7 @@ ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
   c.result = f.head.d, c.result_way = f.head.d_way;
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
   if (const shape* const s = shape_of(p.tile_m, p.tile_n)) c.warps_m = s->warps_m, c.warps_n = s->warps_n;
-  c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
-            (c.first.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::exact));
+  c.exact = is_arithmetic(f.head);
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
   // With longer stages the loop would be unrolled beyond what registers hold.
   if (c.exact) c.depth = 8;
@@ -164,9 +166,7 @@ std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& 
   for (const bool swapped : {false, true}) {
     // Pairs lie in a row of the kernel, and groups are rows.
     if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
-    const bool fits =
-        swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0) || f.head.paired != 0 || f.head.grouped != 0;
-    if (wanted.swapped == decision::any && !fits) continue;
+    if (wanted.swapped == decision::any && !f.head.lies_along(swapped)) continue;
     if (swapped)
       add_oriented(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to);
     else

@@ -16,6 +16,11 @@ std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& 
 void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
               double efficiency, double reuse = 1);
 
+/// A plan of this template; terms and stages are left open.
+plan ampere_plan(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);
+/// Returns true if its products are ordinary arithmetic, not those of tensor cores.
+bool is_arithmetic(const form& f) noexcept;
+
 /// What the template is told for a plan. `f` is the form as the kernel sees it: swapped, if the plan is.
 ampere_cell ampere_cell_of(const whole_form& f, const plan& p);
 

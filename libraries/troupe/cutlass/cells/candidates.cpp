@@ -23,6 +23,15 @@ int distance(const plan& p, const plan& wanted) noexcept {
 
 }  // namespace
 
+plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted) {
+  plan p;
+  p.swapped = swapped ? decision::yes : decision::no, p.divided = divided ? decision::yes : decision::no;
+  p.raster = wanted.raster != raster::any ? wanted.raster : e.m >= e.n ? raster::along_columns : raster::along_rows;
+  p.tile_m = static_cast<std::uint16_t>(tile_m), p.tile_n = static_cast<std::uint16_t>(tile_n);
+  p.band = wanted.band;
+  return p;
+}
+
 bool has_wanted(const plan& p, const plan& wanted) noexcept { return distance(p, wanted) == 0; }
 
 error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not) {

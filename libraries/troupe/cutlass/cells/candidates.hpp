@@ -21,6 +21,18 @@ struct candidate {
   int most_sharers = 8;   ///< blocks that may share a tile, if it is divided: one block adds what all have
 };
 
+/// Returns a plan of these tiles with what is wanted of it, in the order of tiles that reads less. Family, schedule,
+/// clusters, terms and stages are left open, and the band if none is wanted.
+plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);
+/// Asks `fits(stages)`, which sets them, for as many as may be, or for those that are wanted. Returns the last answer.
+template <class Fits>
+bool set_stages(const plan& wanted, int most, Fits&& fits) {
+  if (wanted.stages != 0) return wanted.stages > 1 && fits(wanted.stages);
+  for (int stages = most; stages > 1; --stages)
+    if (fits(stages)) return true;
+  return false;
+}
+
 /// Returns all plans that could compute this; `why_not` says why there are none, or fewer. Fails with `unsupported` if
 /// kernels cannot count so far.
 result<std::vector<candidate>> all_candidates(const whole_form& f, const extents& e, const chip& on, const plan& wanted,

@@ -14,11 +14,6 @@ std::size_t number_bytes(const whole_form& f) noexcept {
   return f.head.sums == dtype::f32 ? sizeof(float) : sizeof(double);
 }
 
-std::string tail_of(const whole_form& f, bool transposed) {
-  return functor_text(f.nodes, f.memory, f.numbers.size(), f.head.sums == dtype::f32 ? dtype::f32 : dtype::f64,
-                      transposed);
-}
-
 cell_text hopper_text(const whole_form& f, const plan& p) {
   const hopper_cell h = hopper_cell_of(f, p);
   cell_text t{.source = text_of(h, tail_of(f, p.swapped == decision::yes))};
@@ -33,6 +28,11 @@ cell_text ampere_text(const whole_form& f, const plan& p) {
 }
 
 }  // namespace
+
+std::string tail_of(const whole_form& f, bool transposed) {
+  return functor_text(f.nodes, f.memory, f.numbers.size(), f.head.sums == dtype::f32 ? dtype::f32 : dtype::f64,
+                      transposed);
+}
 
 std::size_t argument_bytes_of(const whole_form& f) noexcept {
   const std::size_t memory = std::max<std::size_t>(1, f.head.memories),

@@ -20,6 +20,8 @@ struct cell_text {
 std::size_t argument_bytes_of(const whole_form& f) noexcept;
 std::size_t window_bytes() noexcept;
 
+/// The text of the epilogue, as the kernel sees it.
+std::string tail_of(const whole_form& f, bool transposed);
 /// Returns the kernel of a plan without anything left open. `f` is the form of the request.
 cell_text text_of_cell(const whole_form& f, const plan& p);
 

@@ -22,7 +22,7 @@ struct warps {
 };
 constexpr warps all_warps[] = {{2, 4}, {4, 2}, {2, 2}};
 constexpr int most_stages = 4;
-// The block that finishes a divided tile adds all parts alone: so many results in all.
+// Results of all parts of a divided tile together: the block that finishes it adds them alone.
 constexpr int most_added = 10 * 128 * 128;
 
 // How much of a tile's efficiency is left.
@@ -32,8 +32,6 @@ double share_of(const convolution_form& f) noexcept {
   const double found_again = terms_are_gathered ? 0.55 : 1;
   return image.alignment < 4 ? found_again * 0.15 : found_again;  // number by number
 }
-
-bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 
 // Sets warps, and the terms of a stage if `depth` is 0. Returns whether there is such a kernel.
 bool complete(ampere_cell& c, int depth) {
@@ -64,11 +62,8 @@ ampere_cell convolution_cell_of(const convolution_form& f, const plan& p) {
     c.second.alignment = std::min<int>(c.second.alignment, head.pair_alignment);
   c.result = head.d, c.result_way = head.d_way;
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
-  c.exact = !has_tensor_cores(c.first.type, c.second.type) ||
-            (c.first.type == dtype::f32 && head.precision == static_cast<std::uint8_t>(precision::exact));
-  const bool precise = is_float8(c.first.type) && is_float8(c.second.type) &&
-                       head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
-  c.promoted_terms = precise && !c.exact ? 128 : 0;
+  c.exact = is_arithmetic(head);
+  c.promoted_terms = head.adds_precisely() && !c.exact ? 128 : 0;
   c.divides = p.divided == decision::yes, c.paired = head.paired != 0;
   c.window = f.window, c.rank = f.rank, c.strided_result = f.strided_result;
   if (!complete(c, p.tile_k)) c.stages = 0;  // refused by error_of
@@ -82,14 +77,8 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
   const std::size_t before = to.size();
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
-      candidate c;
+      candidate c{.plan = ampere_plan(s.tile_m, s.tile_n, false, divided, e, wanted)};
       plan& p = c.plan;
-      p.family = family::ampere, p.schedule = schedule::cooperative, p.swapped = decision::no;
-      p.divided = divided ? decision::yes : decision::no;
-      p.raster = wanted.raster != raster::any ? wanted.raster : e.m >= e.n ? raster::along_columns : raster::along_rows;
-      p.cluster_m = p.cluster_n = 1;
-      p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
-      p.band = wanted.band != 0 ? wanted.band : std::uint16_t{8};
       ampere_cell cell;
       const auto fits = [&](int stages) {
         p.stages = static_cast<std::uint8_t>(stages), p.tile_k = 0;
@@ -97,9 +86,7 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
         return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
       };
-      int stages = wanted.stages != 0 ? wanted.stages : most_stages;
-      while (stages > 1 && !fits(stages)) stages = wanted.stages != 0 ? 0 : stages - 1;
-      if (stages < 2) continue;
+      if (!set_stages(wanted, most_stages, fits)) continue;
       c.most_sharers = most_added / (s.tile_m * s.tile_n);
       estimate(c, cell, f.product, e, on, s.efficiency * share_of(f), gathered_taps);
       if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
@@ -114,8 +101,7 @@ cell_text text_of_cell(const convolution_form& f, const plan& p) {
   const whole_form& w = f.product;
   cell_text t;
   t.name = cat("cutlass.convolution ", to_string(p));
-  t.source = text_of(
-      c, functor_text(w.nodes, w.memory, w.numbers.size(), w.head.sums == dtype::f32 ? dtype::f32 : dtype::f64, false));
+  t.source = text_of(c, tail_of(w, false));
   t.threads = static_cast<unsigned>(threads_of(c));
   t.fixed_bytes = sizeof(kernels::fixed_part), t.argument_bytes = window_bytes() + argument_bytes_of(w);
   return t;

@@ -23,7 +23,7 @@ bool has_order_of_taps(const grouped_tensor& filters) noexcept;
 
 /// The product as it is.
 std::vector<std::byte> plain_tree();
-/// The epilogue, with operands as the batch of the kernel has them: groups of so many columns, or images.
+/// The epilogue, with operands as the batch of the kernel has them: groups of columns, or images.
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group);
 /// The epilogue of sums that are loaded: matrices of rows * row elements follow each other. Fails if there are too many
 /// operands.

@@ -34,6 +34,17 @@ struct form {
   std::uint8_t pair_alignment = 16, grouped = 0, reserved[2] = {};
   std::uint32_t numbers = 0;
   std::uint32_t nodes = 0, memories = 0;
+
+  /// Returns true for sums of 8-bit floats that are added to a float now and then.
+  bool adds_precisely() const noexcept {
+    return matmul::is_float8(a.type) && matmul::is_float8(b.type) &&
+           accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
+  }
+  /// Returns true if a plan that is `swapped`, or not, writes neighbours of D together: they lie in a row of the
+  /// kernel. What cannot be swapped is fine as it is.
+  bool lies_along(bool swapped) const noexcept {
+    return paired != 0 || grouped != 0 || swapped == (d_way <= 0 && d_way_across > 0);
+  }
   friend bool operator==(const form&, const form&) = default;
 };
 static_assert(sizeof(factor_form) == 12 && std::has_unique_object_representations_v<form>);

@@ -40,7 +40,7 @@ constexpr shape shapes[] = {
 };
 constexpr int most_stages = 16;
 
-bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
+using matmul::is_float8;
 
 std::string why_not(const whole_form& f, const chip& on) {
   const factor_form &a = f.head.a, &b = f.head.b;
@@ -72,9 +72,7 @@ bool needs_staging(const whole_form& f) noexcept {
 
 int promotion_of(const whole_form& f) noexcept {
   const bool scaled = f.head.a.scale_type != dtype{} || f.head.b.scale_type != dtype{};
-  const bool precise =
-      is_float8(f.head.a.type) && f.head.accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
-  return scaled || precise ? 4 : 0;
+  return scaled || f.head.adds_precisely() ? 4 : 0;
 }
 
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
@@ -95,7 +93,7 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
                write = p.tile_m * p.tile_n / 32768.0 * write_cycles;
   const double rounds = std::ceil(supers / clusters);
   const bool divided = p.divided == decision::yes;
-  double cycles = stage * steps * (divided ? std::max({supers / clusters, 4 / steps, 0.125}) : rounds) +
+  double cycles = stage * steps * (divided ? std::max({supers / clusters, 4 / steps, 1.0 / c.most_sharers}) : rounds) +
                   write * (p.schedule == schedule::ping_pong ? 1 : rounds);
   cycles = std::max(cycles, supers * cluster * steps * stage_bytes / (bytes_of_all * all));
   // The sums of a tile, written and read by each.
@@ -155,33 +153,22 @@ class hopper_plans {
 
  private:
   void add(const shape& s, int cluster_m, int cluster_n, bool divided) {
-    candidate c;
+    candidate c{.plan = plan_of_tiles(s.tile_m, s.tile_n, swapped_, divided, e_, wanted_)};
     plan& p = c.plan;
-    p.family = family::hopper, p.schedule = s.how, p.swapped = swapped_ ? decision::yes : decision::no;
-    p.divided = divided ? decision::yes : decision::no;
-    p.raster = e_.m >= e_.n ? raster::along_columns : raster::along_rows;
-    if (wanted_.raster != raster::any) p.raster = wanted_.raster;
+    p.family = family::hopper, p.schedule = s.how;
     p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
-    p.tile_m = static_cast<std::uint16_t>(s.tile_m), p.tile_n = static_cast<std::uint16_t>(s.tile_n);
     p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(f_.head.a.type));
     const int across = p.raster == raster::along_columns ? cluster_m : cluster_n;
-    p.band = wanted_.band != 0 ? wanted_.band : static_cast<std::uint16_t>(16 / across);
-    if (!set_stages(p)) return;
-    estimate(c, f_, e_, chip_, s.efficiency);
-    // With full rounds of tiles there is nothing to divide.
-    if (divided && wanted_.divided != decision::yes && c.efficiency > 0.9) return;
-    to_.push_back(c);
-  }
-  // As many as fit.
-  bool set_stages(plan& p) const {
+    if (p.band == 0) p.band = static_cast<std::uint16_t>(16 / across);
     const auto fits = [&](int stages) {
       p.stages = static_cast<std::uint8_t>(stages);
       return can_be(hopper_cell_of(f_, p), f_.head.paired != 0, chip_.shared_bytes);
     };
-    if (wanted_.stages != 0) return fits(wanted_.stages);
-    for (int stages = most_stages; stages > 1; --stages)
-      if (fits(stages)) return true;
-    return false;
+    if (!set_stages(wanted_, most_stages, fits)) return;
+    estimate(c, f_, e_, chip_, s.efficiency);
+    // With full rounds of tiles there is nothing to divide.
+    if (divided && wanted_.divided != decision::yes && c.efficiency > 0.9) return;
+    to_.push_back(c);
   }
 
   const whole_form f_;
@@ -203,9 +190,8 @@ std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& 
     // Pairs lie in a row of the kernel, and groups are rows.
     if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
     // Neighbours of a row are written together, so D's rows or columns are rows of the kernel.
-    const bool fits =
-        swapped == (f.head.d_way <= 0 && f.head.d_way_across > 0) || f.head.paired != 0 || f.head.grouped != 0;
-    if (wanted.swapped == decision::any && !fits && !(swapped ? e.m <= few : e.n <= few)) continue;
+    if (wanted.swapped == decision::any && !f.head.lies_along(swapped) && !(swapped ? e.m <= few : e.n <= few))
+      continue;
     if (swapped)
       hopper_plans(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to).add();
     else

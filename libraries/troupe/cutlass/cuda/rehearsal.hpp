@@ -36,8 +36,8 @@ class rehearsal {
     return out;
   }
 
-  /// Returns the microseconds that `enqueue(problem, memory, counters)` takes, the least of several averages. It has so
-  /// much memory, and counters that are 0 and that it leaves so.
+  /// Returns the microseconds that `enqueue(problem, memory, counters)` takes, the least of several averages. It gets
+  /// that memory, and counters that are 0 and that it leaves so.
   template <class Enqueue>
   result<double> time(std::uint64_t memory_bytes, std::uint32_t counters, Enqueue&& enqueue) {
     const auto memory = TROUPE_TRY(rehearsing::take_with_counters(memory_bytes, counters, call_, stream_));

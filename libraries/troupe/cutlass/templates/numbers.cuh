@@ -40,7 +40,7 @@ __device__ __forceinline__ unsigned half_of_e4m3(unsigned x) {
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short x) {
   return half_of_e4m3(x & 0xffu) | half_of_e4m3(x >> 8) << 16;
 }
-// To a type of 8 bits with so many bits of mantissa; `smallest` is the exponent of normal numbers, `largest` the code
+// To a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers, `largest` the code
 // of the largest.
 __device__ __forceinline__ unsigned narrow(float x, int mantissa, int smallest, unsigned largest, unsigned nan) {
   const unsigned sign = bits_of(x) >> 24 & 0x80u;
