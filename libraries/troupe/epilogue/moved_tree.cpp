@@ -5,16 +5,17 @@
 
 namespace troupe::epilogue {
 
-moved_tree::moved_tree(const tree& from, std::span<const tree_memory> memory) {
-  const tree::head h{static_cast<std::uint32_t>(from.nodes().size()), static_cast<std::uint32_t>(from.numbers().size()),
+std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
+                                   std::span<const tree_memory> memory) {
+  const tree::head h{static_cast<std::uint32_t>(nodes.size()), static_cast<std::uint32_t>(numbers.size()),
                      static_cast<std::uint32_t>(memory.size()), 0};
-  encoded_.resize(tree::encoded_bytes(h.nodes, h.numbers, h.memory));
-  std::byte* to = encoded_.data();
+  std::vector<std::byte> out(tree::encoded_bytes(h.nodes, h.numbers, h.memory));
+  std::byte* to = out.data();
   put_records(to, std::span(&h, 1));
-  put_records(to, from.nodes());
-  put_records(to, from.numbers());
+  put_records(to, nodes);
+  put_records(to, numbers);
   put_records(to, memory);
-  tree_ = tree(encoded_.data(), encoded_.size());
+  return out;
 }
 
 }  // namespace troupe::epilogue

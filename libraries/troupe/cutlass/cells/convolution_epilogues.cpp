@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/convolution_epilogues.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -13,6 +13,14 @@ using epilogue::node, epilogue::op, epilogue::tree_memory;
 bool is_gradient_of_filters(const convolution_problem& p) noexcept { return p.result == convolution_result::dfilters; }
 bool has_reductions(const epilogue::tree& t) noexcept {
   return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
+}
+
+// The first node that uses this memory.
+const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept {
+  const auto all = t.nodes();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const node& n) { return epilogue::has_memory(n.what) && n.operand == memory; });
+  return found == all.end() ? all.front() : *found;
 }
 
 // Whether an element of each operand lies at one distance from that of the position before, through all images.
@@ -63,7 +71,7 @@ epilogue_way epilogue_way_of(const convolution_problem& p) noexcept {
 
 std::vector<std::byte> plain_tree() {
   const node sum{.what = op::accumulator};
-  return encoded_tree({&sum, 1}, {}, {});
+  return epilogue::encode_tree({&sum, 1}, {}, {});
 }
 
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group) {
@@ -77,7 +85,7 @@ std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64
                        of_images = is_wide(n) ? columns_of_group * m.shape.column_stride : 0;
     m.batch_stride = p.groups == 1 ? 0 : is_gradient_of_filters(p) ? of_filters : of_images;
   }
-  return encoded_tree(t.nodes(), t.numbers(), memory);
+  return epilogue::encode_tree(t.nodes(), t.numbers(), memory);
 }
 
 result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::uint64_t sums, std::int64_t rows,
@@ -107,7 +115,7 @@ result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::u
     load.operand = static_cast<std::uint8_t>(first + (n.what == op::right ? 1 : 0));
     n = load;
   }
-  return encoded_tree(nodes, t.numbers(), memory);
+  return epilogue::encode_tree(nodes, t.numbers(), memory);
 }
 
 }  // namespace troupe::cutlass

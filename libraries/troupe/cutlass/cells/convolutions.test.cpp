@@ -8,8 +8,8 @@
 #include <random>
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
 #include <troupe/cutlass/cells/testing/test_chip.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -157,7 +157,7 @@ class convolution_works : public ::testing::Test {
     s.filters = make(p.groups * p.outputs, p.channels, w.width);
     p.x = s.x->placed(), p.y = s.y->placed(), p.filters = s.filters->placed();
     const epilogue::node sum{.what = epilogue::op::accumulator};
-    tree = encoded_tree({&sum, 1}, {}, {});
+    tree = epilogue::encode_tree({&sum, 1}, {}, {});
     p.tree = epilogue::tree(tree.data(), tree.size());
     expect(s);
     return s;

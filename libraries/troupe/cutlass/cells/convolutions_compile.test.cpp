@@ -3,9 +3,9 @@
 // The kernels that the engine chooses for layers of networks compile, and the assembler has nothing to remark.
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
 #include <troupe/cutlass/cells/testing/clean_cells.hpp>
 #include <troupe/cutlass/cells/testing/test_chip.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -25,7 +25,7 @@ class convolution_cells : public testing::clean_cells {
     };
     p.x = placed(64, in), p.filters = placed(64, 3), p.y = placed(128, out);
     const epilogue::node sum{.what = epilogue::op::accumulator};
-    tree_ = encoded_tree({&sum, 1}, {}, {});
+    tree_ = epilogue::encode_tree({&sum, 1}, {}, {});
     p.tree = epilogue::tree(tree_.data(), tree_.size());
     return p;
   }

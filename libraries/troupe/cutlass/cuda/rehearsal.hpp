@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 #include <troupe/base/try.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
 #include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cuda/rehearsal_memory.hpp>
 #include <troupe/cutlass/problem.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
 
 namespace troupe::cutlass {
 
@@ -54,7 +54,7 @@ class rehearsal {
     explicit turn(const Problem& p) : of(p), memory(p.tree.memory().begin(), p.tree.memory().end()) {}
     Problem of;
     std::vector<epilogue::tree_memory> memory;
-    std::vector<std::byte> encoded;  // its tree
+    std::optional<epilogue::moved_tree> tree;
   };
   rehearsal(const call& c, CUstream stream) : call_(c), stream_(stream) {}
 
@@ -62,9 +62,7 @@ class rehearsal {
     auto t = std::make_unique<turn>(p);
     for (const rehearsing::operand& o : rehearsing::operands_of(t->of, t->memory))
       TROUPE_TRY(rehearsing::move(o, at, stream_));
-    // The tree with the new addresses.
-    t->encoded = encoded_tree(p.tree.nodes(), p.tree.numbers(), t->memory);
-    t->of.tree = epilogue::tree(t->encoded.data(), t->encoded.size());
+    t->of.tree = t->tree.emplace(p.tree, t->memory).get();
     turns_.push_back(std::move(t));
     return {};
   }

@@ -7,9 +7,10 @@
 namespace troupe::cutlass::host {
 namespace {
 
-std::int64_t place_of(const placed_tensor& t, const windows::geometry& g, std::int64_t f) noexcept {
-  return f / (g.width[2] * g.width[1]) * t.spatial[0] + f / g.width[2] % g.width[1] * t.spatial[1] +
-         f % g.width[2] * t.spatial[2];
+// Of place number `i` among the spatial ones, of which there are `extents`.
+std::int64_t place_of(const placed_tensor& t, const std::int64_t* extents, std::int64_t i) noexcept {
+  return i / (extents[2] * extents[1]) * t.spatial[0] + i / extents[2] % extents[1] * t.spatial[1] +
+         i % extents[2] * t.spatial[2];
 }
 
 std::byte* bytes_at(const placed_tensor& t, std::int64_t element) noexcept {
@@ -41,8 +42,7 @@ void store_image(const std::byte* from, const convolution_problem& p, std::int64
   const std::int64_t channels = s.extents[1], positions = s.extents[2] * s.extents[3] * s.extents[4];
   const std::size_t bytes = bytes_of(t.type);
   team.spread(positions, 256, [&](std::int64_t q) {
-    const std::int64_t at = q / (s.extents[4] * s.extents[3]) * t.spatial[0] +
-                            q / s.extents[4] % s.extents[3] * t.spatial[1] + q % s.extents[4] * t.spatial[2];
+    const std::int64_t at = place_of(t, &s.extents[2], q);
     const std::byte* const line = from + q * channels * static_cast<std::int64_t>(bytes);
     for (std::int64_t c = 0; c < channels; ++c)
       std::memcpy(bytes_at(t, which * t.item + c * t.channel + at), line + c * static_cast<std::int64_t>(bytes), bytes);
@@ -56,7 +56,7 @@ void store_filters(const std::byte* from, const convolution_problem& p, const fi
   team.spread(p.groups * p.outputs, 1, [&](std::int64_t k) {
     const std::byte* at = from + k * static_cast<std::int64_t>(elements.size() * bytes);
     for (const auto& [channel, place] : elements) {
-      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + place_of(t, p.window, place)), at, bytes);
+      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + place_of(t, p.window.width, place)), at, bytes);
       at += bytes;
     }
   });
@@ -91,8 +91,8 @@ void pack_filters(const convolution_problem& p, const window_panels& seen, T* to
     for (std::int64_t f = 0; f < p.window.places(); ++f)
       for (std::int64_t c = 0; c < channels;) {
         const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(few));
-        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + place_of(p.filters, p.window, f)), stride,
-                 few.data(), n);
+        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + place_of(p.filters, p.window.width, f)),
+                 stride, few.data(), n);
         for (std::int64_t i = 0; i < n; ++i) line[seen.term(c + i, f)] = few[static_cast<std::size_t>(i)];
         c += n;
       }

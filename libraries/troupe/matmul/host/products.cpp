@@ -144,8 +144,7 @@ class one_product {
 // Sums of integers that are only stored stay what they are.
 bool stores_sums(const host_product& p) noexcept {
   const matrix_shape& s = p.to.shape;
-  const bool has_lines = s.row_stride == 1 || s.column_stride == 1 || s.rows == 1 || s.columns == 1;
-  return p.sums == dtype::i32 && p.tree->is_plain() && p.to.type == dtype::i32 && has_lines &&
+  return p.sums == dtype::i32 && p.tree->is_plain() && p.to.type == dtype::i32 && has_lines(s) &&
          std::max(s.row_stride, s.column_stride) <= longest;
 }
 void store_sums(const host_matrix& a, const host_matrix& b, const host::result_place& to) {

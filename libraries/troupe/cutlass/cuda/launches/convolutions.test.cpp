@@ -5,9 +5,9 @@
 
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
-#include <troupe/cutlass/cells/encoded_tree.hpp>
 #include <troupe/cutlass/cells/testing/test_chip.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
+#include <troupe/epilogue/moved_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -69,7 +69,7 @@ class launches_of_convolutions : public ::testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver();
   cuda::testing::fake_kernel product{"product"}, copy{"copy", sizeof(kernels::copy_arguments)};
   const epilogue::node sum{.what = epilogue::op::accumulator};
-  const std::vector<std::byte> tree = encoded_tree({&sum, 1}, {}, {});
+  const std::vector<std::byte> tree = epilogue::encode_tree({&sum, 1}, {}, {});
 };
 
 TEST_F(launches_of_convolutions, are_one_for_channels_that_are_neighbours) {
