@@ -27,6 +27,9 @@ matrix<bfloat16> all(const device& gpu, int value) {
 refitter::refitter(const device& gpu, answers& to, std::uint64_t seed) : gpu_(gpu), answers_(to), seed_(seed) {
   if (auto made = cutlass::weights::make(gpu, terms, columns, {.type = dtype::bf16})) weights_ = std::move(*made);
   if (weights_ && weights_->refit(gpu, all(gpu, 1)).get()) newest_ = begun_ = 1;
+  // A compiler needs longer than a worker lives later.
+  for (const std::int64_t rows : {16, 64, 128, 256}) measure_for(rows);
+  plans_ = 0;
 }
 
 refitter::~refitter() { stop(); }
@@ -95,21 +98,23 @@ void refitter::multiply(std::uint64_t seed) {
 
 void refitter::measure(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  while (goes_on()) {
-    const std::int64_t rows = std::int64_t{16} << random() % 5, k = std::int64_t{64} << random() % 4;
-    const auto a = gpu_.alloc<bfloat16>(static_cast<std::size_t>(rows * k)),
-               b = gpu_.alloc<bfloat16>(static_cast<std::size_t>(k * columns)),
-               d = gpu_.alloc<bfloat16>(static_cast<std::size_t>(rows * columns));
-    gpu_.fill(a, bfloat16(1.0f));
-    gpu_.fill(b, bfloat16(1.0f));
-    const cutlass::gemm product{.a = matrix(a, rows, k), .b = matrix(b, k, columns), .d = matrix(d, rows, columns)};
-    auto answer = answers_.watch(gpu_.ask(cutlass::prepare::of(product, 3)));
-    answers_.judge(answer, [&](const cutlass::plan_info& is) {
-      if (is.measured > is.candidates) return cat("a plan: ", is.measured, " were measured, of ", is.candidates);
-      plans_.fetch_add(1);
-      return std::string();
-    });
-  }
+  while (goes_on()) measure_for(std::uniform_int_distribution<std::int64_t>(1, 256)(random));
+}
+
+void refitter::measure_for(std::int64_t rows) {
+  const auto a = gpu_.alloc<bfloat16>(static_cast<std::size_t>(rows * terms)),
+             b = gpu_.alloc<bfloat16>(static_cast<std::size_t>(terms * columns)),
+             d = gpu_.alloc<bfloat16>(static_cast<std::size_t>(rows * columns));
+  gpu_.fill(a, bfloat16(1.0f));
+  gpu_.fill(b, bfloat16(1.0f));
+  const cutlass::gemm product{
+      .a = matrix(a, rows, terms), .b = matrix(b, terms, columns), .d = matrix(d, rows, columns)};
+  auto answer = answers_.watch(gpu_.ask(cutlass::prepare::of(product, 3)));
+  answers_.judge(answer, [&](const cutlass::plan_info& is) {
+    if (is.measured > is.candidates) return cat("a plan: ", is.measured, " were measured, of ", is.candidates);
+    plans_.fetch_add(1);
+    return std::string();
+  });
 }
 
 }  // namespace chaos

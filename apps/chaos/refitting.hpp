@@ -21,7 +21,7 @@ struct refit_counts {
 /// product must have the weights of one refit, which was in force when it was sent or came into force meanwhile.
 class refitter {
  public:
-  /// Makes the first refit, before there are faults.
+  /// Makes the first refit, and compiles what plans are measured with, before there are faults.
   refitter(const troupe::device& gpu, answers& to, std::uint64_t seed);
   /// Calls stop().
   ~refitter();
@@ -36,6 +36,7 @@ class refitter {
   void refit();
   void multiply(std::uint64_t seed);
   void measure(std::uint64_t seed);
+  void measure_for(std::int64_t rows);
   bool goes_on() const;
 
   troupe::device gpu_;
