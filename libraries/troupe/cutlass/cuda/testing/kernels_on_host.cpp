@@ -20,7 +20,11 @@ using cuda::testing::driver;
 #include "../vendor_groups_list.inc"
   };
   driver().attributes = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-                         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132}};
+                         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+                         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+                         {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+                         {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
+                         {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120}};
   driver().computes = true;
   driver().notes_calls = false;
   return true;
