@@ -67,8 +67,8 @@ result<std::vector<candidate>> all_candidates(const whole_form& f, const extents
   return all;
 }
 
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
-                                              const plan& wanted, const other_plans& others) {
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                                              const other_plans& others) {
   std::string why_not;
   auto all = TROUPE_TRY(all_candidates(f, e, on, wanted, why_not));
   all.insert(all.end(), others.all.begin(), others.all.end());
@@ -76,8 +76,9 @@ result<std::vector<candidate>> candidates_for(const whole_form& f, const extents
       std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has_wanted(c.plan, wanted); });
   if (open == all.begin()) return no_plan(all, wanted, why_not, others.all.empty() ? others.why_not : "");
   all.erase(open, all.end());
-  std::stable_sort(all.begin(), all.end(),
-                   [](const candidate& x, const candidate& y) { return is_better(x, y, x.microseconds, y.microseconds); });
+  std::stable_sort(all.begin(), all.end(), [](const candidate& x, const candidate& y) {
+    return is_better(x, y, x.microseconds, y.microseconds);
+  });
   return all;
 }
 

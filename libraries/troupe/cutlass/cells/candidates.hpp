@@ -22,12 +22,12 @@ struct extents {
 struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
-  double efficiency = 1;  ///< of waves: how much of the multiprocessors' time is used
-  int most_sharers = 8;   ///< blocks that may share a tile, if it is divided: one block adds what all have
+  double efficiency = 1;               ///< of waves: how much of the multiprocessors' time is used
+  int most_sharers = 8;                ///< blocks that may share a tile, if it is divided: one block adds what all have
   const vendor::cell* cell = nullptr;  ///< a kernel of CUTLASS; null: one is written
 };
-/// Returns true if a plan is to be tried before another. What the cost model expects of CUTLASS's kernels is rough: they
-/// come after all others.
+/// Returns true if a plan is to be tried before another. What the cost model expects of CUTLASS's kernels is rough:
+/// they come after all others.
 inline bool is_better(const candidate& x, const candidate& y, double us_of_x, double us_of_y) noexcept {
   return (x.cell == nullptr) != (y.cell == nullptr) ? x.cell == nullptr : us_of_x < us_of_y;
 }

@@ -139,11 +139,12 @@ void require_scales(refusals& r, const vendor::cell& c, const problem& p, const 
                               : cat("takes scales ", c.scale, " of ", c.scale_block, " terms, for both factors");
   });
   if (c.scale == nullptr) return;
-  r.require(r.result().why.empty() && has_places(p.a_scales, p.m, c, l, true) && has_places(p.b_scales, p.n, c, l, false),
-            [] {
-              return "takes scales in atoms of 128 lines and 4 blocks: that of line i and block j is at 16 * (i % 32) + 4 "
-                     "* (i / 32 % 4) + j % 4; matrices of scales have that order for at most 32 lines and 4 blocks";
-            });
+  r.require(
+      r.result().why.empty() && has_places(p.a_scales, p.m, c, l, true) && has_places(p.b_scales, p.n, c, l, false),
+      [] {
+        return "takes scales in atoms of 128 lines and 4 blocks: that of line i and block j is at 16 * (i % 32) + 4 "
+               "* (i / 32 % 4) + j % 4; matrices of scales have that order for at most 32 lines and 4 blocks";
+      });
 }
 
 // The operands of the epilogue: c lies as d, and bias has neighbours.
@@ -171,17 +172,19 @@ refusal refusal_of(const vendor::cell& c, const problem& p, const whole_form& f,
   r.require(is(c.a, name_of(p.a.type, h)) && is(c.b, name_of(p.b.type, h)) && is(c.d, name_of_result(p.d.type)) &&
                 p.sums == dtype::f32,
             [&] { return cat("multiplies ", c.a, " and ", c.b, " and stores ", c.d); });
-  r.require(c.scale != nullptr || !is(c.a, "e4m3") ||
-                h.accumulation == static_cast<std::uint8_t>(matmul::accumulation::fast),
-            [] { return "leaves sums in the tensor cores: allow accumulation::fast"; });
+  r.require(
+      c.scale != nullptr || !is(c.a, "e4m3") || h.accumulation == static_cast<std::uint8_t>(matmul::accumulation::fast),
+      [] { return "leaves sums in the tensor cores: allow accumulation::fast"; });
   if (!require_epilogue(r, c, e)) return r.result();
   r.require(has_layout(p.a, c.a_layout, true) && has_layout(p.b, c.b_layout, false) && p.d.column == 1, [&] {
-    return cat("takes a by ", c.a_layout, "s and b by ", c.b_layout, "s, and stores d by rows, or all of it transposed");
+    return cat("takes a by ", c.a_layout, "s and b by ", c.b_layout,
+               "s, and stores d by rows, or all of it transposed");
   });
   r.require(has_operands(p, f, *e), [&] {
     return cat("adds c and bias of type ", c.d, " that lie by rows, the bias at a multiple of 16 bytes");
   });
-  r.require(c.chip >= 90 || p.batch <= most_in_grid, [&] { return cat("computes at most ", most_in_grid, " products"); });
+  r.require(c.chip >= 90 || p.batch <= most_in_grid,
+            [&] { return cat("computes at most ", most_in_grid, " products"); });
   if (!r.result().why.empty()) return r.result();
   vendor::launch l = launch_of(c, p, f, *e);
   require_scales(r, c, p, f, l);
@@ -215,11 +218,17 @@ plan plan_of(const vendor::cell& c, bool swapped, const plan& wanted) {
   return p;
 }
 
-// Rounds of tiles, or the memory. The shares of the tensor cores' speed are those that we measured on an H100: see
-// docs/cutlass-vendor.md.
+// The share of the tensor cores' speed that a tile has, as we measured it on an H100 and an H200: see
+// docs/cutlass-vendor.md. Kernels for older chips use older instructions there; those for 8-bit floats multiply as f16.
+double share_of(const vendor::cell& k, const chip& on) noexcept {
+  if (k.chip >= 90) return k.tile_m * k.tile_n >= 32768 ? 0.85 : 0.6;
+  if (on.capability < 90) return 0.85;
+  return vendor::bits_of(k.a) == 8 ? 0.17 : 0.45;
+}
+
+// Rounds of tiles, or the memory.
 void estimate(candidate& c, const vendor::cell& k, const extents& e, const chip& on) {
   const double bits = vendor::bits_of(k.a), flops_per_cycle = 65536 / bits / (on.capability >= 90 ? 1 : 2);
-  const double share = k.chip >= 90 ? (k.tile_m * k.tile_n >= 32768 ? 0.85 : 0.6) : on.capability >= 90 ? 0.45 : 0.85;
   const auto parts = [](std::int64_t x, int of) { return std::ceil(static_cast<double>(x) / of); };
   const double tiles = parts(e.m, k.tile_m) * parts(e.n, k.tile_n) * static_cast<double>(e.batch);
   const double rounds = c.plan.divided == decision::yes ? std::max(1.0, tiles / on.multiprocessors)
@@ -227,13 +236,13 @@ void estimate(candidate& c, const vendor::cell& k, const extents& e, const chip&
   const double steps = parts(e.k, k.tile_k);
   constexpr double clock_share = 0.787, launch_us = 4, steps_to_fill = 3;
   const double cycles =
-      rounds * (steps + steps_to_fill) * 2.0 * k.tile_m * k.tile_n * k.tile_k / (flops_per_cycle * share);
+      rounds * (steps + steps_to_fill) * 2.0 * k.tile_m * k.tile_n * k.tile_k / (flops_per_cycle * share_of(k, on));
   const auto bytes_of_each = [&](std::int64_t x, std::int64_t y, const char* type) {
     return static_cast<double>(x * y * e.batch) * vendor::bits_of(type) / 8;
   };
   const double bytes = bytes_of_each(e.m, e.k, k.a) + bytes_of_each(e.n, e.k, k.b) + bytes_of_each(e.m, e.n, k.d);
-  c.microseconds = launch_us + std::max(cycles / (on.gigahertz * clock_share * 1e3),
-                                        bytes / (on.memory_bytes_per_ns * 0.8e3));
+  c.microseconds =
+      launch_us + std::max(cycles / (on.gigahertz * clock_share * 1e3), bytes / (on.memory_bytes_per_ns * 0.8e3));
   c.efficiency = tiles / on.multiprocessors / rounds;
 }
 
@@ -298,10 +307,11 @@ refusal refusal_of(const vendor::cell& c, const convolution_problem& p, const pr
                 p.outputs * w.places() * p.channels <= most,
             [&] { return cat("counts to ", most, " elements of a tensor"); });
   if (!r.result().why.empty()) return r.result();
-  r.require(has_operands(q, f, *e) && (e->c < 0 || [&] {
-              const placed_matrix m = operand_of(q, f, e->c);
-              return (q.m == 1 || m.row == q.n) && (q.batch == 1 || m.batch == q.m * q.n);
-            }()),
+  r.require(has_operands(q, f, *e) && (e->c < 0 ||
+                                       [&] {
+                                         const placed_matrix m = operand_of(q, f, e->c);
+                                         return (q.m == 1 || m.row == q.n) && (q.batch == 1 || m.batch == q.m * q.n);
+                                       }()),
             [] { return "adds a c that lies as the result does"; });
   if (!r.result().why.empty()) return r.result();
   if (const auto fine = vendor::check(c, launch_of(p, f, *e)); !fine) r.refuse(fine.error());

@@ -30,7 +30,8 @@ class plans_of_vendor : public ::testing::Test {
  protected:
   plans_of_vendor() {
     p.m = 96, p.n = 64, p.k = 128;
-    p.a = {1 << 20, dtype::bf16, 128, 1, 0}, p.b = {1 << 21, dtype::bf16, 128, 1, 0}, p.d = {1 << 22, dtype::bf16, 64, 1, 0};
+    p.a = {1 << 20, dtype::bf16, 128, 1, 0}, p.b = {1 << 21, dtype::bf16, 128, 1, 0},
+    p.d = {1 << 22, dtype::bf16, 64, 1, 0};
     p.sums = dtype::f32;
     set(acc);
   }
@@ -41,7 +42,8 @@ class plans_of_vendor : public ::testing::Test {
   }
   static expression matrix(op what, dtype t, std::int64_t rows, std::int64_t columns, std::uint64_t at = 1 << 23) {
     return expression::reading(
-        what, {.range = {{}, at, 1 << 20}, .shape = {rows, columns, columns, 1}, .type = t, .batch = 1, .batch_stride = 0});
+        what,
+        {.range = {{}, at, 1 << 20}, .shape = {rows, columns, columns, 1}, .type = t, .batch = 1, .batch_stride = 0});
   }
   std::optional<vendor_epilogue> seen() const { return vendor_epilogue_of(form_of(p)); }
   other_plans plans(const plan& wanted = {}) const {
@@ -212,8 +214,9 @@ TEST_F(convolutions_of_vendor, are_told_as_they_are) {
   const vendor::launch l = launch_of(p, f, *vendor_epilogue_of(f));
   EXPECT_EQ((std::array{l.images, l.height, l.width, l.channels, l.filters, l.filter_height, l.filter_width}),
             (std::array{2, 9, 9, 16, 8, 3, 3}));
-  EXPECT_EQ((std::array{l.pad_height, l.pad_width, l.stride_height, l.stride_width, l.dilation_height, l.dilation_width}),
-            (std::array{1, 1, 2, 2, 1, 1}));
+  EXPECT_EQ(
+      (std::array{l.pad_height, l.pad_width, l.stride_height, l.stride_width, l.dilation_height, l.dilation_width}),
+      (std::array{1, 1, 2, 2, 1, 1}));
   EXPECT_EQ(l.a, reinterpret_cast<const void*>(1 << 20));
   EXPECT_EQ(l.b, reinterpret_cast<const void*>(1 << 21));
   EXPECT_EQ(l.d, reinterpret_cast<const void*>(1 << 22));

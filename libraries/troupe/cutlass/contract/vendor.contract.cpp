@@ -112,7 +112,8 @@ TEST_F(kernels_of_cutlass, are_there_again_after_a_fault) {
   ASSERT_OK(gpu.ask(r).get());
   kill_worker(gpu);
   result<void> answer = gpu.ask(r).get();
-  for (int i = 0; !answer && answer.error().reaction() == reaction::retry_later && i < 100; ++i) answer = gpu.ask(r).get();
+  for (int i = 0; !answer && answer.error().reaction() == reaction::retry_later && i < 100; ++i)
+    answer = gpu.ask(r).get();
   ASSERT_OK(answer);
   EXPECT_EQ(result_of(r), 2.0f * terms);
 }

@@ -149,9 +149,8 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
                                         std::string& log) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
   auto ways = TROUPE_TRY(plans_of(p, chip_, o.plan, measure > 1, cells_.vendors()));
-  const std::size_t measured =
-      order_for_measuring(ways, static_cast<std::size_t>(measure),
-                          [](const convolution_way& w) -> const candidate& { return w.plan; });
+  const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),
+                                                   [](const convolution_way& w) -> const candidate& { return w.plan; });
   const CUstream stream = TROUPE_TRY(on.stream_of(c));
   std::shared_ptr<convolution_route> best;
   double least = 0, first = 0, waited = 0;

@@ -12,7 +12,7 @@ namespace troupe::cutlass {
 struct convolution_route {
   plan_info info;
   convolution_way way;
-  std::optional<vendor_way> vendors;  ///< a kernel of CUTLASS; then there is nothing of the rest
+  std::optional<vendor_way> vendors;                   ///< a kernel of CUTLASS; then there is nothing of the rest
   std::vector<std::shared_ptr<const route>> products;  ///< for each launch
   std::shared_ptr<const route> pass;
   std::shared_ptr<const cell> copies[4];  ///< of elements of 1, 2, 4 and 8 bytes

@@ -216,8 +216,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   plan_info& info = best->info;
   info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
   info.compile_seconds = static_cast<float>(waited);
-  info.candidates = static_cast<std::uint32_t>(all.size()),
-  info.measured = measured > 1 ? tried : 0;
+  info.candidates = static_cast<std::uint32_t>(all.size()), info.measured = measured > 1 ? tried : 0;
   info.choice = measured > 1 ? choice_source::measured : all.size() == 1 ? choice_source::given : choice_source::model;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   stage.reset();

@@ -9,10 +9,11 @@ namespace troupe::cutlass::kernel_arguments {
 
 /// A matrix of each group.
 struct grouped_matrix {
-  std::uint64_t first;           ///< address of that of the first group, whose first row is 0
-  std::int64_t row, group;       ///< bytes from row to row of all groups, 0 if groups have no rows in it; and from group to group
-  std::int64_t line;             ///< elements
-  std::uint64_t* addresses;      ///< to write: one for each group
+  std::uint64_t first;  ///< address of that of the first group, whose first row is 0
+  std::int64_t row,
+      group;          ///< bytes from row to row of all groups, 0 if groups have no rows in it; and from group to group
+  std::int64_t line;  ///< elements
+  std::uint64_t* addresses;  ///< to write: one for each group
   std::int64_t* lines;
 };
 /// What a grouped product of CUTLASS reads, made of sizes in memory.

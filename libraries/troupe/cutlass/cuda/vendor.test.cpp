@@ -146,7 +146,7 @@ TEST_F(cutlass_cuda_vendor, that_is_missing_is_normal_and_said_where_it_is_wishe
 TEST_F(cutlass_cuda_vendor, is_in_the_notes_of_the_engine_or_the_reason_why_it_is_not) {
   const auto notes = [&] { return std::string(engine->interface().notes(&engine->interface())); };
   EXPECT_NE(notes().find("CUTLASS: 0.0.0 of fakes"), std::string::npos) << notes();
-  EXPECT_NE(notes().find("compiled but never run: fake120_mxfp8"), std::string::npos) << notes();
+  EXPECT_NE(notes().find("only compile, and never ran: fake120_mxfp8"), std::string::npos) << notes();
   open_with("/nonexistent/vendor.so");
   EXPECT_NE(notes().find("CUTLASS's kernels are not here"), std::string::npos) << notes();
 }
@@ -186,7 +186,9 @@ TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
 
 TEST_F(cutlass_cuda_vendor, lists_groups_before_their_product) {
   const gemm_grouped r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 96, 64),
-                       .b = in_any{{{}, 1 << 22, 3 * 64 * 32 * 2}, {.rank = 3, .extents = {3, 64, 32}, .strides = {2048, 1, 64}}, dtype::bf16},
+                       .b = in_any{{{}, 1 << 22, 3 * 64 * 32 * 2},
+                                   {.rank = 3, .extents = {3, 64, 32}, .strides = {2048, 1, 64}},
+                                   dtype::bf16},
                        .d = matrix_at<access_mode::write>(1 << 24, dtype::bf16, 96, 32),
                        .sizes = in<std::int32_t>(1 << 26, 3),
                        .plan = {.family = family::vendor}};

@@ -19,8 +19,8 @@ struct vendor_way {
   whole_form form = {};  ///< of the request
   bool swapped = false;
   int band = 0;
-  std::uint64_t own_bytes = 0;                ///< of memory, for the kernel
-  std::uint64_t bytes = 0;                    ///< of all
+  std::uint64_t own_bytes = 0;               ///< of memory, for the kernel
+  std::uint64_t bytes = 0;                   ///< of all
   const cuda::kernel_set* groups = nullptr;  ///< of groups of rows: what lists them
 };
 

@@ -3,6 +3,7 @@
 // Groups of rows, whose sizes are in memory, compared with the reference in double precision.
 #include <functional>
 #include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/cutlass/testing/vendor.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
 namespace troupe::cutlass {
@@ -194,12 +195,10 @@ TEST_F(cutlass_groups, have_scales_of_blocks) {
 // Kernels of CUTLASS take matrices without gaps, and nothing is computed where there are none.
 class cutlass_groups_of_vendor : public cutlass_groups {
  protected:
-  void SetUp() override {
-    if (const std::string reason = reason_without_vendor(); !reason.empty()) GTEST_SKIP() << reason;
-  }
+  void SetUp() override { skip_without_vendor(*engine); }
   grouped_form groups_of(std::vector<std::int32_t> sizes, bool packed) {
     grouped_form f{{dtype::bf16, dtype::bf16}, dtype::bf16, std::move(sizes), 2, 8 * random.between(1, 20),
-                   8 * random.between(1, 20), packed};
+                   8 * random.between(1, 20),  packed};
     for (const std::int32_t s : f.sizes)
       if (s > 0) f.rows = packed ? f.rows + s : std::max<std::int64_t>(f.rows, s);
     f.a_stored = storing::tidy_rows, f.b_stored = storing::tidy_columns, f.plan = {.family = family::vendor};
@@ -217,8 +216,8 @@ TEST_F(cutlass_groups_of_vendor, are_as_defined) {
       expect_right_groups(
           groups_of(sizes, packed),
           [&](const grouped_form& f) {
-            return -0.5 * acc + 2 * expression::reading(op::load, operand(dtype::bf16, f.places(), f.rows, f.n,
-                                                                         storing::tidy_rows));
+            return -0.5 * acc +
+                   2 * expression::reading(op::load, operand(dtype::bf16, f.places(), f.rows, f.n, storing::tidy_rows));
           },
           1e-6);
     }

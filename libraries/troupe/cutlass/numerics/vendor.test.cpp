@@ -3,6 +3,7 @@
 // Products and convolutions by CUTLASS's kernels, compared with the reference in double precision.
 #include <troupe/cutlass/testing/convolution_cases.hpp>
 #include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/cutlass/testing/vendor.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
 namespace troupe::cutlass {
@@ -23,8 +24,15 @@ struct kernel_form {
 };
 constexpr plan plan_of(std::uint16_t m, std::uint16_t n, std::uint16_t k, std::uint8_t stages, std::uint8_t cluster,
                        schedule how = schedule::cooperative, decision divided = decision::no) {
-  return {.family = family::vendor, .schedule = how,    .divided = divided, .stages = stages, .cluster_m = cluster,
-          .cluster_n = 1,           .tile_m = m,        .tile_n = n,        .tile_k = k};
+  return {.family = family::vendor,
+          .schedule = how,
+          .divided = divided,
+          .stages = stages,
+          .cluster_m = cluster,
+          .cluster_n = 1,
+          .tile_m = m,
+          .tile_n = n,
+          .tile_k = k};
 }
 constexpr auto by_rows = storing::tidy_rows, by_columns = storing::tidy_columns;
 constexpr kernel_form kernels[] = {
@@ -48,9 +56,7 @@ constexpr kernel_form kernels[] = {
 
 class cutlass_vendor : public gemm_suite {
  protected:
-  void SetUp() override {
-    if (const std::string reason = reason_without_vendor(); !reason.empty()) GTEST_SKIP() << reason;
-  }
+  void SetUp() override { skip_without_vendor(*engine); }
   product_form form_of(const kernel_form& k, std::int64_t m, std::int64_t n, std::int64_t terms) {
     product_form p{k.factor, k.factor, k.result, m, n, terms};
     p.a_stored = p.d_stored = by_rows, p.b_stored = k.b_stored;
@@ -79,8 +85,11 @@ expression plain(std::int64_t, std::int64_t) { return acc; }
 
 TEST_F(cutlass_vendor, products_equal_double_precision_in_each_kernel) {
   for (const kernel_form& k : kernels)
-    for (const auto& [m, n, terms] : {std::array<std::int64_t, 3>{200, 144, 96}, {1, 16, 16}, {77, 48, 208},
-                                      {129, 272, 1040}, {300, 8 * random.between(2, 40) / 2 * 2, 16 * random.between(1, 30)}}) {
+    for (const auto& [m, n, terms] : {std::array<std::int64_t, 3>{200, 144, 96},
+                                      {1, 16, 16},
+                                      {77, 48, 208},
+                                      {129, 272, 1040},
+                                      {300, 8 * random.between(2, 40) / 2 * 2, 16 * random.between(1, 30)}}) {
       const std::int64_t whole = k.factor == dtype::f8e4m3 ? (n + 15) / 16 * 16 : n;
       expect_with(k, form_of(k, m, whole, terms), plain, 0);
       if (HasFailure()) return;
@@ -103,11 +112,12 @@ TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
       product_form p = form_of(k, random.between(1, 200), 16 * random.between(1, 12), 16 * random.between(1, 12));
       p.batch = random.between(1, 3);
       // The kernel rounds alpha * sum + beta * c in float before it rounds to D.
-      expect_with(k, p,
-                  [&](auto m, auto n) {
-                    return alpha * acc + beta * expression::reading(op::load, operand(k.result, p.batch, m, n, by_rows));
-                  },
-                  k.result == dtype::f32 ? rounding_of(p, 2) : 0x1p-7);
+      expect_with(
+          k, p,
+          [&](auto m, auto n) {
+            return alpha * acc + beta * expression::reading(op::load, operand(k.result, p.batch, m, n, by_rows));
+          },
+          k.result == dtype::f32 ? rounding_of(p, 2) : 0x1p-7);
       if (HasFailure()) return;
     }
 }
@@ -115,14 +125,14 @@ TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
 TEST_F(cutlass_vendor, bias_and_gelu_are_fused) {
   const kernel_form k{"sm90_bf16_bias_gelu", dtype::bf16, dtype::bf16, by_columns, {.family = family::vendor}};
   for (int i = 0; i < 4 && !HasFailure(); ++i) {
-    const product_form p =
-        form_of(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
+    const product_form p = form_of(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
     // Its tanh is that of the GPU, which has 11 bits.
-    expect_with(k, p,
-                [&](auto, auto n) {
-                  return gelu_tanh(0.0625 * acc + expression::reading(op::load_row, operand(dtype::bf16, 1, 1, n, by_rows)));
-                },
-                0x1p-6);
+    expect_with(
+        k, p,
+        [&](auto, auto n) {
+          return gelu_tanh(0.0625 * acc + expression::reading(op::load_row, operand(dtype::bf16, 1, 1, n, by_rows)));
+        },
+        0x1p-6);
   }
 }
 
@@ -208,24 +218,7 @@ class cutlass_vendor_convolutions : public convolution_numerics {
     c.how = layout::channels_last, c.plan = {.family = family::vendor};
     return c;
   }
-  // Where the plug-in was not built, every convolution is refused for that reason.
-  std::string reason_to_skip() {
-    if (!engine->is_cuda()) return "the host engine has one way to compute";
-    const convolution_case c{.result = convolution_result::y, .first = dtype::f16, .second = dtype::f16,
-                             .computed = dtype::f16, .channels = 8, .filters = 8, .in = {1, 4, 4},
-                             .how = layout::channels_last};
-    case_tensors all(c, random);
-    conv_forward r{all.x.operand<access_mode::read>(2), all.filters.operand<access_mode::read>(2),
-                   all.y.operand<access_mode::write>(2)};
-    r.plan.family = family::vendor;
-    const auto info = engine->run(prepare_convolution::of(r));
-    if (info) return {};
-    EXPECT_NE(info.error().text().find("CUTLASS's kernels are not here"), std::string::npos) << info.error().text();
-    return info.error().text();
-  }
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
+  void SetUp() override { skip_without_vendor(*engine); }
 };
 
 TEST_F(cutlass_vendor_convolutions, are_what_their_definition_says) {
@@ -240,8 +233,7 @@ TEST_F(cutlass_vendor_convolutions, are_multiplied_and_added_to_what_is_loaded) 
       expect_as_defined(
           any_of_kernels(r),
           [&](auto rows, auto columns, auto batch) {
-            return 0.5 * acc -
-                   2 * expression::reading(op::load, operand(dtype::f16, batch, rows, columns, by_rows));
+            return 0.5 * acc - 2 * expression::reading(op::load, operand(dtype::f16, batch, rows, columns, by_rows));
           },
           0x1p-9);
 }

@@ -43,22 +43,6 @@ class gemm_suite : public product_suite {
   /// each run.
   int turns(int many) const { return engine->is_cuda() ? std::max(1, many / 4) : many; }
 
-  /// Returns why no kernel of CUTLASS can be tested; "": some can.
-  std::string reason_without_vendor() {
-    if (!engine->is_cuda()) return "the host engine has one way to compute";
-    using storing = stored_matrices::storing;
-    test_factor a({dtype::bf16, 1, 64, 64, true, storing::tidy_rows}, random),
-        b({dtype::bf16, 1, 64, 64, false, storing::tidy_columns}, random);
-    stored_matrices d(dtype::bf16, 1, 64, 64, random, storing::tidy_rows);
-    gemm r{.a = a.elements(false), .b = b.elements(false), .d = d.operand<access_mode::write>(false)};
-    r.plan.family = family::vendor;
-    const auto info = engine->run(prepare::of(r));
-    if (info) return {};
-    const std::string reason = info.error().text();
-    EXPECT_NE(reason.find("CUTLASS's kernels are not here"), reason.npos) << "they are here, and cannot be used: " << reason;
-    return reason;
-  }
-
   bool leaves_out() { return engine->is_cuda() && random.between(0, 3) != 0; }
 
   static gemm request_of(test_factor& a, bool batch_of_a, test_factor& b, bool batch_of_b, const out_any& d,

@@ -16,7 +16,8 @@
 namespace troupe::cutlass::testing {
 
 // Before the engine is opened.
-[[maybe_unused]] inline const int without_files = ::setenv("TROUPE_CACHE", "off", 1) + ::setenv("TROUPE_CUTLASS", "/none", 1);
+[[maybe_unused]] inline const int without_files =
+    ::setenv("TROUPE_CACHE", "off", 1) + ::setenv("TROUPE_CUTLASS", "/none", 1);
 
 /// The engine on a driver that records calls. It has no cache on disk, and no kernels of CUTLASS.
 class engine_on_fakes : public ::testing::Test {

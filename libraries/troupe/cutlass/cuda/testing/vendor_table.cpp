@@ -28,31 +28,38 @@ struct spec {
 };
 constexpr const char* old_code = "sm_80 sm_90";
 constexpr spec specs[] = {
-    {"fake80_bf16_row_column", product, "bf16", "bf16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage", old_code},
+    {"fake80_bf16_row_column", product, "bf16", "bf16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage",
+     old_code},
     {"fake80_bf16_row_row", product, "bf16", "bf16", "row", "row", "row", 128, 256, 32, 3, 1, "multistage", old_code},
-    {"fake80_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage", old_code},
+    {"fake80_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage",
+     old_code},
     {"fake80_f16_row_row", product, "f16", "f16", "row", "row", "row", 128, 256, 32, 3, 1, "multistage", old_code},
-    {"fake80_tf32_row_column", product, "tf32", "f32", "row", "column", "row", 128, 128, 32, 3, 1, "multistage", old_code},
+    {"fake80_tf32_row_column", product, "tf32", "f32", "row", "column", "row", 128, 128, 32, 3, 1, "multistage",
+     old_code},
     {"fake80_tf32_row_row", product, "tf32", "f32", "row", "row", "row", 128, 128, 32, 3, 1, "multistage", old_code},
-    {"fake86_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 128, 32, 4, 1, "multistage", old_code},
-    {"fake89_e4m3_row_column", product, "e4m3", "bf16", "row", "column", "row", 128, 128, 64, 3, 1, "multistage", old_code},
+    {"fake86_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 128, 32, 4, 1, "multistage",
+     old_code},
+    {"fake89_e4m3_row_column", product, "e4m3", "bf16", "row", "column", "row", 128, 128, 64, 3, 1, "multistage",
+     old_code},
     {"fake90_bf16_cooperative", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2},
     {"fake90_bf16_pingpong", product, "bf16", "bf16", "row", "column", "row", 64, 128, 64, 8, 2, "ping-pong"},
-    {"fake90_bf16_stream_k", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative, stream-K",
-     "sm_90a", "alpha * acc + beta * c", 8192},
+    {"fake90_bf16_stream_k", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2,
+     "cooperative, stream-K", "sm_90a", "alpha * acc + beta * c", 8192},
     {"fake90_e4m3_fast", product, "e4m3", "bf16", "row", "column", "row", 128, 256, 128, 4, 2},
     {"fake90_f16_cooperative", product, "f16", "f16", "row", "column", "row", 128, 256, 64, 4, 2},
-    {"fake90_bf16_bias_gelu", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative", "sm_90a",
-     "gelu(alpha * acc + beta * c + bias)"},
+    {"fake90_bf16_bias_gelu", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative",
+     "sm_90a", "gelu(alpha * acc + beta * c + bias)"},
     {"fake90_bf16_grouped", grouped_product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative",
      "sm_90a", "alpha * acc + beta * c", 1024},
-    {"fake80_conv_forward", conv_forward, "f16", "f16", "nhwc", "krsc", "nhwc", 128, 128, 32, 4, 1, "multistage", old_code},
+    {"fake80_conv_forward", conv_forward, "f16", "f16", "nhwc", "krsc", "nhwc", 128, 128, 32, 4, 1, "multistage",
+     old_code},
     {"fake80_conv_data_gradient", conv_data_gradient, "f16", "f16", "nhwc", "krsc", "nhwc", 128, 128, 32, 4, 1,
      "multistage", old_code},
     {"fake80_conv_weight_gradient", conv_weight_gradient, "f16", "f16", "nhwc", "nhwc", "krsc", 128, 128, 32, 4, 1,
      "multistage", old_code},
     {"fake90_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1},
-    {"fake120_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1, "cooperative", "sm_120a"},
+    {"fake120_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1, "cooperative",
+     "sm_120a"},
     // Its device has parameters of another size.
     {"fake90_disagrees", product, "f16", "bf16", "row", "column", "row", 128, 128, 64, 4, 1, "cooperative", "sm_90a",
      "alpha * acc + beta * c", 0, 1280},
@@ -70,9 +77,9 @@ struct memory {
     return epilogue::number_at(static_cast<const std::byte*>(first) + i * static_cast<long long>(bytes_of(type)), type);
   }
   void put(long long i, double x) const {
-    epilogue::put_number(const_cast<std::byte*>(static_cast<const std::byte*>(first)) +
-                             i * static_cast<long long>(bytes_of(type)),
-                         type, x);
+    epilogue::put_number(
+        const_cast<std::byte*>(static_cast<const std::byte*>(first)) + i * static_cast<long long>(bytes_of(type)), type,
+        x);
   }
 };
 
@@ -83,8 +90,8 @@ double finished(const spec& s, const launch& l, double sum, double c, double bia
 }
 
 void compute_product(const spec& s, const launch& l) {
-  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)}, d{l.d, type_of(s.result)},
-      bias{l.bias, type_of(s.result)};
+  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)},
+      d{l.d, type_of(s.result)}, bias{l.bias, type_of(s.result)};
   const bool b_by_rows = std::string_view(s.b_layout) == "row";
   for (long long w = 0; w < l.batch; ++w)
     for (long long i = 0; i < l.m; ++i)
@@ -94,7 +101,8 @@ void compute_product(const spec& s, const launch& l) {
           sum += a[w * l.a_batch + i * l.a_line + t] *
                  b[w * l.b_batch + (b_by_rows ? t * l.b_line + j : j * l.b_line + t)];
         d.put(w * l.d_batch + i * l.d_line + j,
-              finished(s, l, sum, l.beta != 0 ? c[w * l.c_batch + i * l.c_line + j] : 0, l.bias != nullptr ? bias[j] : 0));
+              finished(s, l, sum, l.beta != 0 ? c[w * l.c_batch + i * l.c_line + j] : 0,
+                       l.bias != nullptr ? bias[j] : 0));
       }
 }
 
@@ -136,11 +144,16 @@ void for_each_product(const launch& l, F&& f) {
 }
 
 void compute_convolution(const spec& s, const launch& l) {
-  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)}, d{l.d, type_of(s.result)};
+  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)},
+      d{l.d, type_of(s.result)};
   const auto [p, q] = positions_of(l);
   const int extents[] = {s.kind == conv_weight_gradient ? l.filters : l.images,
-                         s.kind == conv_forward ? p : s.kind == conv_data_gradient ? l.height : l.filter_height,
-                         s.kind == conv_forward ? q : s.kind == conv_data_gradient ? l.width : l.filter_width,
+                         s.kind == conv_forward         ? p
+                         : s.kind == conv_data_gradient ? l.height
+                                                        : l.filter_height,
+                         s.kind == conv_forward         ? q
+                         : s.kind == conv_data_gradient ? l.width
+                                                        : l.filter_width,
                          s.kind == conv_forward ? l.filters : l.channels};
   std::size_t count = 1;
   for (const int e : extents) count *= static_cast<std::size_t>(e);
@@ -160,7 +173,9 @@ void compute_convolution(const spec& s, const launch& l) {
 template <std::size_t I>
 struct made {
   static constexpr const spec& s = specs[I];
-  static int can_take(const launch* l) { return s.kind == conv_data_gradient && l->dilation_height > 1 ? not_taken : taken; }
+  static int can_take(const launch* l) {
+    return s.kind == conv_data_gradient && l->dilation_height > 1 ? not_taken : taken;
+  }
   static long long workspace_bytes(const launch*) { return s.workspace; }
   static int enqueue(const launch* l, void*, long long bytes, void*) {
     if (bytes < s.workspace) return no_workspace;
@@ -174,8 +189,9 @@ struct made {
     };
     auto& driver = cuda::testing::driver();
     const std::function<void()> computing = driver.computes ? std::function<void()>(work) : nullptr;
-    return driver.enqueue(computing, s.name, l->m, l->n, l->k, l->batch, l->alpha, l->beta) == CUDA_SUCCESS ? taken
-                                                                                                            : cuda_failed;
+    return driver.enqueue(computing, s.name, l->m, l->n, l->k, l->batch, l->alpha, l->beta) == CUDA_SUCCESS
+               ? taken
+               : cuda_failed;
   }
   static int ask_device(unsigned* bytes) {
     *bytes = s.seen_by_device;
