@@ -52,23 +52,14 @@ class sum_of_parts {
   bool has_product_ = false;
 };
 
-// What a kernel calls the elements of a factor; "" if none has such.
-std::string_view name_of(dtype t, const form& f) noexcept {
-  switch (t) {
-    case dtype::f16:
-      return "f16";
-    case dtype::bf16:
-      return "bf16";
-    case dtype::f8e4m3:
-      return "e4m3";
-    case dtype::f32:
-      return f.precision == static_cast<std::uint8_t>(precision::tf32) ? "tf32" : "";
-    default:
-      return "";
-  }
-}
+// What a kernel calls elements; "" if none has such.
 std::string_view name_of_result(dtype t) noexcept {
   return t == dtype::f32 ? "f32" : t == dtype::f16 ? "f16" : t == dtype::bf16 ? "bf16" : "";
+}
+std::string_view name_of(dtype factor, const form& f) noexcept {
+  if (factor == dtype::f8e4m3) return "e4m3";
+  if (factor == dtype::f32) return f.precision == static_cast<std::uint8_t>(precision::tf32) ? "tf32" : "";
+  return name_of_result(factor);
 }
 bool is(const char* name, std::string_view other) noexcept { return other == name; }
 

@@ -26,6 +26,21 @@ vendor::cell product_cell(const char* name, const char* type) {
   return c;
 }
 
+// Calls `f` with the cells of a plug-in that has these.
+template <class F>
+auto with(const std::vector<const vendor::cell*>& all, F&& f) {
+  const vendor::table t{.version = vendor::interface_version,
+                        .cell_bytes = sizeof(vendor::cell),
+                        .launch_bytes = sizeof(vendor::launch),
+                        .count = static_cast<int>(all.size()),
+                        .cells = all.data(),
+                        .cutlass_version = "",
+                        .compiler = "",
+                        .headers = "",
+                        .kernels_header = ""};
+  return f(vendor::cells::make(&t).value());
+}
+
 class plans_of_vendor : public ::testing::Test {
  protected:
   plans_of_vendor() {
@@ -47,17 +62,8 @@ class plans_of_vendor : public ::testing::Test {
   }
   std::optional<vendor_epilogue> seen() const { return vendor_epilogue_of(form_of(p)); }
   other_plans plans(const plan& wanted = {}) const {
-    const vendor::cell* const all[] = {&one, &other};
-    const vendor::table t{.version = vendor::interface_version,
-                          .cell_bytes = sizeof(vendor::cell),
-                          .launch_bytes = sizeof(vendor::launch),
-                          .count = 2,
-                          .cells = all,
-                          .cutlass_version = "",
-                          .compiler = "",
-                          .headers = "",
-                          .kernels_header = ""};
-    return vendor_plans_of(p, form_of(p), h100, wanted, vendor::cells::make(&t).value());
+    return with({&one, &other},
+                [&](const vendor::cells& all) { return vendor_plans_of(p, form_of(p), h100, wanted, all); });
   }
 
   vendor::cell one = product_cell("one", "bf16"), other = product_cell("other", "f16");
@@ -186,17 +192,7 @@ class convolutions_of_vendor : public ::testing::Test {
     p.tree = epilogue::tree(tree.data(), tree.size());
   }
   other_plans plans() const {
-    const vendor::cell* const all[] = {&cell};
-    const vendor::table t{.version = vendor::interface_version,
-                          .cell_bytes = sizeof(vendor::cell),
-                          .launch_bytes = sizeof(vendor::launch),
-                          .count = 1,
-                          .cells = all,
-                          .cutlass_version = "",
-                          .compiler = "",
-                          .headers = "",
-                          .kernels_header = ""};
-    return vendor_plans_of(p, h100, {}, vendor::cells::make(&t).value());
+    return with({&cell}, [&](const vendor::cells& all) { return vendor_plans_of(p, h100, {}, all); });
   }
   void expect_refused(const char* words) const {
     EXPECT_TRUE(plans().all.empty());
