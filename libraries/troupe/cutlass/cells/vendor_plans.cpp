@@ -234,13 +234,13 @@ void estimate(candidate& c, const vendor::cell& k, const extents& e, const chip&
   const double bytes = bytes_of_each(e.m, e.k, k.a) + bytes_of_each(e.n, e.k, k.b) + bytes_of_each(e.m, e.n, k.d);
   c.microseconds =
       launch_us + std::max(cycles / (on.gigahertz * clock_share * 1e3), bytes / (on.memory_bytes_per_ns * 0.8e3));
-  c.efficiency = tiles / on.multiprocessors / rounds;
+  c.efficiency = tiles / on.multiprocessors / std::ceil(tiles / on.multiprocessors);
 }
 
 // Collects plans, and the reason of the kernel that could do the most.
 class collector {
  public:
-  explicit collector(const chip& on) : on_(on) {}
+  collector(const chip& on, const plan& wanted) : on_(on), wanted_(wanted) {}
   void add(const vendor::cell& c, const refusal& r, const plan& p, const extents& e) {
     if (!r.why.empty()) {
       if (r.passed > passed_) passed_ = r.passed, out_.why_not = r.why;
@@ -248,12 +248,15 @@ class collector {
     }
     candidate x{.plan = p, .cell = &c};
     estimate(x, c, e, on_);
-    out_.all.push_back(x);
+    // With full rounds of tiles there is nothing to divide.
+    const bool idle = x.efficiency < 0.9;
+    if (p.divided != decision::yes || idle || wanted_.divided == decision::yes) out_.all.push_back(x);
   }
   other_plans take() { return std::move(out_); }
 
  private:
   const chip& on_;
+  const plan& wanted_;
   other_plans out_;
   int passed_ = -1;
 };
@@ -362,7 +365,7 @@ problem as_product(const convolution_problem& p) {
 other_plans vendor_plans_of(const problem& p, const whole_form& f, const chip& on, const plan& wanted,
                             const vendor::cells& from) {
   const auto e = vendor_epilogue_of(f);
-  collector out(on);
+  collector out(on, wanted);
   for (const vendor::cell* c : from.all()) {
     if (c->kind >= vendor::conv_forward) continue;
     for (const bool swapped : {false, true}) {
@@ -381,7 +384,7 @@ other_plans vendor_plans_of(const convolution_problem& p, const chip& on, const 
   const problem q = as_product(p);
   const whole_form f = form_of(q);
   const auto e = vendor_epilogue_of(f);
-  collector out(on);
+  collector out(on, wanted);
   for (const vendor::cell* c : from.all())
     if (c->kind >= vendor::conv_forward)
       out.add(*c, refusal_of(*c, p, q, f, on, e), plan_of(*c, false, wanted), extents_of(p));

@@ -163,6 +163,15 @@ TEST_F(plans_of_vendor, of_8_bit_floats_need_fast_sums) {
   EXPECT_EQ(plans().all.size(), 1u) << plans().why_not;
 }
 
+TEST_F(plans_of_vendor, divide_tiles_where_multiprocessors_would_be_idle_or_it_is_wished) {
+  one.schedule = "cooperative, stream-K";
+  EXPECT_EQ(plans().all.size(), 1u) << "one tile";
+  EXPECT_EQ(plans().all[0].plan.divided, decision::yes);
+  p.m = 132 * 128, p.n = p.d.row = 256;
+  EXPECT_TRUE(plans().all.empty()) << "a tile for each multiprocessor";
+  EXPECT_EQ(plans({.divided = decision::yes}).all.size(), 1u);
+}
+
 TEST_F(plans_of_vendor, come_after_all_others_and_are_measured_with_the_first_of_them) {
   const other_plans others = plans();
   auto all = candidates_for(form_of(p), {p.m, p.n, p.k, 1}, h100, {}, others);
