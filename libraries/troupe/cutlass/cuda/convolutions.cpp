@@ -100,7 +100,7 @@ result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolu
 result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p, const options& o) {
   const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
   const bool of_vendor = stored && stored->plan.family == family::vendor;
-  auto ways = TROUPE_TRY(plans_of(p, chip_, o.plan, of_vendor, cells_.vendors()));
+  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, of_vendor}, cells_.vendors()));
   const auto chosen = std::find_if(ways.begin(), ways.end(), [&](const convolution_way& w) {
     return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
   });
@@ -148,7 +148,7 @@ result<void> convolutions::compute(const convolution_problem& p, const options& 
 result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
                                         std::string& log) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
-  auto ways = TROUPE_TRY(plans_of(p, chip_, o.plan, measure > 1, cells_.vendors()));
+  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, measure > 1}, cells_.vendors()));
   const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),
                                                    [](const convolution_way& w) -> const candidate& { return w.plan; });
   const CUstream stream = TROUPE_TRY(on.stream_of(c));

@@ -35,12 +35,18 @@ class vendor_family {
   std::optional<cuda::kernel_set> groups_;
 };
 
-/// Returns the plans that can compute a product, as `candidates_for` does. CUTLASS's are among them if the plan wants
-/// them or nothing else has the plan, or `with_vendor`.
-result<std::vector<candidate>> plans_of(const problem& p, const whole_form& f, const chip& on, const plan& wanted,
-                                        bool with_vendor, vendor_family& vendor);
+/// What is wished of a plan. CUTLASS's kernels are considered if the plan wants them or nothing else has the plan, or
+/// `with_vendor`; but none that needs more memory than `workspace`.
+struct plan_wish {
+  const cutlass::plan& plan;
+  std::uint64_t workspace;
+  bool with_vendor;
+};
+/// Returns the plans that can compute a product, as `candidates_for` does.
+result<std::vector<candidate>> plans_of(const problem& p, const whole_form& f, const chip& on, const plan_wish& wish,
+                                        vendor_family& vendor);
 /// The same for a convolution.
-result<std::vector<convolution_way>> plans_of(const convolution_problem& p, const chip& on, const plan& wanted,
-                                              bool with_vendor, vendor_family& vendor);
+result<std::vector<convolution_way>> plans_of(const convolution_problem& p, const chip& on, const plan_wish& wish,
+                                              vendor_family& vendor);
 
 }  // namespace troupe::cutlass
