@@ -74,7 +74,7 @@ result<std::vector<candidate>> candidates_for(const whole_form& f, const extents
   all.insert(all.end(), others.all.begin(), others.all.end());
   const auto open =
       std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has_wanted(c.plan, wanted); });
-  if (open == all.begin()) return no_plan(all, wanted, why_not, others.all.empty() ? others.why_not : "");
+  if (open == all.begin()) return no_plan(all, wanted, why_not, others.why_not);
   all.erase(open, all.end());
   std::stable_sort(all.begin(), all.end(), [](const candidate& x, const candidate& y) {
     return is_better(x, y, x.microseconds, y.microseconds);

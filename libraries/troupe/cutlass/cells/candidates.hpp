@@ -44,7 +44,7 @@ std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, Candidate
   return std::min(most, own) + (all.size() - own);
 }
 
-/// Plans of kernels that are not written here, and why there are no more.
+/// Plans of kernels that are not written here; `why_not` says why there are none, or not the one that is wanted.
 struct other_plans {
   std::vector<candidate> all;
   std::string why_not;

@@ -72,7 +72,7 @@ result<std::vector<convolution_way>> ways_for(const convolution_problem& p, cons
     all.push_back(x);
     if (has_wanted(x.plan, wanted)) ways.push_back({{}, x, x.microseconds, 0});
   }
-  if (ways.empty()) return no_plan(all, wanted, why_not, others.all.empty() ? others.why_not : "");
+  if (ways.empty()) return no_plan(all, wanted, why_not, others.why_not);
   std::stable_sort(ways.begin(), ways.end(), [](const convolution_way& x, const convolution_way& y) {
     return is_better(x.plan, y.plan, x.microseconds, y.microseconds);
   });

@@ -252,7 +252,10 @@ class collector {
     const bool idle = x.efficiency < 0.9;
     if (p.divided != decision::yes || idle || wanted_.divided == decision::yes) out_.all.push_back(x);
   }
-  other_plans take() { return std::move(out_); }
+  other_plans take() {
+    if (!out_.all.empty()) out_.why_not.clear();
+    return std::move(out_);
+  }
 
  private:
   const chip& on_;

@@ -21,7 +21,8 @@ struct vendor_epilogue {
 /// Returns nothing if the epilogue is another.
 std::optional<vendor_epilogue> vendor_epilogue_of(const whole_form& f);
 
-/// Returns the plans of the kernels that can compute this. `why_not` has what the kernel that fits best cannot do.
+/// Returns the plans of the kernels that can compute this. If there are none, `why_not` has what the kernel that fits
+/// best cannot do.
 other_plans vendor_plans_of(const problem& p, const whole_form& f, const chip& on, const plan& wanted,
                             const vendor::cells& from);
 other_plans vendor_plans_of(const convolution_problem& p, const chip& on, const plan& wanted,
