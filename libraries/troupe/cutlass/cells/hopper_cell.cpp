@@ -92,8 +92,8 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
-      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
-      cell_kernel, "(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
+      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "", cell_kernel,
+      "(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

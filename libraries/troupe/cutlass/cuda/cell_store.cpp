@@ -38,8 +38,9 @@ result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& conte
   return out;
 }
 
-std::string cell_store::notes() const {
-  return (builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_) + prebuilt_names_;
+std::string cell_store::notes() {
+  return cat(builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_, prebuilt_names_,
+             "\n", vendors_.notes());
 }
 
 result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
