@@ -204,7 +204,7 @@ TEST_F(cutlass_convolution_refusals, have_the_options_of_products) {
       "precision is not a precision; expected exact or tf32");
   expect_refused(
       data(), [](auto& r) { r.compiling = static_cast<compiling>(2); },
-      "compiling is not known; expected allowed or forbidden");
+      "compiling is not known; expected allowed, forbidden or awaited");
   expect_refused(
       weights(), [](auto& r) { r.plan.tile_m = 17; },
       "plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");

@@ -23,12 +23,16 @@ constexpr std::string_view to_string(precision p) noexcept {
 
 /// Whether a request may wait for the compiler.
 enum class compiling : std::uint8_t {
-  allowed = 0,    ///< if no kernel is there for its kind of problem
+  /// Only if no kernel is there for its kind of problem. Where another plan would be better, that one is compiled
+  /// meanwhile, for later requests.
+  allowed = 0,
   forbidden = 1,  ///< it fails instead, with an error that names the kernel
+  awaited = 2,    ///< it waits for the best plan, so that equal requests have equal bits from the first on
 };
-constexpr bool is_known(compiling c) noexcept { return c <= compiling::forbidden; }
+constexpr bool is_known(compiling c) noexcept { return c <= compiling::awaited; }
 constexpr std::string_view to_string(compiling c) noexcept {
-  return !is_known(c) ? "unknown" : c == compiling::allowed ? "allowed" : "forbidden";
+  constexpr std::string_view names[] = {"allowed", "forbidden", "awaited"};
+  return is_known(c) ? names[static_cast<std::uint8_t>(c)] : "unknown";
 }
 
 }  // namespace troupe::cutlass

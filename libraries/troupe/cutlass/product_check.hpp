@@ -24,7 +24,7 @@ class product_check : public matmul::operand_check {
   void options_of(const R& r) {
     check_.require(is_known(r.precision), r.precision, "is not a precision", "exact or tf32");
     check_.require(matmul::is_known(r.accumulation), r.accumulation, "is not an accumulation", "precise or fast");
-    check_.require(is_known(r.compiling), r.compiling, "is not known", "allowed or forbidden");
+    check_.require(is_known(r.compiling), r.compiling, "is not known", "allowed, forbidden or awaited");
     check_plan(r.plan);
   }
   /// Also keeps the type of the sums.

@@ -91,7 +91,7 @@ TEST_F(cutlass_refusals, name_unknown_choices) {
   expect_refused(r, "accumulation is not an accumulation; expected precise or fast");
   r = good();
   r.compiling = static_cast<compiling>(2);
-  expect_refused(r, "compiling is not known; expected allowed or forbidden");
+  expect_refused(r, "compiling is not known; expected allowed, forbidden or awaited");
 }
 
 TEST_F(cutlass_refusals, name_plans_that_no_kernel_could_have) {
@@ -217,7 +217,7 @@ TEST_F(batch_refusals, name_the_list_or_the_matrix_that_is_wrong) {
   expect_refused(r, "d[1] holds f16; expected f32, as the first");
   r = good();
   r.compiling = static_cast<compiling>(2);
-  expect_refused(r, "compiling is not known; expected allowed or forbidden");
+  expect_refused(r, "compiling is not known; expected allowed, forbidden or awaited");
 }
 
 TEST_F(batch_refusals, name_operands_that_do_not_fit_every_result) {

@@ -62,14 +62,18 @@ result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how
   const auto recipe = jit::decode(encoded);
   if (!recipe) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
   const auto begun = std::chrono::steady_clock::now();
-  const jit::build built =
-      how == compiling::forbidden ? builder_->images().find(*recipe) : builder_->images().make(*recipe);
+  const bool may_compile = how != compiling::forbidden && builder_->images().may_compile();
+  const jit::build built = may_compile ? builder_->images().make(*recipe) : builder_->images().find(*recipe);
   if (built.failed) {
-    if (how == compiling::forbidden)
+    if (!may_compile)
       // Not remembered: the next asker may compile it.
       return error::retry_later(
           "cutlass", missing_kernel,
-          cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before"));
+          how == compiling::forbidden
+              ? cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before")
+              : cat("there is no kernel ", t.name,
+                    ", and device_options::compile is false; build it into the engine, or prepare it on a device that "
+                    "may compile"));
     return *built.failed;
   }
   auto out = std::make_shared<cell>();

@@ -46,10 +46,11 @@ void append(std::string& to, const plan& p, const extents& e) {
 
 extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch}; }
 
-void write_key(std::string& key, const problem& p, const plan& wanted, std::uint64_t workspace) {
+// Requests that await the best plan have routes of their own.
+void write_key(std::string& key, const problem& p, const plan& wanted, std::uint64_t workspace, bool awaits) {
   key.assign(reinterpret_cast<const char*>(&workspace), sizeof workspace);
   append(key, wanted, extents_of(p));
-  key += has_lines_apart(p) ? '1' : '0';
+  key += has_lines_apart(p) ? '1' : '0', key += awaits ? '1' : '0';
   cutlass::write_key(key, p);
 }
 
@@ -67,7 +68,8 @@ cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set pac
       lanes_(std::move(lanes)),
       chip_(std::move(on)),
       disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }),
-      convolutions_(*cells_, chip_, disk_) {}
+      convolutions_(*cells_, chip_, disk_),
+      later_(static_cast<CUcontext>(context.native_context)) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device)));
@@ -81,7 +83,7 @@ result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& con
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
 
 result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, std::uint64_t workspace,
-                                                       compiling how) {
+                                                       compiling how, const std::string& key) {
   const whole_form f = form_of(p);
   const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, wanted));
   const bool of_vendor = stored && stored->plan.family == family::vendor;
@@ -90,11 +92,33 @@ result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const p
       !stored ? all.begin()
               : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
   const bool use_stored = stored && chosen != all.end();
-  auto out = TROUPE_TRY(route_of(p, f, use_stored ? *chosen : all.front(), *cells_, how));
+  auto out = TROUPE_TRY(known_route(p, f, all, use_stored ? *chosen : all.front(), how, key));
   out->info.candidates = static_cast<std::uint32_t>(all.size());
   out->info.choice = use_stored ? choice_source::stored : all.size() == 1 ? choice_source::given : choice_source::model;
-  if (use_stored) out->info.microseconds = stored->microseconds;
+  if (use_stored && out->info.plan == stored->plan) out->info.microseconds = stored->microseconds;
   return out;
+}
+
+// The best plan, unless it would have to be compiled and another one need not be: that serves until the best is there.
+result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const whole_form& f,
+                                                        const std::vector<candidate>& all, const candidate& best,
+                                                        compiling how, const std::string& key) {
+  if (how == compiling::awaited) return route_of(p, f, best, *cells_, how);
+  auto first = route_of(p, f, best, *cells_, compiling::forbidden);
+  if (first || first.error().code() != missing_kernel) return first;
+  for (const candidate& other : all) {
+    if (&other == &best) continue;
+    auto way = route_of(p, f, other, *cells_, compiling::forbidden);
+    if (!way) continue;
+    if (how == compiling::allowed)
+      later_.add([this, text = text_of_cell(f, best.plan), key] {
+        if (!cells_->get(text, compiling::allowed)) return;
+        routes_.drop_if([&](std::string_view k) { return k == key; });
+        replaced_.fetch_add(1, std::memory_order_acq_rel);
+      });
+    return way;
+  }
+  return route_of(p, f, best, *cells_, how);
 }
 
 // Measured choices are those of all processes on this kind of GPU.
@@ -105,14 +129,14 @@ std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, cons
   return key;
 }
 
-bool cuda_engine::knows(const problem& p, const plan& wanted, std::uint64_t workspace) {
+bool cuda_engine::knows(const problem& p, const plan& wanted, std::uint64_t workspace, compiling how) {
   thread_local std::string key;
-  write_key(key, p, wanted, workspace);
+  write_key(key, p, wanted, workspace, how == compiling::awaited);
   return routes_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
   for (std::size_t i = 0; i < r.d.size(); ++i)
-    if (!knows(problem_of(r, i), r.plan, r.workspace)) return false;
+    if (!knows(problem_of(r, i), r.plan, r.workspace, r.compiling)) return false;
   return true;
 }
 
@@ -121,10 +145,12 @@ template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  write_key(on->next_key, p, r.plan, r.workspace);
+  // A graph keeps what it is recorded with.
+  const compiling how = c.recording != nullptr && r.compiling == compiling::allowed ? compiling::awaited : r.compiling;
+  write_key(on->next_key, p, r.plan, r.workspace, how == compiling::awaited);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.workspace, r.compiling); });
+    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.workspace, how, on->next_key); });
     if (!found) return answer_of(found.error());
     on->last_route = std::move(*found);
     std::swap(on->last_key, on->next_key);
@@ -165,7 +191,7 @@ result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
   const gemm_batched product = r.product();
   for (std::size_t i = 1; i < product.d.size(); ++i) {
     const problem p = problem_of(product, i);
-    if (!knows(p, r.plan, r.workspace)) TROUPE_TRY(prepare_for(r, p, c));
+    if (!knows(p, r.plan, r.workspace, r.compiling)) TROUPE_TRY(prepare_for(r, p, c));
   }
   return prepare_for(r, problem_of(product, 0), c);
 }
@@ -222,11 +248,13 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   stage.reset();
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
-  std::string key;
-  write_key(key, p, r.plan, r.workspace);
   const plan_info answer = info;
   if (measured > 1) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
-  routes_.put(key, std::move(best));
+  for (const bool awaits : {false, true}) {
+    std::string key;
+    write_key(key, p, r.plan, r.workspace, awaits);
+    routes_.put(key, best);
+  }
   replaced_.fetch_add(1, std::memory_order_acq_rel);
   return answer;
 }

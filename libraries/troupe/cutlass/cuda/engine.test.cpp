@@ -3,6 +3,8 @@
 // Which kernels the CUDA engine compiles, keeps and launches, on a fake driver that only records calls. NVRTC is real.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
 #include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cuda/testing/engine_on_fakes.hpp>
 
@@ -40,6 +42,27 @@ TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_m
   EXPECT_NE(failure.find("forbids compiling"), std::string::npos) << failure;
   ASSERT_TRUE(run(product(4096))) << failure;
   EXPECT_TRUE(run(r)) << failure;
+}
+
+TEST_F(cutlass_cuda, serves_a_new_size_by_a_kernel_that_is_there) {
+  ASSERT_TRUE(run(product(4096))) << failure;
+  gemm small = product(16);
+  small.compiling = compiling::forbidden;
+  ASSERT_TRUE(run(small)) << failure;
+  EXPECT_EQ(loads(), 1u);
+  small.compiling = compiling::awaited;
+  ASSERT_TRUE(run(small)) << failure;
+  EXPECT_EQ(loads(), 2u) << "the best plan is another one";
+}
+
+TEST_F(cutlass_cuda, compiles_a_better_kernel_while_another_serves) {
+  ASSERT_TRUE(run(product(4096)) && run(product(16))) << failure;
+  for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(loads(), 2u);
+  gemm awaits = product(16);
+  awaits.compiling = compiling::awaited;
+  ASSERT_TRUE(run(awaits)) << failure;
+  EXPECT_EQ(loads(), 2u) << "it is there";
 }
 
 TEST_F(cutlass_cuda, refuses_a_kernel_that_sees_its_parameters_differently) {

@@ -292,12 +292,19 @@ struct consumer {
   template <bool Inside>
   __device__ __forceinline__ void write_boxes(sums (&d)[blocks_m][per_thread], const work& w) const {
     const int column = column_of(w);
+    // With an odd number, the first box of a tile has the room of the last one of the tile before.
+    constexpr bool alternate = blocks_m * (out_n / 64) % boxes == 0;
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int box = 0; box < out_n / 64; ++box) {
         const unsigned to = out + (m * (out_n / 64) + box) % boxes * box_bytes;
-        if (thread == 0) wait_until_stores_have_read<boxes - 1>();
+        if (thread == 0) {
+          if (!alternate && m == 0 && box == 0)
+            wait_until_stores_have_read<0>();
+          else
+            wait_until_stores_have_read<boxes - 1>();
+        }
         synchronize_group();
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
