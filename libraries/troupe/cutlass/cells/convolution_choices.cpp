@@ -4,6 +4,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cells/convolution_choices.hpp>
+#include <troupe/cutlass/cells/hopper_plans.hpp>
+#include <troupe/cutlass/cells/window_maps.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -11,10 +13,11 @@ namespace {
 constexpr double launch_us = 2.5;
 
 // All products as one.
-extents extents_of(const convolution_work& w) noexcept {
+extents extents_of(const convolution_work& w, const plan& p) {
   extents e{0, w.products[0].product.n, 0, w.products[0].product.batch};
   std::int64_t terms = 0;
-  for (const convolution_product& x : w.products) e.m += x.product.m, terms += x.product.m * x.product.k;
+  for (const convolution_product& x : w.products)
+    e.m += x.product.m, terms += x.product.m * product_as_copied(x, w.form, p).k;
   e.k = (terms + e.m - 1) / e.m;
   return e;
 }
@@ -32,10 +35,18 @@ double time_beside_products(const convolution_work& w, const chip& on) noexcept 
 
 result<std::vector<candidate>> plans_of(const convolution_work& w, const chip& on, const plan& wanted,
                                         std::string& why_not) {
-  const extents e = extents_of(w);
+  const extents e = extents_of(w, {.family = family::ampere});
   if (w.form.window == convolution::none) return all_candidates(w.form.product, e, on, wanted, why_not);
   std::vector<candidate> all;
-  why_not = add_convolution_plans(w.form, e, w.reuse, on, wanted, all);
+  why_not = why_not_gathered(w);
+  if (why_not.empty())
+    why_not =
+        add_hopper_plans(w.form, extents_of(w, {.family = family::hopper}), w.reuse, on, wanted, all);
+  const bool terms_are_positions = w.form.window == convolution::weight_gradient;
+  if (const std::string other =
+          add_convolution_plans(w.form, e, terms_are_positions ? 1 : w.reuse, on, wanted, all);
+      !other.empty())
+    why_not += (why_not.empty() ? "" : "; ") + other;
   return all;
 }
 

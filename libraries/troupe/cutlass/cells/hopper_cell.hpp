@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <troupe/base/dtype.hpp>
+#include <troupe/cutlass/cells/convolution_kind.hpp>
 
 namespace troupe::cutlass {
 
@@ -18,6 +19,9 @@ struct hopper_cell {
   dtype first_scales{}, second_scales{};  ///< of blocks
   bool scale_for_each_column = false;     ///< of the second factor; otherwise one for all columns of a tile
   int result_way = 0;                     ///< see memory_kind
+  convolution window = convolution::none;  ///< what the accelerator gathers
+  int rank = 3;                            ///< of a convolution: its indexes of space
+  bool strided_result = false;             ///< rows of the result are positions that lie anywhere
 };
 
 /// Terms of a stage: 128 bytes of a line.

@@ -6,6 +6,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
+#include <troupe/cutlass/cells/window_maps.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
 namespace troupe::cutlass {
@@ -36,7 +37,8 @@ result<void> enqueue(const convolution_problem& p, const convolution_route& way,
   for (std::size_t i = 0; i < w.products.size(); ++i) {
     const convolution_product& x = w.products[i];
     const kernels::window* const window = w.form.window == convolution::none ? nullptr : &x.window;
-    TROUPE_TRY(enqueue(x.product, *way.products[i], on, own, arrivals, 0, false, stream, window));
+    const problem q = product_as_copied(x, w.form, way.way.plan.plan);
+    TROUPE_TRY(enqueue(q, *way.products[i], on, own, arrivals, 0, false, stream, window));
   }
   for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, way, chip, stream));
   if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, false, stream));
@@ -77,7 +79,8 @@ result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolu
   out->way = w;
   const cell_text text = text_of_cell(work.form, w.plan.plan);
   for (const convolution_product& x : work.products)
-    out->products.push_back(TROUPE_TRY(route_of(x.product, work.form.product, w.plan, text, cells_, o.compiling)));
+    out->products.push_back(TROUPE_TRY(route_of(product_as_copied(x, work.form, w.plan.plan), work.form.product, w.plan,
+                                                text, cells_, o.compiling, &work.form)));
   if (work.pass) out->pass = TROUPE_TRY(route_of_pass(*work.pass, o.compiling));
   for (const auto* copies : {&work.before, &work.between, &work.after})
     for (const tensor_copy& c : *copies)
