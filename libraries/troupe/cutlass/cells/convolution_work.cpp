@@ -250,6 +250,11 @@ class writer {
       w.first[j] = static_cast<int>(-p_.window.before[i]), w.per_position[j] = static_cast<int>(p_.window.step[i]);
       w.per_tap[j] = static_cast<int>(p_.window.dilation[i]);
     }
+    w.sixty_four[spaces] = 64;
+    for (std::size_t j = 0; j < spaces; ++j) {
+      w.sixty_four[j] = w.sixty_four[spaces] % w.positions[j];
+      w.sixty_four[spaces] /= w.positions[j];
+    }
     return w;
   }
   bool slides_by_ones() const noexcept {

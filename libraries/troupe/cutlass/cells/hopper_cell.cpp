@@ -35,7 +35,7 @@ std::string multiplication(const hopper_cell& c) {
 
 // Of a thread of the group that copies. Those of all three groups are 3 * 168.
 int producer_registers_of(const hopper_cell& c) noexcept {
-  return c.window == convolution::none ? 40 : c.window == convolution::weight_gradient ? 88 : 72;
+  return c.window == convolution::none ? 40 : c.window == convolution::weight_gradient && c.divides ? 56 : 72;
 }
 
 // Sums of a row that pass through shared memory at a time.

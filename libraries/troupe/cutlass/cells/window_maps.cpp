@@ -61,6 +61,8 @@ std::string why_not_gathered(const convolution_product& x, const convolution_for
     if (s < 0 || s * bytes > most_stride) return cat("a distance in the other factor is ", s);
   const bool groups = p.batch > 1 && w.by_images == 0;
   if (is_gradient_of_filters(f.window)) {
+    constexpr std::int64_t most_channels = 64 * 65535;
+    if (p.batch * w.channels > most_channels) return cat("images have more than ", most_channels, " channels");
     if (w.channels % 64 != 0) return cat("the image has ", w.channels, " channels; expected a multiple of 64");
     if (p.a.term <= 0) return "positions of dy have no single distance";
   } else if (groups) {

@@ -39,6 +39,7 @@ struct window {
   int positions[3], taps[3], channels;
   int by_images;      ///< not 0: products of a batch are images, otherwise groups of channels
   int items_of_group; ///< of filters, from one group to the next
+  int sixty_four[4];  ///< positions: their width, height, depth and images
   int image[3];  ///< extents of the gathered image
   int first[3], per_position[3], per_tap[3];
   long long image_strides[4];   ///< width, height, depth, image

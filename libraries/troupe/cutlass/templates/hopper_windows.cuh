@@ -11,8 +11,14 @@
 // what is beyond the last channel is 0. For dfilters, a stage is `depth` positions.
 namespace troupe::cutlass::kernels::hopper {
 
+// As many bits for each index as the accelerator reads, in one register.
 struct offsets {
-  unsigned short x[rank];
+  static constexpr int bits = 16 / rank;
+  unsigned all = 0;
+  __device__ __forceinline__ void set(int j, int offset) { all |= (static_cast<unsigned>(offset) & ((1u << bits) - 1)) << (j * bits); }
+  __device__ __forceinline__ unsigned short operator[](int j) const {
+    return static_cast<unsigned short>(all >> (j * bits) & ((1u << bits) - 1));
+  }
 };
 
 // -- copies. See hopper_instructions.cuh.
@@ -23,20 +29,20 @@ __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int c
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
         "[%2], {%6};" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(image), "h"(o.x[0])
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(image), "h"(o[0])
         : "memory");
   else if constexpr (rank == 2)
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
         "%6}], [%2], {%7, %8};" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(image), "h"(o.x[0]), "h"(o.x[1])
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(image), "h"(o[0]), "h"(o[1])
         : "memory");
   else
     asm volatile(
         "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
         "%6, %7}], [%2], {%8, %9, %10};" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o.x[0]),
-        "h"(o.x[1]), "h"(o.x[2])
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]),
+        "h"(o[1]), "h"(o[2])
         : "memory");
 }
 __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int channel, const int (&at)[rank],
@@ -45,20 +51,20 @@ __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int c
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
         "[%1, {%3, %4, %5}], [%2], {%6}, %7;" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(image), "h"(o.x[0]), "h"(mask)
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(image), "h"(o[0]), "h"(mask)
         : "memory");
   else if constexpr (rank == 2)
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
         "[%1, {%3, %4, %5, %6}], [%2], {%7, %8}, %9;" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(image), "h"(o.x[0]), "h"(o.x[1]), "h"(mask)
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(image), "h"(o[0]), "h"(o[1]), "h"(mask)
         : "memory");
   else
     asm volatile(
         "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
         "[%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10}, %11;" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o.x[0]),
-        "h"(o.x[1]), "h"(o.x[2]), "h"(mask)
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]),
+        "h"(o[1]), "h"(o[2]), "h"(mask)
         : "memory");
 }
 // Of filters: their indexes are channel, width, height, depth and filter.
@@ -87,7 +93,7 @@ __device__ __forceinline__ offsets offsets_of(const window& image, const int (&t
 #pragma unroll
   for (int j = 0; j < rank; ++j) {
     const int step = image.per_tap[j], from = step < 0 ? tap[j] - (image.taps[j] - 1) : tap[j];
-    out.x[j] = static_cast<unsigned short>(from * step);
+    out.set(j, from * step);
   }
   return out;
 }
@@ -191,21 +197,20 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
   constexpr int boxes_2 = (shares::piece_2 + 63) / 64;
   const shares mine(in_cluster);
   const radices positions = radices::positions(image);
-  const digits step(depth, positions.of);
+  static_assert(!cell::terms_are_positions || depth == 64, "see window::sixty_four");
   work w;
   while (todo.next(w)) {
     const origin from(image, p.second, w.batch);
-    int channel[boxes_2];
-    offsets o[boxes_2];
+    // In one register: which 64 channels, and the element of the filter.
+    unsigned lines[boxes_2];
 #pragma unroll
     for (int i = 0; i < boxes_2; ++i) {
       const int column = mine.column(w) + i * 64;
       const digits tap(column, radices::taps(image).of);
       const int of_filter[3] = {tap.x[1], tap.x[2], tap.x[3]};
-      o[i] = offsets_of(image, of_filter);
       // Beyond the last channel there are zeros.
-      channel[i] = column < p.n ? from.channel + tap.x[0] : 1 << 30;
-      if (column >= p.n) o[i] = {};
+      const unsigned block = column < p.n ? static_cast<unsigned>(from.channel + tap.x[0]) / 64 : 0xffffu;
+      lines[i] = block << 16 | offsets_of(image, of_filter).all;
     }
     digits position(w.first * depth, positions.of);
     const int batch = p.first.batch == 0 ? 0 : w.batch;
@@ -220,12 +225,14 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
 #pragma unroll
       for (int i = 0; i < boxes_2; ++i) {
         const unsigned to = mine.second(stage) + i * depth * 128;
+        const int channel = static_cast<int>(lines[i] >> 16) * 64;
+        const offsets o{lines[i] & 0xffffu};
         if constexpr (cluster_m > 1)
-          gather(to, &p.second_map, channel[i], at, from.image + position.x[3], o[i], full, mine.above);
+          gather(to, &p.second_map, channel, at, position.x[3], o, full, mine.above);
         else
-          gather(to, &p.second_map, channel[i], at, from.image + position.x[3], o[i], full);
+          gather(to, &p.second_map, channel, at, position.x[3], o, full);
       }
-      position.add(step, positions.of);
+      position.add(image.sixty_four, positions.of);
       stage.advance();
     }
   }

@@ -226,7 +226,7 @@ struct left_sums {
   }
   // Adds those of some parts in order, a few sums of all of them at a time: registers are scarce.
   __device__ __forceinline__ void add(int part, int parts, int step, sums* d) const {
-    constexpr int at_once = count < 32 ? 8 : 4;
+    constexpr int at_once = count < 32 ? 8 : 2;
 #pragma unroll
     for (int c = 0; c < count; c += at_once) {
       const uint4* from = of_part(part) + c * Threads;

@@ -20,15 +20,16 @@ struct digits {
     }
     x[3] = number;
   }
-  __device__ __forceinline__ void add(const digits& y, const int* radix) {
+  __device__ __forceinline__ void add(const digits& y, const int* radix) { add(y.x, radix); }
+  __device__ __forceinline__ void add(const int (&y)[4], const int* radix) {
     int carry = 0;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-      x[i] += y.x[i] + carry;
+      x[i] += y[i] + carry;
       carry = x[i] >= radix[i] ? 1 : 0;
       if (carry != 0) x[i] -= radix[i];
     }
-    x[3] += y.x[3] + carry;
+    x[3] += y[3] + carry;
   }
 };
 struct radices {
