@@ -252,8 +252,8 @@ class writer {
     }
     w.sixty_four[spaces] = 64;
     for (std::size_t j = 0; j < spaces; ++j) {
-      w.sixty_four[j] = w.sixty_four[spaces] % w.positions[j];
-      w.sixty_four[spaces] /= w.positions[j];
+      const int radix = std::max(1, w.positions[j]);
+      w.sixty_four[j] = w.sixty_four[spaces] % radix, w.sixty_four[spaces] /= radix;
     }
     return w;
   }

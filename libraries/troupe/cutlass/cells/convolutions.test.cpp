@@ -227,7 +227,7 @@ TEST_F(convolution_works, of_all_types_have_plans_for_every_alignment) {
                             << ways.error().text();
           for (const convolution_way& w : *ways) {
             const auto work = work_of(s.p, w.choice, 0);
-            if (work->form.window == convolution::none) continue;
+            if (work->form.window == convolution::none || w.plan.plan.family != family::ampere) continue;
             ASSERT_EQ(error_of(convolution_cell_of(work->form, w.plan.plan)), "");
           }
         }
