@@ -30,7 +30,7 @@ result<void> copy(const tensor_copy& c, const convolution_route& way, const chip
 }  // namespace
 
 result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
-                     std::uint64_t memory, std::uint64_t arrivals, CUstream stream) {
+                     std::uint64_t memory, std::uint64_t arrivals, bool overlaps, CUstream stream) {
   const convolution_work w = TROUPE_TRY(work_of(p, way.way.choice, memory));
   const std::uint64_t own = memory + way.way.bytes;
   for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, way, chip, stream));
@@ -38,10 +38,16 @@ result<void> enqueue(const convolution_problem& p, const convolution_route& way,
     const convolution_product& x = w.products[i];
     const kernels::window* const window = w.form.window == convolution::none ? nullptr : &x.window;
     const problem q = product_as_copied(x, w.form, way.way.plan.plan);
-    TROUPE_TRY(enqueue(q, *way.products[i], on, own, arrivals, 0, false, stream, window));
+    // Products write different places, but divided ones have the same memory for their sums.
+    const bool beside = i > 0 && way.products[i]->scratch_bytes() == 0 && way.products[i]->arrivals == 0;
+    TROUPE_TRY(enqueue(q, *way.products[i], on, own, arrivals, 0,
+                       !overlaps ? overlap::none
+                       : beside  ? overlap::whole
+                                 : overlap::begins,
+                       stream, window));
   }
   for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, way, chip, stream));
-  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, false, stream));
+  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, overlap::none, stream));
   for (const tensor_copy& c : w.after) TROUPE_TRY(copy(c, way, chip, stream));
   return {};
 }
@@ -138,7 +144,8 @@ result<void> convolutions::compute(const convolution_problem& p, const options& 
   const std::uint32_t counters = arrivals_of(*way);
   const std::uint64_t arrivals = counters == 0 ? 0 : TROUPE_TRY(on.arrivals(counters, c));
   if (c.recording != nullptr) on.keep(way);
-  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, static_cast<CUstream>(c.stream));
+  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, c.recording == nullptr,
+                 static_cast<CUstream>(c.stream));
 }
 
 result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
@@ -164,7 +171,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
       const double us =
           TROUPE_TRY(stage->time(way.scratch_bytes(), arrivals_of(way),
                                  [&](const convolution_problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                                   return enqueue(turn, way, chip_, on, memory, arrivals, stream);
+                                   return enqueue(turn, way, chip_, on, memory, arrivals, true, stream);
                                  }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");

@@ -184,7 +184,7 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
 }
 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, bool overlaps, CUstream stream, const kernels::window* window) {
+                     std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window) {
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
@@ -205,6 +205,8 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
   f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.fan = way.fan,
   f.stage_bytes = way.stage_bytes;
+  const bool overlaps = with_before != overlap::none && way.kernel->overlaps;
+  f.beside = overlaps && with_before == overlap::whole ? 1 : 0;
   f.group_sizes = reinterpret_cast<const int*>(p.groups.sizes), f.wrong_group = reinterpret_cast<int*>(wrong),
   f.packed = p.groups.packed ? 1 : 0;
   std::byte* const all = arguments + (window != nullptr ? window_bytes() : 0);
@@ -229,7 +231,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   launch.gridDimX = way.blocks, launch.gridDimY = launch.gridDimZ = 1;
   launch.blockDimX = way.kernel->threads, launch.blockDimY = launch.blockDimZ = 1;
   launch.sharedMemBytes = way.kernel->shared_bytes, launch.hStream = stream;
-  launch.attrs = &attribute, launch.numAttrs = overlaps && way.kernel->overlaps ? 1 : 0;
+  launch.attrs = &attribute, launch.numAttrs = overlaps ? 1 : 0;
   TROUPE_TRY(cuda::done_on(
       stream, "cutlass", "cuLaunchKernelEx",
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));

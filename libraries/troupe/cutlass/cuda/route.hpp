@@ -44,9 +44,16 @@ result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, c
                                         const cell_text& text, cell_store& cells, compiling how,
                                         const convolution_form* gathered = nullptr);
 
+/// How a kernel may run at the same time as the one before it in the stream.
+enum class overlap : std::uint8_t {
+  none,    ///< not at all
+  begins,  ///< it is launched before, and waits until the other has ended
+  whole,   ///< it neither reads nor writes what the other writes
+};
+
 /// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0. `wrong` is where the
 /// number of a wrong group is written, and its size; 0: nowhere. `window` is that of a convolution's kernel.
 result<void> enqueue(const problem& p, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, bool overlaps, CUstream stream, const kernels::window* window = nullptr);
+                     std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window = nullptr);
 
 }  // namespace troupe::cutlass

@@ -114,7 +114,7 @@ TEST_F(cutlass_gathered_convolutions, have_epilogues_with_operands_and_reduction
   for (const convolution_result r : all_results)
     for (const std::int64_t stride : {1, 2}) {
       convolution_case c = gathered(r, dtype::bf16);
-      c.stride = {1, stride, stride};
+      c.stride = {1, stride, stride}, c.computed = dtype::f32;
       expect_as_defined(
           c,
           [&](auto rows, auto columns, auto batch) {

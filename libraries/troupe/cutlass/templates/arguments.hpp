@@ -67,6 +67,7 @@ struct fixed_part {
   int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
   int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
   int fan;                 ///< parts of a tile whose sums are added by one of them
+  int beside;              ///< not 0: the kernel before it writes nothing that this one reads or writes
 };
 
 /// Numbers have the type in which the epilogue is computed. There is at least one of each.

@@ -398,7 +398,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
     synchronize_cluster();
   else
     __syncthreads();
-  wait_for_kernel_before();
+  if (p.beside == 0) wait_for_kernel_before();
   let_next_kernel_begin();
   constexpr int blocks = cluster_m * cluster_n;
   const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
@@ -414,6 +414,8 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
   }
   // Others may still copy to this block, or arrive here.
   if constexpr (blocks > 1) synchronize_cluster();
+  // What follows may need what both have written.
+  if (p.beside != 0) wait_for_kernel_before();
 }
 // Of an ordinary product.
 template <class Map = row_map>

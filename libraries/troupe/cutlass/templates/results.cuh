@@ -224,24 +224,31 @@ struct left_sums {
     }
     __threadfence();
   }
-  // Adds those of some parts in order, a few sums of all of them at a time: registers are scarce.
+  // Adds those of some parts in order. Memory is slow to answer, so as much is asked for at once as there are registers
+  // for: some sums of a part, or all of several.
   __device__ __forceinline__ void add(int part, int parts, int step, sums* d) const {
-    constexpr int at_once = count < 32 ? 8 : 2;
+    constexpr int most = count >= 32 ? 2 : count > 16 ? 12 : 16, at_once = count < most ? count : most,
+                  together = most / at_once;
+    const i64 next = static_cast<i64>(step) * count * Threads;
 #pragma unroll
     for (int c = 0; c < count; c += at_once) {
       const uint4* from = of_part(part) + c * Threads;
 #pragma unroll 1
-      for (int p = 0; p < parts; ++p, from += static_cast<i64>(step) * count * Threads) {
-        uint4 raw[at_once];
+      for (int p = 0; p < parts; p += together, from += together * next) {
+        uint4 raw[together][at_once];
 #pragma unroll
-        for (int i = 0; i < at_once; ++i)
-          if (c + i < count) raw[i] = __ldcg(from + i * Threads);
+        for (int q = 0; q < together; ++q)
 #pragma unroll
-        for (int i = 0; i < at_once; ++i)
-          if (c + i < count) {
-            const some_sums& s = reinterpret_cast<const some_sums&>(raw[i]);
+          for (int i = 0; i < at_once; ++i)
+            raw[q][i] = c + i < count && p + q < parts ? __ldcg(from + q * next + i * Threads) : uint4{0, 0, 0, 0};
 #pragma unroll
-            for (int j = 0; j < some_sums::count; ++j) d[(c + i) * some_sums::count + j] += s.x[j];
+        for (int q = 0; q < together; ++q)
+#pragma unroll
+          for (int i = 0; i < at_once; ++i) {
+            const some_sums& s = reinterpret_cast<const some_sums&>(raw[q][i]);
+#pragma unroll
+            for (int j = 0; j < some_sums::count; ++j)
+              if (c + i < count) d[(c + i) * some_sums::count + j] += s.x[j];
           }
       }
     }
