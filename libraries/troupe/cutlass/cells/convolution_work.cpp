@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cells/convolution_epilogues.hpp>
+#include <troupe/cutlass/cells/convolution_rows.hpp>
 #include <troupe/cutlass/cells/convolution_work.hpp>
 
 namespace troupe::cutlass {
@@ -420,9 +421,18 @@ convolution_choice useful_copies(const convolution_problem& p) {
 
 result<convolution_work> work_of(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory) {
   convolution_work out;
-  writer w(p, c, memory, out);
-  TROUPE_TRY(w.write());
-  out.bytes = w.end() - memory;
+  if (c.rows) {
+    convolution_of_rows rows = rows_as_channels(p, memory);
+    out.before = std::move(rows.before);
+    writer w(rows.problem, needed_copies(rows.problem), memory + rows.bytes, out);
+    TROUPE_TRY(w.write());
+    out.after.insert(out.after.end(), rows.after.begin(), rows.after.end());
+    out.bytes = w.end() - memory;
+  } else {
+    writer w(p, c, memory, out);
+    TROUPE_TRY(w.write());
+    out.bytes = w.end() - memory;
+  }
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
   for (const convolution_product& x : out.products)
     if (x.product.m > most || x.product.k > most)

@@ -20,7 +20,7 @@ constexpr double bytes_of_all = 41.1;   // the same, if all do
 constexpr double memory_share = 0.835;  // of the memory's bandwidth
 constexpr double latency_us = 1.2;      // from asking for memory until it is there
 constexpr double write_cycles = 1687;   // of a tile of 128 x 256
-constexpr double add_cycles = 500;      // until the sums of another part are there
+constexpr double add_cycles = 900;      // until as many sums of another part are there as are asked for at once
 constexpr int fewest_most_sharers = 8;  // more are considered where that is not enough
 
 struct shape {
@@ -80,6 +80,16 @@ int promotion_of(const whole_form& f) noexcept {
 
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
+// With more than two parts, some add the sums of several others: see results::collect, and left_sums::add for how many
+// registers it has.
+double more_adding(const plan& p, double parts) {
+  const double chunks = p.tile_m * p.tile_n * (p.schedule == schedule::ping_pong ? 2.0 : 1.0) / (256 * 4),
+               at_once = chunks >= 32 ? 2 : chunks > 16 ? 12 : 16;
+  const double adds = parts <= 6 ? parts - 1 : 2 * (std::sqrt(parts) - 1);
+  return std::max(0.0, adds - 1) * add_cycles * (chunks > at_once ? std::ceil(chunks / at_once) : chunks / at_once) +
+         (parts > 6 ? 2000 : 0);
+}
+
 // The cost model: tiles in rounds, unless the second cache or the memory is slower. Each number of an image is used
 // `reuse` times.
 void estimate(candidate& c, const convolution_form& g, const extents& e, const chip& on, double efficiency,
@@ -105,10 +115,7 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
   // The sums of a tile, written and read by each.
   const double tile_bytes = 4.0 * p.tile_m * p.tile_n;
   if (divided) cycles += 2 * tile_bytes / (0.7 * bytes_of_all) + 2000;
-  // With many parts, some add the sums of many others.
-  const double sharing = std::min<double>(c.most_sharers, clusters / std::min(supers, clusters));
-  if (divided && sharing > fewest_most_sharers)
-    cycles += 2 * (std::sqrt(sharing) - 1) * (add_cycles + tile_bytes / bytes_of_one);
+  if (divided) cycles += more_adding(p, std::min<double>(c.most_sharers, clusters / std::min(supers, clusters)));
   const bool second_is_image = g.window == convolution::weight_gradient;
   const double again_1 = second_is_image ? 1 : reuse, again_2 = second_is_image ? reuse : 1;
   const double memory_bytes = (number(e.m * e.k) / again_1 *
@@ -163,9 +170,9 @@ namespace {
 // The plans of one orientation.
 class hopper_plans {
  public:
-  hopper_plans(convolution_form f, const extents& e, double reuse, const chip& on, const plan& wanted, bool swapped,
-               std::vector<candidate>& to)
-      : f_(std::move(f)), e_(e), reuse_(reuse), chip_(on), wanted_(wanted), swapped_(swapped), to_(to) {}
+  hopper_plans(convolution_form f, std::vector<extents> launches, double reuse, const chip& on, const plan& wanted,
+               bool swapped, std::vector<candidate>& to)
+      : f_(std::move(f)), launches_(std::move(launches)), e_(largest(launches_)), reuse_(reuse), chip_(on), wanted_(wanted), swapped_(swapped), to_(to) {}
 
   void add() {
     for (const shape& s : shapes)
@@ -176,6 +183,10 @@ class hopper_plans {
 
  private:
   const form& head() const noexcept { return f_.product.head; }
+  static const extents& largest(const std::vector<extents>& launches) {
+    return *std::max_element(launches.begin(), launches.end(),
+                             [](const extents& x, const extents& y) { return x.m * x.k < y.m * y.k; });
+  }
   void add(const shape& s, int cluster_m, int cluster_n, bool divided) {
     candidate c{.plan = plan_of_tiles(s.tile_m, s.tile_n, swapped_, divided, e_, wanted_)};
     plan& p = c.plan;
@@ -198,16 +209,28 @@ class hopper_plans {
   // Sets how many blocks share a tile, and what is expected then.
   void find_sharers(candidate& c, double efficiency) const {
     c.most_sharers = fewest_most_sharers;
-    estimate(c, f_, e_, chip_, efficiency, reuse_);
+    estimate_launches(c, efficiency);
     if (c.plan.divided != decision::yes) return;
     for (candidate more = c; more.most_sharers < chip_.multiprocessors;) {
       more.most_sharers *= 2;
-      estimate(more, f_, e_, chip_, efficiency, reuse_);
+      estimate_launches(more, efficiency);
       if (more.microseconds < c.microseconds) c = more;
     }
   }
 
+  // The next launch begins while the one before ends.
+  void estimate_launches(candidate& c, double efficiency) const {
+    double sum = launch_us;
+    for (const extents& e : launches_) {
+      estimate(c, f_, e, chip_, efficiency, reuse_);
+      sum += c.microseconds - launch_us;
+    }
+    if (launches_.size() > 1) estimate(c, f_, e_, chip_, efficiency, reuse_);  // for the efficiency of its rounds
+    c.microseconds = sum;
+  }
+
   const convolution_form f_;
+  const std::vector<extents> launches_;
   const extents e_;
   const double reuse_;
   const chip& chip_;
@@ -230,19 +253,19 @@ std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& 
     if (wanted.swapped == decision::any && !f.head.lies_along(swapped) && !(swapped ? e.m <= few : e.n <= few))
       continue;
     if (swapped)
-      hopper_plans({f.swapped()}, {e.n, e.m, e.k, e.batch}, 1, on, wanted, true, to).add();
+      hopper_plans({f.swapped()}, {{e.n, e.m, e.k, e.batch}}, 1, on, wanted, true, to).add();
     else
-      hopper_plans({f}, e, 1, on, wanted, false, to).add();
+      hopper_plans({f}, {e}, 1, on, wanted, false, to).add();
   }
   return to.size() == before ? no_tile : "";
 }
 
-std::string add_hopper_plans(const convolution_form& f, const extents& e, double reuse, const chip& on,
+std::string add_hopper_plans(const convolution_form& f, std::vector<extents> launches, double reuse, const chip& on,
                              const plan& wanted, std::vector<candidate>& to) {
   if (std::string reason = why_not(f.product, on); !reason.empty()) return reason;
   if (f.product.head.paired != 0) return "the template for Hopper gathers no images for pairs";
   const std::size_t before = to.size();
-  hopper_plans(f, e, reuse, on, wanted, false, to).add();
+  hopper_plans(f, std::move(launches), reuse, on, wanted, false, to).add();
   return to.size() == before ? no_tile : "";
 }
 

@@ -65,7 +65,7 @@ std::string convolutions::key_of(const convolution_problem& p, const options& o)
   return key;
 }
 std::string convolutions::key_on_disk(const convolution_problem& p, const options& o) const {
-  return cat("cutlass convolution 1, ", chip_.name, ", ", key_of(p, o));
+  return cat("cutlass convolution 2, ", chip_.name, ", ", key_of(p, o));
 }
 bool convolutions::knows(const convolution_problem& p, const options& o) const { return routes_.has(key_of(p, o)); }
 
