@@ -25,10 +25,10 @@
 #   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too
 #   GPU_PARTS number               in how many processes the suites run on a GPU at the same time (4)
 #   CUDA_FAKES_COMPUTE             the fakes of its vendor's library compute, and all suites run on them
-#   CUDA_KERNEL_HEADERS header...  <troupe/...> headers that its kernels include, beside those of cuda/
+#   CUDA_WITH_OUR_HEADERS          its kernels include <troupe/...>: see troupe_add_kernels
 function(troupe_add_library_actor name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
-    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS;CUDA_KERNEL_HEADERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE;CUDA_WITH_OUR_HEADERS" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
+    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
   endif()
@@ -156,7 +156,6 @@ macro(troupe_add_cuda_engine_from name requests)
   endif()
   add_library(troupe_${name}_cuda_objects OBJECT ${sources})
   target_link_libraries(troupe_${name}_cuda_objects PRIVATE troupe_cuda_kit ${requests} ${arg_CUDA_LINK} ${arg_CUDA_PARTS})
-  file(GLOB included CONFIGURE_DEPENDS cuda/*.cuh cuda/*.inc cuda/kernel_*.hpp)
   foreach(kernel ${kernels})
     get_filename_component(stem ${kernel} NAME_WE)
     set(image ${name}_${stem})
@@ -164,11 +163,10 @@ macro(troupe_add_cuda_engine_from name requests)
       set(image ${name})
     endif()
     set(with_headers)
-    if(arg_CUDA_KERNEL_HEADERS)
+    if(arg_CUDA_WITH_OUR_HEADERS)
       set(with_headers WITH_OUR_HEADERS)
     endif()
-    troupe_add_kernels(${image} SOURCE ${kernel} EMBEDDED_IN ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${stem}.cpp ${with_headers}
-      DEPENDS ${included} ${arg_CUDA_KERNEL_HEADERS})
+    troupe_add_kernels(${image} SOURCE ${kernel} EMBEDDED_IN ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${stem}.cpp ${with_headers})
     add_dependencies(troupe_${name}_cuda_objects troupe_${image}_kernels)
   endforeach()
   troupe_add_engine(${name} cuda SOURCES $<TARGET_OBJECTS:troupe_${name}_cuda_objects> COMPONENT ${requests}

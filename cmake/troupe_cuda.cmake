@@ -18,13 +18,13 @@ if(TROUPE_CUDA)
   endif()
 endif()
 
-# troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [WITH_OUR_HEADERS] [DEPENDS header...])
+# troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [WITH_OUR_HEADERS])
 #   Compiles our kernels into one image, which TROUPE_KERNELS names while file.cpp is compiled
 #   (backends/troupe/cuda/embedded.hpp). WITH_OUR_HEADERS: they include <troupe/...>, whose constexpr functions they call.
 #   The source's property COMPILE_OPTIONS has further options of nvcc. Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile,
 #   too: those without our headers.
 function(troupe_add_kernels name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_OUR_HEADERS" "SOURCE;EMBEDDED_IN" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_OUR_HEADERS" "SOURCE;EMBEDDED_IN" "")
   set(with_headers)
   if(arg_WITH_OUR_HEADERS)
     set(with_headers --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/libraries)
@@ -46,9 +46,9 @@ function(troupe_add_kernels name)
     COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin ${smaller} ${own_options} ${with_headers}
             -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a
             -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=[sm_120,compute_120]
-            -o ${image} ${arg_SOURCE}
+            -MD -MF ${image}.d -MT ${image} -o ${image} ${arg_SOURCE}
     COMMAND ${CMAKE_COMMAND} -D IMAGE=${image} -D STAMP=${stamp} -P ${PROJECT_SOURCE_DIR}/cmake/troupe_stamp.cmake
-    DEPENDS ${arg_SOURCE} ${arg_DEPENDS}
+    DEPENDS ${arg_SOURCE} DEPFILE ${image}.d
     VERBATIM COMMAND_EXPAND_LISTS COMMENT "Compiling the kernels of ${name}")
   add_custom_target(troupe_${name}_kernels DEPENDS ${image})
   # ccache does not see that the image is part of the source, so the source includes the image's hash.

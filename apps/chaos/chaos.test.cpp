@@ -118,6 +118,11 @@ TEST(chaos_report, is_good_only_if_every_part_is) {
   EXPECT_FALSE(r.good()) << "no training was completed";
   r.trained.trainings = 1;
   EXPECT_TRUE(r.good());
+  r.is_refitting = true;
+  r.refitted = {.refits = 1, .products = 1};
+  EXPECT_FALSE(r.good()) << "no plan was measured";
+  r.refitted.plans = 1;
+  EXPECT_TRUE(r.good());
 }
 
 TEST(chaos_report, sums_up_recoveries_by_kind) {

@@ -35,6 +35,8 @@ const apps::grammar& arguments_of_chaos() {
       {"--at-once", "", "does not wait for recovery: faults may arrive faster than workers recover"},
       {"--clients", "N", "clients that ask continuously: {}", {1, 64, 4}},
       {"--train", "", "trains a network meanwhile: each training must end with the same bits as one without faults"},
+      {"--refit", "",
+       "replaces weights of products and measures plans meanwhile: no product may have a mixture of weights"},
       {"--standbys", "N", "standby workers, ready to take over: {}", {0, 8, 1}},
       {"--json", "", "prints only one JSON document, at the end"}};
   static const apps::grammar all{
@@ -52,6 +54,7 @@ Touches only processes that it started.
   troupe chaos --faults 2000 --json | jq .answers
   troupe chaos --device cuda:0 --faults 200
   troupe chaos --train --faults 1000 --rate 20
+  troupe chaos --refit --device cuda:0 --faults 200
 
 Dying workers print messages to standard error; this is expected.
 
@@ -118,6 +121,7 @@ result<arguments> parse(std::span<const char* const> given) {
       .one_at_a_time = !c.has("--at-once"),
       .clients = *clients,
       .training = c.has("--train"),
+      .refitting = c.has("--refit"),
       .device = {
           .engine = device.engine, .ordinal = device.ordinal, .standbys = static_cast<std::uint32_t>(*standbys)}};
   if (counted) a.chaos.faults = static_cast<std::uint64_t>(*faults);

@@ -60,7 +60,8 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                     .seed = s.seed,
                     .numbers = !has(s.kinds, faults::kind::garbage),
                     .wild_writes = s.kinds.empty(),
-                    .training = s.training},
+                    .training = s.training,
+                    .refitting = s.refitting},
                    told);
   r.device = gpu.name();
   r.libraries = clients.libraries();
@@ -84,6 +85,8 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
   r.answered = told.counts();
   r.trained = clients.trained();
   r.is_training = s.training;
+  r.refitted = clients.refitted();
+  r.is_refitting = s.refitting;
   r.complaint = told.first_complaint();
   return serves(gpu);
 }

@@ -19,6 +19,7 @@ struct settings {
   bool one_at_a_time = true;
   int clients = 4;
   bool training = false;               ///< a network is trained meanwhile: see `trainer`
+  bool refitting = false;              ///< weights of products are replaced meanwhile: see `refitter`
   troupe::device_options device = {};  ///< limits are set by `run`
 };
 
@@ -45,15 +46,18 @@ struct report {
   answer_counts answered;
   std::array<kind_report, troupe::faults::kind_count> by_kind;
   training_counts trained = {};
+  refit_counts refitted = {};
   std::uint64_t restarts = 0;  ///< workers lost while they served
   std::string complaint;       ///< the first wrong, lost or unexpected answer
   std::string leaks;           ///< what is left after everything has ended
   std::string close;           ///< why closing failed
 
-  bool is_training = false;  ///< a training was asked for: at least one must be completed
+  bool is_training = false;   ///< a training was asked for: at least one must be completed
+  bool is_refitting = false;  ///< refits were asked for: there must be one, a product and a measured plan
   bool good() const noexcept {
     return answered.good() && leaks.empty() && close.empty() && answered.right > 0 &&
-           (!is_training || trained.trainings > 0);
+           (!is_training || trained.trainings > 0) &&
+           (!is_refitting || (refitted.refits > 0 && refitted.products > 0 && refitted.plans > 0));
   }
   kind_report all() const;
 };

@@ -77,6 +77,9 @@ std::string table(const report& r, const terminal& t) {
     say(grouped(c.trainings) + " trainings of a network, of " + grouped(c.steps) + " steps, while " +
         grouped(c.workers_lost) + " workers were lost; " + grouped(c.sent_again) +
         " more steps were sent again. Each must have the losses and weights of one without faults, bit by bit.");
+  if (const refit_counts& c = r.refitted; r.is_refitting)
+    say(grouped(c.refits) + " times all weights of a product were replaced, while " + grouped(c.products) +
+        " products had weights of one time each, and " + grouped(c.plans) + " plans were measured.");
   if (all.missed > 0) say(grouped(all.missed) + " more faults had nothing to hit: no standby, or no worker yet.");
   if (!r.complaint.empty()) say("first complaint: " + r.complaint);
   if (!r.leaks.empty()) say("left over at the end: " + r.leaks);
@@ -95,6 +98,10 @@ std::string json(const report& r) {
   if (const training_counts& c = r.trained; r.is_training) {
     out.key("training").begin_object().member("trainings", c.trainings).member("steps", c.steps);
     out.member("sent_again", c.sent_again).member("workers_lost", c.workers_lost).end_object();
+  }
+  if (const refit_counts& c = r.refitted; r.is_refitting) {
+    out.key("refitting").begin_object().member("refits", c.refits).member("products", c.products);
+    out.member("plans", c.plans).end_object();
   }
   out.key("all").begin_object();
   write(out, r.all());

@@ -6,6 +6,7 @@
 #include <random>
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/cutlass/cutlass.hpp>
 #include <troupe/device/matrix_copy.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/dnn/dnn.hpp>
@@ -276,6 +277,13 @@ bool workload::has_dnn() const {
   return static_cast<bool>(gpu_.ask(dnn::computation{{write(dnn::read(x) + 1, x)}}).get());
 }
 
+bool workload::has_cutlass() const {
+  const auto x = gpu_.alloc<float>(1), y = gpu_.alloc<float>(1);
+  gpu_.fill(x, 1.f);
+  return static_cast<bool>(
+      gpu_.ask(cutlass::gemm{.a = matrix(x, 1, 1), .b = matrix(x, 1, 1), .d = matrix(y, 1, 1)}).get());
+}
+
 workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), load_(l), answers_(to) {
   load_.blas = l.blas && has_blas();
   load_.fft = l.fft && has_fft();
@@ -289,6 +297,11 @@ workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), l
     trainer_ = std::make_unique<trainer>(gpu, to);
     trainer_->start();
   }
+  if (l.refitting && has_cutlass()) {
+    libraries_ += ", cutlass";
+    refitter_ = std::make_unique<refitter>(gpu, to, l.seed);
+    refitter_->start();
+  }
   std::mt19937_64 seeds(l.seed);
   for (int i = 0; i < l.clients; ++i)
     threads_.emplace_back([this, seed = seeds()] { client(gpu_, load_, seed, answers_).run(over_); });
@@ -301,6 +314,7 @@ void workload::stop() {
   for (std::thread& t : threads_)
     if (t.joinable()) t.join();
   if (trainer_) trainer_->stop();
+  if (refitter_) refitter_->stop();
 }
 
 }  // namespace chaos

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <apps/chaos/answers.hpp>
+#include <apps/chaos/refitting.hpp>
 #include <apps/chaos/training.hpp>
 #include <memory>
 #include <thread>
@@ -21,6 +22,9 @@ struct load {
   bool wild_writes = true;
   /// A network is trained beside the clients, if the device has dnn: see `trainer`.
   bool training = false;
+  /// Weights of products are replaced, and plans measured, beside the clients, if the device has cutlass: see
+  /// `refitter`.
+  bool refitting = false;
 };
 
 /// Clients that continuously send computations with known results and judge every answer. Each queues a few
@@ -33,9 +37,10 @@ class workload {
   workload(const workload&) = delete;
   void stop();
 
-  /// Returns the libraries in use: "memory, blas, fft, jit, dnn".
+  /// Returns the libraries in use: "memory, blas, fft, jit, dnn, cutlass".
   const std::string& libraries() const noexcept { return libraries_; }
   training_counts trained() const { return trainer_ ? trainer_->counts() : training_counts(); }
+  refit_counts refitted() const { return refitter_ ? refitter_->counts() : refit_counts(); }
 
  private:
   bool has_blas() const;
@@ -43,6 +48,7 @@ class workload {
   bool has_jit() const;
   bool has_faults() const;
   bool has_dnn() const;
+  bool has_cutlass() const;
 
   troupe::device gpu_;
   load load_;
@@ -51,6 +57,7 @@ class workload {
   std::atomic<bool> over_{false};
   std::vector<std::thread> threads_;
   std::unique_ptr<trainer> trainer_;
+  std::unique_ptr<refitter> refitter_;
 };
 
 }  // namespace chaos

@@ -14,7 +14,7 @@ _troupe() {
         case $command in
           doctor) words="--engines --json --help" ;;
           demo) words="--device --seconds --clients --rate --faults --plot --json --help" ;;
-          chaos) words="--device --seconds --faults --seed --kinds --rate --at-once --clients --train --standbys --json --help" ;;
+          chaos) words="--device --seconds --faults --seed --kinds --rate --at-once --clients --train --refit --standbys --json --help" ;;
           bench) words="--device --list --json --quick --check --help" ;;
           version) words="--json --help" ;;
           help) words="doctor demo chaos bench version" ;;

@@ -59,7 +59,7 @@ struct float8_e8m0 {
     if (x.kind == number_parts::kind::infinite) return from_bits(overflow);
     if (x.magnitude == 0 || x.leading_exponent() < -127) return from_bits(0);
     const int below = x.leading_exponent() + 127;
-    const std::uint64_t rest = x.magnitude << std::countl_zero(x.magnitude) << 1;  // the bits after the leading one
+    const std::uint64_t rest = x.magnitude << leading_zeros(x.magnitude) << 1;  // the bits after the leading one
     constexpr std::uint64_t half_way = std::uint64_t{1} << 63;
     bool up = false;
     switch (rounding) {

@@ -11,6 +11,15 @@
 
 namespace troupe {
 
+/// The zeros before the leading one. Precondition: x is not 0.
+constexpr int leading_zeros(std::uint64_t x) noexcept {
+#ifdef __CUDA_ARCH__
+  // nvcc makes 64 of std::countl_zero on the device, whatever x is.
+  if (!std::is_constant_evaluated()) return __clzll(static_cast<long long>(x));
+#endif
+  return std::countl_zero(x);
+}
+
 /// A number taken apart without loss: magnitude * 2^exponent if it is finite. The payload of a NaN is in `magnitude`,
 /// its leading bit in the highest bit.
 struct number_parts {
@@ -22,7 +31,7 @@ struct number_parts {
   int exponent = 0;
 
   /// The floor of the binary logarithm. Precondition: finite and not zero.
-  constexpr int leading_exponent() const { return 63 - std::countl_zero(magnitude) + exponent; }
+  constexpr int leading_exponent() const { return 63 - leading_zeros(magnitude) + exponent; }
 };
 
 template <class Float>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/ampere_cell.hpp>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
 
 namespace troupe::cutlass {
@@ -168,7 +169,7 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
              "), "
              "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
              "extern \"C\" __global__ void __launch_bounds__(",
-             threads_of(c), ", ", c.blocks, ") troupe_cutlass_cell(const __grid_constant__ ", all,
+             threads_of(c), ", ", c.blocks, ") ", cell_kernel, "(const __grid_constant__ ", all,
              " p) { ampere::run_block(", window ? "p.all, p" : "p, {}", "); }\n}\n");
 }
 

@@ -8,6 +8,9 @@
 
 namespace troupe::cutlass {
 
+/// What the kernel of every text is named, and in texts with reductions the kernel that combines their parts.
+inline constexpr char cell_kernel[] = "troupe_cutlass_cell", combining_kernel[] = "troupe_cutlass_combine";
+
 /// A kernel's text and how it is launched.
 struct cell_text {
   std::string name;    ///< for messages: "cutlass.hopper 128x256x64 ..."

@@ -90,9 +90,8 @@ cell_text copy_text(std::size_t element_bytes) {
       "#include <troupe/cutlass/templates/copy_arguments.hpp>\n#include <troupe/cutlass/templates/ordered_copy.cuh>\n"
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = "
       "{sizeof(copy_arguments), sizeof(copy_arguments), 0, 0, 1, 1};\n"
-      "extern \"C\" __global__ void __launch_bounds__(copy_threads) troupe_cutlass_cell(const __grid_constant__ "
-      "copy_arguments p) { copy_squares<",
-      type, ">(p); }\n}\n");
+      "extern \"C\" __global__ void __launch_bounds__(copy_threads) ",
+      cell_kernel, "(const __grid_constant__ copy_arguments p) { copy_squares<", type, ">(p); }\n}\n");
   t.threads = threads, t.argument_bytes = t.fixed_bytes = sizeof(kernels::copy_arguments);
   return t;
 }

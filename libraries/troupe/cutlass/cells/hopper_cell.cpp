@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/hopper_cell.hpp>
 
@@ -110,8 +111,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
-      "troupe_cutlass_cell(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p",
-      "); }\n}\n");
+      cell_kernel, "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

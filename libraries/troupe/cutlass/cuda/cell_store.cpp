@@ -97,8 +97,8 @@ result<void> cell_store::load(std::string_view image, const cell_text& t, cell& 
   to.overlaps = t.overlaps, to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3],
   to.argument_bytes = t.argument_bytes;
   to.part_rows = layout[4], to.part_columns = layout[5];
-  TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, "troupe_cutlass_cell"), "cuLibraryGetKernel"));
-  if (::cuLibraryGetKernel(&to.combine, library, "troupe_cutlass_combine") != CUDA_SUCCESS) to.combine = nullptr;
+  TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, cell_kernel), "cuLibraryGetKernel"));
+  if (::cuLibraryGetKernel(&to.combine, library, combining_kernel) != CUDA_SUCCESS) to.combine = nullptr;
   CUfunction loaded = nullptr;
   TROUPE_TRY(done(::cuKernelGetFunction(&loaded, to.kernel), "cuKernelGetFunction"));
   const auto device = static_cast<CUdevice>(context_.device);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
@@ -25,7 +26,7 @@ class clean_cells : public ::testing::Test {
     builder_.reset();
     builder_.emplace(std::move(*found), gpu);
   }
-  /// Compiles the source and expects that the assembler has nothing to remark.
+  /// Compiles the source and expects that the assembler has nothing to remark, and that the engine finds the kernel.
   void expect_clean(const std::string& source, const std::string& name) {
     SCOPED_TRACE(name);
     jit::recipe r = recipe_of(source, name);
@@ -38,6 +39,7 @@ class clean_cells : public ::testing::Test {
     const jit::build made = builder_->images().make(*decoded);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
+    EXPECT_NE(made.image->find(cell_kernel), std::string_view::npos) << "the image has no kernel of this name";
     EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
     EXPECT_NE(made.log.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos)
         << made.log;
