@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of ResNet-50 and their gradients by cutlass, and by cuDNN called directly with the fastest engine that it
-// recommends.
+// Convolutions of ResNet-50 and their gradients by cutlass, and by cuDNN called directly with the fastest engine that
+// it recommends.
 #include <algorithm>
 #include <bench/element_difference.hpp>
 #include <bench/gpu/cutlass_pair.hpp>
@@ -24,8 +24,8 @@ struct layer_operands {
   layer_operands(const device& gpu, const convolution_layer& l, std::int64_t images) : layer(l), n(images) {
     const std::int64_t pixels = n * l.in * l.size * l.size, results = n * l.out * l.result() * l.result(),
                        elements = l.out * l.in * l.filter * l.filter;
-    const int copies = copies_beyond_cache(static_cast<double>(sizeof(half)) *
-                                           static_cast<double>(pixels + results + elements));
+    const int copies =
+        copies_beyond_cache(static_cast<double>(sizeof(half)) * static_cast<double>(pixels + results + elements));
     for (int i = 0; i < copies; ++i) {
       x.push_back(channels_last(random_buffer<half>(gpu, pixels, 1), n, l.in, l.size, l.size));
       filters.push_back(channels_last(random_buffer<half>(gpu, elements, 2), l.out, l.in, l.filter, l.filter));
@@ -37,11 +37,11 @@ struct layer_operands {
     const auto &a = x.front(), &b = filters.front(), &c = y.front();
     if (r == convolution_result::y) return {write(convolution(dnn::read(a), dnn::read(b), how), c)};
     if (r == convolution_result::dx)
-      return {write(convolution_data_gradient(dnn::read(c), dnn::read(b), {n, layer.in, layer.size, layer.size}, how),
-                    a)};
-    return {write(convolution_weight_gradient(dnn::read(c), dnn::read(a),
-                                              {layer.out, layer.in, layer.filter, layer.filter}, how),
-                  b)};
+      return {
+          write(convolution_data_gradient(dnn::read(c), dnn::read(b), {n, layer.in, layer.size, layer.size}, how), a)};
+    return {write(
+        convolution_weight_gradient(dnn::read(c), dnn::read(a), {layer.out, layer.in, layer.filter, layer.filter}, how),
+        b)};
   }
   const tensor<half>& computed(convolution_result r, std::size_t copy) const {
     return (r == convolution_result::y ? y : r == convolution_result::dx ? x : filters)[copy];
@@ -91,7 +91,8 @@ std::string difference(const dnn_sides& on, const dnn::graph& g, const tensor<ha
     const std::vector<half> ours = on.gpu->download(computed.memory()).get().value();
     std::vector<std::byte> theirs(ours.size() * sizeof(half));
     raw.download(i, theirs);
-    if (const std::string wrong = element_difference(dtype::f16, std::as_bytes(std::span(ours)), theirs); !wrong.empty())
+    if (const std::string wrong = element_difference(dtype::f16, std::as_bytes(std::span(ours)), theirs);
+        !wrong.empty())
       return cat("the results differ: ", wrong);
   }
   return {};
@@ -111,8 +112,8 @@ void compare_layer(const settings& s, const dnn_sides& on, const convolution_lay
       s.rounds(5), *on.gpu, each, times_of_turn(s, *on.gpu, each),
       [&](int i) { raw[static_cast<std::size_t>(i)]->run(); }, [&] { raw.back()->synchronize(); });
   const double operations = l.operations() * static_cast<double>(images);
-  all.add(l.text(), {operations / seconds.ours / 1e12, operations / seconds.raw / 1e12}, cat("; ", to_string(info.plan)),
-          difference(on, o.graph(R), o.computed(R, copies - 1), *raw.back()));
+  all.add(l.text(), {operations / seconds.ours / 1e12, operations / seconds.raw / 1e12},
+          cat("; ", to_string(info.plan)), difference(on, o.graph(R), o.computed(R, copies - 1), *raw.back()));
 }
 
 template <convolution_result R>
@@ -140,19 +141,17 @@ const measure cutlass_conv_forward{
     .raw = raw_call,
     .goal = {goal::kind::ratio_at_least, 0.95},
     .run = run<convolution_result::y>};
-const measure cutlass_conv_data_gradient{
-    .name = "cutlass.conv.resnet50.data_gradient",
-    .unit = "TFLOP/s",
-    .ours = "cutlass::conv_data_gradient of the same: geometric mean",
-    .raw = raw_call,
-    .goal = {goal::kind::ratio_at_least, 0.9},
-    .run = run<convolution_result::dx>};
-const measure cutlass_conv_weight_gradient{
-    .name = "cutlass.conv.resnet50.weight_gradient",
-    .unit = "TFLOP/s",
-    .ours = "cutlass::conv_weight_gradient of the same: geometric mean",
-    .raw = raw_call,
-    .goal = {goal::kind::ratio_at_least, 0.9},
-    .run = run<convolution_result::dfilters>};
+const measure cutlass_conv_data_gradient{.name = "cutlass.conv.resnet50.data_gradient",
+                                         .unit = "TFLOP/s",
+                                         .ours = "cutlass::conv_data_gradient of the same: geometric mean",
+                                         .raw = raw_call,
+                                         .goal = {goal::kind::ratio_at_least, 0.9},
+                                         .run = run<convolution_result::dx>};
+const measure cutlass_conv_weight_gradient{.name = "cutlass.conv.resnet50.weight_gradient",
+                                           .unit = "TFLOP/s",
+                                           .ours = "cutlass::conv_weight_gradient of the same: geometric mean",
+                                           .raw = raw_call,
+                                           .goal = {goal::kind::ratio_at_least, 0.9},
+                                           .run = run<convolution_result::dfilters>};
 
 }  // namespace troupe::bench

@@ -56,8 +56,7 @@ result<std::vector<candidate>> plans_of(const convolution_work& w, const chip& o
     why_not = add_hopper_plans(w.form, std::move(launches), w.reuse, on, wanted, all);
   }
   const bool terms_are_positions = w.form.window == convolution::weight_gradient;
-  if (const std::string other =
-          add_convolution_plans(w.form, e, terms_are_positions ? 1 : w.reuse, on, wanted, all);
+  if (const std::string other = add_convolution_plans(w.form, e, terms_are_positions ? 1 : w.reuse, on, wanted, all);
       !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;
   for (candidate& c : all)

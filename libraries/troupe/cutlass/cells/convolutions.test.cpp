@@ -65,7 +65,8 @@ void compute(const tensor_copy& c) {
     for (int d = 0; d < kernels::copy_arguments::indexes; ++d) {
       const std::int64_t x = rest % a.extents[d];
       rest /= a.extents[d];
-      from += x * a.from_strides[d], to += x * a.to_strides[d], inside = inside && x >= a.before[d] && x - a.before[d] < a.inside[d];
+      from += x * a.from_strides[d], to += x * a.to_strides[d],
+          inside = inside && x >= a.before[d] && x - a.before[d] < a.inside[d];
     }
     at(a.to, to) = inside ? at(a.from, from) : 0;
   }

@@ -89,9 +89,10 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
       ", part_rows = 16, part_columns = tile_n / (tail::paired ? 2 : 1), column_scales = ",
       c.scale_for_each_column ? width_of(c) / 4 : 1, ", producer_registers = ", producer_registers_of(c),
-      ", consumer_registers = ", (504 - producer_registers_of(c)) / 2, ";\nconstexpr bool ping_pong = ", yes(c.ping_pong),
-      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
-      ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n",
+      ", consumer_registers = ", (504 - producer_registers_of(c)) / 2,
+      ";\nconstexpr bool ping_pong = ", yes(c.ping_pong), ", by_lines_1 = ", yes(c.by_lines_1),
+      ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides), ", staged = ", yes(c.staged),
+      ", scaled = ", yes(scaled), ";\n",
       gathers ? cat("constexpr int rank = ", c.rank, ";\nconstexpr bool strided = ", yes(c.strided_result),
                     ", terms_are_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
               : "",
@@ -99,8 +100,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/window_places.cuh>\n" : "",
       "namespace troupe::cutlass::kernels::hopper {\nusing row_map = ",
-      c.strided_result ? "image_rows" : "results::straight",
-      ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
+      c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/hopper_windows.cuh>\n" : "",
       "#ifdef TROUPE_REDUCES\n"
       "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
@@ -110,8 +110,8 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
-      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
-      cell_kernel, "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
+      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "", cell_kernel,
+      "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

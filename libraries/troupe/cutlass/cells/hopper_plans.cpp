@@ -84,7 +84,9 @@ double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes
 // registers it has.
 double more_adding(const plan& p, double parts) {
   const double chunks = p.tile_m * p.tile_n * (p.schedule == schedule::ping_pong ? 2.0 : 1.0) / (256 * 4),
-               at_once = chunks >= 32 ? 2 : chunks > 16 ? 12 : 16;
+               at_once = chunks >= 32  ? 2
+                         : chunks > 16 ? 12
+                                       : 16;
   const double adds = parts <= 6 ? parts - 1 : 2 * (std::sqrt(parts) - 1);
   return std::max(0.0, adds - 1) * add_cycles * (chunks > at_once ? std::ceil(chunks / at_once) : chunks / at_once) +
          (parts > 6 ? 2000 : 0);
@@ -118,12 +120,11 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
   if (divided) cycles += more_adding(p, std::min<double>(c.most_sharers, clusters / std::min(supers, clusters)));
   const bool second_is_image = g.window == convolution::weight_gradient;
   const double again_1 = second_is_image ? 1 : reuse, again_2 = second_is_image ? reuse : 1;
-  const double memory_bytes = (number(e.m * e.k) / again_1 *
-                                   number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
-                               number(e.n * e.k) / again_2 * pair *
-                                   number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
-                               number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
-                              number(e.batch);
+  const double memory_bytes =
+      (number(e.m * e.k) / again_1 * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+       number(e.n * e.k) / again_2 * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
+       number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
+      number(e.batch);
   // Few blocks, or small stages, do not keep the memory busy.
   const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
   const double busy =
@@ -172,7 +173,14 @@ class hopper_plans {
  public:
   hopper_plans(convolution_form f, std::vector<extents> launches, double reuse, const chip& on, const plan& wanted,
                bool swapped, std::vector<candidate>& to)
-      : f_(std::move(f)), launches_(std::move(launches)), e_(largest(launches_)), reuse_(reuse), chip_(on), wanted_(wanted), swapped_(swapped), to_(to) {}
+      : f_(std::move(f)),
+        launches_(std::move(launches)),
+        e_(largest(launches_)),
+        reuse_(reuse),
+        chip_(on),
+        wanted_(wanted),
+        swapped_(swapped),
+        to_(to) {}
 
   void add() {
     for (const shape& s : shapes)

@@ -11,8 +11,8 @@ namespace troupe::cutlass {
 /// Adds the plans of our template for Hopper. Returns why there are none, or "".
 std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
                              std::vector<candidate>& to);
-/// The same for a convolution that is gathered, by one launch or several. `reuse`: how often each number of the image is
-/// used. Launches have as many terms as are copied.
+/// The same for a convolution that is gathered, by one launch or several. `reuse`: how often each number of the image
+/// is used. Launches have as many terms as are copied.
 std::string add_hopper_plans(const convolution_form& f, std::vector<extents> launches, double reuse, const chip& on,
                              const plan& wanted, std::vector<candidate>& to);
 

@@ -32,7 +32,8 @@ class window_maps_of : public ::testing::Test {
     return p;
   }
   static placed_tensor placed(std::int64_t channels, const std::int64_t* e) {
-    return {1 << 20, dtype::bf16, e[0] * e[1] * e[2] * channels, 1, {e[1] * e[2] * channels, e[2] * channels, channels}};
+    return {
+        1 << 20, dtype::bf16, e[0] * e[1] * e[2] * channels, 1, {e[1] * e[2] * channels, e[2] * channels, channels}};
   }
   std::int64_t between(int low, int high) { return low + static_cast<std::int64_t>(random_() % (high - low + 1)); }
 

@@ -5,8 +5,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cells/window_maps.hpp>
+#include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
 namespace troupe::cutlass {

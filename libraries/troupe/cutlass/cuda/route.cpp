@@ -188,8 +188,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
-  if (way.maps[0].type != route::no_map)
-    TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
+  if (way.maps[0].type != route::no_map) TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
   if (way.maps[1].type != route::no_map)
     TROUPE_TRY(on.map(map_of(way.maps[1], p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch), f.second_map));
   if (way.hopper.window != convolution::none && window != nullptr)

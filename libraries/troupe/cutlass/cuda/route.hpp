@@ -54,6 +54,7 @@ enum class overlap : std::uint8_t {
 /// Launches a product. `memory` has the route's scratch_bytes(), `arrivals` counters that are 0. `wrong` is where the
 /// number of a wrong group is written, and its size; 0: nowhere. `window` is that of a convolution's kernel.
 result<void> enqueue(const problem& p, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window = nullptr);
+                     std::uint64_t wrong, overlap with_before, CUstream stream,
+                     const kernels::window* window = nullptr);
 
 }  // namespace troupe::cutlass

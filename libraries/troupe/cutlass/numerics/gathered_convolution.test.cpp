@@ -76,12 +76,10 @@ TEST_P(cutlass_gathered_convolutions_of, this_result_have_tiles_clusters_and_div
     std::uint8_t cluster_m, cluster_n;
     decision divided;
   };
-  constexpr tile tiles[] = {{128, 128, schedule::cooperative, 1, 1, decision::no},
-                            {128, 256, schedule::cooperative, 2, 1, decision::no},
-                            {128, 128, schedule::ping_pong, 1, 2, decision::no},
-                            {64, 64, schedule::ping_pong, 1, 1, decision::yes},
-                            {64, 192, schedule::ping_pong, 1, 1, decision::yes},
-                            {128, 64, schedule::cooperative, 1, 1, decision::yes}};
+  constexpr tile tiles[] = {
+      {128, 128, schedule::cooperative, 1, 1, decision::no}, {128, 256, schedule::cooperative, 2, 1, decision::no},
+      {128, 128, schedule::ping_pong, 1, 2, decision::no},   {64, 64, schedule::ping_pong, 1, 1, decision::yes},
+      {64, 192, schedule::ping_pong, 1, 1, decision::yes},   {128, 64, schedule::cooperative, 1, 1, decision::yes}};
   for (const std::int64_t stride : {1, 2})
     for (const tile& t : tiles) {
       convolution_case c = gathered(GetParam(), dtype::bf16);
@@ -120,7 +118,8 @@ TEST_F(cutlass_gathered_convolutions, have_epilogues_with_operands_and_reduction
           [&](auto rows, auto columns, auto batch) {
             const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) +
                                  loaded(op::load, dtype::bf16, batch, rows, columns);
-            return epilogue::relu(expression::reducing(x, reduction::sum, span_of::all, operand(dtype::f32, batch, 1, 1)));
+            return epilogue::relu(
+                expression::reducing(x, reduction::sum, span_of::all, operand(dtype::f32, batch, 1, 1)));
           },
           1e-5);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/cutlass-convolutions.md: which template computes convolutions of which types on which GPU. It
-// asks what the engine asks.
+// Prints the table of docs/cutlass-convolutions.md: which template computes convolutions of which types on which GPU.
+// It asks what the engine asks.
 #include <cstdio>
 #include <string>
 #include <troupe/base/cat.hpp>
