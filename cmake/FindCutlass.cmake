@@ -3,7 +3,6 @@
 #
 # find_package(Cutlass MODULE): NVIDIA's CUTLASS, headers only, as scripts/setup cutlass fetches it to .deps, or in the tree
 # that CUTLASS_DIR names, a variable of CMake or of the environment.
-#   troupe_cutlass_headers      links what includes them
 #   TROUPE_CUTLASS_INCLUDE      their folder; TROUPE_CUTLASS_VERSION
 set(CUTLASS_DIR "" CACHE PATH "A tree of CUTLASS; empty: what scripts/setup cutlass has fetched")
 find_path(TROUPE_CUTLASS_INCLUDE cutlass/cutlass.h NO_DEFAULT_PATH
@@ -16,7 +15,3 @@ if(TROUPE_CUTLASS_INCLUDE)
 endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Cutlass REQUIRED_VARS TROUPE_CUTLASS_INCLUDE VERSION_VAR TROUPE_CUTLASS_VERSION)
-if(Cutlass_FOUND AND NOT TARGET troupe_cutlass_headers)
-  add_library(troupe_cutlass_headers INTERFACE)
-  target_include_directories(troupe_cutlass_headers SYSTEM INTERFACE ${TROUPE_CUTLASS_INCLUDE})
-endif()

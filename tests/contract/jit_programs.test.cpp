@@ -144,6 +144,17 @@ TEST_F(a_program, is_loaded_from_disk_in_the_next_process) {
   EXPECT_EQ(next.download(out).get().value()[0], 5);
 }
 
+TEST_F(a_program, is_found_but_not_compiled_on_a_device_that_forbids_it) {
+  const jit::recipe r{.source = kernel_that_writes("5") + "// " + unique(), .name = "five.cu"};
+  runtime rt;
+  device_options forbids = with_test_engines();
+  forbids.compile = false;
+  EXPECT_TRUE(is_error(error_of(jit::compile(rt.open_device(forbids), r).ready()), reaction::unsupported,
+                       {"five.cu", "was not compiled before", "device_options::compile is false"}));
+  EXPECT_EQ(output_of(jit::compile(gpu_, r))[0], 5);
+  EXPECT_OK(jit::compile(rt.open_device(forbids), r).ready().get());
+}
+
 TEST_F(a_program, is_not_cached_if_its_options_or_date_macros_may_change_it) {
   const auto twice = [&](const jit::recipe& r) {
     (void)jit::compile(gpu_, r).summary().get();

@@ -54,7 +54,9 @@ struct prepare {
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;
-  std::int32_t measure = 0;  ///< how many plans to measure, on copies of the operands; 0: trust the cost model
+  /// How many plans to measure, on copies of the operands; 0: trust the cost model. Kernels of CUTLASS that can compute
+  /// this are measured beside them.
+  std::int32_t measure = 0;
   std::optional<out<std::byte>> log = {};  ///< what was considered and why, as text that ends with 0
   using reply = plan_info;
   TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,

@@ -150,6 +150,7 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
                     .longest_task_ns = options.start_timeout.nanoseconds,
                     .memory_limit = options.worker_memory_limit,
                     .core_dumps = options.core_dumps,
+                    .compile = options.compile,
                     .cores = {}};
   for (const int core : options.worker_cores) hello.settings.cores.add(core);
   return hello;

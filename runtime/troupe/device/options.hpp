@@ -54,6 +54,9 @@ struct device_options {
   bool peer_access = true;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes uses no other thread
   bool coalesce = true;  ///< small equal requests that wait together may share one call; results are identical bits
+  /// Whether libraries may compile kernels at run time. If false, only kernels serve that are part of an engine or were
+  /// compiled before, see docs/jit.md; a request that needs another one is refused with its name.
+  bool compile = true;
   std::uint32_t standbys = 1;  ///< workers that wait to take over when the serving one fails; 0 to 8
   std::uint32_t restarts = 3;  ///< tolerated within `restart_window`; one more stops the device, until `reset()`
   time_span restart_window = time_span::of_seconds(60);

@@ -47,6 +47,7 @@ struct worker_settings {
   std::int64_t longest_task_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
   std::uint64_t memory_limit;    ///< bytes of private memory that a worker process may have; 0: no limit
   bool core_dumps;
+  bool compile;    ///< whether libraries may compile kernels
   core_set cores;  ///< that a worker process may run on; empty: all
 
   bool operator==(const worker_settings&) const = default;

@@ -56,7 +56,7 @@ TEST(version, is_raised_with_each_field_that_moves) {
     using struct_ = worker_settings;
     add({AT(version), AT(capacity), AT(wait), AT(lanes), AT(coalesce), AT(pool_lanes), AT(helpers), AT(ordinal),
          AT(parent), AT(reserve_begin), AT(reserve_bytes), AT(device_bytes), AT(inline_bytes), AT(longest_task_ns),
-         AT(memory_limit), AT(core_dumps), AT(cores)});
+         AT(memory_limit), AT(core_dumps), AT(compile), AT(cores)});
   }
   {
     using struct_ = control_message;

@@ -10,7 +10,7 @@
 /// Engines are written against <troupe/worker/engine.hpp>, which fills these in.
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 8;
+inline constexpr std::uint32_t troupe_engine_abi = 9;
 
 /// The lane that an operation wants: its library's, a helper thread's for slow work, or one of the others below.
 enum troupe_lane : std::uint32_t {
@@ -53,6 +53,7 @@ struct troupe_engine_context {
   std::int32_t device;                         ///< ordinal of the device within its backend
   void* native_context;                        ///< CUcontext on CUDA, null on the host
   std::uint32_t lanes;                         ///< lane numbers are below this
+  std::uint32_t forbids_compiling;             ///< whether kernels may not be compiled at run time
   const troupe_engine_neighbours* neighbours;  ///< null outside a worker
   void* remarks;                               ///< what `remark` is called with
   /// Writes a line to the application's log: see troupe::remark. Null outside a worker. Thread-safe.

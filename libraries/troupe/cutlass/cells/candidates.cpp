@@ -7,6 +7,7 @@
 #include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/candidates.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
+#include <troupe/cutlass/vendor/interface.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -34,13 +35,19 @@ plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const ext
 
 bool has_wanted(const plan& p, const plan& wanted) noexcept { return distance(p, wanted) == 0; }
 
-error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not) {
+std::string to_string(const candidate& c) {
+  return to_string(c.plan) + (c.cell == nullptr ? "" : cat(", ", c.cell->name));
+}
+
+error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not,
+              const std::string& why_not_other) {
   const auto nearest = std::min_element(all.begin(), all.end(), [&](const candidate& x, const candidate& y) {
     return distance(x.plan, wanted) < distance(y.plan, wanted);
   });
   return error(
       reaction::unsupported, "cutlass",
       cat("no kernel has plan = ", to_string(wanted),
+          wanted.family == family::vendor && !why_not_other.empty() ? cat(", because ", why_not_other) : "",
           nearest == all.end() ? cat(": ", why_not) : cat("; the nearest that can be is ", to_string(nearest->plan))));
 }
 
@@ -60,16 +67,18 @@ result<std::vector<candidate>> all_candidates(const whole_form& f, const extents
   return all;
 }
 
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
-                                              const plan& wanted) {
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                                              const other_plans& others) {
   std::string why_not;
   auto all = TROUPE_TRY(all_candidates(f, e, on, wanted, why_not));
+  all.insert(all.end(), others.all.begin(), others.all.end());
   const auto open =
       std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has_wanted(c.plan, wanted); });
-  if (open == all.begin()) return no_plan(all, wanted, why_not);
+  if (open == all.begin()) return no_plan(all, wanted, why_not, others.why_not);
   all.erase(open, all.end());
-  std::stable_sort(all.begin(), all.end(),
-                   [](const candidate& x, const candidate& y) { return x.microseconds < y.microseconds; });
+  std::stable_sort(all.begin(), all.end(), [](const candidate& x, const candidate& y) {
+    return is_better(x, y, x.microseconds, y.microseconds);
+  });
   return all;
 }
 

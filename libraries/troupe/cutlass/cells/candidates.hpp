@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <troupe/base/result.hpp>
 #include <troupe/cutlass/cells/chip.hpp>
 #include <troupe/cutlass/cells/form.hpp>
 #include <vector>
+
+namespace troupe::cutlass::vendor {
+struct cell;
+}
 
 namespace troupe::cutlass {
 
@@ -17,8 +22,32 @@ struct extents {
 struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
-  double efficiency = 1;  ///< of waves: how much of the multiprocessors' time is used
-  int most_sharers = 8;   ///< blocks that may share a tile, if it is divided: one block adds what all have
+  double efficiency = 1;               ///< of waves: how much of the multiprocessors' time is used
+  int most_sharers = 8;                ///< blocks that may share a tile, if it is divided: one block adds what all have
+  const vendor::cell* cell = nullptr;  ///< a kernel of CUTLASS; null: one is written
+};
+/// Returns true if a plan is to be tried before another. What the cost model expects of CUTLASS's kernels is rough:
+/// they come after all others.
+inline bool is_better(const candidate& x, const candidate& y, double us_of_x, double us_of_y) noexcept {
+  return (x.cell == nullptr) != (y.cell == nullptr) ? x.cell == nullptr : us_of_x < us_of_y;
+}
+/// Returns the plan, and the kernel's name if it is one of CUTLASS.
+std::string to_string(const candidate& c);
+
+/// Returns how many of these to measure: the first `most`, and then all of CUTLASS's, which are moved behind them.
+template <class T, class CandidateOf>
+std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, CandidateOf&& of) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const T& x) { return of(x).cell != nullptr; });
+  if (most < 2 || other == all.begin()) return std::min(most, all.size());
+  const auto own = static_cast<std::size_t>(other - all.begin());
+  if (own > most) std::rotate(all.begin() + static_cast<std::ptrdiff_t>(most), other, all.end());
+  return std::min(most, own) + (all.size() - own);
+}
+
+/// Plans of kernels that are not written here; `why_not` says why there are none, or not the one that is wanted.
+struct other_plans {
+  std::vector<candidate> all;
+  std::string why_not;
 };
 
 /// Returns a plan of these tiles with what is wanted of it, in the order of tiles that reads less. Family, schedule,
@@ -39,12 +68,13 @@ result<std::vector<candidate>> all_candidates(const whole_form& f, const extents
                                               std::string& why_not);
 /// Returns true if a plan has all that is wanted.
 bool has_wanted(const plan& p, const plan& wanted) noexcept;
-/// Returns the error of a request whose plan none of these has.
-error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not);
+/// Returns the error of a request whose plan none of these has. `why_not_other`: why it is none of CUTLASS's.
+error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not,
+              const std::string& why_not_other = {});
 
-/// Returns the plans that can compute this, the best first. `wanted` has choices of the user. Fails with `unsupported`
-/// if there is none, with the reason, and the nearest that there is.
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on,
-                                              const plan& wanted);
+/// Returns the plans that can compute this, the best first, and `others` last. `wanted` has choices of the user. Fails
+/// with `unsupported` if there is none, with the reason, and the nearest that there is.
+result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+                                              const other_plans& others = {});
 
 }  // namespace troupe::cutlass

@@ -88,7 +88,8 @@ void append(std::string& to, const placed_tensor& t) {
 
 }  // namespace
 
-result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted) {
+result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted,
+                                              const other_plans& others) {
   std::vector<convolution_way> ways;
   std::vector<candidate> all;
   std::string why_not;
@@ -100,9 +101,14 @@ result<std::vector<convolution_way>> ways_for(const convolution_problem& p, cons
       if (has_wanted(x.plan, wanted)) ways.push_back({c, x, x.microseconds + beside, w.bytes});
     }
   }
-  if (ways.empty()) return no_plan(all, wanted, why_not);
-  std::stable_sort(ways.begin(), ways.end(),
-                   [](const convolution_way& x, const convolution_way& y) { return x.microseconds < y.microseconds; });
+  for (const candidate& x : others.all) {
+    all.push_back(x);
+    if (has_wanted(x.plan, wanted)) ways.push_back({{}, x, x.microseconds, 0});
+  }
+  if (ways.empty()) return no_plan(all, wanted, why_not, others.why_not);
+  std::stable_sort(ways.begin(), ways.end(), [](const convolution_way& x, const convolution_way& y) {
+    return is_better(x.plan, y.plan, x.microseconds, y.microseconds);
+  });
   return ways;
 }
 
@@ -113,7 +119,7 @@ std::string to_string(const convolution_way& w) {
   };
   add(w.choice.image, "the image"), add(w.choice.other, "the other factor"), add(w.choice.result, "the result");
   add(w.choice.rows, "rows of windows as channels");
-  return to_string(w.plan.plan) + copies;
+  return to_string(w.plan) + copies;
 }
 
 void write_key(std::string& to, const convolution_problem& p) {

@@ -14,8 +14,9 @@ struct convolution_way {
   std::uint64_t bytes = 0;  ///< of memory, without what the products need themselves
 };
 
-/// Returns all ways with what is wanted of the plan, the best first. Fails as `candidates_for` does.
-result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted);
+/// Returns all ways with what is wanted of the plan, the best first, and `others` last. Fails as `candidates_for` does.
+result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted,
+                                              const other_plans& others = {});
 
 /// Returns "128x64 ..., copies the image and the filters".
 std::string to_string(const convolution_way& w);

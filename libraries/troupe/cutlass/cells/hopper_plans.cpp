@@ -67,7 +67,7 @@ std::string why_not(const whole_form& f, const chip& on) {
 }
 
 bool needs_staging(const whole_form& f) noexcept {
-  if (f.head.paired || bytes_of(f.head.d) != 2 || f.head.d_way < 16) return true;
+  if (bytes_of(f.head.d) != 2 || f.head.d_way < 16) return true;
   return std::any_of(f.nodes.begin(), f.nodes.end(), [](const epilogue::node& n) {
     return n.what == epilogue::op::load || n.what == epilogue::op::store || n.what == epilogue::op::reduce;
   });
@@ -157,7 +157,7 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
-  c.staged = needs_staging(f) || p.tile_n % 64 != 0 || f.head.grouped != 0;
+  c.staged = needs_staging(f) || p.tile_n % (f.head.paired ? 128 : 64) != 0 || f.head.grouped != 0;
   c.promoted = promotion_of(f);
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =

@@ -14,11 +14,11 @@
 namespace troupe::cutlass {
 namespace {
 
-result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const chip& on) {
+result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context, const chip& on) {
   TROUPE_TRY(jit::load_nvrtc("cutlass"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
   TROUPE_TRY(jit::target_for("", on.capability, with.known));
-  return std::make_unique<jit::nvrtc_builder>(std::move(with), on.capability);
+  return std::make_unique<jit::nvrtc_builder>(std::move(with), on.capability, context.forbids_compiling == 0);
 }
 
 }  // namespace
@@ -31,15 +31,16 @@ result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& conte
     out->prebuilt_.emplace(k.source, k.image);
     out->prebuilt_names_ += cat("\nprebuilt: ", k.name);
   }
-  if (auto found = find_compiler(on))
+  if (auto found = find_compiler(context, on))
     out->builder_ = std::move(*found);
   else
     out->why_no_compiler_ = found.error().text();
   return out;
 }
 
-std::string cell_store::notes() const {
-  return (builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_) + prebuilt_names_;
+std::string cell_store::notes() {
+  return cat(builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_, prebuilt_names_,
+             "\n", vendors_.notes());
 }
 
 result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {

@@ -9,6 +9,7 @@
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cells/chip.hpp>
+#include <troupe/cutlass/cuda/vendor_family.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/prepare.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
@@ -36,7 +37,7 @@ struct cell {
 /// answers with `unsupported` instead.
 inline constexpr std::int64_t missing_kernel = 0x6d697373;
 
-/// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC. Thread-safe.
+/// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC; and those of CUTLASS. Thread-safe.
 class cell_store {
  public:
   static result<std::unique_ptr<cell_store>> open(const engine_context& context, const chip& on);
@@ -44,7 +45,8 @@ class cell_store {
   /// Returns the kernel. If it has to be compiled, that takes about a second.
   result<std::shared_ptr<cell>> get(const cell_text& t, compiling how);
   troupe::plan::statistics count(bool anew) { return anew ? cells_.count_anew() : cells_.count(); }
-  std::string notes() const;
+  vendor_family& vendors() noexcept { return vendors_; }
+  std::string notes();
 
  private:
   cell_store(const engine_context& context, const chip& on) : context_(context), chip_(on) {}
@@ -57,6 +59,7 @@ class cell_store {
   std::string prebuilt_names_;
   std::unique_ptr<jit::nvrtc_builder> builder_;
   std::string why_no_compiler_;
+  vendor_family vendors_;
   // Graphs may hold kernels, and a kernel may be running: what is dropped from the cache stays loaded as long as a
   // route has it, and is unloaded when the GPU is idle.
   troupe::plan::cache<cell> cells_{{.most = 1024, .before_drop = [] { (void)::cuCtxSynchronize(); }}};

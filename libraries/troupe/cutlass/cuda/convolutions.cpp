@@ -31,6 +31,7 @@ result<void> copy(const tensor_copy& c, const convolution_route& way, const chip
 
 result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
                      std::uint64_t memory, std::uint64_t arrivals, bool overlaps, CUstream stream) {
+  if (way.vendors) return enqueue(p, *way.vendors, memory, stream);
   const convolution_work w = TROUPE_TRY(work_of(p, way.way.choice, memory));
   const std::uint64_t own = memory + way.way.bytes;
   for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, way, chip, stream));
@@ -80,9 +81,14 @@ result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& 
 
 result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolution_problem& p,
                                                                    const convolution_way& w, const options& o) {
-  const convolution_work work = TROUPE_TRY(work_of(p, w.choice, 0));
   auto out = std::make_shared<convolution_route>();
   out->way = w;
+  if (w.plan.cell != nullptr) {
+    out->vendors = TROUPE_TRY(vendor_way_of(p, w.plan, cells_.vendors()));
+    out->info = info_of(w.plan, kernel_source::vendor, out->scratch_bytes());
+    return out;
+  }
+  const convolution_work work = TROUPE_TRY(work_of(p, w.choice, 0));
   const cell_text text = text_of_cell(work.form, w.plan.plan);
   for (const convolution_product& x : work.products)
     out->products.push_back(TROUPE_TRY(route_of(product_as_copied(x, work.form, w.plan.plan), work.form.product, w.plan,
@@ -101,8 +107,9 @@ result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolu
 }
 
 result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p, const options& o) {
-  auto ways = TROUPE_TRY(ways_for(p, chip_, o.plan));
   const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
+  const bool of_vendor = stored && stored->plan.family == family::vendor;
+  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, of_vendor}, cells_.vendors()));
   const auto chosen = std::find_if(ways.begin(), ways.end(), [&](const convolution_way& w) {
     return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
   });
@@ -151,8 +158,9 @@ result<void> convolutions::compute(const convolution_problem& p, const options& 
 result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
                                         std::string& log) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
-  const auto ways = TROUPE_TRY(ways_for(p, chip_, o.plan));
-  const std::size_t measured = std::min<std::size_t>(static_cast<std::size_t>(measure), ways.size());
+  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, measure > 1}, cells_.vendors()));
+  const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),
+                                                   [](const convolution_way& w) -> const candidate& { return w.plan; });
   const CUstream stream = TROUPE_TRY(on.stream_of(c));
   std::shared_ptr<convolution_route> best;
   double least = 0, first = 0, waited = 0;

@@ -12,12 +12,13 @@ namespace troupe::cutlass {
 struct convolution_route {
   plan_info info;
   convolution_way way;
+  std::optional<vendor_way> vendors;                   ///< a kernel of CUTLASS; then there is nothing of the rest
   std::vector<std::shared_ptr<const route>> products;  ///< for each launch
   std::shared_ptr<const route> pass;
   std::shared_ptr<const cell> copies[4];  ///< of elements of 1, 2, 4 and 8 bytes
   std::uint64_t own_bytes = 0;            ///< of memory, of the launches that need the most
 
-  std::uint64_t scratch_bytes() const noexcept { return way.bytes + own_bytes; }
+  std::uint64_t scratch_bytes() const noexcept { return vendors ? vendors->bytes : way.bytes + own_bytes; }
 };
 
 /// The convolutions of an engine. Thread-safe, but for the lanes.

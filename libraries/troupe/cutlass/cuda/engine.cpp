@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/vendor_plans.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
 namespace troupe::cutlass {
@@ -45,9 +46,10 @@ void append(std::string& to, const plan& p, const extents& e) {
 
 extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch}; }
 
-void write_key(std::string& key, const problem& p, const plan& wanted) {
-  key.clear();
+void write_key(std::string& key, const problem& p, const plan& wanted, std::uint64_t workspace) {
+  key.assign(reinterpret_cast<const char*>(&workspace), sizeof workspace);
   append(key, wanted, extents_of(p));
+  key += has_lines_apart(p) ? '1' : '0';
   cutlass::write_key(key, p);
 }
 
@@ -78,10 +80,12 @@ result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& con
 
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
 
-result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, compiling how) {
+result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, std::uint64_t workspace,
+                                                       compiling how) {
   const whole_form f = form_of(p);
-  const auto all = TROUPE_TRY(candidates_for(f, extents_of(p), chip_, wanted));
   const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, wanted));
+  const bool of_vendor = stored && stored->plan.family == family::vendor;
+  const auto all = TROUPE_TRY(plans_of(p, f, chip_, {wanted, workspace, of_vendor}, cells_->vendors()));
   const auto chosen =
       !stored ? all.begin()
               : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
@@ -101,14 +105,14 @@ std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, cons
   return key;
 }
 
-bool cuda_engine::knows(const problem& p, const plan& wanted) {
+bool cuda_engine::knows(const problem& p, const plan& wanted, std::uint64_t workspace) {
   thread_local std::string key;
-  write_key(key, p, wanted);
+  write_key(key, p, wanted, workspace);
   return routes_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
   for (std::size_t i = 0; i < r.d.size(); ++i)
-    if (!knows(problem_of(r, i), r.plan)) return false;
+    if (!knows(problem_of(r, i), r.plan, r.workspace)) return false;
   return true;
 }
 
@@ -117,10 +121,10 @@ template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  write_key(on->next_key, p, r.plan);
+  write_key(on->next_key, p, r.plan, r.workspace);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.compiling); });
+    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.workspace, r.compiling); });
     if (!found) return answer_of(found.error());
     on->last_route = std::move(*found);
     std::swap(on->last_key, on->next_key);
@@ -162,7 +166,7 @@ result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
   const gemm_batched product = r.product();
   for (std::size_t i = 1; i < product.d.size(); ++i) {
     const problem p = problem_of(product, i);
-    if (!knows(p, r.plan)) TROUPE_TRY(prepare_for(r, p, c));
+    if (!knows(p, r.plan, r.workspace)) TROUPE_TRY(prepare_for(r, p, c));
   }
   return prepare_for(r, problem_of(product, 0), c);
 }
@@ -176,11 +180,13 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const whole_form f = form_of(p);
-  const auto all = TROUPE_TRY(candidates_for(f, extents_of(p), chip_, r.plan));
+  auto all = TROUPE_TRY(plans_of(p, f, chip_, {r.plan, r.workspace, r.measure > 1}, cells_->vendors()));
   std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
   std::shared_ptr<route> best;
   double least = 0, first = 0, waited = 0;
-  const std::size_t measured = std::min<std::size_t>(static_cast<std::size_t>(r.measure), all.size());
+  std::uint32_t tried = 0;
+  const std::size_t measured = order_for_measuring(all, static_cast<std::size_t>(r.measure),
+                                                   [](const candidate& c) -> const candidate& { return c; });
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
   std::unique_ptr<rehearsal<problem>> stage;
   if (measured > 1) stage = TROUPE_TRY(rehearsal<problem>::make(p, c, stream));
@@ -193,13 +199,14 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   for (std::size_t i = 0; i < std::max<std::size_t>(1, measured); ++i) {
     auto way = route_of(p, f, all[i], *cells_, r.compiling);
     if (!way && (i > 0 || measured > 1)) {
-      log += cat(to_string(all[i].plan), ": ", way.error().text(), "\n");
+      log += cat(to_string(all[i]), ": ", way.error().text(), "\n");
       continue;
     }
     if (!way) return answer_of(way.error());
     waited += (*way)->info.compile_seconds;
     const double us = stage == nullptr ? 0 : TROUPE_TRY(time_of(**way));
-    log += cat(to_string(all[i].plan), ": ", in_microseconds(all[i].microseconds), " expected",
+    ++tried;
+    log += cat(to_string(all[i]), ": ", in_microseconds(all[i].microseconds), " expected",
                stage != nullptr ? cat(", ", in_microseconds(us), " measured") : "", "\n");
     if (first == 0) first = us;
     if (best == nullptr || us < least) best = *way, least = us;
@@ -207,18 +214,17 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   if (best == nullptr)
     return error(reaction::unsupported, "cutlass", cat(R::request_name, ": no plan could be measured:\n", log));
   for (std::size_t i = std::max<std::size_t>(1, measured); i < all.size(); ++i)
-    log += cat(to_string(all[i].plan), ": ", in_microseconds(all[i].microseconds), " expected\n");
+    log += cat(to_string(all[i]), ": ", in_microseconds(all[i].microseconds), " expected\n");
   plan_info& info = best->info;
   info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
   info.compile_seconds = static_cast<float>(waited);
-  info.candidates = static_cast<std::uint32_t>(all.size()),
-  info.measured = static_cast<std::uint32_t>(measured > 1 ? measured : 0);
+  info.candidates = static_cast<std::uint32_t>(all.size()), info.measured = measured > 1 ? tried : 0;
   info.choice = measured > 1 ? choice_source::measured : all.size() == 1 ? choice_source::given : choice_source::model;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   stage.reset();
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   std::string key;
-  write_key(key, p, r.plan);
+  write_key(key, p, r.plan, r.workspace);
   const plan_info answer = info;
   if (measured > 1) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
   routes_.put(key, std::move(best));

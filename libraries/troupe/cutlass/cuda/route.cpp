@@ -146,6 +146,13 @@ result<void> describe_factors(const convolution_product& x, const hopper_cell& h
 
 }  // namespace
 
+plan_info info_of(const candidate& c, kernel_source from, std::uint64_t workspace) noexcept {
+  plan_info out;
+  out.plan = c.plan, out.expected_microseconds = static_cast<float>(c.microseconds);
+  out.kernel = from, out.workspace = workspace;
+  return out;
+}
+
 std::string in_microseconds(double us) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f us", us);
@@ -154,7 +161,11 @@ std::string in_microseconds(double us) {
 
 result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
                                         compiling how) {
-  return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
+  if (c.cell == nullptr) return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
+  auto out = std::make_shared<route>();
+  out->vendors = TROUPE_TRY(vendor_way_of(p, f, c, cells.vendors()));
+  out->info = info_of(c, kernel_source::vendor, out->scratch_bytes());
+  return out;
 }
 
 result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c,
@@ -176,15 +187,14 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
     out->hopper = gathered != nullptr ? hopper_cell_of(*gathered, c.plan) : hopper_cell_of(out->form, c.plan);
     describe_maps(p, out->hopper, *out);
   }
-  out->info.plan = c.plan;
-  out->info.expected_microseconds = static_cast<float>(c.microseconds);
-  out->info.kernel = out->kernel->source, out->info.compile_seconds = out->kernel->compile_seconds;
-  out->info.workspace = out->scratch_bytes();
+  out->info = info_of(c, out->kernel->source, out->scratch_bytes());
+  out->info.compile_seconds = out->kernel->compile_seconds;
   return out;
 }
 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
                      std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window) {
+  if (way.vendors) return enqueue(asked, *way.vendors, memory, wrong, stream);
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;

@@ -11,12 +11,14 @@
 #include <troupe/cutlass/cells/convolution_form.hpp>
 #include <troupe/cutlass/cuda/cell_store.hpp>
 #include <troupe/cutlass/cuda/lane.hpp>
+#include <troupe/cutlass/cuda/vendor_launch.hpp>
 
 namespace troupe::cutlass {
 
-/// How products of one form and one size are computed.
+/// How products of one form and one size are computed: as `vendors` says, or else as all that follows it.
 struct route {
   plan_info info;
+  std::optional<vendor_way> vendors;
   whole_form form;  ///< as the kernel sees it
   std::shared_ptr<const cell> kernel;
   bool swapped = false, along_n = false;
@@ -29,9 +31,11 @@ struct route {
   unsigned reductions = 0;
   std::uint32_t arrivals = 0;  ///< counters of divided tiles
 
-  std::uint64_t scratch_bytes() const noexcept { return sums_bytes + reduction_bytes; }
+  std::uint64_t scratch_bytes() const noexcept { return vendors ? vendors->bytes : sums_bytes + reduction_bytes; }
 };
 
+/// What a plan and its kernel say of themselves.
+plan_info info_of(const candidate& c, kernel_source from, std::uint64_t workspace) noexcept;
 /// Returns "12.34 us".
 std::string in_microseconds(double us);
 

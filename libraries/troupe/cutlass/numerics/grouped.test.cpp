@@ -3,6 +3,7 @@
 // Groups of rows, whose sizes are in memory, compared with the reference in double precision.
 #include <functional>
 #include <troupe/cutlass/testing/numerics.hpp>
+#include <troupe/cutlass/testing/vendor.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
 namespace troupe::cutlass {
@@ -19,6 +20,8 @@ struct grouped_form {
   std::int64_t rows, n, k;
   bool packed = true, pairs = false;
   std::optional<scale_form> a_scales = {}, b_scales = {};
+  stored_matrices::storing a_stored = stored_matrices::storing::anyhow, b_stored = stored_matrices::storing::shifted;
+  cutlass::plan plan = {};
   std::int64_t groups() const { return static_cast<std::int64_t>(sizes.size()); }
   std::int64_t places() const { return packed ? 1 : groups(); }
 };
@@ -57,9 +60,9 @@ class cutlass_groups : public gemm_suite {
   // be.
   void expect_groups(const grouped_form& f, const making& make, double tolerance, std::int64_t right,
                      const grouped_outcome& outcome = {}) {
-    test_factor a({f.types.a, f.places(), f.rows, f.k, true, storing::anyhow, f.a_scales}, random),
-        b({f.types.b, f.groups(), f.n * (f.pairs ? 2 : 1), f.k, false, storing::shifted, f.b_scales}, random);
-    stored_matrices d(f.d, f.places(), f.rows, f.n, random, storing::anyhow);
+    test_factor a({f.types.a, f.places(), f.rows, f.k, true, f.a_stored, f.a_scales}, random),
+        b({f.types.b, f.groups(), f.n * (f.pairs ? 2 : 1), f.k, false, f.b_stored, f.b_scales}, random);
+    stored_matrices d(f.d, f.places(), f.rows, f.n, random, f.a_stored);
     const std::vector<std::int32_t> sizes = f.sizes;
     const expression e = make(f);
     const gemm_grouped r{.a = a.elements(!f.packed),
@@ -68,7 +71,8 @@ class cutlass_groups : public gemm_suite {
                          .sizes = in<std::int32_t>(reinterpret_cast<std::uint64_t>(sizes.data()), sizes.size()),
                          .epilogue = e,
                          .a_scales = a.scales(!f.packed),
-                         .b_scales = b.scales(true)};
+                         .b_scales = b.scales(true),
+                         .plan = f.plan};
     SCOPED_TRACE(story(r));
     std::vector<encoded_tree> trees;
     std::vector<epilogue::evaluated> expected;
@@ -186,6 +190,47 @@ TEST_F(cutlass_groups, have_scales_of_blocks) {
         expect_right_groups(f, [](const auto&) { return expression(acc); }, 0);
         if (HasFailure()) return;
       }
+}
+
+// Kernels of CUTLASS take matrices without gaps, and nothing is computed where there are none.
+class cutlass_groups_of_vendor : public cutlass_groups {
+ protected:
+  void SetUp() override { skip_without_vendor(*engine); }
+  grouped_form groups_of(std::vector<std::int32_t> sizes, bool packed) {
+    grouped_form f{{dtype::bf16, dtype::bf16}, dtype::bf16, std::move(sizes), 2, 8 * random.between(1, 20),
+                   8 * random.between(1, 20),  packed};
+    for (const std::int32_t s : f.sizes)
+      if (s > 0) f.rows = packed ? f.rows + s : std::max<std::int64_t>(f.rows, s);
+    f.a_stored = storing::tidy_rows, f.b_stored = storing::tidy_columns, f.plan = {.family = family::vendor};
+    return f;
+  }
+};
+
+TEST_F(cutlass_groups_of_vendor, are_as_defined) {
+  for (const bool packed : {true, false})
+    for (int i = 0; i < 6 && !HasFailure(); ++i) {
+      std::vector<std::int32_t> sizes;
+      for (std::int64_t g = i == 0 ? 600 : random.between(1, 12); g > 0; --g)
+        sizes.push_back(random.one_of({0, 1, static_cast<std::int32_t>(random.between(0, i == 0 ? 5 : 300))}));
+      expect_right_groups(groups_of(sizes, packed), [](const auto&) { return expression(acc); }, 0);
+      expect_right_groups(
+          groups_of(sizes, packed),
+          [&](const grouped_form& f) {
+            return -0.5 * acc +
+                   2 * expression::reading(op::load, operand(dtype::bf16, f.places(), f.rows, f.n, storing::tidy_rows));
+          },
+          1e-6);
+    }
+}
+
+TEST_F(cutlass_groups_of_vendor, end_before_a_group_whose_size_is_wrong) {
+  for (const bool packed : {true, false})
+    for (const std::int32_t wrong : {-1, 5000}) {
+      const grouped_form f = groups_of({3, 130, wrong, 7}, packed);
+      grouped_form given = f;
+      given.rows = 200;
+      expect_groups(given, [](const auto&) { return expression(acc); }, 0, 2, {2, wrong});
+    }
 }
 
 TEST_F(cutlass_groups, may_add_to_what_is_in_the_place_of_the_result) {

@@ -296,8 +296,8 @@ struct consumer {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int box = 0; box < tile_n / 64; ++box) {
-        const unsigned to = out + (m * (tile_n / 64) + box) % boxes * box_bytes;
+      for (int box = 0; box < out_n / 64; ++box) {
+        const unsigned to = out + (m * (out_n / 64) + box) % boxes * box_bytes;
         if (thread == 0) wait_until_stores_have_read<boxes - 1>();
         synchronize_group();
 #pragma unroll
@@ -306,11 +306,13 @@ struct consumer {
 #pragma unroll
           for (int q = 0; q < 4; ++q) {
             const sums* const x = &d[m][(box * 4 + j) * 8 + q * 2];
-            const number in[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])};
+            const sums* const y = x + (pair - 1) * (per_thread / 2);
+            const number left[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])},
+                         right[2] = {static_cast<number>(y[0]), static_cast<number>(y[1])};
             number result[2] = {0, 0}, reduced[1][2];
             const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
             const run at{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
-            if (Inside || (at.row < w.end_row && at.count > 0)) tail::apply(p, at, in, in, result, reduced);
+            if (Inside || (at.row < w.end_row && at.count > 0)) tail::apply(p, at, left, right, result, reduced);
             r[q] = two_of<cell::result>(result[0], result[1]);
           }
           // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.

@@ -36,11 +36,14 @@ const cell* cells::find(std::string_view name) const noexcept {
 }
 
 std::vector<std::string> cells::notes() const {
-  std::string only;
-  for (const cell* c : all())
-    if (!runs_on(*c, tested_capability)) only += cat(only.empty() ? "" : ", ", c->name);
+  std::string run, only;
+  for (const cell* c : all()) {
+    std::string& names = runs_on(*c, tested_capability) ? run : only;
+    names += cat(names.empty() ? "" : ", ", c->name);
+  }
   std::vector<std::string> notes = {cat("CUTLASS: ", table_->cutlass_version, ", ", table_->count, " kernels")};
-  if (!only.empty()) notes.push_back(cat("compiled but never run: ", only));
+  if (!run.empty()) notes.push_back(cat("kernels of CUTLASS that ran on a GPU of ours: ", run));
+  if (!only.empty()) notes.push_back(cat("kernels of CUTLASS that only compile, and never ran: ", only));
   return notes;
 }
 

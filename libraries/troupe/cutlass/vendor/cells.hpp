@@ -25,7 +25,7 @@ class cells {
   const cell* find(std::string_view name) const noexcept;
   const table& contents() const noexcept { return *table_; }
 
-  /// What `troupe doctor` shows: the version, and which cells compile but were never run.
+  /// What `troupe doctor` shows: the version, which cells ran, and which compile but were never run.
   std::vector<std::string> notes() const;
 
  private:

@@ -73,7 +73,9 @@ TEST(vendor_cells, notes_name_what_was_never_run) {
                 .kernels_header = ""};
   const auto c = cells::make(&t);
   ASSERT_TRUE(c);
-  EXPECT_EQ(c->notes(), (std::vector<std::string>{"CUTLASS: 4.2.0, 2 kernels", "compiled but never run: unknown"}));
+  EXPECT_EQ(c->notes(), (std::vector<std::string>{"CUTLASS: 4.2.0, 2 kernels",
+                                                  "kernels of CUTLASS that ran on a GPU of ours: known",
+                                                  "kernels of CUTLASS that only compile, and never ran: unknown"}));
   EXPECT_EQ(c->find("unknown"), &other);
   EXPECT_EQ(c->find("unknow"), nullptr);
 }

@@ -26,7 +26,7 @@ result<std::unique_ptr<programs>> programs::open(const engine_context& context) 
 
 programs::programs(const engine_context& context, jit::nvrtc with, jit::capability gpu)
     : context_(context),
-      builder_(std::move(with), gpu),
+      builder_(std::move(with), gpu, context.forbids_compiling == 0),
       remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }) {}
 
 programs::~programs() {

@@ -26,7 +26,8 @@ result<std::unique_ptr<cufft>> cufft::make(const engine_context& context) {
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   int version = 0;
   TROUPE_TRY(done(::cufftGetVersion(&version), "cufftGetVersion"));
-  std::unique_ptr<cufft> out(new cufft(std::move(kernels), std::move(lanes), limits.major * 10 + limits.minor));
+  std::unique_ptr<cufft> out(new cufft(std::move(kernels), std::move(lanes), limits.major * 10 + limits.minor,
+                                       context.forbids_compiling == 0));
   out->version_ = cat("cuFFT ", version / 1000, ".", version / 100 % 10, ".", version % 100);
   return out;
 }

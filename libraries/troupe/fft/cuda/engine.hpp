@@ -94,8 +94,8 @@ class cufft {
   }
 
  private:
-  cufft(cuda::kernel_set kernels, cuda::per_lane<lane> lanes, jit::capability gpu)
-      : kernels_(std::move(kernels)), lanes_(std::move(lanes)), callbacks_(gpu) {}
+  cufft(cuda::kernel_set kernels, cuda::per_lane<lane> lanes, jit::capability gpu, bool may_compile)
+      : kernels_(std::move(kernels)), lanes_(std::move(lanes)), callbacks_(gpu, may_compile) {}
   template <class R>
   static std::uint64_t group_key(const R& r, std::uint64_t direction) noexcept;
   template <class R>

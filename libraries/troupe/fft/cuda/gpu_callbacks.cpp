@@ -17,10 +17,10 @@ link_time_code::link_time_code(callback_recipe what, std::shared_ptr<const std::
   if (forwarder_ != nullptr) forwarding_code_ = kernel::without_names(*forwarder_);
 }
 
-gpu_callbacks::gpu_callbacks(jit::capability gpu)
+gpu_callbacks::gpu_callbacks(jit::capability gpu, bool may_compile)
     : programs_([this](const kernel::program_root& root) { return make_program(root); }) {
   if (auto with = jit::nvrtc::find())
-    builder_ = std::make_unique<jit::nvrtc_builder>(std::move(*with), gpu);
+    builder_ = std::make_unique<jit::nvrtc_builder>(std::move(*with), gpu, may_compile);
   else
     missing_ = with.error();
 }

@@ -49,7 +49,7 @@ class link_time_code {
 class gpu_callbacks {
  public:
   /// If NVRTC is not available, making callbacks fails with the reason, and everything else works.
-  explicit gpu_callbacks(jit::capability gpu);
+  explicit gpu_callbacks(jit::capability gpu, bool may_compile = true);
 
   result<void> make(const kernel::program_root& root) { return programs_.make(root); }
   result<kernel::build_summary> summary(const kernel::program_root& root) {

@@ -61,7 +61,7 @@ constexpr std::int64_t worth_threads = 1 << 15;
 
 }  // namespace
 
-host_fft::host_fft(const transforms& by, unsigned threads)
+host_fft::host_fft(const transforms& by, unsigned threads, bool may_compile)
     : by_(by),
       crew_{.threads = threads,
             .self = this,
@@ -72,13 +72,14 @@ host_fft::host_fft(const transforms& by, unsigned threads)
                   });
                 }},
       team_(threads),
+      callbacks_(may_compile),
       version_(cat("ducc0 ", by.version)) {
   by_.use(&crew_);
 }
 
-result<std::unique_ptr<host_fft>> host_fft::make(const engine_context&) {
+result<std::unique_ptr<host_fft>> host_fft::make(const engine_context& context) {
   const transforms* const by = TROUPE_TRY(load_own_transforms());
-  return std::unique_ptr<host_fft>(new host_fft(*by, static_cast<unsigned>(usable_cores())));
+  return std::unique_ptr<host_fft>(new host_fft(*by, static_cast<unsigned>(usable_cores()), context.forbids_compiling == 0));
 }
 
 std::string host_fft::notes() const { return cat("threads: ", crew_.threads, "\nbuilt for: x86-64-", by_.family); }

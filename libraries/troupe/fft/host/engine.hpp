@@ -54,7 +54,7 @@ class host_fft {
   bool ready(const read_summary& r) { return callbacks_.is_known(kernel::root_at(r.root)); }
 
  private:
-  host_fft(const transforms& by, unsigned threads);
+  host_fft(const transforms& by, unsigned threads, bool may_compile);
   template <class In, class Out, class R>
   result<void> carry_out(const R& r, const placement& in, const placement& out, bool forward, bool consumes_input);
   result<void> done(outcome o, const char* why, std::string_view request, std::uint64_t scratch) const;

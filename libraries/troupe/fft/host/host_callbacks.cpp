@@ -31,8 +31,8 @@ callback_recipe recipe_at(const kernel::program_root& root) noexcept {
 
 }  // namespace
 
-host_callbacks::host_callbacks()
-    : programs_([this](const kernel::program_root& root) -> host_programs::made {
+host_callbacks::host_callbacks(bool may_compile)
+    : builder_(may_compile), programs_([this](const kernel::program_root& root) -> host_programs::made {
         const auto recipe = decode_callbacks(kernel::recipe_of(root));
         return jit::make_program<host_programs>(builder_.images(), root, recipe ? recipe->encoded : std::string_view(),
                                                 jit::host_builder::load);

@@ -13,7 +13,7 @@ namespace troupe::fft {
 /// Thread-safe.
 class host_callbacks {
  public:
-  host_callbacks();
+  explicit host_callbacks(bool may_compile);
 
   result<void> make(const kernel::program_root& root) { return programs_.make(root); }
   result<kernel::build_summary> summary(const kernel::program_root& root) {

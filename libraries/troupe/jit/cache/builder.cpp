@@ -56,6 +56,7 @@ class builder::flight_guard {
 };
 
 build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
+  if (!parts_.may_compile) return find(r);
   constexpr std::chrono::milliseconds glance{20};
   const compile_deadline how_long(r.full.timeout.after(now_ns()), std::move(cancelled));
   if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
@@ -114,7 +115,9 @@ build builder::find(const decoded_recipe& r) {
   if (disk != nullptr)
     if (auto known = from_disk(key, note)) return *known;
   return failed_with(
-      error(reaction::unsupported, "jit", cat(r.full.name.str(), ": was not compiled before", as_note(note))));
+      error(reaction::unsupported, "jit", cat(r.full.name.str(), ": was not compiled before",
+                                              parts_.may_compile ? "" : ", and device_options::compile is false",
+                                              note.empty() ? "" : "; " + as_note(note))));
 }
 
 // Precondition: lock_ is held.

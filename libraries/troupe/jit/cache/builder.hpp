@@ -37,6 +37,7 @@ class builder {
     std::string engine = {};
     plan::disk_cache* disk = nullptr;                      ///< null: no disk cache
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory
+    bool may_compile = true;                               ///< otherwise only what was made before is found
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
 
@@ -44,6 +45,7 @@ class builder {
   build make(const decoded_recipe& r, std::function<bool()> cancelled = {});
   /// Returns an image that was made before, from memory or disk. Fails with `unsupported` if there is none.
   build find(const decoded_recipe& r);
+  bool may_compile() const noexcept { return parts_.may_compile; }
 
  private:
   struct kept {

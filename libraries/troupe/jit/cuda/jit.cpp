@@ -18,13 +18,13 @@ class gpu_jit : public engine_with<gpu_programs> {
   static result<std::unique_ptr<gpu_jit>> make(const engine_context& context) {
     const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
     auto with = TROUPE_TRY(nvrtc::find());
-    return std::unique_ptr<gpu_jit>(new gpu_jit(limits, std::move(with)));
+    return std::unique_ptr<gpu_jit>(new gpu_jit(limits, std::move(with), context.forbids_compiling == 0));
   }
   const char* version() const { return version_.c_str(); }
   std::string notes() const { return builder_.notes(); }
 
  private:
-  gpu_jit(const kernel::gpu_limits& limits, nvrtc with)
+  gpu_jit(const kernel::gpu_limits& limits, nvrtc with, bool may_compile)
       : engine_with(limits,
                     [this](const kernel::program_root& root) {
                       return make_program<gpu_programs>(
@@ -33,7 +33,7 @@ class gpu_jit : public engine_with<gpu_programs> {
                     }),
         limits_(limits),
         version_("NVRTC " + with.version),
-        builder_(std::move(with), limits.major * 10 + limits.minor) {}
+        builder_(std::move(with), limits.major * 10 + limits.minor, may_compile) {}
 
   const kernel::gpu_limits limits_;
   const std::string version_;

@@ -24,14 +24,15 @@ std::string engine_identity() {
 
 }  // namespace
 
-nvrtc_builder::nvrtc_builder(nvrtc with, capability gpu)
+nvrtc_builder::nvrtc_builder(nvrtc with, capability gpu, bool may_compile)
     : with_(std::move(with)),
       disk_(plan::disk_cache::default_folder()),
       builder_({.find = [this, gpu](const recipe& r, plan::disk_cache*) { return compiler_for(with_, r, gpu); },
                 .compile = [this](const recipe& r, const compiler& c,
                                   const compile_deadline& how_long) { return compile(with_, c, r, how_long); },
                 .engine = engine_identity(),
-                .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
+                .disk = disk_.folder().empty() ? nullptr : &disk_,
+                .may_compile = may_compile}) {}
 
 std::string nvrtc_builder::notes() const {
   return "headers: " + with_.own_headers + "\nCUDA's headers: " + with_.include_folder +

@@ -11,7 +11,8 @@ namespace troupe::jit {
 /// Builds programs with NVRTC, for a GPU engine.
 class nvrtc_builder {
  public:
-  nvrtc_builder(nvrtc with, capability gpu);
+  /// Unless it `may_compile`, it finds only what was compiled before: see engine_context.
+  nvrtc_builder(nvrtc with, capability gpu, bool may_compile = true);
   nvrtc_builder(const nvrtc_builder&) = delete;
   nvrtc_builder& operator=(const nvrtc_builder&) = delete;
 

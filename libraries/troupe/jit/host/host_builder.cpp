@@ -39,7 +39,7 @@ std::string engine_identity() {
 
 }  // namespace
 
-host_builder::host_builder()
+host_builder::host_builder(bool may_compile)
     : installation_(find_installation()),
       disk_(plan::disk_cache::default_folder()),
       builder_(
@@ -51,7 +51,8 @@ host_builder::host_builder()
            .compile = [this](const recipe& r, const compiler& with,
                              const compile_deadline& how_long) { return compile(installation_, with, r, how_long); },
            .engine = engine_identity(),
-           .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
+           .disk = disk_.folder().empty() ? nullptr : &disk_,
+           .may_compile = may_compile}) {}
 
 std::string host_builder::notes() const { return notes_of(installation_, disk_); }
 

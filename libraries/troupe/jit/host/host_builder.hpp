@@ -14,7 +14,8 @@ namespace troupe::jit {
 /// that contains this code.
 class host_builder {
  public:
-  host_builder();
+  /// Unless it `may_compile`, it finds only what was compiled before: see engine_context.
+  explicit host_builder(bool may_compile);
   host_builder(const host_builder&) = delete;
   host_builder& operator=(const host_builder&) = delete;
 

@@ -11,17 +11,18 @@ using kernel::host_programs;
 
 class host_jit : public engine_with<host_programs> {
  public:
-  static result<std::unique_ptr<host_jit>> make(const engine_context&) {
-    return std::unique_ptr<host_jit>(new host_jit);
+  static result<std::unique_ptr<host_jit>> make(const engine_context& context) {
+    return std::unique_ptr<host_jit>(new host_jit(context.forbids_compiling == 0));
   }
   const char* version() const { return "system compiler"; }
   std::string notes() const { return builder_.notes(); }
 
  private:
-  host_jit()
+  explicit host_jit(bool may_compile)
       : engine_with([this](const kernel::program_root& root) {
           return make_program<host_programs>(builder_.images(), root, kernel::recipe_of(root), host_builder::load);
-        }) {}
+        }),
+        builder_(may_compile) {}
 
   host_builder builder_;
 };

@@ -133,6 +133,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                                          .device = g.settings.ordinal,
                                          .native_context = state_->gpu ? state_->gpu->context() : nullptr,
                                          .lanes = max_lanes,
+                                         .forbids_compiling = !g.settings.compile,
                                          .remarks = this,
                                          .remark = [](void* me, const char* text) {
                                            static_cast<worker_session*>(me)->send(protocol::message::remark, text);

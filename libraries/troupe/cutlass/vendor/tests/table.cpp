@@ -35,7 +35,7 @@ std::string row_of(const cell& c) {
              c.d_layout, " | ", c.tile_m, " × ", c.tile_n, " × ", c.tile_k, ", ", c.stages, " stages",
              c.cluster_m * c.cluster_n > 1 ? cat(", cluster ", c.cluster_m, " × ", c.cluster_n) : "", " | ", c.schedule,
              " | ", c.epilogue, " | ", c.machine_code, " | ", c.source != nullptr ? "yes" : "no", " | ",
-             runs_on(c, tested_capability) ? "run" : "**compiled only**", " |\n");
+             runs_on(c, tested_capability) ? "ran on 9.0" : "**compiles only**", " |\n");
 }
 
 }  // namespace

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A plug-in with kernels as CUTLASS's, which compute by definition on the processor: the engine that is made of fakes
+// is its own plug-in, if TROUPE_CUTLASS names it.
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+#include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/cutlass/vendor/interface.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <utility>
+
+namespace troupe::cutlass::vendor {
+namespace {
+
+// What differs between cells. Tiles and types are those of the cells of the real plug-in.
+struct spec {
+  const char* name;
+  cell_kind kind;
+  const char *factor, *result, *a_layout, *b_layout, *d_layout;
+  int tile_m, tile_n, tile_k, stages, cluster;
+  const char* schedule = "cooperative";
+  const char* machine_code = "sm_90a";
+  const char* epilogue = "alpha * acc + beta * c";
+  long long workspace = 0;
+  unsigned seen_by_device = 368;
+};
+constexpr const char* old_code = "sm_80 sm_90";
+constexpr spec specs[] = {
+    {"fake80_bf16_row_column", product, "bf16", "bf16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage",
+     old_code},
+    {"fake80_bf16_row_row", product, "bf16", "bf16", "row", "row", "row", 128, 256, 32, 3, 1, "multistage", old_code},
+    {"fake80_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 256, 32, 3, 1, "multistage",
+     old_code},
+    {"fake80_f16_row_row", product, "f16", "f16", "row", "row", "row", 128, 256, 32, 3, 1, "multistage", old_code},
+    {"fake80_tf32_row_column", product, "tf32", "f32", "row", "column", "row", 128, 128, 32, 3, 1, "multistage",
+     old_code},
+    {"fake80_tf32_row_row", product, "tf32", "f32", "row", "row", "row", 128, 128, 32, 3, 1, "multistage", old_code},
+    {"fake86_f16_row_column", product, "f16", "f16", "row", "column", "row", 128, 128, 32, 4, 1, "multistage",
+     old_code},
+    {"fake89_e4m3_row_column", product, "e4m3", "bf16", "row", "column", "row", 128, 128, 64, 3, 1, "multistage",
+     old_code},
+    {"fake90_bf16_cooperative", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2},
+    {"fake90_bf16_pingpong", product, "bf16", "bf16", "row", "column", "row", 64, 128, 64, 8, 2, "ping-pong"},
+    {"fake90_bf16_stream_k", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2,
+     "cooperative, stream-K", "sm_90a", "alpha * acc + beta * c", 8192},
+    {"fake90_e4m3_fast", product, "e4m3", "bf16", "row", "column", "row", 128, 256, 128, 4, 2},
+    {"fake90_f16_cooperative", product, "f16", "f16", "row", "column", "row", 128, 256, 64, 4, 2},
+    {"fake90_bf16_bias_gelu", product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative",
+     "sm_90a", "gelu(alpha * acc + beta * c + bias)"},
+    {"fake90_bf16_grouped", grouped_product, "bf16", "bf16", "row", "column", "row", 128, 256, 64, 4, 2, "cooperative",
+     "sm_90a", "alpha * acc + beta * c", 1024},
+    {"fake80_conv_forward", conv_forward, "f16", "f16", "nhwc", "krsc", "nhwc", 128, 128, 32, 4, 1, "multistage",
+     old_code},
+    {"fake80_conv_data_gradient", conv_data_gradient, "f16", "f16", "nhwc", "krsc", "nhwc", 128, 128, 32, 4, 1,
+     "multistage", old_code},
+    {"fake80_conv_weight_gradient", conv_weight_gradient, "f16", "f16", "nhwc", "nhwc", "krsc", 128, 128, 32, 4, 1,
+     "multistage", old_code},
+    {"fake90_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1},
+    {"fake120_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1, "cooperative",
+     "sm_120a"},
+    // Its device has parameters of another size.
+    {"fake90_disagrees", product, "f16", "bf16", "row", "column", "row", 128, 128, 64, 4, 1, "cooperative", "sm_90a",
+     "alpha * acc + beta * c", 0, 1280},
+};
+
+dtype type_of(std::string_view name) {
+  return name == "f16" ? dtype::f16 : name == "bf16" ? dtype::bf16 : name == "e4m3" ? dtype::f8e4m3 : dtype::f32;
+}
+
+// Elements of one type.
+struct memory {
+  const void* first;
+  dtype type;
+  double operator[](long long i) const {
+    return epilogue::number_at(static_cast<const std::byte*>(first) + i * static_cast<long long>(bytes_of(type)), type);
+  }
+  void put(long long i, double x) const {
+    epilogue::put_number(
+        const_cast<std::byte*>(static_cast<const std::byte*>(first)) + i * static_cast<long long>(bytes_of(type)), type,
+        x);
+  }
+};
+
+double finished(const spec& s, const launch& l, double sum, double c, double bias) {
+  const double x = l.alpha * sum + (l.beta != 0 ? l.beta * c : 0) + bias;
+  if (!std::string_view(s.epilogue).starts_with("gelu")) return x;
+  return 0.5 * x * (1 + std::tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x)));
+}
+
+void compute_product(const spec& s, const launch& l) {
+  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)},
+      d{l.d, type_of(s.result)}, bias{l.bias, type_of(s.result)};
+  const bool b_by_rows = std::string_view(s.b_layout) == "row";
+  for (long long w = 0; w < l.batch; ++w)
+    for (long long i = 0; i < l.m; ++i)
+      for (long long j = 0; j < l.n; ++j) {
+        double sum = 0;
+        for (long long t = 0; t < l.k; ++t)
+          sum += a[w * l.a_batch + i * l.a_line + t] *
+                 b[w * l.b_batch + (b_by_rows ? t * l.b_line + j : j * l.b_line + t)];
+        d.put(w * l.d_batch + i * l.d_line + j,
+              finished(s, l, sum, l.beta != 0 ? c[w * l.c_batch + i * l.c_line + j] : 0,
+                       l.bias != nullptr ? bias[j] : 0));
+      }
+}
+
+void compute_groups(const spec& s, const launch& l) {
+  for (int g = 0; g < l.groups; ++g) {
+    launch one = l;
+    one.m = l.shapes[3 * g], one.n = l.shapes[3 * g + 1], one.k = l.shapes[3 * g + 2], one.batch = 1;
+    one.a = l.group_a[g], one.b = l.group_b[g], one.c = l.group_c[g], one.d = l.group_d[g];
+    one.a_line = l.group_a_line[g], one.b_line = l.group_b_line[g], one.c_line = l.group_c_line[g],
+    one.d_line = l.group_d_line[g];
+    compute_product(s, one);
+  }
+}
+
+// The height and the width of a convolution's result.
+std::pair<int, int> positions_of(const launch& l) {
+  const auto out = [](int size, int pad, int filter, int dilation, int stride) {
+    return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1;
+  };
+  return {out(l.height, l.pad_height, l.filter_height, l.dilation_height, l.stride_height),
+          out(l.width, l.pad_width, l.filter_width, l.dilation_width, l.stride_width)};
+}
+// Calls f(place in the image, place in the filter, place in the result) for each product of a convolution.
+template <class F>
+void for_each_product(const launch& l, F&& f) {
+  const auto [p, q] = positions_of(l);
+  for (long long n = 0; n < l.images; ++n)
+    for (int i = 0; i < p * q; ++i)
+      for (int w = 0; w < l.filter_height * l.filter_width; ++w) {
+        const int y = i / q * l.stride_height - l.pad_height + w / l.filter_width * l.dilation_height,
+                  x = i % q * l.stride_width - l.pad_width + w % l.filter_width * l.dilation_width;
+        if (y < 0 || y >= l.height || x < 0 || x >= l.width) continue;
+        for (int k = 0; k < l.filters; ++k)
+          for (int c = 0; c < l.channels; ++c)
+            f(((n * l.height + y) * l.width + x) * l.channels + c,
+              (static_cast<long long>(k) * l.filter_height * l.filter_width + w) * l.channels + c,
+              (n * p * q + i) * l.filters + k);
+      }
+}
+
+void compute_convolution(const spec& s, const launch& l) {
+  const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)},
+      d{l.d, type_of(s.result)};
+  const auto [p, q] = positions_of(l);
+  const int extents[] = {s.kind == conv_weight_gradient ? l.filters : l.images,
+                         s.kind == conv_forward         ? p
+                         : s.kind == conv_data_gradient ? l.height
+                                                        : l.filter_height,
+                         s.kind == conv_forward         ? q
+                         : s.kind == conv_data_gradient ? l.width
+                                                        : l.filter_width,
+                         s.kind == conv_forward ? l.filters : l.channels};
+  std::size_t count = 1;
+  for (const int e : extents) count *= static_cast<std::size_t>(e);
+  std::vector<double> sums(count);
+  for_each_product(l, [&](long long x, long long w, long long y) {
+    const auto [to, first, second] = s.kind == conv_forward         ? std::array{y, x, w}
+                                     : s.kind == conv_data_gradient ? std::array{x, y, w}
+                                                                    : std::array{w, y, x};
+    sums[static_cast<std::size_t>(to)] += a[first] * b[second];
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<long long>(i);
+    d.put(at, finished(s, l, sums[i], l.beta != 0 ? c[at] : 0, 0));
+  }
+}
+
+template <std::size_t I>
+struct made {
+  static constexpr const spec& s = specs[I];
+  static int can_take(const launch* l) {
+    return s.kind == conv_data_gradient && l->dilation_height > 1 ? not_taken : taken;
+  }
+  static long long workspace_bytes(const launch*) { return s.workspace; }
+  static int enqueue(const launch* l, void*, long long bytes, void*) {
+    if (bytes < s.workspace) return no_workspace;
+    const auto work = [one = *l] {
+      if (s.kind == grouped_product)
+        compute_groups(s, one);
+      else if (s.kind >= conv_forward)
+        compute_convolution(s, one);
+      else
+        compute_product(s, one);
+    };
+    auto& driver = cuda::testing::driver();
+    const std::function<void()> computing = driver.computes ? std::function<void()>(work) : nullptr;
+    return driver.enqueue(computing, s.name, l->m, l->n, l->k, l->batch, l->alpha, l->beta) == CUDA_SUCCESS
+               ? taken
+               : cuda_failed;
+  }
+  static int ask_device(unsigned* bytes) {
+    *bytes = s.seen_by_device;
+    return cuda::testing::driver().called("ask_device", s.name) == 0 ? taken : cuda_failed;
+  }
+  static long long scale_place(const launch*, int line, int block) {
+    return 16 * (line % 32) + 4 * (line / 32 % 4) + block % 4 + 512 * (block / 4 + line / 128);
+  }
+  static cell describe() {
+    cell c{};
+    c.name = s.name, c.kind = s.kind;
+    c.a = c.b = s.factor, c.c = c.d = s.result, c.accumulator = "f32";
+    c.a_layout = s.a_layout, c.b_layout = s.b_layout, c.d_layout = s.d_layout;
+    c.a_alignment = c.b_alignment = static_cast<int>(16 / bytes_of(type_of(s.factor)));
+    c.d_alignment = static_cast<int>(16 / bytes_of(type_of(s.result)));
+    c.tile_m = s.tile_m, c.tile_n = s.tile_n, c.tile_k = s.tile_k, c.stages = s.stages;
+    c.cluster_m = s.cluster, c.cluster_n = 1, c.schedule = s.schedule, c.epilogue = s.epilogue;
+    c.bias = std::string_view(s.epilogue).starts_with("gelu"), c.machine_code = s.machine_code;
+    c.chip = s.machine_code == old_code ? 80 : s.machine_code == std::string_view("sm_120a") ? 120 : 90;
+    c.threads = 384, c.shared_bytes = 200000, c.parameter_bytes = 368;
+    c.can_take = can_take, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue, c.ask_device = ask_device;
+    if (s.kind == scaled_product)
+      c.scale = "ue8m0", c.scale_block = 32, c.a_scale_place = c.b_scale_place = scale_place;
+    return c;
+  }
+  static inline const cell one = describe();
+};
+
+template <std::size_t... I>
+std::array<const cell*, sizeof...(I)> all_of(std::index_sequence<I...>) {
+  return {&made<I>::one...};
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_cells() {
+  static const auto cells = all_of(std::make_index_sequence<std::size(specs)>());
+  static const table t{.version = interface_version,
+                       .cell_bytes = sizeof(cell),
+                       .launch_bytes = sizeof(launch),
+                       .count = static_cast<int>(cells.size()),
+                       .cells = cells.data(),
+                       .cutlass_version = "0.0.0 of fakes",
+                       .compiler = "",
+                       .headers = "",
+                       .kernels_header = ""};
+  return &t;
+}
+
+}  // namespace troupe::cutlass::vendor

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// When and how the engine launches kernels of CUTLASS, on a fake driver with fakes of these kernels: see
+// testing/vendor_table.cpp.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <troupe/cutlass/cuda/testing/engine_on_fakes.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+using epilogue::acc, epilogue::expression;
+
+class cutlass_cuda_vendor : public testing::engine_on_fakes {
+ protected:
+  cutlass_cuda_vendor() { open_with(TROUPE_ENGINE_UNDER_TEST); }
+  ~cutlass_cuda_vendor() override {
+    ::setenv("TROUPE_CUTLASS", "/none", 1);
+    ::setenv("TROUPE_CACHE", "off", 1);
+  }
+  void open_with(const std::string& plug_in) {
+    ::setenv("TROUPE_CUTLASS", plug_in.c_str(), 1);
+    engine.reset();
+    open();
+    driver.computes = false;
+  }
+  static gemm wish(const expression& e = acc, plan p = {.family = family::vendor}) {
+    gemm r = product(128, e);
+    r.plan = p;
+    return r;
+  }
+  // The calls that launch a fake kernel of this name.
+  std::vector<std::string> calls_of(const std::string& begin) const {
+    std::vector<std::string> out;
+    for (const std::string& call : driver.calls())
+      if (call.starts_with(begin)) out.push_back(call);
+    return out;
+  }
+  const plan divided{.family = family::vendor, .divided = decision::yes};
+};
+
+TEST_F(cutlass_cuda_vendor, computes_what_a_plan_wishes_and_enqueues_nothing_else) {
+  ASSERT_TRUE(run(wish(2 * acc))) << failure;
+  driver.reset();
+  ASSERT_TRUE(run(wish(-0.5 * acc))) << failure;
+  EXPECT_EQ(driver.calls().size(), 1u) << "no allocation, no waiting, no question";
+  EXPECT_EQ(driver.calls().front().substr(0, 4), "fake");
+  EXPECT_NE(driver.calls().front().find("128, 4096, 4096, 1, -0.5, 0"), std::string::npos) << driver.calls().front();
+}
+
+TEST_F(cutlass_cuda_vendor, has_memory_from_the_lane_which_keeps_it) {
+  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+  EXPECT_EQ(calls_of("fake90_bf16_stream_k").size(), 1u);
+  EXPECT_EQ(driver.count("cuMemAllocAsync"), 1u);
+  driver.reset();
+  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+  EXPECT_EQ(driver.calls().size(), 1u);
+  gemm r = wish(acc, divided);
+  r.workspace = 8191;
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("because fake90_bf16_stream_k needs 8192 bytes of memory, and workspace is 8191"),
+            std::string::npos)
+      << failure;
+  r.plan.divided = decision::any;
+  EXPECT_TRUE(run(r)) << "another kernel needs less: " << failure;
+}
+
+TEST_F(cutlass_cuda_vendor, asks_each_kernel_once_for_the_size_of_its_parameters) {
+  ASSERT_TRUE(run(wish(acc, divided)) && run(wish(acc, divided))) << failure;
+  gemm other = wish(acc, divided);
+  other.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 256, 4096);
+  other.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 256, 4096);
+  ASSERT_TRUE(run(other)) << failure;
+  EXPECT_EQ(driver.count("ask_device"), 1u);
+}
+
+TEST_F(cutlass_cuda_vendor, never_launches_a_kernel_that_sees_its_parameters_differently) {
+  gemm r = wish();
+  r.a = matrix_at<access_mode::read>(1 << 20, dtype::f16, 128, 4096);
+  r.b = matrix_at<access_mode::read>(1 << 28, dtype::f16, 4096, 4096, false);
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("fake90_disagrees: the kernel has 1280 bytes of parameters; the host fills 368"),
+            std::string::npos)
+      << failure;
+  EXPECT_TRUE(calls_of("fake90_disagrees").empty());
+}
+
+TEST_F(cutlass_cuda_vendor, passes_a_failed_launch_on) {
+  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+  driver.fail("fake90_bf16_stream_k", CUDA_ERROR_INVALID_VALUE, 1);
+  EXPECT_FALSE(run(wish(acc, divided)));
+  EXPECT_NE(failure.find("fake90_bf16_stream_k: CUDA refused the launch"), std::string::npos) << failure;
+  EXPECT_TRUE(run(wish(acc, divided))) << failure;
+}
+
+TEST_F(cutlass_cuda_vendor, needs_no_compiler) {
+  gemm r = wish();
+  r.compiling = compiling::forbidden;
+  EXPECT_TRUE(run(r)) << failure;
+  EXPECT_EQ(loads(), 0u);
+}
+
+TEST_F(cutlass_cuda_vendor, says_which_kernel_comes_nearest_to_what_is_wished_and_what_it_lacks) {
+  EXPECT_FALSE(run(wish(relu(acc))));
+  EXPECT_NE(failure.find("computes alpha * acc + beta * c, and no other epilogue; the nearest that can be is hopper"),
+            std::string::npos)
+      << failure;
+  gemm r = wish();
+  r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 128, 4096);
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("a is 1048578; expected a multiple of 16 bytes"), std::string::npos) << failure;
+  EXPECT_FALSE(run(wish(acc, {.family = family::vendor, .tile_m = 16})));
+  EXPECT_NE(failure.find("band any; the nearest that can be is vendor 128x256x"), std::string::npos) << failure;
+}
+
+TEST_F(cutlass_cuda_vendor, names_the_order_of_scales_that_a_kernel_takes) {
+  gemm r = wish();
+  r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 128, 4096);
+  r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 4096, 4096, false);
+  r.a_scales = matrix_at<access_mode::read>(1 << 25, dtype::f8e8m0, 128, 128);
+  r.b_scales = matrix_at<access_mode::read>(1 << 26, dtype::f8e8m0, 128, 4096, false);
+  r.accumulation = matmul::accumulation::fast;
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("fake90_mxfp8 takes scales in atoms of 128 lines and 4 blocks"), std::string::npos) << failure;
+  // A matrix that has this order: 32 lines of 4 blocks, whose lines lie 16 bytes apart.
+  r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 32, 128);
+  r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 128, 32, false);
+  r.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 32, 32);
+  tensor_shape s{.rank = 2};
+  s.extents = {32, 4}, s.strides = {16, 1};
+  r.a_scales = in_any{{{}, 1 << 25, 512}, s, dtype::f8e8m0};
+  s.extents = {4, 32}, s.strides = {1, 16};
+  r.b_scales = in_any{{{}, 1 << 26, 512}, s, dtype::f8e8m0};
+  EXPECT_TRUE(run(r)) << failure;
+  EXPECT_EQ(calls_of("fake90_mxfp8(32, 32, 128").size(), 1u);
+}
+
+TEST_F(cutlass_cuda_vendor, that_is_missing_is_normal_and_said_where_it_is_wished) {
+  open_with("/nonexistent/vendor.so");
+  driver.computes = true;
+  EXPECT_FALSE(run(wish()));
+  for (const char* const part : {"CUTLASS's kernels are not here", "/nonexistent/vendor.so", "scripts/setup cutlass",
+                                 "the nearest that can be is hopper"})
+    EXPECT_NE(failure.find(part), std::string::npos) << part << " in " << failure;
+  EXPECT_TRUE(run(product(128))) << failure;
+}
+
+TEST_F(cutlass_cuda_vendor, is_in_the_notes_of_the_engine_or_the_reason_why_it_is_not) {
+  const auto notes = [&] { return std::string(engine->interface().notes(&engine->interface())); };
+  EXPECT_NE(notes().find("CUTLASS: 0.0.0 of fakes"), std::string::npos) << notes();
+  EXPECT_NE(notes().find("only compile, and never ran: fake120_mxfp8"), std::string::npos) << notes();
+  open_with("/nonexistent/vendor.so");
+  EXPECT_NE(notes().find("CUTLASS's kernels are not here"), std::string::npos) << notes();
+}
+
+TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
+  const auto folder = std::filesystem::temp_directory_path() / "troupe_cutlass_vendor_test";
+  std::filesystem::remove_all(folder);
+  ::setenv("TROUPE_CACHE", folder.c_str(), 1);
+  open_with(TROUPE_ENGINE_UNDER_TEST);
+  driver.computes = true;
+  std::vector<std::byte> memory(3 * 32768 + 256);
+  const std::uint64_t at = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) / 256 * 256;
+  const gemm r{.a = matrix_at<access_mode::read>(at, dtype::bf16, 64, 64),
+               .b = matrix_at<access_mode::read>(at + 32768, dtype::bf16, 64, 64, false),
+               .d = matrix_at<access_mode::write>(at + 65536, dtype::bf16, 64, 64)};
+  driver.elapsed_ms = std::deque<float>(10, 3.0f);  // of two templates; then 1
+  const auto info = engine->run(prepare::of(r, 2));
+  ASSERT_TRUE(info) << info.error().to_string();
+  EXPECT_EQ(info->measured, 2u + 3 + 1) << "of bf16 there are four kernels, one of which is for older chips";
+  EXPECT_EQ(info->plan.family, family::vendor);
+  EXPECT_EQ(info->kernel, kernel_source::vendor);
+  EXPECT_EQ(info->choice, choice_source::measured);
+  open_with(TROUPE_ENGINE_UNDER_TEST);
+  driver.computes = true;
+  const auto again = engine->run(prepare::of(r));
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_NE(again->plan.family, family::vendor) << "prepare without measuring trusts the cost model";
+  open_with(TROUPE_ENGINE_UNDER_TEST);
+  ASSERT_TRUE(run(r)) << failure;
+  EXPECT_EQ(calls_of("fake").size(), 1u) << "another process has measured it";
+  std::filesystem::remove_all(folder);
+  open_with("/nonexistent/vendor.so");
+  driver.computes = true;
+  ASSERT_TRUE(run(r)) << failure;
+  EXPECT_EQ(calls_of("fake").size(), 0u);
+}
+
+TEST_F(cutlass_cuda_vendor, lists_groups_before_their_product) {
+  const gemm_grouped r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 96, 64),
+                       .b = in_any{{{}, 1 << 22, 3 * 64 * 32 * 2},
+                                   {.rank = 3, .extents = {3, 64, 32}, .strides = {2048, 1, 64}},
+                                   dtype::bf16},
+                       .d = matrix_at<access_mode::write>(1 << 24, dtype::bf16, 96, 32),
+                       .sizes = in<std::int32_t>(1 << 26, 3),
+                       .plan = {.family = family::vendor}};
+  ASSERT_TRUE(engine->run(r));
+  driver.reset();
+  const auto done = engine->run(r);
+  ASSERT_TRUE(done) << done.error().to_string();
+  const auto calls = driver.calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_TRUE(calls[0].starts_with("cuLaunchKernel(troupe_cutlass_vendor_groups")) << calls[0];
+  EXPECT_TRUE(calls[1].starts_with("fake90_bf16_grouped(")) << calls[1];
+}
+
+}  // namespace
+}  // namespace troupe::cutlass

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
+#include <troupe/cuda/embedded.hpp>
+#include <troupe/cutlass/cuda/vendor_family.hpp>
+
+// The fatbin made of vendor_groups.cu.
+TROUPE_EMBEDDED(troupe_cutlass_vendor_groups_kernels, TROUPE_KERNELS);
+
+namespace troupe::cutlass {
+
+result<const cuda::kernel_set*> vendor_family::groups() {
+  const std::scoped_lock guard(lock_);
+  if (!groups_)
+    groups_ = TROUPE_TRY(
+        cuda::kernel_set::load(troupe_cutlass_vendor_groups_kernels, "troupe_cutlass_", "the kernels of cutlass"));
+  return &*groups_;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tests/numerics/engine_under_test.hpp>
+#include <troupe/cutlass/cutlass.hpp>
+
+namespace troupe::cutlass::testing {
+
+/// For SetUp of tests of CUTLASS's kernels: skips the test on the host engine, and where the plug-in was not built.
+inline void skip_without_vendor(const numerics::engine_under_test& engine) {
+  constexpr std::int64_t side = 64;
+  alignas(256) static std::byte memory[3][side * side * 2]{};
+  const auto matrix = [](int i, bool by_rows) {
+    tensor_shape s{.rank = 2};
+    s.extents = {side, side}, s.strides = {by_rows ? side : 1, by_rows ? 1 : side};
+    return in_any{{{}, reinterpret_cast<std::uint64_t>(memory[i]), sizeof memory[i]}, s, dtype::bf16};
+  };
+  const prepare any{.a = matrix(0, true),
+                    .b = matrix(1, false),
+                    .d = matrix(2, true),
+                    .epilogue = product_as_it_is,
+                    .plan = {.family = family::vendor}};
+  const auto info = engine.run(any);
+  if (info) return;
+  const std::string reason = info.error().text();
+  EXPECT_NE(reason.find(engine.is_cuda() ? "CUTLASS's kernels are not here" : "the host engine has one way to compute"),
+            std::string::npos)
+      << "they are here, and cannot be used: " << reason;
+  GTEST_SKIP() << reason;
+}
+
+}  // namespace troupe::cutlass::testing
