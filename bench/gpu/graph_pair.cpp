@@ -24,7 +24,7 @@ double seconds_since(std::int64_t start) { return static_cast<double>(now_ns() -
 
 }  // namespace
 
-dnn_sides::dnn_sides(const settings& s) : gpu(s, for_dnn()), side(s), raw(side->dnn()) {
+dnn_sides::dnn_sides(const settings& s, const device_options& how) : gpu(s, how), side(s), raw(side->dnn()) {
   if (plan::disk_cache::default_folder().empty())
     throw bad_result(
         error(reaction::unsupported, "bench",

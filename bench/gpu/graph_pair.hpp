@@ -13,10 +13,12 @@
 
 namespace troupe::bench {
 
+inline device_options for_dnn() { return {.libraries = {"dnn"}, .wait = wait_policy::latency}; }
+
 /// The measured device with the engine of dnn, and cuDNN called directly. Throws `bad_result` if there is no disk
 /// cache, through which both have one plan.
 struct dnn_sides {
-  explicit dnn_sides(const settings& s);
+  explicit dnn_sides(const settings& s, const device_options& how = for_dnn());
 
   const device_under_test gpu;
   const raw_side side;
@@ -62,7 +64,5 @@ tensor<T> channels_last(const buffer<T>& b, std::int64_t n, std::int64_t c, std:
 /// Compares both sides, and adds the case to the list. `work` is that of one run, which the sum has `count` times.
 void add_case(case_list& to, const std::string& name, double work, int count, const settings& s, const dnn_sides& on,
               const dnn::computation& request, raw_calls how = raw_calls::one);
-
-inline device_options for_dnn() { return {.libraries = {"dnn"}, .wait = wait_policy::latency}; }
 
 }  // namespace troupe::bench

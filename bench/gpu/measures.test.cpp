@@ -155,6 +155,23 @@ TEST_F(measures_of_a_gpu, compare_what_an_epilogue_writes_beside_its_result) {
   }
 }
 
+#ifdef TROUPE_TEST_DNN
+TEST_F(measures_of_a_gpu, compare_convolutions_of_cutlass_with_cudnn) {
+  for (const measure* m : {&cutlass_conv_forward, &cutlass_conv_data_gradient, &cutlass_conv_weight_gradient}) {
+    ::unsetenv("RAW_STAND_IN");
+    const figures right = m->run(quick);
+    EXPECT_EQ(right.objection, "") << m->name;
+    EXPECT_NE(right.note.find("\n  8 -> 16, 3 x 3 by 2 on 6 x 6, 1 time: "), right.note.npos) << right.note;
+    EXPECT_NE(right.note.find("\n  16 -> 8, 1 x 1 on 5 x 5, 1 time: "), right.note.npos) << right.note;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures wrong = m->run(quick);
+    EXPECT_NE(wrong.objection.find("the results differ: element "), wrong.objection.npos)
+        << m->name << ": " << wrong.objection;
+    EXPECT_FALSE(m->goal.met(wrong)) << m->name;
+  }
+}
+#endif
+
 TEST_F(measures_of_a_gpu, state_ratios_of_each_size_and_of_the_cost_model_alone) {
   const std::string note = cutlass_bf16.run(quick).note;
   EXPECT_EQ(note.find("least "), 0u) << note;

@@ -298,6 +298,11 @@ NOTED(cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, CUoccupancyB2DS
       "cuOccupancyMaxPotentialBlockSize")
 NOTED(cuOccupancyMaxPotentialClusterSize, (int*, CUfunction, const CUlaunchConfig*),
       "cuOccupancyMaxPotentialClusterSize")
+NOTED(cuTensorMapEncodeIm2col,
+      (CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const int*,
+       const int*, cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+       CUtensorMapL2promotion, CUtensorMapFloatOOBfill),
+      "cuTensorMapEncodeIm2col")
 NOTED(cuTensorMapEncodeTiled,
       (CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
        const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill),

@@ -144,12 +144,12 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
                                     : c.first.type == dtype::f64                              ? "double"
                                                                                               : "float";
   const bool window = c.window != convolution::none;
-  const std::string_view all = window ? "ampere::all_with_window" : "tail::all";
+  const std::string_view all = window ? "all_with_window" : "tail::all";
   std::string includes = c.grouped ? "#define TROUPE_GROUPS\n" : "", templates;
   for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
     includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
-  for (const std::string_view name : {"schedule.cuh", "results.cuh", "ampere_instructions.cuh", "ampere_factors.cuh",
-                                      "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
+  for (const std::string_view name : {"schedule.cuh", "results.cuh", "window_places.cuh", "ampere_instructions.cuh",
+                                      "ampere_factors.cuh", "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
     templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
   return cat(includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
              ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products,

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
+#include <troupe/cutlass/cells/convolution_kind.hpp>
 #include <troupe/cutlass/cells/neighbours.hpp>
 
 namespace troupe::cutlass {
@@ -20,13 +21,6 @@ struct ampere_factor {
   int alignment = 16;
   dtype scales = dtype{};  ///< of blocks, if it has any
 };
-
-/// The product that a convolution is computed by: see `window` in templates/arguments.hpp.
-///  - forward: lines of the first factor are positions, terms are taps; the second has them as terms one by one.
-///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose indexes have one
-///    remainder by the stride, taps the filter's elements that reach them, and terms of the second lie anywhere.
-///  - weight_gradient: terms are positions. Lines of the first are filters, lines of the second are taps.
-enum class convolution : std::uint8_t { none, forward, data_gradient, weight_gradient };
 
 /// What templates/ampere.cuh is told when it is compiled.
 struct ampere_cell {

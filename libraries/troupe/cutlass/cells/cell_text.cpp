@@ -14,12 +14,6 @@ std::size_t number_bytes(const whole_form& f) noexcept {
   return f.head.sums == dtype::f32 ? sizeof(float) : sizeof(double);
 }
 
-cell_text hopper_text(const whole_form& f, const plan& p) {
-  const hopper_cell h = hopper_cell_of(f, p);
-  cell_text t{.source = text_of(h, tail_of(f, p.swapped == decision::yes))};
-  t.threads = 384, t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n), t.overlaps = true;
-  return t;
-}
 cell_text ampere_text(const whole_form& f, const plan& p) {
   const ampere_cell a = ampere_cell_of(f, p);
   cell_text t{.source = text_of(a, tail_of(f, p.swapped == decision::yes))};
@@ -46,9 +40,17 @@ std::size_t window_bytes() noexcept {
   return (sizeof(kernels::window) + unit - 1) / unit * unit;
 }
 
+cell_text text_of_cell(const hopper_cell& c, const std::string& tail) {
+  cell_text t{.source = text_of(c, tail)};
+  t.threads = 384, t.cluster = static_cast<unsigned>(c.cluster_m * c.cluster_n), t.overlaps = true;
+  return t;
+}
+
 cell_text text_of_cell(const whole_form& f, const plan& p) {
   const whole_form seen = p.swapped == decision::yes ? f.swapped() : f;
-  cell_text out = p.family == family::ampere ? ampere_text(seen, p) : hopper_text(seen, p);
+  cell_text out = p.family == family::ampere
+                      ? ampere_text(seen, p)
+                      : text_of_cell(hopper_cell_of(seen, p), tail_of(seen, p.swapped == decision::yes));
   out.name = "cutlass." + to_string(p);
   out.argument_bytes = argument_bytes_of(seen), out.fixed_bytes = sizeof(kernels::fixed_part);
   return out;

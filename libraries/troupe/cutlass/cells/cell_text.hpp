@@ -4,6 +4,7 @@
 
 #include <string>
 #include <troupe/cutlass/cells/form.hpp>
+#include <troupe/cutlass/cells/hopper_cell.hpp>
 
 namespace troupe::cutlass {
 
@@ -25,6 +26,8 @@ std::size_t window_bytes() noexcept;
 
 /// The text of the epilogue, as the kernel sees it.
 std::string tail_of(const whole_form& f, bool transposed);
+/// Returns the kernel of a cell, but for its name and the sizes of its parameters.
+cell_text text_of_cell(const hopper_cell& c, const std::string& tail);
 /// Returns the kernel of a plan without anything left open. `f` is the form of the request.
 cell_text text_of_cell(const whole_form& f, const plan& p);
 

@@ -6,6 +6,7 @@
 #include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/convolution_cells.hpp>
 #include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/cells/hopper_plans.hpp>
 #include <troupe/cutlass/templates/arguments.hpp>
 
 namespace troupe::cutlass {
@@ -97,12 +98,16 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
 
 cell_text text_of_cell(const convolution_form& f, const plan& p) {
   if (f.window == convolution::none) return text_of_cell(f.product, p);
-  const ampere_cell c = convolution_cell_of(f, p);
   const whole_form& w = f.product;
   cell_text t;
+  if (p.family == family::hopper) {
+    t = text_of_cell(hopper_cell_of(f, p), tail_of(w, false));
+  } else {
+    const ampere_cell c = convolution_cell_of(f, p);
+    t.source = text_of(c, tail_of(w, false));
+    t.threads = static_cast<unsigned>(threads_of(c));
+  }
   t.name = cat("cutlass.convolution ", to_string(p));
-  t.source = text_of(c, tail_of(w, false));
-  t.threads = static_cast<unsigned>(threads_of(c));
   t.fixed_bytes = sizeof(kernels::fixed_part), t.argument_bytes = window_bytes() + argument_bytes_of(w);
   return t;
 }

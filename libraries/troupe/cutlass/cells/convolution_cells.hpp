@@ -5,17 +5,9 @@
 #include <troupe/cutlass/cells/ampere_cell.hpp>
 #include <troupe/cutlass/cells/candidates.hpp>
 #include <troupe/cutlass/cells/cell_text.hpp>
+#include <troupe/cutlass/cells/convolution_form.hpp>
 
 namespace troupe::cutlass {
-
-/// What the code of a convolution's kernel depends on, but for its plan. `window` is `none` where the product is an
-/// ordinary one: then its kernel is that of a product.
-struct convolution_form {
-  whole_form product;
-  convolution window = convolution::none;
-  std::uint8_t rank = 3;
-  bool strided_result = false;
-};
 
 /// Appends the plans that can compute this. Returns why there are none, or "". `gathered_taps`: how often each number
 /// of the image is used.

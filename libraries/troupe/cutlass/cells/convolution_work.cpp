@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cells/convolution_epilogues.hpp>
+#include <troupe/cutlass/cells/convolution_rows.hpp>
 #include <troupe/cutlass/cells/convolution_work.hpp>
 
 namespace troupe::cutlass {
@@ -59,7 +60,7 @@ class writer {
     to_.form.product = form();
     if (to_.form.window == convolution::data_gradient)
       to_.reuse = static_cast<double>(p_.window.places()) / static_cast<double>(launches_of(p_));
-    else if (to_.form.window == convolution::forward)
+    else if (to_.form.window != convolution::none)
       to_.reuse = static_cast<double>(p_.window.places());
     to_.reuse = std::max(1.0, to_.reuse);
     return {};
@@ -235,6 +236,7 @@ class writer {
   kernels::window start_window() const noexcept {
     kernels::window w{};
     w.channels = static_cast<int>(image_.channels);
+    w.by_images = way_.by_images ? 1 : 0;
     for (std::size_t j = 0; j < spaces; ++j)
       w.image[j] = static_cast<int>(image_.places[j]), w.image_strides[j] = image_.space[j];
     w.image_strides[spaces] = image_.item;
@@ -248,6 +250,11 @@ class writer {
       w.positions[j] = static_cast<int>(p_.window.out[i]), w.taps[j] = static_cast<int>(p_.window.width[i]);
       w.first[j] = static_cast<int>(-p_.window.before[i]), w.per_position[j] = static_cast<int>(p_.window.step[i]);
       w.per_tap[j] = static_cast<int>(p_.window.dilation[i]);
+    }
+    w.sixty_four[spaces] = 64;
+    for (std::size_t j = 0; j < spaces; ++j) {
+      const int radix = std::max(1, w.positions[j]);
+      w.sixty_four[j] = w.sixty_four[spaces] % radix, w.sixty_four[spaces] /= radix;
     }
     return w;
   }
@@ -274,11 +281,20 @@ class writer {
     w.result_strides[spaces] = into_.item, w.row_strides[spaces] = row;
   }
 
+  void place_filters(kernels::window& w) const noexcept {
+    w.other_strides[0] = other_.item;
+    for (std::size_t j = 0; j < spaces; ++j) w.other_strides[j + 1] = other_.space[j];
+    // Filters of a group follow each other, at the distance of one.
+    w.items_of_group =
+        other_.item != 0 && other_.group % other_.item == 0 ? static_cast<int>(other_.group / other_.item) : 0;
+  }
+
   convolution_product forward() {
     convolution_product out{start(), sliding_window()};
     problem& q = out.product;
     q.m = p_.window.positions() * (way_.by_images ? 1 : p_.images), q.n = columns_of_group();
     q.k = p_.window.places() * image_.channels;
+    place_filters(out.window);
     q.a = {image_.address, image_.type, 0, image_.channel, batch_distance(image_)};
     q.b = {other_.address, other_.type, other_.item, other_.channel, way_.by_images ? 0 : other_.group};
     to_.form.strided_result = !place_rows(q);
@@ -308,7 +324,7 @@ class writer {
     kernels::window& w = out.window;
     std::int64_t taps = 1, positions = way_.by_images ? 1 : p_.images, filter = 0, place = 0, row = 1;
     std::int64_t step[spaces];
-    w.other_strides[0] = other_.item;
+    place_filters(w);
     for (std::size_t j = 0; j < spaces; ++j) {
       const std::size_t i = spaces - 1 - j;
       const std::int64_t stride = p_.window.step[i], dilation = p_.window.dilation[i];
@@ -348,8 +364,8 @@ class writer {
     q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
     q.d.row = into_.items == 1 ? q.n : into_.item;
     const std::int64_t line = image_.step_of_places(true), of_other = other_.step_of_places(true);
-    if (slides_by_ones() && line != 0 && of_other != 0)
-      to_.form.window = convolution::none, q.a.term = of_other, q.b.term = line;
+    q.a.term = of_other;
+    if (slides_by_ones() && line != 0 && of_other != 0) to_.form.window = convolution::none, q.b.term = line;
     return out;
   }
 
@@ -405,9 +421,18 @@ convolution_choice useful_copies(const convolution_problem& p) {
 
 result<convolution_work> work_of(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory) {
   convolution_work out;
-  writer w(p, c, memory, out);
-  TROUPE_TRY(w.write());
-  out.bytes = w.end() - memory;
+  if (c.rows) {
+    convolution_of_rows rows = rows_as_channels(p, memory);
+    out.before = std::move(rows.before);
+    writer w(rows.problem, needed_copies(rows.problem), memory + rows.bytes, out);
+    TROUPE_TRY(w.write());
+    out.after.insert(out.after.end(), rows.after.begin(), rows.after.end());
+    out.bytes = w.end() - memory;
+  } else {
+    writer w(p, c, memory, out);
+    TROUPE_TRY(w.write());
+    out.bytes = w.end() - memory;
+  }
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
   for (const convolution_product& x : out.products)
     if (x.product.m > most || x.product.k > most)

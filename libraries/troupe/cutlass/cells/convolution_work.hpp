@@ -14,6 +14,7 @@ struct convolution_choice {
   bool image = false;   ///< what is gathered: x, or dy for dx
   bool other = false;   ///< the filters, or dy for dfilters
   bool result = false;  ///< computed in order, and copied to its place
+  bool rows = false;  ///< the image and the filters are, so that rows of windows are channels: see convolution_rows.hpp
   friend bool operator==(const convolution_choice&, const convolution_choice&) = default;
 };
 

@@ -29,11 +29,14 @@ class convolution_cells : public testing::clean_cells {
     p.tree = epilogue::tree(tree_.data(), tree_.size());
     return p;
   }
-  // All tiles, divided or not.
-  void expect_clean_plans(const convolution_problem& p) {
-    const auto ways = ways_for(p, h100, {});
+  // All tiles, divided or not; clusters with some of them.
+  void expect_clean_plans(const convolution_problem& p, family f) {
+    const auto ways = ways_for(p, h100, {.family = f});
     ASSERT_TRUE(ways) << ways.error().text();
     for (const convolution_way& w : *ways) {
+      const plan& each = w.plan.plan;
+      const bool clusters = each.cluster_m * each.cluster_n > 1, divided = each.divided == decision::yes;
+      if (f == family::hopper && (clusters ? each.tile_n != 128 : divided != (each.tile_n % 64 == 0))) continue;
       const auto work = work_of(p, w.choice, 0);
       ASSERT_TRUE(work) << work.error().text();
       ASSERT_NE(work->form.window, convolution::none);
@@ -46,7 +49,13 @@ class convolution_cells : public testing::clean_cells {
 TEST_F(convolution_cells, of_half_precision_compile_without_spills) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const std::int64_t stride : {1, 2})
-      expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride));
+      expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::ampere);
+}
+
+TEST_F(convolution_cells, that_the_accelerator_gathers_compile_without_spills) {
+  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+    for (const std::int64_t stride : {1, 2})
+      expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::hopper);
 }
 
 TEST_F(convolution_cells, that_copy_elements_compile_without_spills) {

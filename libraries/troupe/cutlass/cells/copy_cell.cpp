@@ -16,7 +16,7 @@ using along = tensor_copy::along;
 
 bool are_one(const along& outer, const along& inner) noexcept {
   return inner.inside == inner.extent && outer.inside == outer.extent && outer.from == inner.from * inner.extent &&
-         outer.to == inner.to * inner.extent && outer.extent * inner.extent < most_extent;
+         outer.to == inner.to * inner.extent && outer.before == 0 && outer.extent * inner.extent < most_extent;
 }
 std::size_t nearest(const std::vector<along>& all, std::int64_t along::* distance) noexcept {
   const auto found = std::min_element(all.begin(), all.end(), [&](const along& x, const along& y) {
@@ -42,7 +42,7 @@ double tensor_copy::microseconds(const chip& on) const noexcept {
 kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
   std::vector<along> all;
   for (const along& a : c.indexes)
-    if (a.extent != 1) all.push_back(a);
+    if (a.extent != 1 || a.before != 0 || a.inside == 0) all.push_back(a);
   std::sort(all.begin(), all.end(), [](const along& x, const along& y) { return x.to > y.to; });
   for (std::size_t i = all.size(); i-- > 1;)
     if (are_one(all[i - 1], all[i])) {
@@ -66,6 +66,9 @@ kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
   for (std::size_t i = 0; i < all.size(); ++i) {
     out.from_strides[i] = all[i].from, out.to_strides[i] = all[i].to;
     out.extents[i] = static_cast<int>(all[i].extent), out.inside[i] = static_cast<int>(all[i].inside);
+    out.before[i] = static_cast<int>(all[i].before);
+    // Where index 0 would be, which is before what is read.
+    out.from -= static_cast<std::uint64_t>(all[i].before * all[i].from) * c.element_bytes;
   }
   return out;
 }

@@ -11,9 +11,10 @@ namespace troupe::cutlass {
 
 /// A copy of a tensor to another order in memory.
 struct tensor_copy {
-  /// Along one index: what is written, and, if more is written than is read, how much is read. The rest is 0.
+  /// Along one index: what is written, and, if more is written than is read, how much is read, and how much before it
+  /// is 0. So is the rest.
   struct along {
-    std::int64_t extent = 1, inside = 1, from = 0, to = 0;
+    std::int64_t extent = 1, inside = 1, from = 0, to = 0, before = 0;
   };
   std::uint64_t from = 0, to = 0;
   std::size_t element_bytes = 1;

@@ -34,6 +34,11 @@ std::string multiplication(const hopper_cell& c) {
       ";}\"\n    : ", operands, "\n    : \"l\"(a), \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
 }
 
+// Of a thread of the group that copies. Those of all three groups are 3 * 168.
+int producer_registers_of(const hopper_cell& c) noexcept {
+  return c.window == convolution::none ? 40 : c.window == convolution::weight_gradient && c.divides ? 56 : 72;
+}
+
 // Sums of a row that pass through shared memory at a time.
 int staged_columns_of(const hopper_cell& c) noexcept {
   const int most = c.stages * (c.tile_m + c.tile_n) > 1500 ? 32 : 64;
@@ -69,7 +74,8 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
 std::string text_of(const hopper_cell& c, const std::string& tail) {
   const auto yes = [](bool b) { return b ? "true" : "false"; };
   const auto scale_type = [](dtype t) { return t == dtype{} ? std::string_view("f32") : name_of_type(t); };
-  const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{};
+  const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{}, gathers = c.window != convolution::none;
+  const std::string_view all = gathers ? "all_with_window" : "tail::all";
   return cat(
       c.grouped ? "#define TROUPE_GROUPS\n" : "",
       "#include <troupe/cutlass/templates/arguments.hpp>\n#include <troupe/cutlass/templates/numbers.cuh>\n"
@@ -82,18 +88,30 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
       ", part_rows = 16, part_columns = tile_n / (tail::paired ? 2 : 1), column_scales = ",
-      c.scale_for_each_column ? width_of(c) / 4 : 1, ";\nconstexpr bool ping_pong = ", yes(c.ping_pong),
-      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
-      ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),
-      "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n"
-      "#include <troupe/cutlass/templates/hopper.cuh>\n#ifdef TROUPE_REDUCES\n"
+      c.scale_for_each_column ? width_of(c) / 4 : 1, ", producer_registers = ", producer_registers_of(c),
+      ", consumer_registers = ", (504 - producer_registers_of(c)) / 2,
+      ";\nconstexpr bool ping_pong = ", yes(c.ping_pong), ", by_lines_1 = ", yes(c.by_lines_1),
+      ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides), ", staged = ", yes(c.staged),
+      ", scaled = ", yes(scaled), ";\n",
+      gathers ? cat("constexpr int rank = ", c.rank, ";\nconstexpr bool strided = ", yes(c.strided_result),
+                    ", terms_are_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
+              : "",
+      multiplication(c),
+      "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n",
+      gathers ? "#include <troupe/cutlass/templates/window_places.cuh>\n" : "",
+      "namespace troupe::cutlass::kernels::hopper {\nusing row_map = ",
+      c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
+      gathers ? "#include <troupe/cutlass/templates/hopper_windows.cuh>\n" : "",
+      "#ifdef TROUPE_REDUCES\n"
       "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
-      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
+      "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
+      all,
+      "), "
       "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
       threads, ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "", cell_kernel,
-      "(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
+      "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

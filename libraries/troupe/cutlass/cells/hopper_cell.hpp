@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <troupe/base/dtype.hpp>
+#include <troupe/cutlass/cells/convolution_kind.hpp>
 
 namespace troupe::cutlass {
 
@@ -14,10 +15,13 @@ struct hopper_cell {
   dtype first{}, second{}, result{};
   int tile_m = 128, tile_n = 256, stages = 3, cluster_m = 1, cluster_n = 1;
   bool ping_pong = false, by_lines_1 = false, by_lines_2 = false, divides = false, staged = false, grouped = false;
-  int promoted = 0;                       ///< instructions after which sums are added to a float; 0: at the end
-  dtype first_scales{}, second_scales{};  ///< of blocks
-  bool scale_for_each_column = false;     ///< of the second factor; otherwise one for all columns of a tile
-  int result_way = 0;                     ///< see memory_kind
+  int promoted = 0;                        ///< instructions after which sums are added to a float; 0: at the end
+  dtype first_scales{}, second_scales{};   ///< of blocks
+  bool scale_for_each_column = false;      ///< of the second factor; otherwise one for all columns of a tile
+  int result_way = 0;                      ///< see memory_kind
+  convolution window = convolution::none;  ///< what the accelerator gathers
+  int rank = 3;                            ///< of a convolution: its indexes of space
+  bool strided_result = false;             ///< rows of the result are positions that lie anywhere
 };
 
 /// Terms of a stage: 128 bytes of a line.

@@ -20,6 +20,8 @@ constexpr double bytes_of_all = 41.1;   // the same, if all do
 constexpr double memory_share = 0.835;  // of the memory's bandwidth
 constexpr double latency_us = 1.2;      // from asking for memory until it is there
 constexpr double write_cycles = 1687;   // of a tile of 128 x 256
+constexpr double add_cycles = 900;      // until as many sums of another part are there as are asked for at once
+constexpr int fewest_most_sharers = 8;  // more are considered where that is not enough
 
 struct shape {
   int tile_m, tile_n;
@@ -39,6 +41,7 @@ constexpr shape shapes[] = {
     {64, 32, schedule::ping_pong, 0.6},      {64, 16, schedule::ping_pong, 0.5},
 };
 constexpr int most_stages = 16;
+constexpr const char* no_tile = "no tile of the template for Hopper fits the shared memory";
 
 using matmul::is_float8;
 
@@ -77,8 +80,23 @@ int promotion_of(const whole_form& f) noexcept {
 
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
-// The cost model: tiles in rounds, unless the second cache or the memory is slower.
-void estimate(candidate& c, const whole_form& f, const extents& e, const chip& on, double efficiency) {
+// With more than two parts, some add the sums of several others: see results::collect, and left_sums::add for how many
+// registers it has.
+double more_adding(const plan& p, double parts) {
+  const double chunks = p.tile_m * p.tile_n * (p.schedule == schedule::ping_pong ? 2.0 : 1.0) / (256 * 4),
+               at_once = chunks >= 32  ? 2
+                         : chunks > 16 ? 12
+                                       : 16;
+  const double adds = parts <= 6 ? parts - 1 : 2 * (std::sqrt(parts) - 1);
+  return std::max(0.0, adds - 1) * add_cycles * (chunks > at_once ? std::ceil(chunks / at_once) : chunks / at_once) +
+         (parts > 6 ? 2000 : 0);
+}
+
+// The cost model: tiles in rounds, unless the second cache or the memory is slower. Each number of an image is used
+// `reuse` times.
+void estimate(candidate& c, const convolution_form& g, const extents& e, const chip& on, double efficiency,
+              double reuse) {
+  const whole_form& f = g.product;
   const plan& p = c.plan;
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const auto up = [](double x, double y) { return std::ceil(x / y); };
@@ -97,14 +115,20 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
                   write * (p.schedule == schedule::ping_pong ? 1 : rounds);
   cycles = std::max(cycles, supers * cluster * steps * stage_bytes / (bytes_of_all * all));
   // The sums of a tile, written and read by each.
-  if (divided) cycles += 2.0 * 4 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 2000;
-  const double memory_bytes = (number(e.m * e.k) * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
-                               number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
-                               number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
-                              number(e.batch);
+  const double tile_bytes = 4.0 * p.tile_m * p.tile_n;
+  if (divided) cycles += 2 * tile_bytes / (0.7 * bytes_of_all) + 2000;
+  if (divided) cycles += more_adding(p, std::min<double>(c.most_sharers, clusters / std::min(supers, clusters)));
+  const bool second_is_image = g.window == convolution::weight_gradient;
+  const double again_1 = second_is_image ? 1 : reuse, again_2 = second_is_image ? reuse : 1;
+  const double memory_bytes =
+      (number(e.m * e.k) / again_1 * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
+       number(e.n * e.k) / again_2 * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
+       number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
+      number(e.batch);
   // Few blocks, or small stages, do not keep the memory busy.
   const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
-  const double busy = std::min(all, supers * cluster * (divided ? steps / 4 : 1));
+  const double busy =
+      std::min(all, supers * cluster * (divided ? std::max(1.0, std::min<double>(steps / 4, c.most_sharers)) : 1));
   const double memory_us = std::max(memory_bytes / (on.memory_bytes_per_ns * memory_share * 1e3),
                                     memory_bytes / (busy * (p.stages - 1) * useful) * latency_us);
   // Both at the same time, but not wholly.
@@ -118,6 +142,13 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
 }
 
 }  // namespace
+
+hopper_cell hopper_cell_of(const convolution_form& f, const plan& p) {
+  hopper_cell c = hopper_cell_of(f.product, p);
+  c.window = f.window, c.rank = f.rank, c.strided_result = f.strided_result;
+  c.staged = c.staged || f.strided_result;
+  return c;
+}
 
 hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   hopper_cell c;
@@ -140,39 +171,76 @@ namespace {
 // The plans of one orientation.
 class hopper_plans {
  public:
-  hopper_plans(whole_form f, const extents& e, const chip& on, const plan& wanted, bool swapped,
-               std::vector<candidate>& to)
-      : f_(std::move(f)), e_(e), chip_(on), wanted_(wanted), swapped_(swapped), to_(to) {}
+  hopper_plans(convolution_form f, std::vector<extents> launches, double reuse, const chip& on, const plan& wanted,
+               bool swapped, std::vector<candidate>& to)
+      : f_(std::move(f)),
+        launches_(std::move(launches)),
+        e_(largest(launches_)),
+        reuse_(reuse),
+        chip_(on),
+        wanted_(wanted),
+        swapped_(swapped),
+        to_(to) {}
 
   void add() {
     for (const shape& s : shapes)
       for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
         for (const bool divided : {false, true})
-          if (!divided || (f_.head.batched == 0 && f_.head.grouped == 0 && m * n == 1)) add(s, m, n, divided);
+          if (!divided || (head().batched == 0 && head().grouped == 0 && m * n == 1)) add(s, m, n, divided);
   }
 
  private:
+  const form& head() const noexcept { return f_.product.head; }
+  static const extents& largest(const std::vector<extents>& launches) {
+    return *std::max_element(launches.begin(), launches.end(),
+                             [](const extents& x, const extents& y) { return x.m * x.k < y.m * y.k; });
+  }
   void add(const shape& s, int cluster_m, int cluster_n, bool divided) {
     candidate c{.plan = plan_of_tiles(s.tile_m, s.tile_n, swapped_, divided, e_, wanted_)};
     plan& p = c.plan;
     p.family = family::hopper, p.schedule = s.how;
     p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
-    p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(f_.head.a.type));
+    p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(head().a.type));
     const int across = p.raster == raster::along_columns ? cluster_m : cluster_n;
     if (p.band == 0) p.band = static_cast<std::uint16_t>(16 / across);
     const auto fits = [&](int stages) {
       p.stages = static_cast<std::uint8_t>(stages);
-      return can_be(hopper_cell_of(f_, p), f_.head.paired != 0, chip_.shared_bytes);
+      return can_be(hopper_cell_of(f_, p), head().paired != 0, chip_.shared_bytes);
     };
     if (!set_stages(wanted_, most_stages, fits)) return;
-    estimate(c, f_, e_, chip_, s.efficiency);
+    find_sharers(c, s.efficiency);
     // With full rounds of tiles there is nothing to divide.
     if (divided && wanted_.divided != decision::yes && c.efficiency > 0.9) return;
     to_.push_back(c);
   }
 
-  const whole_form f_;
+  // Sets how many blocks share a tile, and what is expected then.
+  void find_sharers(candidate& c, double efficiency) const {
+    c.most_sharers = fewest_most_sharers;
+    estimate_launches(c, efficiency);
+    if (c.plan.divided != decision::yes) return;
+    for (candidate more = c; more.most_sharers < chip_.multiprocessors;) {
+      more.most_sharers *= 2;
+      estimate_launches(more, efficiency);
+      if (more.microseconds < c.microseconds) c = more;
+    }
+  }
+
+  // The next launch begins while the one before ends.
+  void estimate_launches(candidate& c, double efficiency) const {
+    double sum = launch_us;
+    for (const extents& e : launches_) {
+      estimate(c, f_, e, chip_, efficiency, reuse_);
+      sum += c.microseconds - launch_us;
+    }
+    if (launches_.size() > 1) estimate(c, f_, e_, chip_, efficiency, reuse_);  // for the efficiency of its rounds
+    c.microseconds = sum;
+  }
+
+  const convolution_form f_;
+  const std::vector<extents> launches_;
   const extents e_;
+  const double reuse_;
   const chip& chip_;
   const plan& wanted_;
   const bool swapped_;
@@ -193,11 +261,20 @@ std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& 
     if (wanted.swapped == decision::any && !f.head.lies_along(swapped) && !(swapped ? e.m <= few : e.n <= few))
       continue;
     if (swapped)
-      hopper_plans(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to).add();
+      hopper_plans({f.swapped()}, {{e.n, e.m, e.k, e.batch}}, 1, on, wanted, true, to).add();
     else
-      hopper_plans(f, e, on, wanted, false, to).add();
+      hopper_plans({f}, {e}, 1, on, wanted, false, to).add();
   }
-  return to.size() == before ? "no tile of the template for Hopper fits the shared memory" : "";
+  return to.size() == before ? no_tile : "";
+}
+
+std::string add_hopper_plans(const convolution_form& f, std::vector<extents> launches, double reuse, const chip& on,
+                             const plan& wanted, std::vector<candidate>& to) {
+  if (std::string reason = why_not(f.product, on); !reason.empty()) return reason;
+  if (f.product.head.paired != 0) return "the template for Hopper gathers no images for pairs";
+  const std::size_t before = to.size();
+  hopper_plans(f, std::move(launches), reuse, on, wanted, false, to).add();
+  return to.size() == before ? no_tile : "";
 }
 
 }  // namespace troupe::cutlass

@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/window_maps.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
@@ -29,7 +30,7 @@ result<void> copy(const tensor_copy& c, const convolution_route& way, const chip
 }  // namespace
 
 result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
-                     std::uint64_t memory, std::uint64_t arrivals, CUstream stream) {
+                     std::uint64_t memory, std::uint64_t arrivals, bool overlaps, CUstream stream) {
   if (way.vendors) return enqueue(p, *way.vendors, memory, stream);
   const convolution_work w = TROUPE_TRY(work_of(p, way.way.choice, memory));
   const std::uint64_t own = memory + way.way.bytes;
@@ -37,10 +38,17 @@ result<void> enqueue(const convolution_problem& p, const convolution_route& way,
   for (std::size_t i = 0; i < w.products.size(); ++i) {
     const convolution_product& x = w.products[i];
     const kernels::window* const window = w.form.window == convolution::none ? nullptr : &x.window;
-    TROUPE_TRY(enqueue(x.product, *way.products[i], on, own, arrivals, 0, false, stream, window));
+    const problem q = product_as_copied(x, w.form, way.way.plan.plan);
+    // Products write different places, but divided ones have the same memory for their sums.
+    const bool beside = i > 0 && way.products[i]->scratch_bytes() == 0 && way.products[i]->arrivals == 0;
+    TROUPE_TRY(enqueue(q, *way.products[i], on, own, arrivals, 0,
+                       !overlaps ? overlap::none
+                       : beside  ? overlap::whole
+                                 : overlap::begins,
+                       stream, window));
   }
   for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, way, chip, stream));
-  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, false, stream));
+  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, overlap::none, stream));
   for (const tensor_copy& c : w.after) TROUPE_TRY(copy(c, way, chip, stream));
   return {};
 }
@@ -58,7 +66,7 @@ std::string convolutions::key_of(const convolution_problem& p, const options& o)
   return key;
 }
 std::string convolutions::key_on_disk(const convolution_problem& p, const options& o) const {
-  return cat("cutlass convolution 1, ", chip_.name, ", ", key_of(p, o));
+  return cat("cutlass convolution 2, ", chip_.name, ", ", key_of(p, o));
 }
 bool convolutions::knows(const convolution_problem& p, const options& o) const { return routes_.has(key_of(p, o)); }
 
@@ -83,7 +91,8 @@ result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolu
   const convolution_work work = TROUPE_TRY(work_of(p, w.choice, 0));
   const cell_text text = text_of_cell(work.form, w.plan.plan);
   for (const convolution_product& x : work.products)
-    out->products.push_back(TROUPE_TRY(route_of(x.product, work.form.product, w.plan, text, cells_, o.compiling)));
+    out->products.push_back(TROUPE_TRY(route_of(product_as_copied(x, work.form, w.plan.plan), work.form.product, w.plan,
+                                                text, cells_, o.compiling, &work.form)));
   if (work.pass) out->pass = TROUPE_TRY(route_of_pass(*work.pass, o.compiling));
   for (const auto* copies : {&work.before, &work.between, &work.after})
     for (const tensor_copy& c : *copies)
@@ -142,7 +151,8 @@ result<void> convolutions::compute(const convolution_problem& p, const options& 
   const std::uint32_t counters = arrivals_of(*way);
   const std::uint64_t arrivals = counters == 0 ? 0 : TROUPE_TRY(on.arrivals(counters, c));
   if (c.recording != nullptr) on.keep(way);
-  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, static_cast<CUstream>(c.stream));
+  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, c.recording == nullptr,
+                 static_cast<CUstream>(c.stream));
 }
 
 result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
@@ -169,7 +179,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
       const double us =
           TROUPE_TRY(stage->time(way.scratch_bytes(), arrivals_of(way),
                                  [&](const convolution_problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                                   return enqueue(turn, way, chip_, on, memory, arrivals, stream);
+                                   return enqueue(turn, way, chip_, on, memory, arrivals, true, stream);
                                  }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");

@@ -59,9 +59,10 @@ class convolutions {
   troupe::plan::cache<convolution_route> routes_{{.most = 1024}};
 };
 
-/// Launches all that a convolution consists of. `memory` has the route's scratch_bytes().
+/// Launches all that a convolution consists of. `memory` has the route's scratch_bytes(). `overlaps`: kernels may be
+/// launched before those that they wait for have ended.
 result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
-                     std::uint64_t memory, std::uint64_t arrivals, CUstream stream);
+                     std::uint64_t memory, std::uint64_t arrivals, bool overlaps, CUstream stream);
 /// How many counters that are 0 its launches need.
 std::uint32_t arrivals_of(const convolution_route& way) noexcept;
 

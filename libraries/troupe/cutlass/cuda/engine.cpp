@@ -169,7 +169,8 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
   }
   const std::uint64_t arrivals = way.arrivals == 0 ? 0 : TROUPE_TRY(on->arrivals(way.arrivals, c));
   if (c.recording != nullptr) on->keep(on->last_route);
-  return enqueue(p, way, *on, memory ? memory->address() : 0, arrivals, wrong, c.recording == nullptr, stream);
+  return enqueue(p, way, *on, memory ? memory->address() : 0, arrivals, wrong,
+                 c.recording == nullptr ? overlap::begins : overlap::none, stream);
 }
 
 result<void> cuda_engine::run(const gemm& r, call& c) { return compute(r, problem_of(r), 0, c); }
@@ -218,7 +219,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   const auto time_of = [&](const route& way) {
     return stage->time(way.scratch_bytes(), way.arrivals,
                        [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                         return enqueue(turn, way, *on, memory, arrivals, 0, true, stream);
+                         return enqueue(turn, way, *on, memory, arrivals, 0, overlap::begins, stream);
                        });
   };
   for (std::size_t i = 0; i < std::max<std::size_t>(1, measured); ++i) {

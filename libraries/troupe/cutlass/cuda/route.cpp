@@ -8,24 +8,12 @@
 #include <troupe/cutlass/cells/ampere_plans.hpp>
 #include <troupe/cutlass/cells/hopper_plans.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
+#include <troupe/cutlass/cuda/window_descriptors.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 constexpr std::size_t most_argument_bytes = 4096;
-
-CUtensorMapDataType map_type(dtype t) noexcept {
-  switch (t) {
-    case dtype::f16:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case dtype::bf16:
-      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case dtype::f32:
-      return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    default:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-  }
-}
 
 // What a map has that is the same for all products of a form: boxes of 128 bytes, of lines or of terms.
 map_form box_of(const factor& f, int lines_of_piece, int depth) {
@@ -50,6 +38,14 @@ map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t te
   return m;
 }
 factor as_factor(const placed_matrix& d) noexcept { return {d.address, d.type, d.row, 1, d.batch}; }
+
+// How many parts form a group whose sums are added first: about as many as there are groups, unless all are few.
+int fan_of(int parts) noexcept {
+  constexpr int few = 6;
+  int fan = 1;
+  while (fan * fan < parts) ++fan;
+  return parts <= few ? parts : fan;
+}
 
 // Blocks, tiles and memory of a plan of the template for Hopper.
 void lay_out(const problem& p, const candidate& c, const cell& kernel, route& way) {
@@ -77,7 +73,9 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
     way.whole_tiles = static_cast<int>(whole);
     way.parts = static_cast<int>(
         parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
-    way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
+    way.fan = fan_of(way.parts);
+    // Of a tile, and of the groups that its parts form, see results::collect.
+    way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2 * (1 + parts(way.parts, way.fan)));
     way.sums_bytes = static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
                      (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {
@@ -115,8 +113,15 @@ void write_numbers(std::byte* to, const problem& p, const whole_form& f) noexcep
   }
 }
 
-// What the tensor memory accelerator is told.
+// What the tensor memory accelerator is told. Maps of a convolution's images and filters are made for each launch.
 void describe_maps(const problem& p, const hopper_cell& h, route& to) {
+  to.maps[0] = box_of(p.a, h.tile_m, depth_of(h));
+  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 0);
+  if (h.window != convolution::none) {
+    to.stage_bytes = (h.tile_m + h.tile_n) * 128;
+    if (h.window != convolution::weight_gradient) to.maps[0].type = route::no_map;
+    return;
+  }
   const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1), depth = depth_of(h);
   // What is beyond the last line is not even copied, unless blocks share what they copy.
   const auto lines = [&](int of_piece, std::int64_t all) {
@@ -130,7 +135,13 @@ void describe_maps(const problem& p, const hopper_cell& h, route& to) {
   };
   to.stage_bytes = copied(to.maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
                    copied(to.maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
-  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 0);
+}
+
+result<void> describe_factors(const convolution_product& x, const hopper_cell& h, kernels::fixed_part& to) {
+  const window_maps maps = maps_of(x, h);
+  if (h.window == convolution::weight_gradient) return describe(maps.image, to.second_map);
+  TROUPE_TRY(describe(maps.image, to.first_map));
+  return describe(maps.filters, to.second_map);
 }
 
 }  // namespace
@@ -158,7 +169,8 @@ result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, c
 }
 
 result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& f, const candidate& c,
-                                        const cell_text& text, cell_store& cells, compiling how) {
+                                        const cell_text& text, cell_store& cells, compiling how,
+                                        const convolution_form* gathered) {
   auto out = std::make_shared<route>();
   out->swapped = c.plan.swapped == decision::yes;
   out->form = out->swapped ? f.swapped() : f;
@@ -171,22 +183,26 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   lay_out(p, c, *out->kernel, *out);
   reserve_reductions(p, *out->kernel, *out);
   for (map_form& m : out->maps) m.type = route::no_map;
-  if (c.plan.family == family::hopper) describe_maps(p, hopper_cell_of(out->form, c.plan), *out);
+  if (c.plan.family == family::hopper) {
+    out->hopper = gathered != nullptr ? hopper_cell_of(*gathered, c.plan) : hopper_cell_of(out->form, c.plan);
+    describe_maps(p, out->hopper, *out);
+  }
   out->info = info_of(c, out->kernel->source, out->scratch_bytes());
   out->info.compile_seconds = out->kernel->compile_seconds;
   return out;
 }
 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
-                     std::uint64_t wrong, bool overlaps, CUstream stream, const kernels::window* window) {
+                     std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window) {
   if (way.vendors) return enqueue(asked, *way.vendors, memory, wrong, stream);
   const problem p = way.swapped ? asked.swapped() : asked;
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
-  if (way.maps[0].type != route::no_map) {
-    TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
+  if (way.maps[0].type != route::no_map) TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
+  if (way.maps[1].type != route::no_map)
     TROUPE_TRY(on.map(map_of(way.maps[1], p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch), f.second_map));
-  }
+  if (way.hopper.window != convolution::none && window != nullptr)
+    TROUPE_TRY(describe_factors({p, *window}, way.hopper, f));
   if (way.maps[2].type != route::no_map)
     TROUPE_TRY(on.map(map_of(way.maps[2], as_factor(p.d), p.m, p.n, p.batch), f.result_map));
   f.first = written(p.a), f.second = written(p.b), f.result = written(p.d);
@@ -196,7 +212,10 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.along_n = way.along_n ? 1 : 0,
   f.whole_tiles = way.whole_tiles, f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
-  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.stage_bytes = way.stage_bytes;
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.fan = way.fan,
+  f.stage_bytes = way.stage_bytes;
+  const bool overlaps = with_before != overlap::none && way.kernel->overlaps;
+  f.beside = overlaps && with_before == overlap::whole ? 1 : 0;
   f.group_sizes = reinterpret_cast<const int*>(p.groups.sizes), f.wrong_group = reinterpret_cast<int*>(wrong),
   f.packed = p.groups.packed ? 1 : 0;
   std::byte* const all = arguments + (window != nullptr ? window_bytes() : 0);
@@ -221,7 +240,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   launch.gridDimX = way.blocks, launch.gridDimY = launch.gridDimZ = 1;
   launch.blockDimX = way.kernel->threads, launch.blockDimY = launch.blockDimZ = 1;
   launch.sharedMemBytes = way.kernel->shared_bytes, launch.hStream = stream;
-  launch.attrs = &attribute, launch.numAttrs = overlaps && way.kernel->overlaps ? 1 : 0;
+  launch.attrs = &attribute, launch.numAttrs = overlaps ? 1 : 0;
   TROUPE_TRY(cuda::done_on(
       stream, "cutlass", "cuLaunchKernelEx",
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));

@@ -324,13 +324,4 @@ __device__ __forceinline__ void run_block(const tail::all& p, const window& imag
   }
 }
 
-// A convolution's kernel has its window before the rest.
-template <class All>
-struct with_window;
-template <class Number, int Memory, int Numbers>
-struct with_window<arguments<Number, Memory, Numbers>> {
-  using type = arguments_with<window, Number, Memory, Numbers>;
-};
-using all_with_window = with_window<tail::all>::type;
-
 }  // namespace troupe::cutlass::kernels::ampere

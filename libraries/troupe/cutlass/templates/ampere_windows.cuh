@@ -2,42 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Factors of convolutions, which are gathered from images: see `window` in arguments.hpp. What a thread copies moves on
-// by a stage each time, as a number with four digits that is added to: nothing is divided in the loop.
+// Factors of convolutions, which are gathered from images by threads. What a thread copies moves on by a stage each
+// time, as a number with four digits that is added to: nothing is divided in the loop.
 namespace troupe::cutlass::kernels::ampere {
-
-constexpr int rank = cell::rank;  // indexes of space that have more than one place
-
-// A position or a tap, the fastest index first.
-struct digits {
-  int x[4];
-  digits() = default;
-  __device__ __forceinline__ digits(int number, const int* radix) {
-#pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      x[i] = number % radix[i];
-      number /= radix[i];
-    }
-    x[3] = number;
-  }
-  __device__ __forceinline__ void add(const digits& y, const int* radix) {
-    int carry = 0;
-#pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      x[i] += y.x[i] + carry;
-      carry = x[i] >= radix[i] ? 1 : 0;
-      if (carry != 0) x[i] -= radix[i];
-    }
-    x[3] += y.x[3] + carry;
-  }
-};
-struct radices {
-  int of[3];
-  static __device__ __forceinline__ radices positions(const window& w) {
-    return {{w.positions[0], w.positions[1], w.positions[2]}};
-  }
-  static __device__ __forceinline__ radices taps(const window& w) { return {{w.channels, w.taps[0], w.taps[1]}}; }
-};
 
 // Whether a place is in the image.
 __device__ __forceinline__ bool in_image(const window& w, const int (&line)[rank], const int (&term)[rank]) {
@@ -215,28 +182,6 @@ struct gathered_terms {
     }
     left -= cell::depth;
   }
-};
-
-// Rows of the result are positions of an image, which lies anywhere.
-struct image_rows {
-  const window& w;
-  __device__ __forceinline__ int row(int r) const {
-    const digits position(r, radices::positions(w).of);
-    i64 out = w.first_row;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) out += position.x[j] * w.row_strides[j];
-    return static_cast<int>(out);
-  }
-  __device__ __forceinline__ place result(const place& p, int r) const {
-    const digits position(r, radices::positions(w).of);
-    i64 shift = 0;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) shift += position.x[j] * w.result_strides[j];
-    place out = p;
-    out.address += shift * static_cast<i64>(sizeof(cell::result::bits));
-    return out;
-  }
-  __device__ __forceinline__ run in_result(const run& at) const { return in_first_row(at); }
 };
 
 }  // namespace troupe::cutlass::kernels::ampere

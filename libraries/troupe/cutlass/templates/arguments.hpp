@@ -37,11 +37,14 @@ struct block_scales {
 /// multiplied with lies in the gathered image at first + position * per_position + tap * per_tap, and is 0 beyond it.
 struct window {
   int positions[3], taps[3], channels;
-  int image[3];  ///< extents of the gathered image
+  int by_images;       ///< not 0: products of a batch are images, otherwise groups of channels
+  int items_of_group;  ///< of filters, from one group to the next
+  int sixty_four[4];   ///< positions: their width, height, depth and images
+  int image[3];        ///< extents of the gathered image
   int first[3], per_position[3], per_tap[3];
-  long long image_strides[4];   ///< width, height, depth, image
-  long long other_strides[4];   ///< of the other factor's terms: positions as above, or taps: channel, width ...
-  long long result_strides[4];  ///< of rows of the result that are positions
+  long long image_strides[4];           ///< width, height, depth, image
+  long long other_strides[4];           ///< of the other factor's terms: positions as above, or taps: filter, width ...
+  long long result_strides[4];          ///< of rows of the result that are positions
   long long row_strides[4], first_row;  ///< which rows of the epilogue's operands they are
 };
 
@@ -63,6 +66,8 @@ struct fixed_part {
   int* wrong_group;        ///< where the number of the first wrong group is written, and its size
   int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
   int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
+  int fan;                 ///< parts of a tile whose sums are added by one of them
+  int beside;              ///< not 0: the kernel before it writes nothing that this one reads or writes
 };
 
 /// Numbers have the type in which the epilogue is computed. There is at least one of each.

@@ -11,6 +11,7 @@ struct copy_arguments {
   unsigned long long from, to;
   long long from_strides[indexes], to_strides[indexes];  ///< in elements
   int extents[indexes];                                  ///< of what is written
+  int before[indexes];                                   ///< zeros that are written before what is read
   int inside[indexes];                                   ///< of what is read; beyond it zeros are written
   int transposes;  ///< not 0: elements along index 0 are neighbours where they are read, along 1 where they are written
   int reserved;

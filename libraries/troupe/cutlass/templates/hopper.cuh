@@ -146,6 +146,7 @@ __device__ __forceinline__ void clear(sums (&d)[blocks_m][per_thread]) {
 // One of the two groups that multiply.
 struct consumer {
   const tail::all& p;
+  row_map map;    // see results.cuh
   unsigned out;   // shared memory for results of this group
   unsigned rank;  // of the block in its cluster
   int group, thread, lane, warp;
@@ -341,7 +342,7 @@ struct consumer {
     for (int m = 0; m < blocks_m; ++m) {
       const int row = rows_from(w, m) + warp * 16;
       results::write_rows<results::layout<false>, Inside, cell::staged_columns / pair>(
-          p, room, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16));
+          p, room, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16), map);
     }
   }
 };
@@ -384,7 +385,9 @@ __device__ __forceinline__ void consume(const consumer& me, pipeline stage, sche
     if (me.thread == 0) wait_for_stores();
 }
 
-__device__ __forceinline__ void run_block(const tail::all& p) {
+// One thread of a block calls `producer(p, stage, todo, rank)`.
+template <class Producer>
+__device__ __forceinline__ void run_block(const tail::all& p, const row_map& map, const Producer& producer) {
   extern __shared__ char memory[];
   __shared__ alignas(8) unsigned long long barriers[2 * stages];
   const unsigned full = shared_address(barriers);
@@ -404,22 +407,31 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
     synchronize_cluster();
   else
     __syncthreads();
-  wait_for_kernel_before();
+  if (p.beside == 0) wait_for_kernel_before();
   let_next_kernel_begin();
   constexpr int blocks = cluster_m * cluster_n;
   const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
   if (who == 0) {
-    give_up_registers<40>();
-    if (threadIdx.x == 0) produce(p, stage, todo, rank);
+    give_up_registers<cell::producer_registers>();
+    if (threadIdx.x == 0) producer(p, stage, todo, rank);
   } else {
-    take_registers<232>();
+    take_registers<cell::consumer_registers>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
-    consume({p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
+    consume({p, map, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
              who - 1, thread, thread % 32, thread / 32},
             stage, todo);
   }
   // Others may still copy to this block, or arrive here.
   if constexpr (blocks > 1) synchronize_cluster();
+  // What follows may need what both have written.
+  if (p.beside != 0) wait_for_kernel_before();
+}
+// Of an ordinary product.
+template <class Map = row_map>
+__device__ __forceinline__ void run_block(const tail::all& p) {
+  run_block(p, Map{}, [](const tail::all& all, pipeline stage, const schedule& todo, unsigned rank) {
+    produce(all, stage, todo, rank);
+  });
 }
 
 }  // namespace troupe::cutlass::kernels::hopper

@@ -8,6 +8,10 @@ namespace troupe::cutlass::kernels {
 
 constexpr int copy_threads = 256, copy_side = 32;
 
+__device__ __forceinline__ bool is_read(const copy_arguments& p, int index, int x) {
+  return static_cast<unsigned>(x - p.before[index]) < static_cast<unsigned>(p.inside[index]);
+}
+
 template <class T>
 __device__ __forceinline__ void copy_squares(const copy_arguments& p) {
   __shared__ T room[copy_side][copy_side + 1];
@@ -31,13 +35,13 @@ __device__ __forceinline__ void copy_squares(const copy_arguments& p) {
       const int x = static_cast<int>(rest % p.extents[i]);
       rest /= p.extents[i];
       read += x * p.from_strides[i], write += x * p.to_strides[i];
-      inside = inside && x < p.inside[i];
+      inside = inside && is_read(p, i, x);
     }
 #pragma unroll
     for (int j = warp; j < copy_side; j += warps) {
       const int x = first_0 + lane, y = first_1 + j;
       T value = 0;
-      if (inside && x < p.inside[0] && y < p.inside[1])
+      if (inside && is_read(p, 0, x) && is_read(p, 1, y))
         value = source[read + x * p.from_strides[0] + y * p.from_strides[1]];
       if (p.transposes != 0)
         room[j][lane] = value;

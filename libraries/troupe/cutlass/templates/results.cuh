@@ -178,9 +178,9 @@ __device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const
 }
 
 // Writes 16 rows, `Width` results of each at a time: room for that suffices. `d` are the sums of 16 rows.
-template <class Layout, bool Inside, int Width, int Count>
+template <class Layout, bool Inside, int Width, int Count, class Map = straight>
 __device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int lane, const sums (&d)[Count],
-                                           const rows& w) {
+                                           const rows& w, const Map& map = {}) {
   constexpr int pitch = Width * pair + 8, out = Count * 2 / pair;
   reduced<sharing<Width>::passes> parts;
   parts.start();
@@ -193,45 +193,104 @@ __device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int l
       for (int j = 0; j < Width / 8; ++j)
         stage<Layout, pitch>(room + half * Width, lane, j, &d[half * (Count / 2) + (c * (Width / 8) + j) * 4]);
     __syncwarp();
-    finish<Layout, Inside, Width, pitch>(p, room, Width, lane, w, w.column + c * Width, parts);
+    finish<Layout, Inside, Width, pitch>(p, room, Width, lane, w, w.column + c * Width, parts, map);
   }
   finish_parts<Layout, Width>(p, lane, w, parts);
 }
 
 // -- sums of tiles that are divided along k
 
+// The sums of a thread, 16 bytes at a time.
+struct alignas(16) some_sums {
+  static constexpr int count = 16 / sizeof(sums);
+  sums x[count];
+};
+// What parts of a tile leave for each other. Each of `Threads` threads has `All` sums of it.
+template <int Threads, int All>
+struct left_sums {
+  static constexpr int count = All / some_sums::count;
+  uint4* memory;
+  int thread;
+
+  __device__ uint4* of_part(int part) const { return memory + static_cast<i64>(part) * count * Threads + thread; }
+  __device__ __forceinline__ void leave(int part, const sums* d) const {
+    uint4* const to = of_part(part);
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      some_sums s;
+#pragma unroll
+      for (int j = 0; j < some_sums::count; ++j) s.x[j] = d[i * some_sums::count + j];
+      __stcg(to + i * Threads, *reinterpret_cast<const uint4*>(&s));
+    }
+    __threadfence();
+  }
+  // Adds those of some parts in order. Memory is slow to answer, so as much is asked for at once as there are registers
+  // for: some sums of a part, or all of several.
+  __device__ __forceinline__ void add(int part, int parts, int step, sums* d) const {
+    constexpr int most = count >= 32 ? 2 : count > 16 ? 12 : 16, at_once = count < most ? count : most,
+                  together = most / at_once;
+    const i64 next = static_cast<i64>(step) * count * Threads;
+#pragma unroll
+    for (int c = 0; c < count; c += at_once) {
+      const uint4* from = of_part(part) + c * Threads;
+#pragma unroll 1
+      for (int p = 0; p < parts; p += together, from += together * next) {
+        uint4 raw[together][at_once];
+#pragma unroll
+        for (int q = 0; q < together; ++q)
+#pragma unroll
+          for (int i = 0; i < at_once; ++i)
+            raw[q][i] = c + i < count && p + q < parts ? __ldcg(from + q * next + i * Threads) : uint4{0, 0, 0, 0};
+#pragma unroll
+        for (int q = 0; q < together; ++q)
+#pragma unroll
+          for (int i = 0; i < at_once; ++i) {
+            const some_sums& s = reinterpret_cast<const some_sums&>(raw[q][i]);
+#pragma unroll
+            for (int j = 0; j < some_sums::count; ++j)
+              if (c + i < count) d[(c + i) * some_sums::count + j] += s.x[j];
+          }
+      }
+    }
+  }
+};
+
 // Each of `Threads` threads has `d`; `tile` numbers what they compute together, and `synchronize()` waits for all of
-// them. The last part waits for the others, adds their sums in order, and returns true; the others leave theirs.
+// them. Parts form groups of `p.fan`: the last of a group waits for its others and adds their sums in order, and the
+// last part does so with the groups. It returns true; the others leave their sums. No part waits for a higher one,
+// because that may not have begun.
 template <int Threads, int A, int B, class Synchronize>
 __device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[A][B], i64 tile, int part, int parts, int thread,
                                         const Synchronize& synchronize) {
-  constexpr int all = A * B;
-  sums* const memory = static_cast<sums*>(p.partial_sums) + tile * (p.parts - 1) * all * Threads + thread;
-  unsigned* const arrived = p.arrivals + tile;
-  if (part + 1 < parts) {
-    sums* const mine = memory + static_cast<i64>(part) * all * Threads;
-#pragma unroll
-    for (int a = 0; a < A; ++a)
-#pragma unroll
-      for (int b = 0; b < B; ++b) __stcg(mine + (a * B + b) * Threads, d[a][b]);
-    __threadfence();
+  const int fan = p.fan, group = part / fan, first = group * fan, last = min(first + fan, parts) - 1;
+  const left_sums<Threads, A * B> left{
+      reinterpret_cast<uint4*>(static_cast<sums*>(p.partial_sums) + tile * (p.parts - 1) * (A * B) * Threads), thread};
+  unsigned* const arrived = p.arrivals + tile * (1 + (p.parts + fan - 1) / fan);
+  const auto leave = [&](unsigned* counter) {
+    left.leave(part, d[0]);
     synchronize();
-    if (thread == 0) atomicAdd(arrived, 1u);
+    if (thread == 0) atomicAdd(counter, 1u);
+  };
+  const auto add = [&](unsigned* counter, int from, int count, int step) {
+    if (count == 0) return;
+    if (thread == 0) {
+      while (*static_cast<volatile unsigned*>(counter) != static_cast<unsigned>(count)) __nanosleep(32);
+      *counter = 0;
+      __threadfence();
+    }
+    synchronize();
+    left.add(from, count, step, d[0]);
+  };
+  if (part != last) {
+    leave(arrived + 1 + group);
     return false;
   }
-  if (thread == 0) {
-    while (*static_cast<volatile unsigned*>(arrived) + 1 != static_cast<unsigned>(parts)) __nanosleep(32);
-    *arrived = 0;
-    __threadfence();
+  add(arrived + 1 + group, first, last - first, 1);
+  if (part + 1 != parts) {
+    leave(arrived);
+    return false;
   }
-  synchronize();
-  for (int i = 0; i + 1 < parts; ++i) {
-    const sums* const other = memory + static_cast<i64>(i) * all * Threads;
-#pragma unroll
-    for (int a = 0; a < A; ++a)
-#pragma unroll
-      for (int b = 0; b < B; ++b) d[a][b] += __ldcg(other + (a * B + b) * Threads);
-  }
+  add(arrived, fan - 1, group, fan);
   return true;
 }
 

@@ -55,7 +55,7 @@ class launches_of_convolutions : public ::testing::Test {
   result<void> launch(const convolution_problem& p, const convolution_choice& c) {
     const convolution_route way = route_with(p, c);
     lane on;
-    return enqueue(p, way, h100, on, 0x100000, 0, nullptr);
+    return enqueue(p, way, h100, on, 0x100000, 0, true, nullptr);
   }
   // The names of the kernels that were launched.
   std::vector<std::string> launched() const {

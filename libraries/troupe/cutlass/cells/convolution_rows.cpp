@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/cutlass/cells/convolution_epilogues.hpp>
+#include <troupe/cutlass/cells/convolution_rows.hpp>
+
+namespace troupe::cutlass {
+namespace {
+
+constexpr std::size_t last = windows::most_spatial - 1;  // the width, as the request has it
+
+std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
+std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit - 1) / unit * unit; }
+
+// Channels that a pixel has in memory: windows begin at multiples of 16 bytes.
+std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
+  std::int64_t channels = p.channels;
+  while (channels * p.window.step[last] * size_of(p.x.type) % 16 != 0) ++channels;
+  return channels;
+}
+// Bytes of a stage, which is one element of the filter.
+constexpr std::int64_t stage_bytes = 128;
+
+}  // namespace
+
+bool has_rows_as_channels(const convolution_problem& p) {
+  const windows::geometry& w = p.window;
+  if (p.result == convolution_result::dx || p.groups != 1 || w.width[last] < 2 || w.dilation[last] != 1) return false;
+  const std::int64_t channels = channels_in_memory(p);
+  if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.width[last] * size_of(p.x.type) > stage_bytes)
+    return false;
+  // Columns of a gradient of filters that are none of its elements: nothing else may have them.
+  return p.result == convolution_result::y || (!epilogue_way_of(p).passes && p.tree.memory().empty());
+}
+
+convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t memory) {
+  convolution_of_rows out{.problem = p};
+  convolution_problem& q = out.problem;
+  const windows::geometry& w = p.window;
+  const auto take = [&](std::int64_t elements, dtype t) {
+    const std::uint64_t at = memory + out.bytes;
+    out.bytes += static_cast<std::uint64_t>(up(elements * size_of(t), 256));
+    return at;
+  };
+  const bool forward = p.result == convolution_result::y;
+  const std::int64_t pixel = channels_in_memory(p),
+                     row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
+                     taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.step[last] + taps;
+
+  // The image, with zeros beside it. A window's row may end between two pixels, but never beyond the image's row.
+  convolution_problem seen = p;
+  seen.result = convolution_result::y;  // whose image is x
+  const grouped_tensor x = image_of(seen);
+  grouped_tensor padded = x;
+  padded.channels = pixel, padded.places[0] = width;
+  padded = in_order(padded, take(p.images * pixel * width * x.places[1] * x.places[2], x.type), false);
+  tensor_copy image = copy_of(x, padded);
+  tensor_copy::along& along_row = image.indexes[1];
+  along_row.before = w.before[last];
+  along_row.inside = std::clamp<std::int64_t>(width - w.before[last], 0, x.places[0]);
+  out.before.push_back(image);
+  q.x = {padded.address, x.type, padded.item, 1, {padded.space[2], padded.space[1], w.step[last] * pixel}};
+
+  // Filters with as many elements of a row, of which the last are 0.
+  grouped_tensor filters = filters_of(p), rows = filters;
+  rows.channels = row, rows.places[0] = 1;
+  rows = in_order(rows, take(p.outputs * row * filters.places[1] * filters.places[2], filters.type), false);
+  grouped_tensor elements = rows;
+  elements.channels = pixel, elements.places[0] = row / pixel, elements.space[0] = pixel;
+  if (forward)
+    out.before.push_back(copy_of(filters, elements));
+  else
+    out.after.push_back(copy_of(elements, filters));
+  q.filters = {rows.address, filters.type, rows.item, 1, {rows.space[2], rows.space[1], 0}};
+
+  q.channels = row;
+  q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.before[last] = 0, q.window.step[last] = 1;
+  return out;
+}
+
+}  // namespace troupe::cutlass

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <troupe/base/result.hpp>
+#include <troupe/cutlass/cells/window_maps.hpp>
+
+namespace troupe::cutlass {
+
+/// The type that the tensor memory accelerator copies numbers as.
+CUtensorMapDataType map_type(dtype t) noexcept;
+
+/// Writes the descriptor of a convolution's factor.
+result<void> describe(const window_map& m, kernels::tensor_map& to);
+
+}  // namespace troupe::cutlass
