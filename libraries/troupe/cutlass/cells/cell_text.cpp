@@ -16,7 +16,7 @@ std::size_t number_bytes(const whole_form& f) noexcept {
 
 cell_text hopper_text(const whole_form& f, const plan& p) {
   const hopper_cell h = hopper_cell_of(f, p);
-  cell_text t{.source = text_of(h, tail_of(f, p.swapped == decision::yes))};
+  cell_text t{.source = text_of(h, tail_of(f, p.swapped == decision::yes && !h.crossed))};
   t.threads = 384, t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n), t.overlaps = true;
   return t;
 }
@@ -47,7 +47,7 @@ std::size_t window_bytes() noexcept {
 }
 
 cell_text text_of_cell(const whole_form& f, const plan& p) {
-  const whole_form seen = p.swapped == decision::yes ? f.swapped() : f;
+  const whole_form seen = form_of_kernel(f, p);
   cell_text out = p.family == family::ampere ? ampere_text(seen, p) : hopper_text(seen, p);
   out.name = "cutlass." + to_string(p);
   out.argument_bytes = argument_bytes_of(seen), out.fixed_bytes = sizeof(kernels::fixed_part);

@@ -18,6 +18,11 @@ struct hopper_cell {
   dtype first_scales{}, second_scales{};  ///< of blocks
   bool scale_for_each_column = false;     ///< of the second factor; otherwise one for all columns of a tile
   int result_way = 0;                     ///< see memory_kind
+  int slices = 1;        ///< of 64 terms in a stage, if the first factor is narrower than the second
+  bool crossed = false;  ///< rows of the result are lines of the second factor
+
+  /// Returns true if the first factor is widened to the type of the second.
+  bool is_mixed() const noexcept { return bytes_of(first) == 1 && bytes_of(second) == 2; }
 };
 
 /// Terms of a stage: 128 bytes of a line.

@@ -18,7 +18,7 @@ struct route {
   plan_info info;
   whole_form form;  ///< as the kernel sees it
   std::shared_ptr<const cell> kernel;
-  bool swapped = false, along_n = false;
+  bool swapped = false, crossed = false, along_n = false;
   std::array<map_form, 3> maps{};  ///< boxes of the factors and of the result; none if the type is `no_map`
   static constexpr std::uint32_t no_map = ~0u;
   unsigned blocks = 0;

@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Products of a narrow first factor and a second one of 2-byte floats. The first lies in shared memory as it is stored;
+// each warp reads its lines, widens them in registers, and the tensor cores take them from there while the next ones
+// are widened. Included after hopper.cuh. `cell` also says:
+//   first, second   the types of the factors
+//   slices          how often 64 terms a stage has
+//   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
+//   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
+//   promoted        instructions after which sums are scaled and added to a float; 0: there are no scales
+//   scaled_1, scaled_2  which factors have scales
+namespace troupe::cutlass::kernels::hopper {
+
+// -- two neighbours of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
+
+__device__ __forceinline__ unsigned widened(e4m3, f16, unsigned x) {
+  return detail::halves_of_e4m3(static_cast<unsigned short>(x));
+}
+__device__ __forceinline__ unsigned widened(e5m2, f16, unsigned x) { return __byte_perm(x, 0, 0x1404); }
+__device__ __forceinline__ unsigned widened(i8, f16, unsigned x) {
+  // As the last bits of 1024 + 128 + x.
+  unsigned out;
+  asm("sub.rn.f16x2 %0, %1, %2;"
+      : "=r"(out)
+      : "r"(__byte_perm(x ^ 0x8080u, 0x64646464u, 0x4140)), "r"(0x64806480u));
+  return out;
+}
+__device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
+  // The last 7 bits as those of 128 + x, less 128, or 256 if x is negative.
+  const unsigned bytes = __byte_perm(x, 0, 0x4140);
+  unsigned out;
+  asm("sub.bf16x2 %0, %1, %2;"
+      : "=r"(out)
+      : "r"((bytes & 0x007f007fu) | 0x43004300u), "r"((bytes & 0x00800080u) | 0x43004300u));
+  return out;
+}
+// A wide number with the same exponent and mantissa is too small by a power of 2. The products put the signs and the
+// magnitudes of both where they belong, with other bits between them.
+__device__ __forceinline__ unsigned widened(f4x2, f16, unsigned x) {
+  unsigned out;
+  asm("mul.rn.f16x2 %0, %1, %2;"
+      : "=r"(out)
+      : "r"((x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u)), "r"(0x74007400u));
+  return out;
+}
+__device__ __forceinline__ unsigned widened(f4x2, bf16, unsigned x) {
+  unsigned out;
+  asm("mul.bf16x2 %0, %1, %2;"
+      : "=r"(out)
+      : "r"((x * 0x01001000u & 0x80008000u) | (x * 0x00040040u & 0x01c001c0u)), "r"(0x7e807e80u));
+  return out;
+}
+template <class Narrow>
+__device__ __forceinline__ unsigned widened(Narrow, bf16, unsigned x) {
+  const unsigned halves = widened(Narrow{}, f16{}, x);
+  return __byte_perm(detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves))),
+                     detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves >> 16))), 0x7632);
+}
+
+// Two neighbours, as they are stored.
+template <class Narrow>
+__device__ __forceinline__ unsigned load_pair(unsigned at) {
+  unsigned out;
+  asm volatile("{.reg .u16 x;\nld.shared.u16 x, [%1];\ncvt.u32.u16 %0, x;}" : "=r"(out) : "r"(at) : "memory");
+  return out;
+}
+template <>
+__device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
+  unsigned out;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(out) : "r"(at) : "memory");
+  return out;
+}
+
+// -- some terms of a group's lines, as the tensor cores take them
+
+// Instructions that a piece of a stage has: with many columns, registers are few.
+constexpr int of_piece = tile_n > 128 ? 2 : 4, pieces = cell::slices * 4 / of_piece;
+template <class T>
+constexpr int bytes_of_pair = 2;
+template <>
+constexpr int bytes_of_pair<f4x2> = 1;
+
+struct piece {
+  unsigned a[blocks_m][of_piece][4];
+
+  // A lane has two terms of lines lane / 4 and lane / 4 + 8 of each 8 terms.
+  template <int Number>
+  __device__ __forceinline__ void read(unsigned lines, int warp, int lane) {
+    constexpr int pair_bytes = bytes_of_pair<cell::first>, eight = 4 * pair_bytes;
+    const unsigned line = static_cast<unsigned>(warp * 16 + lane / 4) * cell::line_bytes,
+                   swizzle = line / 8 & (cell::line_bytes - 16);
+    const unsigned from = lines + line + static_cast<unsigned>(lane % 4 * pair_bytes);
+#pragma unroll
+    for (int i = 0; i < of_piece; ++i) {
+      const int byte = (Number * of_piece + i) * 2 * eight;
+      const unsigned at = from + ((static_cast<unsigned>(byte) & ~15u) ^ swizzle) + byte % 16;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+          a[m][i][r] = load_pair<cell::first>(at + (m * 64 + r % 2 * 8) * cell::line_bytes + r / 2 * eight);
+    }
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < of_piece; ++i)
+#pragma unroll
+        for (int r = 0; r < 4; ++r) a[m][i][r] = widened(cell::first{}, cell::second{}, a[m][i][r]);
+  }
+  // Multiplies instructions [From, To) of it; `second` is where the stage has the other factor.
+  template <int Number, int From, int To>
+  __device__ __forceinline__ void multiply(sums (&d)[blocks_m][per_thread], unsigned second, bool add) {
+    begin_products();
+#pragma unroll
+    for (int i = From; i < To; ++i) {
+      constexpr int of_slice = 4;
+      const int at = Number * of_piece + i;
+      const unsigned long long b = descriptor<cell::by_lines_2>(
+          second + (cell::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32), depth * 128);
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m) cell::multiply(d[m], a[m][i], b, i > From || add);
+    }
+    commit_products();
+  }
+};
+
+// -- scales, which a thread reads one piece ahead
+
+constexpr int of_unit = cell::promoted > 0 ? cell::promoted : of_piece;  // instructions that share scales
+constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;       // of a piece
+constexpr int pieces_of_unit = of_unit > of_piece ? of_unit / of_piece : 1;
+constexpr int unit_terms = of_unit * 16, piece_terms = of_piece * 16;
+
+// Which line of the first factor a thread has, in a block of 64.
+__device__ __forceinline__ int line_of(const consumer& me, const work& w, int m, int i) {
+  const int in_block = me.warp * 16 + me.lane / 4 + i * 8, first = me.rows_from(w, m),
+            all = cell::crossed ? me.p.n : me.p.m;
+  // Pairs: 32 lines of the left half, then as many of the right.
+  if constexpr (cell::crossed && tail::paired)
+    return min(first / 2 + in_block % 32, all - 1) + in_block / 32 * all;
+  else
+    return min(first + in_block, all - 1);
+}
+
+struct line_scales {
+  using type = cell::scale_type_1;
+  const typename type::bits* lines[blocks_m][2];
+  typename type::bits next[units][blocks_m][2];
+
+  __device__ __forceinline__ void begin(const consumer& me, const work& w, int piece) {
+    const block_scales& s = me.p.first_scales;
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        lines[m][i] = reinterpret_cast<const typename type::bits*>(s.address) + w.batch * s.batch +
+                      static_cast<i64>(line_of(me, w, m, i) / s.lines) * s.line;
+    read(me, piece);
+  }
+  __device__ __forceinline__ void read(const consumer& me, int piece) {
+    const block_scales& s = me.p.first_scales;
+#pragma unroll
+    for (int u = 0; u < units; ++u) {
+      const i64 at = min(piece * piece_terms + u * unit_terms, me.p.k - 1) / s.terms * s.term;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) next[u][m][i] = lines[m][i][at];
+    }
+  }
+};
+
+// -- sums
+
+// Where a piece is in the loop.
+template <int Turn, bool GoesOn>
+struct turn {
+  static constexpr int buffer = Turn % 2, number = Turn % pieces;
+  static constexpr bool goes_on = GoesOn;  // another one is read meanwhile
+};
+
+// Reads one piece ahead of what is multiplied. Nothing in the loop depends on how many there are, so that the tensor
+// cores' work is not interrupted.
+struct mixed_loop {
+  const consumer& me;
+  pipeline& stage;
+  const work& w;
+  piece held[2];
+  line_scales scales;
+  int now = 0, before = -1;  // pieces, and the stage before that is not yet released
+
+  __device__ __forceinline__ mixed_loop(const consumer& c, pipeline& s, const work& of) : me(c), stage(s), w(of) {
+    if constexpr (cell::scaled_1) scales.begin(me, w, w.first * pieces);
+    begin();
+  }
+  // Calls `each(turn)` for each piece.
+  template <class Each>
+  __device__ __forceinline__ void run(const Each& each) {
+    int left = w.steps;
+    if constexpr (pieces == 1) {
+      if (left % 2 != 0) {
+        each(turn<0, false>{});
+        wait_for_products<0>();
+        before = stage.slot;
+        if (left == 1) return;
+        stage.advance();
+        begin();
+      }
+      left /= 2;
+    }
+    for (; left > 1; --left) run_turns<0, false>(each);
+    run_turns<0, true>(each);
+    before = stage.slot;
+  }
+  template <class Turn>
+  __device__ __forceinline__ void add(Turn t, sums (&d)[blocks_m][per_thread]) {
+    held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(d, stage.second(), now > 0);
+    go_on(t);
+  }
+  // The same with scales: a part of the sums is multiplied by those of its terms.
+  template <class Turn>
+  __device__ __forceinline__ void add_scaled(Turn t, sums (&d)[blocks_m][per_thread],
+                                             sums (&part)[blocks_m][per_thread]) {
+    const int at = w.first * pieces + now;
+    if constexpr (units == 1) {
+      held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(part, stage.second(),
+                                                                         Turn::number % pieces_of_unit != 0);
+      go_on(t);
+      if constexpr ((Turn::number + 1) % pieces_of_unit != 0) return;
+      wait_for_products<0>();
+      scale<0>(d, part, at);
+    } else {
+      const unsigned from = stage.second();
+      add_unit<Turn, 0>(part, from);
+      go_on(t);
+      wait_for_products<0>();
+      scale<0>(d, part, at);
+      add_units<Turn, 1>(d, part, from, at);
+    }
+    if constexpr (cell::scaled_1) scales.read(me, at + 1);
+  }
+
+ private:
+  __device__ __forceinline__ void begin() {
+    wait(stage.full + stage.slot * 8, stage.phase);
+    held[0].template read<0>(me.rows_of(stage), me.warp, me.lane);
+  }
+  template <int Turn, bool Last, class Each>
+  __device__ __forceinline__ void run_turns(const Each& each) {
+    constexpr int turns = pieces > 1 ? pieces : 2;
+    each(turn<Turn, !Last || Turn + 1 < turns>{});
+    if constexpr (Turn + 1 < turns) run_turns<Turn + 1, Last>(each);
+  }
+  // Waits until the piece before is multiplied, and reads the next.
+  template <class Turn>
+  __device__ __forceinline__ void go_on(Turn) {
+    ++now;
+    wait_for_products<1>();
+    if (Turn::number == 0 && before >= 0) me.release(stage.empty, before);
+    if constexpr (Turn::goes_on) {
+      constexpr int following = (Turn::number + 1) % pieces;
+      if constexpr (following == 0) {
+        before = stage.slot;
+        stage.advance();
+        wait(stage.full + stage.slot * 8, stage.phase);
+      }
+      held[1 - Turn::buffer].template read<following>(me.rows_of(stage), me.warp, me.lane);
+    }
+  }
+  template <class Turn, int Unit>
+  __device__ __forceinline__ void add_unit(sums (&part)[blocks_m][per_thread], unsigned from) {
+    held[Turn::buffer].template multiply<Turn::number, Unit * of_unit, (Unit + 1) * of_unit>(part, from, false);
+  }
+  template <class Turn, int Unit>
+  __device__ __forceinline__ void add_units(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
+                                            unsigned from, int at) {
+    if constexpr (Unit < units) {
+      add_unit<Turn, Unit>(part, from);
+      wait_for_products<0>();
+      scale<Unit>(d, part, at);
+      add_units<Turn, Unit + 1>(d, part, from, at);
+    }
+  }
+  template <int Unit>
+  __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread], int at) {
+    number of_column[cell::column_scales];
+    if constexpr (cell::scaled_2) me.scales_of_columns(of_column, w, 0, at * piece_terms + Unit * unit_terms);
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m) {
+      number of_row[2] = {1, 1};
+      if constexpr (cell::scaled_1) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) of_row[i] = static_cast<number>(line_scales::type::load(scales.next[Unit][m][i]));
+      }
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) {
+        hold(part[m][j]);
+        number by = of_row[j / 2 % 2];
+        if constexpr (cell::scaled_2) by *= of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
+        d[m][j] += part[m][j] * by;
+      }
+    }
+  }
+};
+
+// `issued()` is called when the tensor cores have all their work. There is at least one stage.
+template <class Consumer, class Issued>
+__device__ void sum_mixed(const Consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
+                                          const work& w, const Issued& issued) {
+  mixed_loop all(me, stage, w);
+  if constexpr (cell::promoted > 0) {
+    sums part[blocks_m][per_thread];
+    clear(d);
+    all.run([&](auto turn) { all.add_scaled(turn, d, part); });
+  } else {
+    all.run([&](auto turn) { all.add(turn, d); });
+  }
+  issued();
+  wait_for_products<0>();
+  me.release(stage.empty, all.before);
+  stage.advance();
+  hold(d);
+}
+
+// -- results whose rows are lines of the second factor
+
+template <bool Inside, class Consumer>
+__device__ __forceinline__ void write_crossed_tile(const Consumer& me, const sums (&d)[blocks_m][per_thread],
+                                                   const work& w) {
+  constexpr int width = tail::paired ? 32 : 64;
+  sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
+  const int of_warp = me.warp * 16;
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m) {
+    const int column = me.rows_from(w, m) / (64 / width);
+#pragma unroll
+    for (int c = 0; c < tile_n / crossed_lines; ++c) {
+      me.synchronize_group();
+#pragma unroll
+      for (int j = 0; j < crossed_lines / 8; ++j) {
+        const sums* const x = &d[m][(c * (crossed_lines / 8) + j) * 4];
+        sums* const to = room + (j * 8 + me.lane % 4 * 2) * crossed_pitch + of_warp + me.lane / 4;
+        to[0] = x[0], to[crossed_pitch] = x[1], to[8] = x[2], to[crossed_pitch + 8] = x[3];
+      }
+      me.synchronize_group();
+      if (of_warp >= crossed_lines) continue;
+      const int row = me.column_of(w) + c * crossed_lines + of_warp;
+      const results::rows r = results::rows_of(w, row, column, row / 16);
+      results::reduced<results::sharing<width>::passes> parts;
+      parts.start();
+      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, room + of_warp * crossed_pitch, 32,
+                                                                           me.lane, r, column, parts);
+      results::finish_parts<results::layout<false>, width>(me.p, me.lane, r, parts);
+    }
+  }
+}
+template <class Consumer>
+__device__ void write_crossed(const Consumer& me, const sums (&d)[blocks_m][per_thread],
+                                              const work& w) {
+  constexpr int columns = blocks_m * (tail::paired ? 32 : 64);
+  if (me.p.m - me.column_of(w) >= tile_n && me.p.n - me.rows_from(w, 0) / (tail::paired ? 2 : 1) >= columns)
+    write_crossed_tile<true>(me, d, w);
+  else
+    write_crossed_tile<false>(me, d, w);
+}
+
+}  // namespace troupe::cutlass::kernels::hopper
