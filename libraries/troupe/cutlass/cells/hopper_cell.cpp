@@ -9,6 +9,7 @@ namespace troupe::cutlass {
 namespace {
 
 constexpr int threads = 384;
+constexpr int barrier_bytes = 16, group_bytes = 4096;  // of a stage, and of the sizes of groups
 
 // The types in the name of the instruction: f32 is read as tf32.
 std::string_view instruction_type(dtype t) noexcept {
@@ -78,7 +79,7 @@ int shared_bytes_of(const hopper_cell& c) noexcept {
 
 bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept {
   const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired && !c.crossed ? 2 : 1);
-  if (shared_bytes_of(c) > shared_bytes || c.stages < 2) return false;
+  if (shared_bytes_of(c) + barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) > shared_bytes || c.stages < 2) return false;
   // A piece that is copied on its own has whole groups of swizzled lines.
   if (c.tile_m % (pieces_1 * (c.by_lines_1 ? 64 : 8)) != 0 || c.tile_n % (pieces_2 * (c.by_lines_2 ? 64 : 8)) != 0)
     return false;

@@ -107,8 +107,9 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
       for (int i = 0; i < pieces_2 / cluster_m; ++i) {
         const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
         const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
-        copy<cell::by_lines_2, piece_2, cell::slices>(stage.second() + piece * piece_2 * 128, &p.second_map, s * depth, from, batch_2,
-                                        full, cluster_m > 1, static_cast<unsigned short>(above));
+        copy<cell::by_lines_2, piece_2, cell::slices>(
+            stage.second() + piece * piece_2 * (cell::by_lines_2 ? cell::slices : 1) * 128, &p.second_map, s * depth,
+            from, batch_2, full, cluster_m > 1, static_cast<unsigned short>(above));
       }
       stage.advance();
     }
@@ -348,18 +349,13 @@ struct consumer {
   }
 };
 
-// See hopper_mixed.cuh.
-template <class Consumer, class Issued>
-__device__ __forceinline__ void sum_mixed(const Consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w,
-                          const Issued& issued);
-template <class Consumer>
-__device__ __forceinline__ void write_crossed(const Consumer& me, const sums (&d)[blocks_m][per_thread], const work& w);
-
 // Two groups with a tile each take turns: one multiplies while the other stores.
 __device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
 __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
 
-__device__ __forceinline__ void consume(const consumer& me, pipeline stage, schedule todo) {
+// A template, so that what hopper_mixed.cuh has is looked for only where it is used.
+template <class Consumer>
+__device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
   sums d[blocks_m][per_thread];
   work w;
   if constexpr (cell::ping_pong) {
@@ -430,7 +426,7 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
   } else {
     take_registers<232>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
-    consume({p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
+    consume(consumer{p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
              who - 1, thread, thread % 32, thread / 32},
             stage, todo);
   }

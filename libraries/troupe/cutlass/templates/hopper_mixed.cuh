@@ -29,11 +29,9 @@ __device__ __forceinline__ unsigned widened(i8, f16, unsigned x) {
 }
 __device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
   // The last 7 bits as those of 128 + x, less 128, or 256 if x is negative.
-  const unsigned bytes = __byte_perm(x, 0, 0x4140);
+  const unsigned both = __byte_perm(x, 0x43434343u, 0x4140);
   unsigned out;
-  asm("sub.bf16x2 %0, %1, %2;"
-      : "=r"(out)
-      : "r"((bytes & 0x007f007fu) | 0x43004300u), "r"((bytes & 0x00800080u) | 0x43004300u));
+  asm("sub.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(both & 0xff7fff7fu), "r"(both & 0xff80ff80u));
   return out;
 }
 // A wide number with the same exponent and mantissa is too small by a power of 2. The products put the signs and the
@@ -76,7 +74,7 @@ __device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
 // -- some terms of a group's lines, as the tensor cores take them
 
 // Instructions that a piece of a stage has: with many columns, registers are few.
-constexpr int of_piece = tile_n > 128 ? 2 : 4, pieces = cell::slices * 4 / of_piece;
+constexpr int of_piece = tile_n > 128 ? 2 : tile_n > 64 || cell::slices == 1 ? 4 : 8, pieces = cell::slices * 4 / of_piece;
 template <class T>
 constexpr int bytes_of_pair = 2;
 template <>
@@ -112,13 +110,15 @@ struct piece {
   // Multiplies instructions [From, To) of it; `second` is where the stage has the other factor.
   template <int Number, int From, int To>
   __device__ __forceinline__ void multiply(sums (&d)[blocks_m][per_thread], unsigned second, bool add) {
+    const unsigned long long all = descriptor<cell::by_lines_2>(second, depth * 128);
     begin_products();
 #pragma unroll
     for (int i = From; i < To; ++i) {
       constexpr int of_slice = 4;
       const int at = Number * of_piece + i;
-      const unsigned long long b = descriptor<cell::by_lines_2>(
-          second + (cell::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32), depth * 128);
+      // Addresses are in units of 16 bytes.
+      const unsigned long long b =
+          all + (cell::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32) / 16;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m) cell::multiply(d[m], a[m][i], b, i > From || add);
     }
@@ -306,8 +306,8 @@ struct mixed_loop {
 };
 
 // `issued()` is called when the tensor cores have all their work. There is at least one stage.
-template <class Consumer, class Issued>
-__device__ void sum_mixed(const Consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
+template <class Issued>
+__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
                                           const work& w, const Issued& issued) {
   mixed_loop all(me, stage, w);
   if constexpr (cell::promoted > 0) {
@@ -326,8 +326,8 @@ __device__ void sum_mixed(const Consumer& me, sums (&d)[blocks_m][per_thread], p
 
 // -- results whose rows are lines of the second factor
 
-template <bool Inside, class Consumer>
-__device__ __forceinline__ void write_crossed_tile(const Consumer& me, const sums (&d)[blocks_m][per_thread],
+template <bool Inside>
+__device__ __forceinline__ void write_crossed_tile(const consumer& me, const sums (&d)[blocks_m][per_thread],
                                                    const work& w) {
   constexpr int width = tail::paired ? 32 : 64;
   sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
@@ -356,8 +356,7 @@ __device__ __forceinline__ void write_crossed_tile(const Consumer& me, const sum
     }
   }
 }
-template <class Consumer>
-__device__ void write_crossed(const Consumer& me, const sums (&d)[blocks_m][per_thread],
+__device__ __forceinline__ void write_crossed(const consumer& me, const sums (&d)[blocks_m][per_thread],
                                               const work& w) {
   constexpr int columns = blocks_m * (tail::paired ? 32 : 64);
   if (me.p.m - me.column_of(w) >= tile_n && me.p.n - me.rows_from(w, 0) / (tail::paired ? 2 : 1) >= columns)
