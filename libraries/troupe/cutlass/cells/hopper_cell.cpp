@@ -8,7 +8,6 @@
 namespace troupe::cutlass {
 namespace {
 
-constexpr int threads = 384;
 constexpr int barrier_bytes = 16, group_bytes = 4096;  // of a stage, and of the sizes of groups
 
 // The types in the name of the instruction: f32 is read as tf32.
@@ -58,11 +57,13 @@ int staged_columns_of(const hopper_cell& c) noexcept {
 
 // Bytes through which results pass.
 int room_of(const hopper_cell& c) noexcept {
-  if (c.crossed) return 2 * (c.tile_n % 64 == 0 ? 64 : c.tile_n % 32 == 0 ? 32 : 16) * (64 + 4) * 4;
-  return c.staged ? 8 * 16 * (staged_columns_of(c) + 8) * 4 : 4 * 64 * 128;
+  if (c.crossed) return c.groups * (c.tile_n % 64 == 0 ? 64 : c.tile_n % 32 == 0 ? 32 : 16) * (64 + 4) * 4;
+  return c.staged ? c.groups * 4 * 16 * (staged_columns_of(c) + 8) * 4 : 4 * 64 * 128;
 }
 
 }  // namespace
+
+int threads_of(const hopper_cell& c) noexcept { return (c.groups + 1) * 128; }
 
 int depth_of(const hopper_cell& c) noexcept {
   return c.is_mixed() ? 64 * c.slices : 128 / static_cast<int>(bytes_of(c.first));
@@ -86,12 +87,12 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   if (!c.staged && c.tile_n % 64 != 0) return false;
   if (paired && !c.crossed && c.tile_n % 32 != 0) return false;
   // Registers: the sums of a thread, twice if they are promoted, and what is widened.
-  const int blocks = c.tile_m / 64 / (c.ping_pong ? 1 : 2), sums = blocks * c.tile_n / 2;
+  const int blocks = c.tile_m / 64 / (c.ping_pong ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
   if (c.is_mixed()) {
     const int line = line_bytes_of(c);
     // What has one scale lies in one stage.
-    return blocks == 1 && c.slices * 4 >= c.promoted && (line == 32 || line == 64 || line == 128) && sums * (c.promoted > 0 ? 2 : 1) <= 128;
+    return blocks == 1 && (c.groups == 2 || (c.tile_n <= (c.promoted > 0 ? 32 : 64) && !c.ping_pong)) && c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) && sums * (c.promoted > 0 ? 2 : 1) <= 128;
   }
   return c.promoted == 0 || sums + blocks * width_of(c) / 2 <= 192;
 }
@@ -112,7 +113,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
-      ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n", " / (tail::paired ? 2 : 1), column_scales = ",
+      ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n", " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers, ", column_scales = ",
       c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices, ", line_bytes = ", line_bytes_of(c),
       ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1, ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed),
       ", crossed = ", yes(c.crossed), ", scaled_1 = ", yes(c.first_scales != dtype{}),
@@ -127,7 +128,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(tail::all), "
       "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
-      threads, ", 1) ",
+      threads_of(c), ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
       "troupe_cutlass_cell(const __grid_constant__ tail::all p) { hopper::run_block(p); }\n}\n");
 }

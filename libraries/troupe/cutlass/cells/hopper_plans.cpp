@@ -44,8 +44,9 @@ constexpr shape mixed_shapes[] = {
     {128, 192, schedule::cooperative, 0.84}, {128, 160, schedule::cooperative, 0.80},
     {128, 128, schedule::cooperative, 0.80}, {128, 96, schedule::cooperative, 0.70},
     {128, 64, schedule::cooperative, 0.60},  {128, 32, schedule::cooperative, 0.5},
-    {128, 16, schedule::cooperative, 0.4},   {64, 256, schedule::ping_pong, 0.75},
-    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
+    {128, 16, schedule::cooperative, 0.4},   {256, 64, schedule::cooperative, 0.60},
+    {256, 32, schedule::cooperative, 0.5},   {256, 16, schedule::cooperative, 0.4},
+    {64, 256, schedule::ping_pong, 0.75},    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
     {64, 64, schedule::ping_pong, 0.6},
 };
 constexpr double widen_cycles = 280;  // of 64 terms of 128 lines
@@ -94,6 +95,16 @@ int mixed_promotion_of(const whole_form& f) noexcept {
     terms = std::min({terms == 0 ? 128 : terms, of_block, std::uint32_t{128}});
   }
   return static_cast<int>(terms / 16);
+}
+
+// Whether scales multiply the widened numbers instead of sums: where nothing is rounded, or where that may be. Halves
+// could overflow.
+bool scales_numbers(const whole_form& f) noexcept {
+  const factor_form &narrow = f.head.a, &wide = f.head.b;
+  if (narrow.scale_type == dtype{} || wide.scale_type != dtype{}) return false;
+  if (narrow.type == dtype::f4e2m1x2 && narrow.scale_type == dtype::f8e4m3) return true;
+  const bool fast = f.head.accumulation == static_cast<std::uint8_t>(accumulation::fast);
+  return wide.type == dtype::bf16 && (fast || narrow.scale_type == dtype::f8e8m0);
 }
 
 int promotion_of(const whole_form& f) noexcept {
@@ -160,10 +171,16 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
+  // More warps hide that each waits for what it reads.
+  if (c.is_mixed() && !c.ping_pong) c.groups = p.tile_m / 64;
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
   c.crossed = is_crossed(f.head, p), c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
   c.staged = c.is_mixed() || needs_staging(f) || p.tile_n % 64 != 0 || f.head.grouped != 0;
   c.promoted = promotion_of(f);
+  if (c.is_mixed()) {
+    c.promoted = std::min(c.promoted, c.slices * 4);
+    if (scales_numbers(f)) std::swap(c.promoted, c.scaled_numbers);
+  }
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =
       f.head.b.scale_type != dtype{} &&

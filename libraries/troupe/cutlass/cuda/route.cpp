@@ -87,7 +87,8 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
     way.whole_tiles = static_cast<int>(whole);
     way.parts = static_cast<int>(
         parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
-    way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2);
+    constexpr std::int64_t most_groups = 4;  // of a block, each of which counts
+    way.arrivals = static_cast<std::uint32_t>(rest * cluster * most_groups);
     way.sums_bytes = static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
                      (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {

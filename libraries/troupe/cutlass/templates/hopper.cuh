@@ -22,7 +22,7 @@ using cell::tile_m, cell::tile_n, cell::stages, cell::depth, cell::cluster_m, ce
 using number = tail::number;
 using sums = cell::sums;
 
-constexpr int groups = 2;
+constexpr int groups = cell::groups;  // that multiply
 constexpr int blocks_m = tile_m / 64 / (cell::ping_pong ? 1 : groups);  // of 64 rows, of a group
 constexpr int pair = tail::paired && !cell::crossed ? 2 : 1;
 constexpr int out_n = tile_n / pair;  // columns of the result
@@ -421,10 +421,10 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
   constexpr int blocks = cluster_m * cluster_n;
   const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
   if (who == 0) {
-    give_up_registers<40>();
+    give_up_registers<groups == 2 ? 40 : 32>();
     if (threadIdx.x == 0) produce(p, stage, todo, rank);
   } else {
-    take_registers<232>();
+    take_registers<groups == 2 ? 232 : 112>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     consume(consumer{p, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
              who - 1, thread, thread % 32, thread / 32},

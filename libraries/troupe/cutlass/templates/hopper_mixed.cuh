@@ -9,9 +9,22 @@
 //   slices          how often 64 terms a stage has
 //   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
 //   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
-//   promoted        instructions after which sums are scaled and added to a float; 0: there are no scales
+//   promoted        instructions after which sums are scaled and added to a float; 0: never
+//   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are not
 //   scaled_1, scaled_2  which factors have scales
 namespace troupe::cutlass::kernels::hopper {
+
+// Of two numbers each.
+__device__ __forceinline__ unsigned product(f16, unsigned x, unsigned y) {
+  unsigned out;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
+  return out;
+}
+__device__ __forceinline__ unsigned product(bf16, unsigned x, unsigned y) {
+  unsigned out;
+  asm("mul.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
+  return out;
+}
 
 // -- two neighbours of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
 
@@ -37,18 +50,10 @@ __device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
 // A wide number with the same exponent and mantissa is too small by a power of 2. The products put the signs and the
 // magnitudes of both where they belong, with other bits between them.
 __device__ __forceinline__ unsigned widened(f4x2, f16, unsigned x) {
-  unsigned out;
-  asm("mul.rn.f16x2 %0, %1, %2;"
-      : "=r"(out)
-      : "r"((x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u)), "r"(0x74007400u));
-  return out;
+  return product(f16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u), 0x74007400u);
 }
 __device__ __forceinline__ unsigned widened(f4x2, bf16, unsigned x) {
-  unsigned out;
-  asm("mul.bf16x2 %0, %1, %2;"
-      : "=r"(out)
-      : "r"((x * 0x01001000u & 0x80008000u) | (x * 0x00040040u & 0x01c001c0u)), "r"(0x7e807e80u));
-  return out;
+  return product(bf16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00040040u & 0x01c001c0u), 0x7e807e80u);
 }
 template <class Narrow>
 __device__ __forceinline__ unsigned widened(Narrow, bf16, unsigned x) {
@@ -73,8 +78,13 @@ __device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
 
 // -- some terms of a group's lines, as the tensor cores take them
 
-// Instructions that a piece of a stage has: with many columns, registers are few.
-constexpr int of_piece = tile_n > 128 ? 2 : tile_n > 64 || cell::slices == 1 ? 4 : 8, pieces = cell::slices * 4 / of_piece;
+// Instructions that a piece of a stage has: as many as there are registers for.
+constexpr int most_of_piece = groups == 2 ? (tile_n > 128  ? 2
+                                             : tile_n > 64 ? 4
+                                                           : 8)
+                                          : (tile_n > 16 || cell::promoted > 0 ? 2 : 4);
+constexpr int of_piece = cell::slices * 4 < most_of_piece ? cell::slices * 4 : most_of_piece,
+              pieces = cell::slices * 4 / of_piece;
 template <class T>
 constexpr int bytes_of_pair = 2;
 template <>
@@ -128,7 +138,9 @@ struct piece {
 
 // -- scales, which a thread reads one piece ahead
 
-constexpr int of_unit = cell::promoted > 0 ? cell::promoted : of_piece;  // instructions that share scales
+constexpr int of_unit = cell::promoted > 0         ? cell::promoted  // instructions that share scales
+                        : cell::scaled_numbers > 0 ? cell::scaled_numbers
+                                                   : of_piece;
 constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;       // of a piece
 constexpr int pieces_of_unit = of_unit > of_piece ? of_unit / of_piece : 1;
 constexpr int unit_terms = of_unit * 16, piece_terms = of_piece * 16;
@@ -171,6 +183,23 @@ struct line_scales {
     }
   }
 };
+
+// Multiplies the widened numbers of a piece by their scales.
+__device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scales) {
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+    for (int u = 0; u < units; ++u)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float by = static_cast<float>(line_scales::type::load(scales.next[u][m][i]));
+        const unsigned both = two_of<cell::second>(by, by);
+#pragma unroll
+        for (int j = u * of_piece / units; j < (u + 1) * of_piece / units; ++j)
+#pragma unroll
+          for (int r = i; r < 4; r += 2) x.a[m][j][r] = product(cell::second{}, x.a[m][j][r], both);
+      }
+}
 
 // -- sums
 
@@ -245,7 +274,16 @@ struct mixed_loop {
  private:
   __device__ __forceinline__ void begin() {
     wait(stage.full + stage.slot * 8, stage.phase);
-    held[0].template read<0>(me.rows_of(stage), me.warp, me.lane);
+    read<0, 0>();
+  }
+  // Reads the piece that is multiplied next.
+  template <int Buffer, int Number>
+  __device__ __forceinline__ void read() {
+    held[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
+    if constexpr (cell::scaled_numbers > 0) {
+      scale_numbers(held[Buffer], scales);
+      if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, w.first * pieces + now + 1);
+    }
   }
   template <int Turn, bool Last, class Each>
   __device__ __forceinline__ void run_turns(const Each& each) {
@@ -266,7 +304,7 @@ struct mixed_loop {
         stage.advance();
         wait(stage.full + stage.slot * 8, stage.phase);
       }
-      held[1 - Turn::buffer].template read<following>(me.rows_of(stage), me.warp, me.lane);
+      read<1 - Turn::buffer, following>();
     }
   }
   template <class Turn, int Unit>
