@@ -87,10 +87,12 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   if (!c.staged && c.tile_n % 64 != 0) return false;
   if (paired && !c.crossed && c.tile_n % 32 != 0) return false;
   // Registers: the sums of a thread, twice if they are promoted, and what is widened.
-  const int blocks = c.tile_m / 64 / (c.ping_pong ? 1 : c.groups), sums = blocks * c.tile_n / 2;
+  const int blocks = c.tile_m / 64 / (c.ping_pong || c.shares_terms ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
   if (c.is_mixed()) {
     const int line = line_bytes_of(c);
+    // A group that shares terms always has the same stages, so that it cannot miss that one was read by another.
+    if (c.shares_terms && (c.stages % c.groups != 0 || room_of(c) / c.groups < c.tile_n * 64 * 4)) return false;
     // What has one scale lies in one stage.
     return blocks == 1 && (c.groups == 2 || (c.tile_n <= (c.promoted > 0 ? 32 : 64) && !c.ping_pong)) && c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) && sums * (c.promoted > 0 ? 2 : 1) <= 128;
   }
@@ -116,7 +118,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n", " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers, ", column_scales = ",
       c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices, ", line_bytes = ", line_bytes_of(c),
       ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1, ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed),
-      ", crossed = ", yes(c.crossed), ", scaled_1 = ", yes(c.first_scales != dtype{}),
+      ", crossed = ", yes(c.crossed), ", shares_terms = ", yes(c.shares_terms), ", scaled_1 = ", yes(c.first_scales != dtype{}),
       ", scaled_2 = ", yes(c.second_scales != dtype{}), ", ping_pong = ", yes(c.ping_pong),
       ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
       ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),

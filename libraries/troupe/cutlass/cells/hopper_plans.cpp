@@ -46,10 +46,15 @@ constexpr shape mixed_shapes[] = {
     {128, 64, schedule::cooperative, 0.60},  {128, 32, schedule::cooperative, 0.5},
     {128, 16, schedule::cooperative, 0.4},   {256, 64, schedule::cooperative, 0.60},
     {256, 32, schedule::cooperative, 0.5},   {256, 16, schedule::cooperative, 0.4},
+    {64, 64, schedule::cooperative, 0.6},    {64, 32, schedule::cooperative, 0.5},
+    {64, 16, schedule::cooperative, 0.4},
     {64, 256, schedule::ping_pong, 0.75},    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
     {64, 64, schedule::ping_pong, 0.6},
 };
-constexpr double widen_cycles = 280;  // of 64 terms of 128 lines
+// What it costs to widen 64 terms of 128 lines, with two groups of warps and with four; and what scales cost: where
+// numbers are multiplied, and where sums are.
+constexpr double widen_cycles = 550, widen_cycles_of_four = 420, scaled_numbers = 1.1, scaled_sums = 1.25;
+constexpr double scaled_efficiency = 0.75, short_efficiency = 0.95;  // of scaled sums, and of short stages
 constexpr int most_stages = 16;
 
 using matmul::is_float8;
@@ -116,6 +121,14 @@ int promotion_of(const whole_form& f) noexcept {
 double bytes_of_term(const factor_form& f) noexcept {
   return f.type == dtype::f4e2m1x2 ? 0.5 : static_cast<double>(bytes_of(f.type));
 }
+double widening_of(const hopper_cell& c) noexcept {
+  const double each = (c.groups == 2 ? widen_cycles : widen_cycles_of_four) *
+                      (c.promoted > 0 ? scaled_sums : c.scaled_numbers > 0 ? scaled_numbers : 1);
+  return each * c.slices * c.tile_m / 128;
+}
+double efficiency_of(const hopper_cell& c) noexcept {
+  return (c.promoted > 0 ? scaled_efficiency : 1) * (c.slices == (c.first == dtype::f4e2m1x2 ? 4 : 2) ? 1 : short_efficiency);
+}
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
 // The cost model: tiles in rounds, unless the second cache or the memory is slower.
@@ -132,8 +145,9 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
       number(e.batch);
   const double line_1 = p.tile_k * bytes_of_term(f.head.a), line_2 = p.tile_k * bytes_of_term(f.head.b);
   const double stage_bytes = line_1 * p.tile_m / p.cluster_n + line_2 * p.tile_n / p.cluster_m;
+  if (mixed) efficiency *= efficiency_of(hopper_cell_of(f, p));
   const double of_products = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(f.head.b.type) / efficiency;
-  const double widening = mixed ? widen_cycles * p.tile_k / 64 * p.tile_m / 128 : 0;
+  const double widening = mixed ? widening_of(hopper_cell_of(f, p)) : 0;
   const double stage = std::max({of_products, stage_bytes / bytes_of_one, widening}),
                write = p.tile_m * p.tile_n / 32768.0 * write_cycles;
   const double rounds = std::ceil(supers / clusters);
@@ -171,8 +185,6 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
-  // More warps hide that each waits for what it reads.
-  if (c.is_mixed() && !c.ping_pong) c.groups = p.tile_m / 64;
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
   c.crossed = is_crossed(f.head, p), c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
   c.staged = c.is_mixed() || needs_staging(f) || p.tile_n % 64 != 0 || f.head.grouped != 0;
@@ -180,6 +192,9 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   if (c.is_mixed()) {
     c.promoted = std::min(c.promoted, c.slices * 4);
     if (scales_numbers(f)) std::swap(c.promoted, c.scaled_numbers);
+    // More warps hide that each waits for what it reads, as far as there are registers.
+    c.shares_terms = !c.ping_pong && p.tile_m == 64;
+    if (!c.ping_pong) c.groups = p.tile_m == 128 || (c.promoted > 0 && p.tile_n > 32) ? 2 : 4;
   }
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
   c.scale_for_each_column =

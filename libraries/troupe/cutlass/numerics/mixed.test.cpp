@@ -23,6 +23,9 @@ class mixed_factors : public gemm_suite {
                                    {.tile_n = 128},
                                    {.tile_m = 256, .tile_n = 16},
                                    {.tile_m = 256, .tile_n = 32},
+                                   {.schedule = schedule::cooperative, .tile_m = 64, .tile_n = 16},
+                                   {.schedule = schedule::cooperative, .tile_m = 64, .tile_n = 32},
+                                   {.schedule = schedule::cooperative, .tile_m = 64, .tile_n = 64},
                                    {.schedule = schedule::ping_pong, .tile_n = 64},
                                    {.schedule = schedule::ping_pong, .tile_n = 128},
                                    {.cluster_m = 2, .tile_n = 128},
@@ -42,7 +45,7 @@ class mixed_factors : public gemm_suite {
     plan p = i < std::size(tiles) ? tiles[i] : large_tiles[i - std::size(tiles)];
     // Lines that are neighbours are copied 64 at a time.
     const bool lines = form.a_stored == storing::tidy_columns || form.b_stored == storing::tidy_rows;
-    if (lines && p.tile_n % 128 != 0) p.tile_m = 0, p.tile_n = 128;
+    if (lines && p.tile_n % 128 != 0) p = {.tile_n = 128};
     if (!batched && p.cluster_m + p.cluster_n == 0 && random.between(0, 2) == 0) p.divided = decision::yes;
     return p;
   }

@@ -23,7 +23,8 @@ using number = tail::number;
 using sums = cell::sums;
 
 constexpr int groups = cell::groups;  // that multiply
-constexpr int blocks_m = tile_m / 64 / (cell::ping_pong ? 1 : groups);  // of 64 rows, of a group
+constexpr bool has_all_rows = cell::ping_pong || cell::shares_terms;    // of a tile: each group
+constexpr int blocks_m = tile_m / 64 / (has_all_rows ? 1 : groups);  // of 64 rows, of a group
 constexpr int pair = tail::paired && !cell::crossed ? 2 : 1;
 constexpr int out_n = tile_n / pair;  // columns of the result
 constexpr unsigned bytes_1 = tile_m * cell::line_bytes, bytes_2 = tile_n * 128 * cell::slices,
@@ -175,7 +176,7 @@ struct consumer {
     }
   }
   __device__ unsigned rows_of(const pipeline& stage) const {
-    return stage.first() + (cell::ping_pong ? 0 : group * blocks_m * 64 * cell::line_bytes);
+    return stage.first() + (has_all_rows ? 0 : group * blocks_m * 64 * cell::line_bytes);
   }
 
   // `issued()` is called when the tensor cores have all their work.
@@ -270,15 +271,15 @@ struct consumer {
   __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
   __device__ int rows_from(const work& w, int m) const {
     const int in_m = static_cast<int>(rank) % cluster_m;
-    return w.first_row + (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
+    return w.first_row + (w.tile_row + in_m) * tile_m + ((has_all_rows ? 0 : group * blocks_m) + m) * 64;
   }
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
   // See results::collect.
   __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w) const {
-    const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (cell::ping_pong ? 1 : groups) +
-                     (cell::ping_pong ? 0 : group);
+    const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (has_all_rows ? 1 : groups) +
+                     (has_all_rows ? 0 : group);
     return results::collect<group_threads>(p, d, tile, w.part, w.parts, thread, [this] { synchronize_group(); });
   }
 
@@ -379,8 +380,9 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
       me.sum(d, stage, w, issued);
     }
     bool complete = true;
+    if constexpr (cell::shares_terms) complete = gather(me, d);
     if constexpr (cell::divides)
-      if (w.parts > 1) complete = me.collect(d, w);
+      if (complete && w.parts > 1) complete = me.collect(d, w);
     if (complete) {
       if constexpr (cell::crossed)
         write_crossed(me, d, w);
@@ -408,7 +410,7 @@ __device__ __forceinline__ void run_block(const tail::all& p) {
     prefetch(&p.second_map);
     for (int i = 0; i < stages; ++i) {
       make_barrier(stage.full + i * 8, 1);
-      make_barrier(stage.empty + i * 8, (cell::ping_pong ? 1 : groups) * peers * (cell::mixed ? 4 : 1));
+      make_barrier(stage.empty + i * 8, (has_all_rows ? 1 : groups) * peers * (cell::mixed ? 4 : 1));
     }
     publish_barriers();
   }

@@ -8,6 +8,7 @@
 //   first, second   the types of the factors
 //   slices          how often 64 terms a stage has
 //   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
+//   shares_terms    whether all groups have the same rows, and each takes every so many stages
 //   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
 //   promoted        instructions after which sums are scaled and added to a float; 0: never
 //   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are not
@@ -213,28 +214,35 @@ struct turn {
 // Reads one piece ahead of what is multiplied. Nothing in the loop depends on how many there are, so that the tensor
 // cores' work is not interrupted.
 struct mixed_loop {
+  static constexpr int between = cell::shares_terms ? groups : 1;  // stages of this group
+
   const consumer& me;
-  pipeline& stage;
+  pipeline stage;
   const work& w;
   piece held[2];
   line_scales scales;
-  int now = 0, before = -1;  // pieces, and the stage before that is not yet released
+  int at, now = 0, before = -1;  // the stage that is read, pieces, and the stage before that is not yet released
 
-  __device__ __forceinline__ mixed_loop(const consumer& c, pipeline& s, const work& of) : me(c), stage(s), w(of) {
-    if constexpr (cell::scaled_1) scales.begin(me, w, w.first * pieces);
+  __device__ __forceinline__ mixed_loop(const consumer& c, const pipeline& s, const work& of)
+      : me(c), stage(s), w(of), at(of.first) {
+    if constexpr (cell::shares_terms) {
+      stage.skip(me.group);
+      at += me.group;
+    }
+    if constexpr (cell::scaled_1) scales.begin(me, w, at * pieces);
     begin();
   }
   // Calls `each(turn)` for each piece.
   template <class Each>
   __device__ __forceinline__ void run(const Each& each) {
-    int left = w.steps;
+    int left = cell::shares_terms ? (w.steps - me.group + groups - 1) / groups : w.steps;
     if constexpr (pieces == 1) {
       if (left % 2 != 0) {
         each(turn<0, false>{});
         wait_for_products<0>();
         before = stage.slot;
         if (left == 1) return;
-        stage.advance();
+        advance();
         begin();
       }
       left /= 2;
@@ -252,23 +260,23 @@ struct mixed_loop {
   template <class Turn>
   __device__ __forceinline__ void add_scaled(Turn t, sums (&d)[blocks_m][per_thread],
                                              sums (&part)[blocks_m][per_thread]) {
-    const int at = w.first * pieces + now;
+    const int piece = at * pieces + Turn::number, following = next_after<Turn::number>();
     if constexpr (units == 1) {
       held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(part, stage.second(),
                                                                          Turn::number % pieces_of_unit != 0);
       go_on(t);
       if constexpr ((Turn::number + 1) % pieces_of_unit != 0) return;
       wait_for_products<0>();
-      scale<0>(d, part, at);
+      scale<0>(d, part, piece);
     } else {
       const unsigned from = stage.second();
       add_unit<Turn, 0>(part, from);
       go_on(t);
       wait_for_products<0>();
-      scale<0>(d, part, at);
-      add_units<Turn, 1>(d, part, from, at);
+      scale<0>(d, part, piece);
+      add_units<Turn, 1>(d, part, from, piece);
     }
-    if constexpr (cell::scaled_1) scales.read(me, at + 1);
+    if constexpr (cell::scaled_1) scales.read(me, following);
   }
 
  private:
@@ -276,13 +284,25 @@ struct mixed_loop {
     wait(stage.full + stage.slot * 8, stage.phase);
     read<0, 0>();
   }
+  __device__ __forceinline__ void advance() {
+    if constexpr (between == 1)
+      stage.advance();
+    else
+      stage.skip(between);
+    at += between;
+  }
+  // The piece after this one of the stage that is read.
+  template <int Number>
+  __device__ __forceinline__ int next_after() const {
+    return (Number + 1 < pieces ? at : at + between) * pieces + (Number + 1) % pieces;
+  }
   // Reads the piece that is multiplied next.
   template <int Buffer, int Number>
   __device__ __forceinline__ void read() {
     held[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
     if constexpr (cell::scaled_numbers > 0) {
       scale_numbers(held[Buffer], scales);
-      if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, w.first * pieces + now + 1);
+      if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, next_after<Number>());
     }
   }
   template <int Turn, bool Last, class Each>
@@ -301,7 +321,7 @@ struct mixed_loop {
       constexpr int following = (Turn::number + 1) % pieces;
       if constexpr (following == 0) {
         before = stage.slot;
-        stage.advance();
+        advance();
         wait(stage.full + stage.slot * 8, stage.phase);
       }
       read<1 - Turn::buffer, following>();
@@ -313,18 +333,18 @@ struct mixed_loop {
   }
   template <class Turn, int Unit>
   __device__ __forceinline__ void add_units(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
-                                            unsigned from, int at) {
+                                            unsigned from, int piece) {
     if constexpr (Unit < units) {
       add_unit<Turn, Unit>(part, from);
       wait_for_products<0>();
-      scale<Unit>(d, part, at);
-      add_units<Turn, Unit + 1>(d, part, from, at);
+      scale<Unit>(d, part, piece);
+      add_units<Turn, Unit + 1>(d, part, from, piece);
     }
   }
   template <int Unit>
-  __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread], int at) {
+  __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread], int piece) {
     number of_column[cell::column_scales];
-    if constexpr (cell::scaled_2) me.scales_of_columns(of_column, w, 0, at * piece_terms + Unit * unit_terms);
+    if constexpr (cell::scaled_2) me.scales_of_columns(of_column, w, 0, piece * piece_terms + Unit * unit_terms);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
       number of_row[2] = {1, 1};
@@ -343,10 +363,10 @@ struct mixed_loop {
   }
 };
 
-// `issued()` is called when the tensor cores have all their work. There is at least one stage.
+// There is at least one stage.
 template <class Issued>
-__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
-                                          const work& w, const Issued& issued) {
+__device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_m][per_thread], const pipeline& stage,
+                                           const work& w, const Issued& issued) {
   mixed_loop all(me, stage, w);
   if constexpr (cell::promoted > 0) {
     sums part[blocks_m][per_thread];
@@ -357,9 +377,42 @@ __device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m
   }
   issued();
   wait_for_products<0>();
-  me.release(stage.empty, all.before);
-  stage.advance();
+  me.release(all.stage.empty, all.before);
   hold(d);
+}
+
+// `issued()` is called when the tensor cores have all their work.
+template <class Issued>
+__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
+                                          const work& w, const Issued& issued) {
+  if constexpr (cell::shares_terms) {
+    if (me.group < w.steps)
+      add_stages(me, d, stage, w, issued);
+    else
+      clear(d);
+  } else {
+    add_stages(me, d, stage, w, issued);
+  }
+  stage.skip(w.steps);
+}
+
+// Adds what the groups of a block have, if they share terms; the first has it then, which is true for that one.
+__device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][per_thread]) {
+  constexpr int barrier = 5;  // others are those of each group
+  constexpr unsigned room = out_bytes / groups;
+  static_assert(!cell::shares_terms || (blocks_m == 1 && room >= per_thread * group_threads * sizeof(sums)));
+  sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out)) + me.thread;
+  if (me.group > 0)
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) mine[j * group_threads] = d[0][j];
+  synchronize(barrier, groups * group_threads);
+  if (me.group == 0)
+#pragma unroll
+    for (int g = 1; g < groups; ++g)
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) d[0][j] += mine[g * (room / sizeof(sums)) + j * group_threads];
+  synchronize(barrier, groups * group_threads);
+  return me.group == 0;
 }
 
 // -- results whose rows are lines of the second factor
