@@ -17,7 +17,8 @@ std::size_t number_bytes(const whole_form& f) noexcept {
 cell_text hopper_text(const whole_form& f, const plan& p) {
   const hopper_cell h = hopper_cell_of(f, p);
   cell_text t{.source = text_of(h, tail_of(f, p.swapped == decision::yes && !h.crossed))};
-  t.threads = static_cast<unsigned>(threads_of(h)), t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n), t.overlaps = true;
+  t.threads = static_cast<unsigned>(threads_of(h)), t.cluster = static_cast<unsigned>(h.cluster_m * h.cluster_n),
+  t.overlaps = true;
   return t;
 }
 cell_text ampere_text(const whole_form& f, const plan& p) {

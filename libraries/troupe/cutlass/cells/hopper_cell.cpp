@@ -29,17 +29,16 @@ std::string multiplication(const hopper_cell& c) {
   }
   const auto text = [&](bool in_registers) {
     const int a = registers, b = a + (in_registers ? 4 : 1), add = b + 1;
-    return cat(
-        "__device__ __forceinline__ void multiply(sums (&d)[", registers, "], ",
-        in_registers ? "const unsigned (&a)[4]" : "unsigned long long a",
-        ", unsigned long long b, bool add) {\n  asm volatile(\"{.reg .pred p;\\nsetp.ne.b32 p, %", add,
-        ", 0;\\nwgmma.mma_async.sync.aligned.m64n", width_of(c), "k", terms, whole ? ".s32." : ".f32.",
-        instruction_type(first), ".", instruction_type(c.second), " {", list, "}, ",
-        in_registers ? cat("{%", a, ", %", a + 1, ", %", a + 2, ", %", a + 3, "}") : cat("%", a), ", %", b,
-        whole ? ", p" : ", p, 1, 1", halves && !in_registers ? (c.by_lines_1 ? ", 1" : ", 0") : "",
-        halves ? (c.by_lines_2 ? ", 1" : ", 0") : "", ";}\"\n    : ", operands, "\n    : ",
-        in_registers ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])" : "\"l\"(a)",
-        ", \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
+    return cat("__device__ __forceinline__ void multiply(sums (&d)[", registers, "], ",
+               in_registers ? "const unsigned (&a)[4]" : "unsigned long long a",
+               ", unsigned long long b, bool add) {\n  asm volatile(\"{.reg .pred p;\\nsetp.ne.b32 p, %", add,
+               ", 0;\\nwgmma.mma_async.sync.aligned.m64n", width_of(c), "k", terms, whole ? ".s32." : ".f32.",
+               instruction_type(first), ".", instruction_type(c.second), " {", list, "}, ",
+               in_registers ? cat("{%", a, ", %", a + 1, ", %", a + 2, ", %", a + 3, "}") : cat("%", a), ", %", b,
+               whole ? ", p" : ", p, 1, 1", halves && !in_registers ? (c.by_lines_1 ? ", 1" : ", 0") : "",
+               halves ? (c.by_lines_2 ? ", 1" : ", 0") : "", ";}\"\n    : ", operands,
+               "\n    : ", in_registers ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])" : "\"l\"(a)",
+               ", \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
   };
   return mixed ? text(false) + text(true) : text(false);
 }
@@ -80,7 +79,8 @@ int shared_bytes_of(const hopper_cell& c) noexcept {
 
 bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept {
   const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired && !c.crossed ? 2 : 1);
-  if (shared_bytes_of(c) + barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) > shared_bytes || c.stages < 2) return false;
+  if (shared_bytes_of(c) + barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) > shared_bytes || c.stages < 2)
+    return false;
   // A piece that is copied on its own has whole groups of swizzled lines.
   if (c.tile_m % (pieces_1 * (c.by_lines_1 ? 64 : 8)) != 0 || c.tile_n % (pieces_2 * (c.by_lines_2 ? 64 : 8)) != 0)
     return false;
@@ -91,10 +91,18 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   if (blocks < 1 || sums > 128) return false;
   if (c.is_mixed()) {
     const int line = line_bytes_of(c);
-    // A group that shares terms always has the same stages, so that it cannot miss that one was read by another.
-    if (c.shares_terms && (c.stages % c.groups != 0 || room_of(c) / c.groups < c.tile_n * 64 * 4)) return false;
+    // What is written out for each part of a stage would be long.
+    if (c.slices > 2 && ((c.promoted > 0 && c.promoted < 4) || c.second_scales != dtype{})) return false;
+    if (c.scale_for_each_column && c.tile_n > 64) return false;
+    // A group that shares terms always has the same stages, so that it cannot miss that one was read by another, and
+    // two of them, because it reads ahead.
+    if (c.shares_terms &&
+        (c.stages % c.groups != 0 || c.stages < 2 * c.groups || room_of(c) / c.groups < c.tile_n * 64 * 4))
+      return false;
     // What has one scale lies in one stage.
-    return blocks == 1 && (c.groups == 2 || (c.tile_n <= (c.promoted > 0 ? 32 : 64) && !c.ping_pong)) && c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) && sums * (c.promoted > 0 ? 2 : 1) <= 128;
+    return blocks == 1 && (c.groups == 2 || (c.tile_n <= (c.promoted > 0 ? 32 : 64) && !c.ping_pong)) &&
+           c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) &&
+           sums * (c.promoted > 0 ? 2 : 1) <= 128;
   }
   return c.promoted == 0 || sums + blocks * width_of(c) / 2 <= 192;
 }
@@ -115,10 +123,12 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
-      ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n", " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers, ", column_scales = ",
-      c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices, ", line_bytes = ", line_bytes_of(c),
-      ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1, ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed),
-      ", crossed = ", yes(c.crossed), ", shares_terms = ", yes(c.shares_terms), ", scaled_1 = ", yes(c.first_scales != dtype{}),
+      ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n",
+      " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers,
+      ", column_scales = ", c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices,
+      ", line_bytes = ", line_bytes_of(c), ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1,
+      ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed), ", crossed = ", yes(c.crossed),
+      ", shares_terms = ", yes(c.shares_terms), ", scaled_1 = ", yes(c.first_scales != dtype{}),
       ", scaled_2 = ", yes(c.second_scales != dtype{}), ", ping_pong = ", yes(c.ping_pong),
       ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
       ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n", multiplication(c),

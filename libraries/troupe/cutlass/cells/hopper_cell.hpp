@@ -18,11 +18,11 @@ struct hopper_cell {
   dtype first_scales{}, second_scales{};  ///< of blocks
   bool scale_for_each_column = false;     ///< of the second factor; otherwise one for all columns of a tile
   int result_way = 0;                     ///< see memory_kind
-  int groups = 2;             ///< of four warps that multiply
-  bool shares_terms = false;  ///< all groups have the same rows, and each takes every so many stages
-  int slices = 1;        ///< of 64 terms in a stage, if the first factor is narrower than the second
-  int scaled_numbers = 0;  ///< instructions that share scales, if widened numbers are scaled
-  bool crossed = false;  ///< rows of the result are lines of the second factor
+  int groups = 2;                         ///< of four warps that multiply
+  bool shares_terms = false;              ///< all groups have the same rows, and each takes every so many stages
+  int slices = 1;                         ///< of 64 terms in a stage, if the first factor is narrower than the second
+  int scaled_numbers = 0;                 ///< instructions that share scales, if widened numbers are scaled
+  bool crossed = false;                   ///< rows of the result are lines of the second factor
 
   /// Returns true if the first factor is widened to the type of the second.
   bool is_mixed() const noexcept { return bytes_of(first) == 1 && bytes_of(second) == 2; }

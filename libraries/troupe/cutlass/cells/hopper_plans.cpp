@@ -47,8 +47,8 @@ constexpr shape mixed_shapes[] = {
     {128, 16, schedule::cooperative, 0.4},   {256, 64, schedule::cooperative, 0.60},
     {256, 32, schedule::cooperative, 0.5},   {256, 16, schedule::cooperative, 0.4},
     {64, 64, schedule::cooperative, 0.6},    {64, 32, schedule::cooperative, 0.5},
-    {64, 16, schedule::cooperative, 0.4},
-    {64, 256, schedule::ping_pong, 0.75},    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
+    {64, 16, schedule::cooperative, 0.4},    {64, 256, schedule::ping_pong, 0.75},
+    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
     {64, 64, schedule::ping_pong, 0.6},
 };
 // What it costs to widen 64 terms of 128 lines, with two groups of warps and with four; and what scales cost: where
@@ -58,6 +58,18 @@ constexpr double scaled_efficiency = 0.75, short_efficiency = 0.95;  // of scale
 constexpr int most_stages = 16;
 
 using matmul::is_float8;
+
+// Of mixed factors: so many instructions as have one scale, and at most those of 128 terms.
+int mixed_promotion_of(const whole_form& f) noexcept {
+  std::uint32_t terms = 0;
+  for (const factor_form* x : {&f.head.a, &f.head.b}) {
+    if (x->scale_type == dtype{}) continue;
+    // A block that is no power of two has all terms.
+    const std::uint32_t of_block = (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : 128;
+    terms = std::min({terms == 0 ? 128 : terms, of_block, std::uint32_t{128}});
+  }
+  return static_cast<int>(terms / 16);
+}
 
 std::string why_not(const whole_form& f, const chip& on) {
   const factor_form &a = f.head.a, &b = f.head.b;
@@ -70,6 +82,10 @@ std::string why_not(const whole_form& f, const chip& on) {
   const bool eights = (is_float8(a.type) && is_float8(b.type)) || (a.type == dtype::i8 && b.type == dtype::i8);
   const bool mixed = f.head.is_mixed();
   if (mixed && f.head.grouped != 0) return "the template for Hopper does not widen factors of groups";
+  // Such a kernel would be long, and its scales would take more registers than there are.
+  const factor_form& wide = form::is_half(a) ? a : b;
+  if (mixed && wide.scale_type != dtype{} && mixed_promotion_of(f) < 4)
+    return "the template for Hopper takes scales of the wide factor only if blocks have at least 64 terms";
   if (!halves && !tf32 && !eights && !mixed)
     return cat("the template for Hopper does not multiply ", to_string(a.type), " and ", to_string(b.type));
   for (const factor_form* x : {&a, &b}) {
@@ -88,18 +104,6 @@ bool needs_staging(const whole_form& f) noexcept {
   return std::any_of(f.nodes.begin(), f.nodes.end(), [](const epilogue::node& n) {
     return n.what == epilogue::op::load || n.what == epilogue::op::store || n.what == epilogue::op::reduce;
   });
-}
-
-// Of mixed factors: so many instructions as have one scale, and at most those of 128 terms.
-int mixed_promotion_of(const whole_form& f) noexcept {
-  std::uint32_t terms = 0;
-  for (const factor_form* x : {&f.head.a, &f.head.b}) {
-    if (x->scale_type == dtype{}) continue;
-    // A block that is no power of two has all terms.
-    const std::uint32_t of_block = (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : 128;
-    terms = std::min({terms == 0 ? 128 : terms, of_block, std::uint32_t{128}});
-  }
-  return static_cast<int>(terms / 16);
 }
 
 // Whether scales multiply the widened numbers instead of sums: where nothing is rounded, or where that may be. Halves
@@ -122,12 +126,19 @@ double bytes_of_term(const factor_form& f) noexcept {
   return f.type == dtype::f4e2m1x2 ? 0.5 : static_cast<double>(bytes_of(f.type));
 }
 double widening_of(const hopper_cell& c) noexcept {
+  // Groups with a tile each often have none; and short pieces of what is read cost more.
   const double each = (c.groups == 2 ? widen_cycles : widen_cycles_of_four) *
-                      (c.promoted > 0 ? scaled_sums : c.scaled_numbers > 0 ? scaled_numbers : 1);
+                      (c.ping_pong                     ? 1.6
+                       : c.groups > 2 && c.tile_n > 32 ? 1.2
+                                                       : 1) *
+                      (c.promoted > 0         ? scaled_sums
+                       : c.scaled_numbers > 0 ? scaled_numbers
+                                              : 1);
   return each * c.slices * c.tile_m / 128;
 }
 double efficiency_of(const hopper_cell& c) noexcept {
-  return (c.promoted > 0 ? scaled_efficiency : 1) * (c.slices == (c.first == dtype::f4e2m1x2 ? 4 : 2) ? 1 : short_efficiency);
+  return (c.promoted > 0 ? scaled_efficiency : 1) *
+         (c.slices == (c.first == dtype::f4e2m1x2 ? 4 : 2) ? 1 : short_efficiency);
 }
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
@@ -140,9 +151,8 @@ void estimate(candidate& c, const whole_form& f, const extents& e, const chip& o
   const double pair = f.head.paired != 0 ? 2 : 1, of_rows = crossed ? pair : 1, of_columns = crossed ? 1 : pair;
   const double cluster = p.cluster_m * p.cluster_n, all = on.multiprocessors;
   const double clusters = std::floor(all / cluster), steps = std::max(1.0, up(number(e.k), p.tile_k));
-  const double supers =
-      up(up(number(e.m), p.tile_m / of_rows), p.cluster_m) * up(up(number(e.n), p.tile_n / of_columns), p.cluster_n) *
-      number(e.batch);
+  const double supers = up(up(number(e.m), p.tile_m / of_rows), p.cluster_m) *
+                        up(up(number(e.n), p.tile_n / of_columns), p.cluster_n) * number(e.batch);
   const double line_1 = p.tile_k * bytes_of_term(f.head.a), line_2 = p.tile_k * bytes_of_term(f.head.b);
   const double stage_bytes = line_1 * p.tile_m / p.cluster_n + line_2 * p.tile_n / p.cluster_m;
   if (mixed) efficiency *= efficiency_of(hopper_cell_of(f, p));
@@ -185,8 +195,8 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
-  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
-  c.crossed = is_crossed(f.head, p), c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
+  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.crossed = is_crossed(f.head, p),
+  c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
   c.staged = c.is_mixed() || needs_staging(f) || p.tile_n % 64 != 0 || f.head.grouped != 0;
   c.promoted = promotion_of(f);
   if (c.is_mixed()) {
@@ -194,12 +204,11 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
     if (scales_numbers(f)) std::swap(c.promoted, c.scaled_numbers);
     // More warps hide that each waits for what it reads, as far as there are registers.
     c.shares_terms = !c.ping_pong && p.tile_m == 64;
-    if (!c.ping_pong) c.groups = p.tile_m == 128 || (c.promoted > 0 && p.tile_n > 32) ? 2 : 4;
+    if (!c.ping_pong) c.groups = p.tile_m == 128 || ((c.promoted > 0 || c.shares_terms) && p.tile_n > 32) ? 2 : 4;
   }
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
-  c.scale_for_each_column =
-      f.head.b.scale_type != dtype{} &&
-      (f.head.paired != 0 || f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0);
+  c.scale_for_each_column = f.head.b.scale_type != dtype{} &&
+                            (f.head.paired != 0 || f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0);
   c.result_way = f.head.d_way;
   return c;
 }
@@ -218,7 +227,8 @@ class hopper_plans {
       // Lines of the first factor in a stage have at most 128 bytes.
       const int most = f_.head.a.type == dtype::f4e2m1x2 ? 4 : 2;
       for (const shape& s : mixed_shapes)
-        for (int slices = most / 2; slices <= most; slices *= 2) add(s, 64 * slices);
+        for (int slices = most / 2; slices <= most; slices *= 2)
+          if (slices == most || s.tile_n > 16 || s.tile_m == 128 || s.how == schedule::ping_pong) add(s, 64 * slices);
     } else {
       for (const shape& s : shapes) add(s, static_cast<int>(128 / bytes_of(f_.head.a.type)));
     }

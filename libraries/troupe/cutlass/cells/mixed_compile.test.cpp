@@ -46,9 +46,26 @@ TEST_F(mixed_cells, with_scales_compile_without_spills) {
       hopper_cell c = cell_of(n, dtype::bf16, promoted % 4 == 0 ? 128 : 96);
       c.slices = std::max(c.slices, promoted / 4);
       c.promoted = promoted, c.first_scales = promoted == 1 ? dtype::f8e4m3 : dtype::bf16;
-      expect_clean_cell(c, plain_tail(), false, cat("scales ", promoted));
+      expect_clean_cell(c, plain_tail(), false, cat("scales of sums ", promoted));
+      hopper_cell numbers = c;
+      numbers.promoted = 0, numbers.scaled_numbers = promoted, numbers.tile_n = 256;
+      expect_clean_cell(numbers, plain_tail(), false, cat("scales of numbers ", promoted));
+      if (promoted < 4) continue;
       c.second_scales = dtype::f32, c.tile_n = 64, c.scale_for_each_column = true;
       expect_clean_cell(c, plain_tail(), false, cat("scales of both ", promoted));
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(mixed_cells, with_groups_that_share_terms_compile_without_spills) {
+  for (const dtype n : narrow)
+    for (const auto& [rows, columns, promoted] :
+         {std::tuple{64, 16, 0}, std::tuple{64, 64, 8}, std::tuple{64, 32, 8}, std::tuple{256, 64, 0},
+          std::tuple{256, 16, 8}, std::tuple{256, 32, 1}}) {
+      hopper_cell c = cell_of(n, dtype::bf16, columns);
+      c.tile_m = rows, c.groups = rows == columns ? 2 : 4, c.shares_terms = rows == 64, c.divides = true, c.slices = 2;
+      if (promoted > 0) c.promoted = promoted, c.first_scales = dtype::bf16;
+      expect_clean_cell(c, plain_tail(), false, cat(c.groups, " groups, scales ", promoted));
       if (HasFailure()) return;
     }
 }
@@ -62,12 +79,11 @@ TEST_F(mixed_cells, that_divide_reduce_pair_and_share_compile_without_spills) {
   const std::string gated = functor_text(pairs, {}, 0, dtype::f32, false),
                     reducing = functor_text(sums, {&to, 1}, 0, dtype::f32, false);
   for (const auto& [m, n, cluster_m, cluster_n, ping_pong] :
-       {std::tuple{128, 256, 1, 1, false}, std::tuple{128, 192, 2, 1, false}, std::tuple{64, 128, 1, 2, true}})
+       {std::tuple{128, 256, 1, 1, false}, std::tuple{128, 192, 2, 1, false}, std::tuple{64, 128, 1, 1, true}})
     for (const bool crossed : {false, true}) {
       hopper_cell c = cell_of(dtype::i8, dtype::bf16, n);
-      c.tile_m = m, c.cluster_m = cluster_m, c.cluster_n = cluster_m * cluster_n > 1 && !ping_pong ? 1 : cluster_n;
-      if (ping_pong) c.cluster_n = 1;
-      c.ping_pong = ping_pong, c.divides = c.cluster_m * c.cluster_n == 1, c.crossed = crossed;
+      c.tile_m = m, c.cluster_m = cluster_m, c.cluster_n = cluster_n, c.ping_pong = ping_pong;
+      c.divides = cluster_m * cluster_n == 1, c.crossed = crossed;
       c.by_lines_2 = crossed && n % 128 == 0;
       expect_clean_cell(c, gated, true, crossed ? "gated, crossed" : "gated");
       expect_clean_cell(c, reducing, false, crossed ? "reducing, crossed" : "reducing");

@@ -66,7 +66,8 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
   const int pair = p.paired ? 2 : 1;
   const auto up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y * y; };
   const auto parts = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
-  const std::int64_t rows = chosen.tile_m / (way.crossed ? pair : 1), columns = chosen.tile_n / (way.crossed ? 1 : pair);
+  const std::int64_t rows = chosen.tile_m / (way.crossed ? pair : 1),
+                     columns = chosen.tile_n / (way.crossed ? 1 : pair);
   const std::int64_t cluster = kernel.cluster;
   way.tiles_m = static_cast<int>(up(parts(way.crossed ? p.n : p.m, rows), chosen.cluster_m));
   way.tiles_n = static_cast<int>(up(parts(way.crossed ? p.m : p.n, columns), chosen.cluster_n));

@@ -80,9 +80,10 @@ __device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
 // -- some terms of a group's lines, as the tensor cores take them
 
 // Instructions that a piece of a stage has: as many as there are registers for.
-constexpr int most_of_piece = groups == 2 ? (tile_n > 128  ? 2
-                                             : tile_n > 64 ? 4
-                                                           : 8)
+constexpr bool few_share_scales = cell::promoted > 0 && cell::promoted < 4;
+constexpr int most_of_piece = groups == 2 ? (tile_n > 128 || few_share_scales ? 2
+                                             : tile_n > 64 || cell::scaled_2  ? 4
+                                                                              : 8)
                                           : (tile_n > 16 || cell::promoted > 0 ? 2 : 4);
 constexpr int of_piece = cell::slices * 4 < most_of_piece ? cell::slices * 4 : most_of_piece,
               pieces = cell::slices * 4 / of_piece;
