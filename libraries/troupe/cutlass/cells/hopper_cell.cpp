@@ -90,7 +90,9 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   const int blocks = c.tile_m / 64 / (c.ping_pong || c.shares_terms ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
   if (c.is_mixed()) {
-    const int line = line_bytes_of(c);
+    const int line = line_bytes_of(c), most_columns = c.promoted == 0  ? 64
+                                                      : c.promoted < 4 ? 16
+                                                                       : 32;  // of four groups
     // What is written out for each part of a stage would be long.
     if (c.slices > 2 && ((c.promoted > 0 && c.promoted < 4) || c.second_scales != dtype{})) return false;
     if (c.scale_for_each_column && c.tile_n > 64) return false;
@@ -100,7 +102,7 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
         (c.stages % c.groups != 0 || c.stages < 2 * c.groups || room_of(c) / c.groups < c.tile_n * 64 * 4))
       return false;
     // What has one scale lies in one stage.
-    return blocks == 1 && (c.groups == 2 || (c.tile_n <= (c.promoted > 0 ? 32 : 64) && !c.ping_pong)) &&
+    return blocks == 1 && (c.groups == 2 || (c.tile_n <= most_columns && !c.ping_pong)) &&
            c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) &&
            sums * (c.promoted > 0 ? 2 : 1) <= 128;
   }

@@ -9,8 +9,6 @@
 namespace troupe::cutlass {
 namespace {
 
-using epilogue::node, epilogue::op;
-
 class mixed_cells : public testing::clean_cells {
  protected:
   static constexpr dtype narrow[] = {dtype::i8, dtype::f8e4m3, dtype::f8e5m2, dtype::f4e2m1x2};
@@ -61,7 +59,7 @@ TEST_F(mixed_cells, with_groups_that_share_terms_compile_without_spills) {
   for (const dtype n : narrow)
     for (const auto& [rows, columns, promoted] :
          {std::tuple{64, 16, 0}, std::tuple{64, 64, 8}, std::tuple{64, 32, 8}, std::tuple{256, 64, 0},
-          std::tuple{256, 16, 8}, std::tuple{256, 32, 1}}) {
+          std::tuple{256, 16, 8}, std::tuple{256, 32, 4}, std::tuple{256, 16, 1}, std::tuple{64, 16, 1}}) {
       hopper_cell c = cell_of(n, dtype::bf16, columns);
       c.tile_m = rows, c.groups = rows == columns ? 2 : 4, c.shares_terms = rows == 64, c.divides = true, c.slices = 2;
       if (promoted > 0) c.promoted = promoted, c.first_scales = dtype::bf16;
@@ -71,13 +69,7 @@ TEST_F(mixed_cells, with_groups_that_share_terms_compile_without_spills) {
 }
 
 TEST_F(mixed_cells, that_divide_reduce_pair_and_share_compile_without_spills) {
-  const node acc{.what = op::accumulator}, left{.what = op::left}, right{.what = op::right};
-  node silu{.what = op::silu}, product{.what = op::multiply}, reduce{.what = op::reduce};
-  product.arguments[0] = 2, product.arguments[1] = 1;
-  const node pairs[] = {left, right, silu, product}, sums[] = {acc, reduce};
-  const memory_kind to{.type = dtype::f32, .way = 1};
-  const std::string gated = functor_text(pairs, {}, 0, dtype::f32, false),
-                    reducing = functor_text(sums, {&to, 1}, 0, dtype::f32, false);
+  const std::string gated = gated_tail(), reducing = reducing_tail();
   for (const auto& [m, n, cluster_m, cluster_n, ping_pong] :
        {std::tuple{128, 256, 1, 1, false}, std::tuple{128, 192, 2, 1, false}, std::tuple{64, 128, 1, 1, true}})
     for (const bool crossed : {false, true}) {
