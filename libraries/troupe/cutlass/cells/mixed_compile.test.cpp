@@ -58,8 +58,8 @@ TEST_F(mixed_cells, with_scales_compile_without_spills) {
 TEST_F(mixed_cells, with_groups_that_share_terms_compile_without_spills) {
   for (const dtype n : narrow)
     for (const auto& [rows, columns, promoted] :
-         {std::tuple{64, 16, 0}, std::tuple{64, 64, 8}, std::tuple{64, 32, 8}, std::tuple{256, 64, 0},
-          std::tuple{256, 16, 8}, std::tuple{256, 32, 4}, std::tuple{256, 16, 1}, std::tuple{64, 16, 1}}) {
+         {std::tuple{64, 16, 0}, std::tuple{64, 64, 8}, std::tuple{64, 16, 8}, std::tuple{256, 64, 0},
+          std::tuple{256, 16, 8}, std::tuple{256, 32, 0}, std::tuple{256, 16, 1}, std::tuple{64, 16, 1}}) {
       hopper_cell c = cell_of(n, dtype::bf16, columns);
       c.tile_m = rows, c.groups = rows == columns ? 2 : 4, c.shares_terms = rows == 64, c.divides = true, c.slices = 2;
       if (promoted > 0) c.promoted = promoted, c.first_scales = dtype::bf16;

@@ -48,8 +48,8 @@ class mixed_factors : public gemm_suite {
     if (lines && p.tile_n % 64 != 0) p = {.tile_n = 64};
     // Scales of the wide factor are for small tiles.
     if ((bytes_of(form.a) == 2 ? form.a_scales : form.b_scales) && p.tile_n > 64) p = {.tile_n = 64};
-    const auto& of_narrow = bytes_of(form.a) == 1 ? form.a_scales : form.b_scales;
-    if (of_narrow && of_narrow->block.terms < 64 && (p.tile_m == 64 || p.tile_m == 256)) p.tile_n = 16;
+    // Four groups have no registers for scaled sums of more columns.
+    if (scaled && p.tile_n == 32 && (p.tile_m == 64 || p.tile_m == 256)) p.tile_n = 16;
     const bool may_divide =
         p.cluster_m + p.cluster_n == 0 && p.tile_n != 160 && p.tile_n != 224 && p.schedule != schedule::ping_pong;
     if (!batched && may_divide && random.between(0, 2) == 0) p.divided = decision::yes;
