@@ -203,7 +203,7 @@ TEST_F(cutlass_convolution_refusals, have_the_options_of_products) {
       forward(), [](auto& r) { r.precision = static_cast<precision>(2); },
       "precision is not a precision; expected exact or tf32");
   expect_refused(
-      data(), [](auto& r) { r.compiling = static_cast<compiling>(2); },
+      data(), [](auto& r) { r.compiling = static_cast<compiling>(3); },
       "compiling is not known; expected allowed, forbidden or awaited");
   expect_refused(
       weights(), [](auto& r) { r.plan.tile_m = 17; },

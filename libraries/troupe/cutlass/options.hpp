@@ -24,7 +24,7 @@ constexpr std::string_view to_string(precision p) noexcept {
 /// Whether a request may wait for the compiler.
 enum class compiling : std::uint8_t {
   /// Only if no kernel is there for its kind of problem. Where another plan would be better, that one is compiled
-  /// meanwhile, for later requests.
+  /// meanwhile, for later requests. A convolution waits for the best.
   allowed = 0,
   forbidden = 1,  ///< it fails instead, with an error that names the kernel
   awaited = 2,    ///< it waits for the best plan, so that equal requests have equal bits from the first on

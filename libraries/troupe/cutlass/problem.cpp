@@ -91,6 +91,12 @@ problem problem::swapped() const {
   return p;
 }
 
+problem problem::crossed() const {
+  problem p = *this;
+  std::swap(p.a, p.b), std::swap(p.a_scales, p.b_scales);
+  return p;
+}
+
 placed_matrix problem::memory(std::size_t i, const epilogue::node& n) const {
   const epilogue::tree_memory& m = tree.memory()[i];
   const std::int64_t before = first * m.batch_stride * static_cast<std::int64_t>(bytes_of(m.type));

@@ -59,6 +59,8 @@ struct problem {
 
   /// The same as the transpose: D' = B' * A'.
   problem swapped() const;
+  /// The same with other places of the factors: rows of D are lines of the second.
+  problem crossed() const;
   /// The place of an operand of the epilogue, with 0 for distances along which it is the same.
   placed_matrix memory(std::size_t i, const epilogue::node& n) const;
 };

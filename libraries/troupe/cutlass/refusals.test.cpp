@@ -90,7 +90,7 @@ TEST_F(cutlass_refusals, name_unknown_choices) {
   r.accumulation = static_cast<accumulation>(2);
   expect_refused(r, "accumulation is not an accumulation; expected precise or fast");
   r = good();
-  r.compiling = static_cast<compiling>(2);
+  r.compiling = static_cast<compiling>(3);
   expect_refused(r, "compiling is not known; expected allowed, forbidden or awaited");
 }
 
@@ -216,7 +216,7 @@ TEST_F(batch_refusals, name_the_list_or_the_matrix_that_is_wrong) {
   r.d[1] = at<half>(1000, 5, 3);
   expect_refused(r, "d[1] holds f16; expected f32, as the first");
   r = good();
-  r.compiling = static_cast<compiling>(2);
+  r.compiling = static_cast<compiling>(3);
   expect_refused(r, "compiling is not known; expected allowed, forbidden or awaited");
 }
 

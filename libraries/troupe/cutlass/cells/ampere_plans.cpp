@@ -125,6 +125,9 @@ void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const 
                            (on.memory_bytes_per_ns * memory_share * 1e3);
   c.microseconds =
       launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
+  // Widening takes longer than the products do.
+  constexpr double widening = 1.8;
+  if (f.head.is_mixed()) c.microseconds *= widening;
   c.efficiency = tiles / blocks / rounds;
 }
 

@@ -42,15 +42,20 @@ std::size_t window_bytes() noexcept {
 
 cell_text text_of_cell(const hopper_cell& c, const std::string& tail) {
   cell_text t{.source = text_of(c, tail)};
-  t.threads = 384, t.cluster = static_cast<unsigned>(c.cluster_m * c.cluster_n), t.overlaps = true;
+  t.threads = static_cast<unsigned>(threads_of(c)), t.cluster = static_cast<unsigned>(c.cluster_m * c.cluster_n),
+  t.overlaps = true;
   return t;
 }
 
 cell_text text_of_cell(const whole_form& f, const plan& p) {
-  const whole_form seen = p.swapped == decision::yes ? f.swapped() : f;
-  cell_text out = p.family == family::ampere
-                      ? ampere_text(seen, p)
-                      : text_of_cell(hopper_cell_of(seen, p), tail_of(seen, p.swapped == decision::yes));
+  const whole_form seen = form_of_kernel(f, p);
+  cell_text out;
+  if (p.family == family::ampere) {
+    out = ampere_text(seen, p);
+  } else {
+    const hopper_cell h = hopper_cell_of(seen, p);
+    out = text_of_cell(h, tail_of(seen, p.swapped == decision::yes && !h.crossed));
+  }
   out.name = "cutlass." + to_string(p);
   out.argument_bytes = argument_bytes_of(seen), out.fixed_bytes = sizeof(kernels::fixed_part);
   return out;

@@ -13,7 +13,7 @@
 namespace troupe::cutlass {
 namespace {
 
-using epilogue::node, epilogue::op;
+using epilogue::op;
 
 using cells = testing::clean_cells;
 
@@ -52,13 +52,7 @@ TEST_F(cells, for_hopper_compile_without_spills) {
 }
 
 TEST_F(cells, that_divide_reduce_pair_and_share_compile_without_spills) {
-  const node acc{.what = op::accumulator}, left{.what = op::left}, right{.what = op::right};
-  node silu{.what = op::silu}, product{.what = op::multiply}, reduce{.what = op::reduce};
-  product.arguments[0] = 2, product.arguments[1] = 1;
-  const node pairs[] = {left, right, silu, product}, sums[] = {acc, reduce};
-  const memory_kind to{.type = dtype::f32, .way = 1};
-  const std::string gated = functor_text(pairs, {}, 0, dtype::f32, false),
-                    reducing = functor_text(sums, {&to, 1}, 0, dtype::f32, false);
+  const std::string gated = gated_tail(), reducing = reducing_tail();
   for (const auto& [m, n, stages, cluster_m, cluster_n, ping_pong] :
        {std::tuple{128, 256, 4, 1, 1, false}, std::tuple{128, 256, 4, 2, 1, false},
         std::tuple{128, 128, 6, 1, 2, true}})

@@ -166,6 +166,20 @@ whole_form whole_form::swapped() const {
   return out;
 }
 
+whole_form whole_form::crossed() const {
+  whole_form out = *this;
+  std::swap(out.head.a, out.head.b);
+  return out;
+}
+
+bool is_crossed(const form& f, const plan& p) noexcept {
+  return p.family == family::hopper && p.swapped == decision::yes && f.is_mixed();
+}
+
+whole_form form_of_kernel(const whole_form& f, const plan& p) {
+  return p.swapped != decision::yes ? f : is_crossed(f.head, p) ? f.crossed() : f.swapped();
+}
+
 void whole_form::write_key(std::string& to) const {
   append(to, head);
   to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(node));

@@ -40,6 +40,10 @@ struct form {
     return matmul::is_float8(a.type) && matmul::is_float8(b.type) &&
            accumulation == static_cast<std::uint8_t>(matmul::accumulation::precise);
   }
+  /// Returns true for a factor of f16 or bf16, and one of a narrower type that is widened to it.
+  bool is_mixed() const noexcept { return is_narrow(a) != is_narrow(b) && (is_half(a) || is_half(b)); }
+  static bool is_half(const factor_form& f) noexcept { return f.type == dtype::f16 || f.type == dtype::bf16; }
+  static bool is_narrow(const factor_form& f) noexcept { return bytes_of(f.type) == 1; }
   /// Returns true if a plan that is `swapped`, or not, writes neighbours of D together: they lie in a row of the
   /// kernel. What cannot be swapped is fine as it is.
   bool lies_along(bool swapped) const noexcept {
@@ -63,6 +67,8 @@ struct whole_form {
 
   /// The same as the transpose: see problem::swapped.
   whole_form swapped() const;
+  /// The same with other places of the factors: rows of the result are lines of the second.
+  whole_form crossed() const;
   /// Appends all that the code depends on.
   void write_key(std::string& to) const;
 };
@@ -71,6 +77,10 @@ struct whole_form {
 std::uint8_t alignment_of(std::initializer_list<std::int64_t> all) noexcept;
 
 whole_form form_of(const problem& p);
+/// Whether the kernel of a plan swaps the factors, but not rows and columns of the result.
+bool is_crossed(const form& f, const plan& p) noexcept;
+/// The form as the kernel of a plan sees it.
+whole_form form_of_kernel(const whole_form& f, const plan& p);
 /// Appends what `form_of` depends on, quickly.
 void write_key(std::string& to, const problem& p);
 

@@ -9,34 +9,53 @@
 namespace troupe::cutlass {
 namespace {
 
-constexpr int threads = 384;
+constexpr int barrier_bytes = 16, group_bytes = 4096;  // of a stage, and of the sizes of groups
 
 // The types in the name of the instruction: f32 is read as tf32.
 std::string_view instruction_type(dtype t) noexcept {
   return t == dtype::f32 ? "tf32" : t == dtype::i8 ? "s8" : name_of_type(t);
 }
 
-// multiply(d, a, b, add): one instruction, for 64 lines of the first factor and all of the second.
+// multiply(d, a, b, add): one instruction, for 64 lines of the first factor and all of the second. Lines of the first
+// are in registers if they are widened there.
 std::string multiplication(const hopper_cell& c) {
-  const int registers = width_of(c) / 2, terms = depth_of(c) / 4;
-  const bool whole = c.first == dtype::i8, halves = bytes_of(c.first) == 2;
+  const bool mixed = c.is_mixed();
+  const dtype first = mixed ? c.second : c.first;
+  const int registers = width_of(c) / 2, terms = 32 / static_cast<int>(bytes_of(first));
+  const bool whole = first == dtype::i8, halves = bytes_of(first) == 2;
   std::string list, operands;
   for (int i = 0; i < registers; ++i) {
     list += cat(i == 0 ? "" : ", ", "%", i);
     operands += cat(i == 0 ? "" : ", ", whole ? "\"+r\"" : "\"+f\"", "(d[", i, "])");
   }
-  return cat(
-      "__device__ __forceinline__ void multiply(sums (&d)[", registers,
-      "], unsigned long long a, unsigned long long b, bool add) {\n  asm volatile(\"{.reg .pred p;\\nsetp.ne.b32 p, %",
-      registers + 2, ", 0;\\nwgmma.mma_async.sync.aligned.m64n", width_of(c), "k", terms, whole ? ".s32." : ".f32.",
-      instruction_type(c.first), ".", instruction_type(c.second), " {", list, "}, %", registers, ", %", registers + 1,
-      whole ? ", p" : ", p, 1, 1", halves ? cat(", ", c.by_lines_1 ? 1 : 0, ", ", c.by_lines_2 ? 1 : 0) : "",
-      ";}\"\n    : ", operands, "\n    : \"l\"(a), \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
+  const auto text = [&](bool in_registers) {
+    const int a = registers, b = a + (in_registers ? 4 : 1), add = b + 1;
+    return cat("__device__ __forceinline__ void multiply(sums (&d)[", registers, "], ",
+               in_registers ? "const unsigned (&a)[4]" : "unsigned long long a",
+               ", unsigned long long b, bool add) {\n  asm volatile(\"{.reg .pred p;\\nsetp.ne.b32 p, %", add,
+               ", 0;\\nwgmma.mma_async.sync.aligned.m64n", width_of(c), "k", terms, whole ? ".s32." : ".f32.",
+               instruction_type(first), ".", instruction_type(c.second), " {", list, "}, ",
+               in_registers ? cat("{%", a, ", %", a + 1, ", %", a + 2, ", %", a + 3, "}") : cat("%", a), ", %", b,
+               whole ? ", p" : ", p, 1, 1", halves && !in_registers ? (c.by_lines_1 ? ", 1" : ", 0") : "",
+               halves ? (c.by_lines_2 ? ", 1" : ", 0") : "", ";}\"\n    : ", operands,
+               "\n    : ", in_registers ? "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])" : "\"l\"(a)",
+               ", \"l\"(b), \"r\"(static_cast<int>(add)));\n}\n");
+  };
+  return mixed ? text(false) + text(true) : text(false);
 }
 
-// Of a thread of the group that copies. Those of all three groups are 3 * 168.
+// Bytes of a line of the first factor in a stage.
+int line_bytes_of(const hopper_cell& c) noexcept {
+  return c.is_mixed() ? depth_of(c) / (c.first == dtype::f4e2m1x2 ? 2 : 1) : 128;
+}
+
+// Of a thread of the group that copies, and of one that multiplies: 504 for three groups.
 int producer_registers_of(const hopper_cell& c) noexcept {
+  if (c.groups != 2) return 32;
   return c.window == convolution::none ? 40 : c.window == convolution::weight_gradient && c.divides ? 56 : 72;
+}
+int consumer_registers_of(const hopper_cell& c) noexcept {
+  return c.groups != 2 ? 112 : (504 - producer_registers_of(c)) / 2;
 }
 
 // Sums of a row that pass through shared memory at a time.
@@ -45,54 +64,91 @@ int staged_columns_of(const hopper_cell& c) noexcept {
   return c.tile_n % most == 0 ? most : c.tile_n % 32 == 0 ? 32 : 16;
 }
 
+// Bytes through which results pass.
+int room_of(const hopper_cell& c) noexcept {
+  if (c.crossed) return c.groups * (c.tile_n % 64 == 0 ? 64 : c.tile_n % 32 == 0 ? 32 : 16) * (64 + 4) * 4;
+  return c.staged ? c.groups * 4 * 16 * (staged_columns_of(c) + 8) * 4 : 4 * 64 * 128;
+}
+
 }  // namespace
 
-int depth_of(const hopper_cell& c) noexcept { return 128 / static_cast<int>(bytes_of(c.first)); }
+int threads_of(const hopper_cell& c) noexcept { return (c.groups + 1) * 128; }
+
+int depth_of(const hopper_cell& c) noexcept {
+  return c.is_mixed() ? 64 * c.slices : 128 / static_cast<int>(bytes_of(c.first));
+}
 
 // With promoted sums, a thread has those of an instruction twice.
-int width_of(const hopper_cell& c) noexcept { return c.promoted > 0 && c.tile_n > 160 ? c.tile_n / 2 : c.tile_n; }
+int width_of(const hopper_cell& c) noexcept {
+  return c.promoted > 0 && c.tile_n > 160 && !c.is_mixed() ? c.tile_n / 2 : c.tile_n;
+}
 
 int shared_bytes_of(const hopper_cell& c) noexcept {
-  return 1024 + c.stages * (c.tile_m + c.tile_n) * 128 +
-         (c.staged ? 8 * 16 * (staged_columns_of(c) + 8) * 4 : 4 * 64 * 128);
+  return 1024 + c.stages * (c.tile_m * line_bytes_of(c) + c.tile_n * 128 * c.slices) + room_of(c);
 }
 
 bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept {
-  const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired ? 2 : 1);
-  if (shared_bytes_of(c) > shared_bytes || c.stages < 2) return false;
+  const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired && !c.crossed ? 2 : 1);
+  if (shared_bytes_of(c) + barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) > shared_bytes || c.stages < 2)
+    return false;
   // A piece that is copied on its own has whole groups of swizzled lines.
   if (c.tile_m % (pieces_1 * (c.by_lines_1 ? 64 : 8)) != 0 || c.tile_n % (pieces_2 * (c.by_lines_2 ? 64 : 8)) != 0)
     return false;
   if (!c.staged && c.tile_n % 64 != 0) return false;
-  if (paired && c.tile_n % 32 != 0) return false;
-  // Registers: the sums of a thread, twice if they are promoted.
-  const int blocks = c.tile_m / 64 / (c.ping_pong ? 1 : 2), sums = blocks * c.tile_n / 2;
+  if (paired && !c.crossed && c.tile_n % 32 != 0) return false;
+  // Registers: the sums of a thread, twice if they are promoted, and what is widened.
+  const int blocks = c.tile_m / 64 / (c.ping_pong || c.shares_terms ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
+  if (c.is_mixed()) {
+    const int line = line_bytes_of(c), most_columns = c.promoted == 0  ? 64
+                                                      : c.promoted < 4 ? 16
+                                                                       : 32;  // of four groups
+    // The assembler spills some registers of these.
+    if (c.divides && (c.tile_n == 160 || c.tile_n == 224 || (c.ping_pong && c.promoted > 0))) return false;
+    // What is written out for each part of a stage would be long.
+    if (c.slices > 2 && ((c.promoted > 0 && c.promoted < 4) || c.second_scales != dtype{})) return false;
+    if (c.scale_for_each_column && c.tile_n > 64) return false;
+    // A group that shares terms always has the same stages, so that it cannot miss that one was read by another, and
+    // two of them, because it reads ahead.
+    if (c.shares_terms &&
+        (c.stages % c.groups != 0 || c.stages < 2 * c.groups || room_of(c) / c.groups < c.tile_n * 64 * 4))
+      return false;
+    // What has one scale lies in one stage.
+    return blocks == 1 && (c.groups == 2 || (c.tile_n <= most_columns && !c.ping_pong)) &&
+           c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) &&
+           sums * (c.promoted > 0 ? 2 : 1) <= 128;
+  }
   return c.promoted == 0 || sums + blocks * width_of(c) / 2 <= 192;
 }
 
 std::string text_of(const hopper_cell& c, const std::string& tail) {
   const auto yes = [](bool b) { return b ? "true" : "false"; };
   const auto scale_type = [](dtype t) { return t == dtype{} ? std::string_view("f32") : name_of_type(t); };
-  const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{}, gathers = c.window != convolution::none;
+  const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{}, gathers = c.window != convolution::none,
+             mixed = c.is_mixed();
   const std::string_view all = gathers ? "all_with_window" : "tail::all";
   return cat(
       c.grouped ? "#define TROUPE_GROUPS\n" : "",
       "#include <troupe/cutlass/templates/arguments.hpp>\n#include <troupe/cutlass/templates/numbers.cuh>\n"
       "#include <troupe/cutlass/templates/lines.cuh>\n#include <troupe/cutlass/templates/values.cuh>\n"
       "#include <troupe/cutlass/templates/hopper_instructions.cuh>\nnamespace troupe::cutlass::kernels {\n",
-      tail, "namespace cell {\nusing sums = ", c.first == dtype::i8 ? "int" : "float",
+      tail, "namespace cell {\nusing sums = ", c.first == dtype::i8 && !mixed ? "int" : "float",
+      ";\nusing first = ", name_of_type(c.first), ";\nusing second = ", name_of_type(c.second),
       ";\nusing result = ", name_of_type(c.result), ";\nusing scale_type_1 = ", scale_type(c.first_scales),
       ";\nusing scale_type_2 = ", scale_type(c.second_scales), ";\n[[maybe_unused]] constexpr int tile_m = ", c.tile_m,
       ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
-      ", part_rows = 16, part_columns = tile_n / (tail::paired ? 2 : 1), column_scales = ",
-      c.scale_for_each_column ? width_of(c) / 4 : 1, ", producer_registers = ", producer_registers_of(c),
-      ", consumer_registers = ", (504 - producer_registers_of(c)) / 2,
-      ";\nconstexpr bool ping_pong = ", yes(c.ping_pong), ", by_lines_1 = ", yes(c.by_lines_1),
-      ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides), ", staged = ", yes(c.staged),
-      ", scaled = ", yes(scaled), ";\n",
+      ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n",
+      " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers,
+      ", column_scales = ", c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices,
+      ", line_bytes = ", line_bytes_of(c), ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1,
+      ", producer_registers = ", producer_registers_of(c), ", consumer_registers = ", consumer_registers_of(c),
+      ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed), ", crossed = ", yes(c.crossed),
+      ", shares_terms = ", yes(c.shares_terms), ", scaled_1 = ", yes(c.first_scales != dtype{}),
+      ", scaled_2 = ", yes(c.second_scales != dtype{}), ", ping_pong = ", yes(c.ping_pong),
+      ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
+      ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n",
       gathers ? cat("constexpr int rank = ", c.rank, ";\nconstexpr bool strided = ", yes(c.strided_result),
                     ", terms_are_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
               : "",
@@ -102,6 +158,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "namespace troupe::cutlass::kernels::hopper {\nusing row_map = ",
       c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/hopper_windows.cuh>\n" : "",
+      mixed ? "#include <troupe/cutlass/templates/hopper_mixed.cuh>\n" : "",
       "#ifdef TROUPE_REDUCES\n"
       "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
@@ -109,7 +166,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "), "
       "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
-      threads, ", 1) ",
+      threads_of(c), ", 1) ",
       c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "", cell_kernel,
       "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
 }

@@ -22,8 +22,17 @@ struct hopper_cell {
   convolution window = convolution::none;  ///< what the accelerator gathers
   int rank = 3;                            ///< of a convolution: its indexes of space
   bool strided_result = false;             ///< rows of the result are positions that lie anywhere
+  int groups = 2;                          ///< of four warps that multiply
+  bool shares_terms = false;               ///< all groups have the same rows, and each takes every so many stages
+  int slices = 1;                          ///< of 64 terms in a stage, if the first factor is narrower than the second
+  int scaled_numbers = 0;                  ///< instructions that share scales, if widened numbers are scaled
+  bool crossed = false;                    ///< rows of the result are lines of the second factor
+
+  /// Returns true if the first factor is widened to the type of the second.
+  bool is_mixed() const noexcept { return bytes_of(first) == 1 && bytes_of(second) == 2; }
 };
 
+int threads_of(const hopper_cell& c) noexcept;
 /// Terms of a stage: 128 bytes of a line.
 int depth_of(const hopper_cell& c) noexcept;
 /// Columns of an instruction.

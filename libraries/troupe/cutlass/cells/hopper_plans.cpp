@@ -40,10 +40,39 @@ constexpr shape shapes[] = {
     {64, 96, schedule::ping_pong, 0.75},     {64, 64, schedule::ping_pong, 0.74},
     {64, 32, schedule::ping_pong, 0.6},      {64, 16, schedule::ping_pong, 0.5},
 };
+// Mixed factors: lines of the narrow one are rows.
+constexpr shape mixed_shapes[] = {
+    {128, 256, schedule::cooperative, 0.85}, {128, 224, schedule::cooperative, 0.84},
+    {128, 192, schedule::cooperative, 0.84}, {128, 160, schedule::cooperative, 0.80},
+    {128, 128, schedule::cooperative, 0.80}, {128, 96, schedule::cooperative, 0.70},
+    {128, 64, schedule::cooperative, 0.60},  {128, 32, schedule::cooperative, 0.5},
+    {128, 16, schedule::cooperative, 0.4},   {256, 64, schedule::cooperative, 0.60},
+    {256, 32, schedule::cooperative, 0.5},   {256, 16, schedule::cooperative, 0.4},
+    {64, 64, schedule::cooperative, 0.6},    {64, 32, schedule::cooperative, 0.5},
+    {64, 16, schedule::cooperative, 0.4},    {64, 256, schedule::ping_pong, 0.75},
+    {64, 192, schedule::ping_pong, 0.70},    {64, 128, schedule::ping_pong, 0.70},
+    {64, 64, schedule::ping_pong, 0.6},
+};
+// What it costs to widen 64 terms of 128 lines, with two groups of warps and with four; and what scales cost: where
+// numbers are multiplied, and where sums are.
+constexpr double widen_cycles = 550, widen_cycles_of_four = 420, scaled_numbers = 1.1, scaled_sums = 1.25;
+constexpr double scaled_efficiency = 0.75, short_efficiency = 0.95;  // of scaled sums, and of short stages
 constexpr int most_stages = 16;
 constexpr const char* no_tile = "no tile of the template for Hopper fits the shared memory";
 
 using matmul::is_float8;
+
+// Of mixed factors: so many instructions as have one scale, and at most those of 128 terms.
+int mixed_promotion_of(const whole_form& f) noexcept {
+  std::uint32_t terms = 0;
+  for (const factor_form* x : {&f.head.a, &f.head.b}) {
+    if (x->scale_type == dtype{}) continue;
+    // A block that is no power of two has all terms.
+    const std::uint32_t of_block = (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : 128;
+    terms = std::min({terms == 0 ? 128 : terms, of_block, std::uint32_t{128}});
+  }
+  return static_cast<int>(terms / 16);
+}
 
 std::string why_not(const whole_form& f, const chip& on) {
   const factor_form &a = f.head.a, &b = f.head.b;
@@ -54,14 +83,21 @@ std::string why_not(const whole_form& f, const chip& on) {
   const bool tf32 =
       a.type == dtype::f32 && b.type == dtype::f32 && f.head.precision == static_cast<std::uint8_t>(precision::tf32);
   const bool eights = (is_float8(a.type) && is_float8(b.type)) || (a.type == dtype::i8 && b.type == dtype::i8);
-  if (!halves && !tf32 && !eights)
+  const bool mixed = f.head.is_mixed();
+  if (mixed && f.head.grouped != 0) return "the template for Hopper does not widen factors of groups";
+  // Such a kernel would be long, and its scales would take more registers than there are.
+  const factor_form& wide = form::is_half(a) ? a : b;
+  if (mixed && wide.scale_type != dtype{} && mixed_promotion_of(f) < 4)
+    return "the template for Hopper takes scales of the wide factor only if blocks have at least 64 terms";
+  if (!halves && !tf32 && !eights && !mixed)
     return cat("the template for Hopper does not multiply ", to_string(a.type), " and ", to_string(b.type));
   for (const factor_form* x : {&a, &b}) {
     if (x->alignment < 16) return "the template for Hopper needs lines that begin at multiples of 16 bytes";
-    if (x->neighbours != neighbours::terms && !halves)
+    const bool is_half = form::is_half(*x);
+    if (x->neighbours == neighbours::none || (x->neighbours != neighbours::terms && !is_half))
       return "the template for Hopper needs terms that are neighbours, for elements other than f16 and bf16";
-    if (x->scale_type != dtype{} && (f.head.paired || !is_float8(x->type) || x->scale_terms % 128 != 0))
-      return "the template for Hopper takes scales of blocks of a multiple of 128 terms, of 8-bit floats, and no pairs";
+    if (x->scale_type != dtype{} && !mixed && (!is_float8(x->type) || x->scale_terms % 128 != 0))
+      return "the template for Hopper takes scales of blocks of a multiple of 128 terms, of 8-bit floats";
   }
   return {};
 }
@@ -73,11 +109,40 @@ bool needs_staging(const whole_form& f) noexcept {
   });
 }
 
+// Whether scales multiply the widened numbers instead of sums: where nothing is rounded, or where that may be. Halves
+// could overflow.
+bool scales_numbers(const whole_form& f) noexcept {
+  const factor_form &narrow = f.head.a, &wide = f.head.b;
+  if (narrow.scale_type == dtype{} || wide.scale_type != dtype{}) return false;
+  if (narrow.type == dtype::f4e2m1x2 && narrow.scale_type == dtype::f8e4m3) return true;
+  const bool fast = f.head.accumulation == static_cast<std::uint8_t>(accumulation::fast);
+  return wide.type == dtype::bf16 && (fast || narrow.scale_type == dtype::f8e8m0);
+}
+
 int promotion_of(const whole_form& f) noexcept {
+  if (f.head.is_mixed()) return mixed_promotion_of(f);
   const bool scaled = f.head.a.scale_type != dtype{} || f.head.b.scale_type != dtype{};
   return scaled || f.head.adds_precisely() ? 4 : 0;
 }
 
+double bytes_of_term(const factor_form& f) noexcept {
+  return f.type == dtype::f4e2m1x2 ? 0.5 : static_cast<double>(bytes_of(f.type));
+}
+double widening_of(const hopper_cell& c) noexcept {
+  // Groups with a tile each often have none; and short pieces of what is read cost more.
+  const double each = (c.groups == 2 ? widen_cycles : widen_cycles_of_four) *
+                      (c.ping_pong                     ? 1.6
+                       : c.groups > 2 && c.tile_n > 32 ? 1.2
+                                                       : 1) *
+                      (c.promoted > 0         ? scaled_sums
+                       : c.scaled_numbers > 0 ? scaled_numbers
+                                              : 1);
+  return each * c.slices * c.tile_m / 128;
+}
+double efficiency_of(const hopper_cell& c) noexcept {
+  return (c.promoted > 0 ? scaled_efficiency : 1) *
+         (c.slices == (c.first == dtype::f4e2m1x2 ? 4 : 2) ? 1 : short_efficiency);
+}
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
 // With more than two parts, some add the sums of several others: see results::collect, and left_sums::add for how many
@@ -100,14 +165,18 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
   const plan& p = c.plan;
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const auto up = [](double x, double y) { return std::ceil(x / y); };
-  const double pair = f.head.paired != 0 ? 2 : 1, cluster = p.cluster_m * p.cluster_n, all = on.multiprocessors;
+  const bool mixed = f.head.is_mixed(), crossed = is_crossed(f.head, p);
+  const double pair = f.head.paired != 0 ? 2 : 1, of_rows = crossed ? pair : 1, of_columns = crossed ? 1 : pair;
+  const double cluster = p.cluster_m * p.cluster_n, all = on.multiprocessors;
   const double clusters = std::floor(all / cluster), steps = std::max(1.0, up(number(e.k), p.tile_k));
-  const double supers =
-      up(up(number(e.m), p.tile_m), p.cluster_m) * up(up(number(e.n), p.tile_n / pair), p.cluster_n) * number(e.batch);
-  const double stage_bytes =
-      128.0 * (static_cast<double>(p.tile_m) / p.cluster_n + static_cast<double>(p.tile_n) / p.cluster_m);
-  const double of_products = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(f.head.a.type) / efficiency;
-  const double stage = std::max(of_products, stage_bytes / bytes_of_one),
+  const double supers = up(up(number(e.m), p.tile_m / of_rows), p.cluster_m) *
+                        up(up(number(e.n), p.tile_n / of_columns), p.cluster_n) * number(e.batch);
+  const double line_1 = p.tile_k * bytes_of_term(f.head.a), line_2 = p.tile_k * bytes_of_term(f.head.b);
+  const double stage_bytes = line_1 * p.tile_m / p.cluster_n + line_2 * p.tile_n / p.cluster_m;
+  if (mixed) efficiency *= efficiency_of(hopper_cell_of(f, p));
+  const double of_products = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(f.head.b.type) / efficiency;
+  const double widening = mixed ? widening_of(hopper_cell_of(f, p)) : 0;
+  const double stage = std::max({of_products, stage_bytes / bytes_of_one, widening}),
                write = p.tile_m * p.tile_n / 32768.0 * write_cycles;
   const double rounds = std::ceil(supers / clusters);
   const bool divided = p.divided == decision::yes;
@@ -120,13 +189,13 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
   if (divided) cycles += more_adding(p, std::min<double>(c.most_sharers, clusters / std::min(supers, clusters)));
   const bool second_is_image = g.window == convolution::weight_gradient;
   const double again_1 = second_is_image ? 1 : reuse, again_2 = second_is_image ? reuse : 1;
-  const double memory_bytes =
-      (number(e.m * e.k) / again_1 * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
-       number(e.n * e.k) / again_2 * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
-       number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
-      number(e.batch);
+  const double memory_bytes = (number(e.m * e.k) / again_1 * of_rows * bytes_of_term(f.head.a) +
+                               number(e.n * e.k) / again_2 * of_columns * bytes_of_term(f.head.b) +
+                               number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) *
+                              number(e.batch);
   // Few blocks, or small stages, do not keep the memory busy.
-  const double useful = 128.0 * (std::min(p.tile_m + 0.0, number(e.m)) + std::min(p.tile_n + 0.0, pair * number(e.n)));
+  const double useful = line_1 * std::min(p.tile_m + 0.0, of_rows * number(e.m)) +
+                        line_2 * std::min(p.tile_n + 0.0, of_columns * number(e.n));
   const double busy =
       std::min(all, supers * cluster * (divided ? std::max(1.0, std::min<double>(steps / 4, c.most_sharers)) : 1));
   const double memory_us = std::max(memory_bytes / (on.memory_bytes_per_ns * memory_share * 1e3),
@@ -156,12 +225,20 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages, c.cluster_m = p.cluster_m, c.cluster_n = p.cluster_n;
   c.ping_pong = p.schedule == schedule::ping_pong;
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
-  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes,
-  c.staged = needs_staging(f) || p.tile_n % (f.head.paired ? 128 : 64) != 0 || f.head.grouped != 0;
+  c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.crossed = is_crossed(f.head, p),
+  c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
+  c.staged = c.is_mixed() || needs_staging(f) || p.tile_n % (f.head.paired ? 128 : 64) != 0 || f.head.grouped != 0;
   c.promoted = promotion_of(f);
+  if (c.is_mixed()) {
+    c.promoted = std::min(c.promoted, c.slices * 4);
+    if (scales_numbers(f)) std::swap(c.promoted, c.scaled_numbers);
+    // More warps hide that each waits for what it reads, as far as there are registers.
+    c.shares_terms = !c.ping_pong && p.tile_m == 64;
+    if (!c.ping_pong) c.groups = p.tile_m == 128 || ((c.promoted > 0 || c.shares_terms) && p.tile_n > 32) ? 2 : 4;
+  }
   c.first_scales = f.head.a.scale_type, c.second_scales = f.head.b.scale_type;
-  c.scale_for_each_column =
-      f.head.b.scale_type != dtype{} && f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0;
+  c.scale_for_each_column = f.head.b.scale_type != dtype{} &&
+                            (f.head.paired != 0 || f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0);
   c.result_way = f.head.d_way;
   return c;
 }
@@ -183,10 +260,15 @@ class hopper_plans {
         to_(to) {}
 
   void add() {
-    for (const shape& s : shapes)
-      for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
-        for (const bool divided : {false, true})
-          if (!divided || (head().batched == 0 && head().grouped == 0 && m * n == 1)) add(s, m, n, divided);
+    if (head().is_mixed()) {
+      // Lines of the first factor in a stage have at most 128 bytes.
+      const int most = head().a.type == dtype::f4e2m1x2 ? 4 : 2;
+      for (const shape& s : mixed_shapes)
+        for (int slices = most / 2; slices <= most; slices *= 2)
+          if (slices == most || s.tile_n > 16 || s.tile_m == 128 || s.how == schedule::ping_pong) add(s, 64 * slices);
+    } else {
+      for (const shape& s : shapes) add(s, static_cast<int>(128 / bytes_of(head().a.type)));
+    }
   }
 
  private:
@@ -195,12 +277,17 @@ class hopper_plans {
     return *std::max_element(launches.begin(), launches.end(),
                              [](const extents& x, const extents& y) { return x.m * x.k < y.m * y.k; });
   }
-  void add(const shape& s, int cluster_m, int cluster_n, bool divided) {
+  void add(const shape& s, int terms) {
+    for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
+      for (const bool divided : {false, true})
+        if (!divided || (head().batched == 0 && head().grouped == 0 && m * n == 1)) add(s, terms, m, n, divided);
+  }
+  void add(const shape& s, int terms, int cluster_m, int cluster_n, bool divided) {
     candidate c{.plan = plan_of_tiles(s.tile_m, s.tile_n, swapped_, divided, e_, wanted_)};
     plan& p = c.plan;
     p.family = family::hopper, p.schedule = s.how;
     p.cluster_m = static_cast<std::uint8_t>(cluster_m), p.cluster_n = static_cast<std::uint8_t>(cluster_n);
-    p.tile_k = static_cast<std::uint16_t>(128 / bytes_of(head().a.type));
+    p.tile_k = static_cast<std::uint16_t>(terms);
     const int across = p.raster == raster::along_columns ? cluster_m : cluster_n;
     if (p.band == 0) p.band = static_cast<std::uint16_t>(16 / across);
     const auto fits = [&](int stages) {
@@ -254,6 +341,15 @@ std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& 
   if (std::string reason = why_not(f, on); !reason.empty()) return reason;
   constexpr std::int64_t few = 64;  // rows or columns, which are rather those of an instruction than its lines
   const std::size_t before = to.size();
+  if (f.head.is_mixed()) {
+    // Lines of the narrow factor are rows of the kernel.
+    const bool swapped = form::is_half(f.head.a);
+    if (swapped)
+      hopper_plans({f.crossed()}, {{e.n, e.m, e.k, e.batch}}, 1, on, wanted, true, to).add();
+    else
+      hopper_plans({f}, {e}, 1, on, wanted, false, to).add();
+    return to.size() == before ? no_tile : "";
+  }
   for (const bool swapped : {false, true}) {
     // Pairs lie in a row of the kernel, and groups are rows.
     if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
@@ -272,6 +368,7 @@ std::string add_hopper_plans(const convolution_form& f, std::vector<extents> lau
                              const plan& wanted, std::vector<candidate>& to) {
   if (std::string reason = why_not(f.product, on); !reason.empty()) return reason;
   if (f.product.head.paired != 0) return "the template for Hopper gathers no images for pairs";
+  if (f.product.head.is_mixed()) return "the template for Hopper gathers no images for mixed factors";
   const std::size_t before = to.size();
   hopper_plans(f, std::move(launches), reuse, on, wanted, false, to).add();
   return to.size() == before ? no_tile : "";

@@ -15,12 +15,20 @@ namespace {
 
 constexpr std::size_t most_argument_bytes = 4096;
 
-// What a map has that is the same for all products of a form: boxes of 128 bytes, of lines or of terms.
+// Terms that have one address.
+int units_in(dtype t) noexcept { return static_cast<int>(matmul::terms_in(t)); }
+
+// What a map has that is the same for all products of a form: boxes of 128 bytes, of lines or of terms, or less if a
+// stage has less.
 map_form box_of(const factor& f, int lines_of_piece, int depth) {
   map_form m;
-  m.inner_box = static_cast<std::uint32_t>(128 / bytes_of(f.type));
+  const int bytes = std::min(128, static_cast<int>(bytes_of(f.type)) * depth / units_in(f.type));
+  m.inner_box = static_cast<std::uint32_t>(bytes) / static_cast<std::uint32_t>(bytes_of(f.type));
   m.outer_box = static_cast<std::uint32_t>(f.term != 1 ? depth : lines_of_piece);
-  m.type = map_type(f.type), m.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+  m.type = map_type(f.type);
+  m.swizzle = bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+              : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                            : CU_TENSOR_MAP_SWIZZLE_32B;
   return m;
 }
 // Terms or lines that are neighbours are the inner index.
@@ -28,8 +36,9 @@ map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t te
   const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
   const bool by_lines = f.term != 1;
   m.address = f.address;
-  m.inner = static_cast<std::uint64_t>(by_lines ? lines : terms);
-  m.outer = static_cast<std::uint64_t>(by_lines ? terms : lines);
+  const std::int64_t units = terms / units_in(f.type);
+  m.inner = static_cast<std::uint64_t>(by_lines ? lines : units);
+  m.outer = static_cast<std::uint64_t>(by_lines ? units : lines);
   m.batch = static_cast<std::uint64_t>(f.batch == 0 ? 1 : batch);
   // A single line can have any distance.
   const std::int64_t stride = std::max<std::int64_t>((by_lines ? f.term : f.line) * bytes, 16);
@@ -50,12 +59,14 @@ int fan_of(int parts) noexcept {
 // Blocks, tiles and memory of a plan of the template for Hopper.
 void lay_out(const problem& p, const candidate& c, const cell& kernel, route& way) {
   const plan& chosen = c.plan;
+  const int pair = p.paired ? 2 : 1;
   const auto up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y * y; };
   const auto parts = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
-  const std::int64_t columns = chosen.tile_n / (p.paired ? 2 : 1);
+  const std::int64_t rows = chosen.tile_m / (way.crossed ? pair : 1),
+                     columns = chosen.tile_n / (way.crossed ? 1 : pair);
   const std::int64_t cluster = kernel.cluster;
-  way.tiles_m = static_cast<int>(up(parts(p.m, chosen.tile_m), chosen.cluster_m));
-  way.tiles_n = static_cast<int>(up(parts(p.n, columns), chosen.cluster_n));
+  way.tiles_m = static_cast<int>(up(parts(way.crossed ? p.n : p.m, rows), chosen.cluster_m));
+  way.tiles_n = static_cast<int>(up(parts(way.crossed ? p.m : p.n, columns), chosen.cluster_n));
   way.band = chosen.band, way.along_n = chosen.raster == raster::along_rows;
   // Each group may end with a tile that is not full.
   const std::int64_t rows_of_tiles = p.groups.packed ? way.tiles_m + p.batch * chosen.cluster_m : way.tiles_m * p.batch;
@@ -74,8 +85,9 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
     way.parts = static_cast<int>(
         parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
     way.fan = fan_of(way.parts);
+    constexpr std::int64_t most_groups = 4;  // of a block, each of which counts
     // Of a tile, and of the groups that its parts form, see results::collect.
-    way.arrivals = static_cast<std::uint32_t>(rest * cluster * 2 * (1 + parts(way.parts, way.fan)));
+    way.arrivals = static_cast<std::uint32_t>(rest * cluster * most_groups * (1 + parts(way.parts, way.fan)));
     way.sums_bytes = static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
                      (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {
@@ -113,28 +125,44 @@ void write_numbers(std::byte* to, const problem& p, const whole_form& f) noexcep
   }
 }
 
+// Lines of the kernel's factors.
+std::int64_t lines_1(const problem& p, const route& way) noexcept {
+  return way.crossed ? p.n * (p.paired ? 2 : 1) : p.m;
+}
+std::int64_t lines_2(const problem& p, const route& way) noexcept {
+  return way.crossed ? p.m : p.n * (p.paired ? 2 : 1);
+}
+
 // What the tensor memory accelerator is told. Maps of a convolution's images and filters are made for each launch.
 void describe_maps(const problem& p, const hopper_cell& h, route& to) {
   to.maps[0] = box_of(p.a, h.tile_m, depth_of(h));
-  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 0);
+  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 64);
   if (h.window != convolution::none) {
     to.stage_bytes = (h.tile_m + h.tile_n) * 128;
     if (h.window != convolution::weight_gradient) to.maps[0].type = route::no_map;
     return;
   }
-  const int pieces = std::max(h.cluster_m, p.paired ? 2 : 1), depth = depth_of(h);
+  const bool pairs_1 = p.paired && h.crossed, pairs_2 = p.paired && !h.crossed;
+  const int piece_1 = pairs_1 ? 32 : h.tile_m / h.cluster_n,
+            piece_2 = h.tile_n / std::max(h.cluster_m, pairs_2 ? 2 : 1), depth = depth_of(h);
   // What is beyond the last line is not even copied, unless blocks share what they copy.
   const auto lines = [&](int of_piece, std::int64_t all) {
     const bool alone = h.cluster_m * h.cluster_n == 1 && !p.paired && p.groups.sizes == 0;
     return alone ? static_cast<int>(std::min<std::int64_t>(of_piece, (all + 7) / 8 * 8)) : of_piece;
   };
-  to.maps[0] = box_of(p.a, lines(h.tile_m / h.cluster_n, p.m), depth);
-  to.maps[1] = box_of(p.b, lines(h.tile_n / pieces, p.n), depth);
-  const auto copied = [](const map_form& m, bool by_lines, int lines, int of_piece) {
-    return by_lines ? lines * 128 : lines / of_piece * static_cast<int>(m.outer_box) * 128;
+  to.maps[0] = box_of(p.a, lines(piece_1, lines_1(p, to)), depth);
+  to.maps[1] = box_of(p.b, lines(piece_2, lines_2(p, to)), depth);
+  // Terms of a stage have 128 bytes in a box, and other boxes follow.
+  const auto copied = [&](const map_form& m, const factor& f, bool by_lines, int all, int of_piece) {
+    const int line = static_cast<int>(bytes_of(f.type)) * depth / units_in(f.type);
+    return by_lines ? all * line : all / of_piece * static_cast<int>(m.outer_box) * line;
   };
-  to.stage_bytes = copied(to.maps[0], h.by_lines_1, h.tile_m, h.tile_m / h.cluster_n) +
-                   copied(to.maps[1], h.by_lines_2, h.tile_n, h.tile_n / pieces);
+  to.stage_bytes = copied(to.maps[0], p.a, h.by_lines_1, h.tile_m, piece_1) +
+                   copied(to.maps[1], p.b, h.by_lines_2, h.tile_n, piece_2);
+}
+
+problem seen_by_kernel(const problem& p, const route& way) {
+  return way.crossed ? p.crossed() : way.swapped ? p.swapped() : p;
 }
 
 result<void> describe_factors(const convolution_product& x, const hopper_cell& h, kernels::fixed_part& to) {
@@ -173,8 +201,9 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
                                         const convolution_form* gathered) {
   auto out = std::make_shared<route>();
   out->swapped = c.plan.swapped == decision::yes;
-  out->form = out->swapped ? f.swapped() : f;
-  const problem p = out->swapped ? asked.swapped() : asked;
+  out->crossed = is_crossed(f.head, c.plan);
+  out->form = form_of_kernel(f, c.plan);
+  const problem p = seen_by_kernel(asked, *out);
   if (text.argument_bytes > most_argument_bytes)
     return error(reaction::unsupported, "cutlass",
                  cat("the epilogue's operands need ", text.argument_bytes, " bytes of parameters; at most ",
@@ -195,12 +224,13 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
 result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint64_t memory, std::uint64_t arrivals,
                      std::uint64_t wrong, overlap with_before, CUstream stream, const kernels::window* window) {
   if (way.vendors) return enqueue(asked, *way.vendors, memory, wrong, stream);
-  const problem p = way.swapped ? asked.swapped() : asked;
+  const problem p = seen_by_kernel(asked, way);
   alignas(64) std::byte arguments[most_argument_bytes];
   kernels::fixed_part f;
-  if (way.maps[0].type != route::no_map) TROUPE_TRY(on.map(map_of(way.maps[0], p.a, p.m, p.k, p.batch), f.first_map));
+  if (way.maps[0].type != route::no_map)
+    TROUPE_TRY(on.map(map_of(way.maps[0], p.a, lines_1(p, way), p.k, p.batch), f.first_map));
   if (way.maps[1].type != route::no_map)
-    TROUPE_TRY(on.map(map_of(way.maps[1], p.b, p.n * (p.paired ? 2 : 1), p.k, p.batch), f.second_map));
+    TROUPE_TRY(on.map(map_of(way.maps[1], p.b, lines_2(p, way), p.k, p.batch), f.second_map));
   if (way.hopper.window != convolution::none && window != nullptr)
     TROUPE_TRY(describe_factors({p, *window}, way.hopper, f));
   if (way.maps[2].type != route::no_map)

@@ -21,7 +21,7 @@ struct route {
   std::optional<vendor_way> vendors;
   whole_form form;  ///< as the kernel sees it
   std::shared_ptr<const cell> kernel;
-  bool swapped = false, along_n = false;
+  bool swapped = false, crossed = false, along_n = false;
   std::array<map_form, 3> maps{};  ///< boxes of the factors and of the result; none if the type is `no_map`
   static constexpr std::uint32_t no_map = ~0u;
   hopper_cell hopper;  ///< if the plan is one of that template

@@ -23,7 +23,7 @@ std::string answer(const kind& k, const architecture& on, bool terms_are_neighbo
   if (!found) return "refused";
   const plan& best = found->front().plan;
   if (best.family == family::hopper) return "wgmma";
-  return ampere_cell_of(best.swapped == decision::yes ? f.swapped() : f, best).exact ? "arithmetic" : "mma";
+  return ampere_cell_of(form_of_kernel(f, best), best).exact ? "arithmetic" : "mma";
 }
 
 void print() {

@@ -22,11 +22,13 @@ using cell::tile_m, cell::tile_n, cell::stages, cell::depth, cell::cluster_m, ce
 using number = tail::number;
 using sums = cell::sums;
 
-constexpr int groups = 2;
-constexpr int blocks_m = tile_m / 64 / (cell::ping_pong ? 1 : groups);  // of 64 rows, of a group
-constexpr int pair = tail::paired ? 2 : 1;
+constexpr int groups = cell::groups;                                  // that multiply
+constexpr bool has_all_rows = cell::ping_pong || cell::shares_terms;  // of a tile: each group
+constexpr int blocks_m = tile_m / 64 / (has_all_rows ? 1 : groups);   // of 64 rows, of a group
+constexpr int pair = tail::paired && !cell::crossed ? 2 : 1;
 constexpr int out_n = tile_n / pair;  // columns of the result
-constexpr unsigned bytes_1 = tile_m * 128, bytes_2 = tile_n * 128, stage_bytes = bytes_1 + bytes_2;
+constexpr unsigned bytes_1 = tile_m * cell::line_bytes, bytes_2 = tile_n * 128 * cell::slices,
+                   stage_bytes = bytes_1 + bytes_2;
 constexpr int peers = cluster_m + cluster_n - 1;          // blocks that copy to this one
 constexpr int per_thread = tile_n / 2;                    // sums of 64 rows
 constexpr int width = cell::width, of_width = width / 2;  // columns of an instruction
@@ -35,7 +37,11 @@ constexpr int staged_width =
     cell::staged_columns + 8;  // of a row of sums, with room so that rows do not meet in a bank
 constexpr int boxes = 2;       // of results, of a group
 constexpr unsigned box_bytes = 64 * 128;
-constexpr unsigned out_bytes = groups * (cell::staged ? 4 * 16 * staged_width * 4 : boxes * box_bytes);
+constexpr int crossed_lines = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;  // of the second factor
+constexpr int crossed_pitch = 64 + 4;
+constexpr unsigned out_bytes = groups * (cell::crossed  ? crossed_lines * crossed_pitch * 4
+                                         : cell::staged ? 4 * 16 * staged_width * 4
+                                                        : boxes * box_bytes);
 constexpr unsigned shared_bytes = 1024 + stages * stage_bytes + out_bytes;
 
 // The stages in shared memory, and the barriers that say which are full and which are empty.
@@ -55,8 +61,9 @@ struct pipeline {
   __device__ unsigned second() const { return first() + bytes_1; }
 };
 
-// Copies lines [line, line + Lines) of a factor, terms from `term` on.
-template <bool ByLines, int Lines>
+// Copies lines [line, line + Lines) of a factor, terms from `term` on: of lines of terms, each `Slices`th of them goes
+// to a place of its own.
+template <bool ByLines, int Lines, int Slices = 1>
 __device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch,
                                      unsigned barrier, bool shared, unsigned short mask) {
   const auto box = [&](unsigned at, int x, int y) {
@@ -69,7 +76,8 @@ __device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int ter
 #pragma unroll
     for (int i = 0; i < Lines / 64; ++i) box(to + i * depth * 128, line + i * 64, term);
   } else {
-    box(to, term, line);
+#pragma unroll
+    for (int i = 0; i < Slices; ++i) box(to + i * tile_n * 128, term + i * (depth / Slices), line);
   }
 }
 
@@ -81,7 +89,7 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
   for (int i = 0; i < cluster_n; ++i) beside |= 1u << (in_m + i * cluster_m);
   const unsigned above = ((1u << cluster_m) - 1) << (in_n * cluster_m);
   constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair,
-                piece_2 = tile_n / pieces_2;
+                piece_2 = tile_n / pieces_2, pairs_1 = cell::crossed && tail::paired ? piece_1 / 32 : 1;
   work w;
   while (todo.next(w)) {
     const int row = w.first_row + (w.tile_row + in_m) * tile_m + in_n * piece_1,
@@ -92,14 +100,19 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
       expect(full, static_cast<unsigned>(p.stage_bytes));
-      copy<cell::by_lines_1, piece_1>(stage.first() + in_n * piece_1 * 128, &p.first_map, s * depth, row, batch_1, full,
-                                      cluster_n > 1, static_cast<unsigned short>(beside));
+#pragma unroll
+      for (int i = 0; i < pairs_1; ++i)
+        copy<cell::by_lines_1, piece_1 / pairs_1>(
+            stage.first() + (in_n * piece_1 + i * (piece_1 / pairs_1)) * cell::line_bytes, &p.first_map,
+            s * (depth / cell::in_unit_1), pairs_1 == 1 ? row : row / 2 + i / 2 * 32 + i % 2 * p.n, batch_1, full,
+            cluster_n > 1, static_cast<unsigned short>(beside));
 #pragma unroll
       for (int i = 0; i < pieces_2 / cluster_m; ++i) {
         const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
         const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
-        copy<cell::by_lines_2, piece_2>(stage.second() + piece * piece_2 * 128, &p.second_map, s * depth, from, batch_2,
-                                        full, cluster_m > 1, static_cast<unsigned short>(above));
+        copy<cell::by_lines_2, piece_2, cell::slices>(
+            stage.second() + piece * piece_2 * (cell::by_lines_2 ? cell::slices : 1) * 128, &p.second_map, s * depth,
+            from, batch_2, full, cluster_m > 1, static_cast<unsigned short>(above));
       }
       stage.advance();
     }
@@ -151,8 +164,9 @@ struct consumer {
   unsigned rank;  // of the block in its cluster
   int group, thread, lane, warp;
 
-  // Says to the blocks that copy to this one that a stage was read.
+  // Says to the blocks that copy to this one that a stage was read: each warp that reads does.
   __device__ void release(unsigned empty, int slot) const {
+    const int thread = cell::mixed ? lane : this->thread;
     if constexpr (peers == 1) {
       if (thread == 0) arrive(empty + slot * 8);
     } else if (thread < peers) {
@@ -165,7 +179,7 @@ struct consumer {
     }
   }
   __device__ unsigned rows_of(const pipeline& stage) const {
-    return stage.first() + (cell::ping_pong ? 0 : group * blocks_m * 64 * 128);
+    return stage.first() + (has_all_rows ? 0 : group * blocks_m * 64 * cell::line_bytes);
   }
 
   // `issued()` is called when the tensor cores have all their work.
@@ -230,9 +244,9 @@ struct consumer {
   }
   // 1 without scales.
   template <class T>
-  __device__ number scale(const block_scales& s, int batch, int line, int lines, int term) const {
+  __device__ number scale(const block_scales& s, int batch, int line, int term) const {
     if (s.address == 0) return 1;
-    const i64 at = batch * s.batch + min(line, lines - 1) / s.lines * s.line + min(term, p.k - 1) / s.terms * s.term;
+    const i64 at = batch * s.batch + line / s.lines * s.line + min(term, p.k - 1) / s.terms * s.term;
     return static_cast<number>(T::load(reinterpret_cast<const typename T::bits*>(s.address)[at]));
   }
   __device__ void scales_of_rows(number (&to)[blocks_m][2], const work& w, int term) const {
@@ -240,34 +254,36 @@ struct consumer {
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        to[m][i] = scale<cell::scale_type_1>(p.first_scales, w.batch, row_of(w, m) + i * 8, p.m, term);
+        to[m][i] = scale<cell::scale_type_1>(p.first_scales, w.batch, min(row_of(w, m) + i * 8, p.m - 1), term);
   }
   // One for all columns of the tile, or one for each that this thread has.
   __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int from, int term) const {
-    const int column = column_of(w) + from;
-    if constexpr (cell::column_scales == 1) {
-      to[0] = scale<cell::scale_type_2>(p.second_scales, w.batch, column, p.n, term);
-    } else {
 #pragma unroll
-      for (int j = 0; j < cell::column_scales; ++j)
-        to[j] =
-            scale<cell::scale_type_2>(p.second_scales, w.batch, column + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n, term);
-    }
+    for (int j = 0; j < cell::column_scales; ++j)
+      to[j] = scale<cell::scale_type_2>(
+          p.second_scales, w.batch,
+          cell::column_scales == 1 ? column_line(w, from) : column_line(w, from + j / 2 * 8 + lane % 4 * 2 + j % 2),
+          term);
+  }
+  // The line of the second factor that a column of the tile is. The right half of a pair follows all of the left.
+  __device__ int column_line(const work& w, int column) const {
+    const int all = cell::crossed ? p.m : p.n, right = pair == 2 && column >= out_n ? 1 : 0;
+    return min(column_of(w) + column - right * out_n, all - 1) + right * all;
   }
 
   // The first row of this thread's sums of a block, and the first column of the tile.
   __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
   __device__ int rows_from(const work& w, int m) const {
     const int in_m = static_cast<int>(rank) % cluster_m;
-    return w.first_row + (w.tile_row + in_m) * tile_m + ((cell::ping_pong ? 0 : group * blocks_m) + m) * 64;
+    return w.first_row + (w.tile_row + in_m) * tile_m + ((has_all_rows ? 0 : group * blocks_m) + m) * 64;
   }
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
   // See results::collect.
   __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w) const {
-    const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (cell::ping_pong ? 1 : groups) +
-                     (cell::ping_pong ? 0 : group);
+    const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (has_all_rows ? 1 : groups) +
+                     (has_all_rows ? 0 : group);
     return results::collect<group_threads>(p, d, tile, w.part, w.parts, thread, [this] { synchronize_group(); });
   }
 
@@ -351,7 +367,9 @@ struct consumer {
 __device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
 __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
 
-__device__ __forceinline__ void consume(const consumer& me, pipeline stage, schedule todo) {
+// A template, so that what hopper_mixed.cuh has is looked for only where it is used.
+template <class Consumer>
+__device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
   sums d[blocks_m][per_thread];
   work w;
   if constexpr (cell::ping_pong) {
@@ -366,16 +384,24 @@ __device__ __forceinline__ void consume(const consumer& me, pipeline stage, sche
     const auto issued = [&] {
       if constexpr (cell::ping_pong) give_turn(me.group);
     };
-    if constexpr (cell::promoted > 0) {
+    if constexpr (cell::mixed) {
+      sum_mixed(me, d, stage, w, issued);
+    } else if constexpr (cell::promoted > 0) {
       me.sum_promoted(d, stage, w);
       issued();
     } else {
       me.sum(d, stage, w, issued);
     }
     bool complete = true;
+    if constexpr (cell::shares_terms) complete = gather(me, d);
     if constexpr (cell::divides)
-      if (w.parts > 1) complete = me.collect(d, w);
-    if (complete) me.write(d, w);
+      if (complete && w.parts > 1) complete = me.collect(d, w);
+    if (complete) {
+      if constexpr (cell::crossed)
+        write_crossed(me, d, w);
+      else
+        me.write(d, w);
+    }
     if constexpr (cell::ping_pong) {
       if (!todo.next(w)) break;
       stage.skip(w.steps);
@@ -399,7 +425,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
     prefetch(&p.second_map);
     for (int i = 0; i < stages; ++i) {
       make_barrier(stage.full + i * 8, 1);
-      make_barrier(stage.empty + i * 8, (cell::ping_pong ? 1 : groups) * peers);
+      make_barrier(stage.empty + i * 8, (has_all_rows ? 1 : groups) * peers * (cell::mixed ? 4 : 1));
     }
     publish_barriers();
   }
@@ -417,8 +443,8 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
   } else {
     take_registers<cell::consumer_registers>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
-    consume({p, map, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups), rank,
-             who - 1, thread, thread % 32, thread / 32},
+    consume(consumer{p, map, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups),
+                     rank, who - 1, thread, thread % 32, thread / 32},
             stage, todo);
   }
   // Others may still copy to this block, or arrive here.

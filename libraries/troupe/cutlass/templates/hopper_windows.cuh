@@ -15,7 +15,9 @@ namespace troupe::cutlass::kernels::hopper {
 struct offsets {
   static constexpr int bits = 16 / rank;
   unsigned all = 0;
-  __device__ __forceinline__ void set(int j, int offset) { all |= (static_cast<unsigned>(offset) & ((1u << bits) - 1)) << (j * bits); }
+  __device__ __forceinline__ void set(int j, int offset) {
+    all |= (static_cast<unsigned>(offset) & ((1u << bits) - 1)) << (j * bits);
+  }
   __device__ __forceinline__ unsigned short operator[](int j) const {
     return static_cast<unsigned short>(all >> (j * bits) & ((1u << bits) - 1));
   }
@@ -41,8 +43,8 @@ __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int c
     asm volatile(
         "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
         "%6, %7}], [%2], {%8, %9, %10};" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]),
-        "h"(o[1]), "h"(o[2])
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]), "h"(o[1]),
+        "h"(o[2])
         : "memory");
 }
 __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int channel, const int (&at)[rank],
@@ -63,8 +65,8 @@ __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int c
     asm volatile(
         "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
         "[%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10}, %11;" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]),
-        "h"(o[1]), "h"(o[2]), "h"(mask)
+        "l"(map), "r"(barrier), "r"(channel), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(image), "h"(o[0]), "h"(o[1]),
+        "h"(o[2]), "h"(mask)
         : "memory");
 }
 // Of filters: their indexes are channel, width, height, depth and filter.

@@ -227,8 +227,10 @@ struct left_sums {
   // Adds those of some parts in order. Memory is slow to answer, so as much is asked for at once as there are registers
   // for: some sums of a part, or all of several.
   __device__ __forceinline__ void add(int part, int parts, int step, sums* d) const {
-    constexpr int most = count >= 32 ? 2 : count > 16 ? 12 : 16, at_once = count < most ? count : most,
-                  together = most / at_once;
+    constexpr int most = count >= 32  ? 2
+                         : count > 16 ? 12
+                                      : 16,
+                  at_once = count < most ? count : most, together = most / at_once;
     const i64 next = static_cast<i64>(step) * count * Threads;
 #pragma unroll
     for (int c = 0; c < count; c += at_once) {

@@ -59,6 +59,22 @@ class gemm_suite : public product_suite {
   void expect_as_defined(const product_form& p, Make&& make, double tolerance, bool pairs = false) {
     expect_right(p, make, tolerance, pairs, request_of);
   }
+  /// Compares a plain product with its sums. Adding k products in any order rounds each partial sum once, so the error
+  /// is at most k units of half the last place times the sum of magnitudes; tensor cores cut where they should round,
+  /// which is twice that.
+  static void expect_sums(stored_matrices& d, test_factor& a, test_factor& b, std::int64_t m, std::int64_t n,
+                          std::int64_t k, double unit) {
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0, magnitude = 0;
+        for (std::int64_t l = 0; l < k; ++l) {
+          const double x = a.at(0, i, l) * b.at(0, j, l);
+          sum += x, magnitude += std::fabs(x);
+        }
+        ASSERT_NEAR(d.get(0, i, j).real, sum, static_cast<double>(k) * unit * magnitude)
+            << "d(" << i << ", " << j << "); " << numerics::how_to_repeat();
+      }
+  }
   /// The sums are exact. An epilogue in float rounds values of the size of `factor` times a sum a few times; f64 and
   /// the epilogues of integers are computed in double, and are much better.
   static double rounding_of(const product_form& p, double factor) {

@@ -52,6 +52,19 @@ class clean_cells : public ::testing::Test {
     const epilogue::node n[] = {{.what = epilogue::op::accumulator}};
     return functor_text(n, {}, 0, dtype::f32, false);
   }
+  static std::string gated_tail() {
+    using epilogue::node, epilogue::op;
+    node silu{.what = op::silu}, product{.what = op::multiply};
+    product.arguments[0] = 2, product.arguments[1] = 1;
+    const node n[] = {{.what = op::left}, {.what = op::right}, silu, product};
+    return functor_text(n, {}, 0, dtype::f32, false);
+  }
+  static std::string reducing_tail() {
+    using epilogue::node, epilogue::op;
+    const node n[] = {{.what = op::accumulator}, {.what = op::reduce}};
+    const memory_kind to{.type = dtype::f32, .way = 1};
+    return functor_text(n, {&to, 1}, 0, dtype::f32, false);
+  }
 
  private:
   std::optional<jit::nvrtc_builder> builder_;

@@ -1,0 +1,459 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Products of a narrow first factor and a second one of 2-byte floats. The first lies in shared memory as it is stored;
+// each warp reads its lines, widens them in registers, and the tensor cores take them from there while the next ones
+// are widened. Included after hopper.cuh. `cell` also says:
+//   first, second   the types of the factors
+//   slices          how often 64 terms a stage has
+//   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
+//   shares_terms    whether all groups have the same rows, and each takes every so many stages
+//   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
+//   promoted        instructions after which sums are scaled and added to a float; 0: never
+//   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are
+//   not scaled_1, scaled_2  which factors have scales
+namespace troupe::cutlass::kernels::hopper {
+
+// Of two numbers each.
+__device__ __forceinline__ unsigned product(f16, unsigned x, unsigned y) {
+  unsigned out;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
+  return out;
+}
+__device__ __forceinline__ unsigned product(bf16, unsigned x, unsigned y) {
+  unsigned out;
+  asm("mul.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
+  return out;
+}
+
+// -- two neighbours of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
+
+__device__ __forceinline__ unsigned widened(e4m3, f16, unsigned x) {
+  return detail::halves_of_e4m3(static_cast<unsigned short>(x));
+}
+__device__ __forceinline__ unsigned widened(e5m2, f16, unsigned x) { return __byte_perm(x, 0, 0x1404); }
+__device__ __forceinline__ unsigned widened(i8, f16, unsigned x) {
+  // As the last bits of 1024 + 128 + x.
+  unsigned out;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(__byte_perm(x ^ 0x8080u, 0x64646464u, 0x4140)), "r"(0x64806480u));
+  return out;
+}
+__device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
+  // The last 7 bits as those of 128 + x, less 128, or 256 if x is negative.
+  const unsigned both = __byte_perm(x, 0x43434343u, 0x4140);
+  unsigned out;
+  asm("sub.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(both & 0xff7fff7fu), "r"(both & 0xff80ff80u));
+  return out;
+}
+// A wide number with the same exponent and mantissa is too small by a power of 2. The products put the signs and the
+// magnitudes of both where they belong, with other bits between them.
+__device__ __forceinline__ unsigned widened(f4x2, f16, unsigned x) {
+  return product(f16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u), 0x74007400u);
+}
+__device__ __forceinline__ unsigned widened(f4x2, bf16, unsigned x) {
+  return product(bf16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00040040u & 0x01c001c0u), 0x7e807e80u);
+}
+template <class Narrow>
+__device__ __forceinline__ unsigned widened(Narrow, bf16, unsigned x) {
+  const unsigned halves = widened(Narrow{}, f16{}, x);
+  return __byte_perm(detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves))),
+                     detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves >> 16))), 0x7632);
+}
+
+// Two neighbours, as they are stored.
+template <class Narrow>
+__device__ __forceinline__ unsigned load_pair(unsigned at) {
+  unsigned out;
+  asm volatile("{.reg .u16 x;\nld.shared.u16 x, [%1];\ncvt.u32.u16 %0, x;}" : "=r"(out) : "r"(at) : "memory");
+  return out;
+}
+template <>
+__device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
+  unsigned out;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(out) : "r"(at) : "memory");
+  return out;
+}
+
+// -- some terms of a group's lines, as the tensor cores take them
+
+// Instructions that a piece of a stage has: as many as there are registers for.
+constexpr bool few_share_scales = cell::promoted > 0 && cell::promoted < 4;
+constexpr int most_of_piece = groups == 2 ? (tile_n > 128 || few_share_scales ? 2
+                                             : tile_n > 64 || cell::scaled_2  ? 4
+                                                                              : 8)
+                                          : (tile_n > 16 || cell::promoted > 0 ? 2 : 4);
+constexpr int of_piece = cell::slices * 4 < most_of_piece ? cell::slices * 4 : most_of_piece,
+              pieces = cell::slices * 4 / of_piece;
+template <class T>
+constexpr int bytes_of_pair = 2;
+template <>
+constexpr int bytes_of_pair<f4x2> = 1;
+
+struct piece {
+  unsigned a[blocks_m][of_piece][4];
+
+  // A lane has two terms of lines lane / 4 and lane / 4 + 8 of each 8 terms.
+  template <int Number>
+  __device__ __forceinline__ void read(unsigned lines, int warp, int lane) {
+    constexpr int pair_bytes = bytes_of_pair<cell::first>, eight = 4 * pair_bytes;
+    const unsigned line = static_cast<unsigned>(warp * 16 + lane / 4) * cell::line_bytes,
+                   swizzle = line / 8 & (cell::line_bytes - 16);
+    const unsigned from = lines + line + static_cast<unsigned>(lane % 4 * pair_bytes);
+#pragma unroll
+    for (int i = 0; i < of_piece; ++i) {
+      const int byte = (Number * of_piece + i) * 2 * eight;
+      const unsigned at = from + ((static_cast<unsigned>(byte) & ~15u) ^ swizzle) + byte % 16;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+          a[m][i][r] = load_pair<cell::first>(at + (m * 64 + r % 2 * 8) * cell::line_bytes + r / 2 * eight);
+    }
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < of_piece; ++i)
+#pragma unroll
+        for (int r = 0; r < 4; ++r) a[m][i][r] = widened(cell::first{}, cell::second{}, a[m][i][r]);
+  }
+  // Multiplies instructions [From, To) of it; `second` is where the stage has the other factor.
+  template <int Number, int From, int To>
+  __device__ __forceinline__ void multiply(sums (&d)[blocks_m][per_thread], unsigned second, bool add) {
+    const unsigned long long all = descriptor<cell::by_lines_2>(second, depth * 128);
+    begin_products();
+#pragma unroll
+    for (int i = From; i < To; ++i) {
+      constexpr int of_slice = 4;
+      const int at = Number * of_piece + i;
+      // Addresses are in units of 16 bytes.
+      const unsigned long long b =
+          all + (cell::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32) / 16;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m) cell::multiply(d[m], a[m][i], b, i > From || add);
+    }
+    commit_products();
+  }
+};
+
+// -- scales, which a thread reads one piece ahead
+
+constexpr int of_unit = cell::promoted > 0         ? cell::promoted  // instructions that share scales
+                        : cell::scaled_numbers > 0 ? cell::scaled_numbers
+                                                   : of_piece;
+constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;  // of a piece
+constexpr int pieces_of_unit = of_unit > of_piece ? of_unit / of_piece : 1;
+constexpr int unit_terms = of_unit * 16, piece_terms = of_piece * 16;
+
+// Which line of the first factor a thread has, in a block of 64.
+__device__ __forceinline__ int line_of(const consumer& me, const work& w, int m, int i) {
+  const int in_block = me.warp * 16 + me.lane / 4 + i * 8, first = me.rows_from(w, m),
+            all = cell::crossed ? me.p.n : me.p.m;
+  // Pairs: 32 lines of the left half, then as many of the right.
+  if constexpr (cell::crossed && tail::paired)
+    return min(first / 2 + in_block % 32, all - 1) + in_block / 32 * all;
+  else
+    return min(first + in_block, all - 1);
+}
+
+struct line_scales {
+  using type = cell::scale_type_1;
+  const typename type::bits* lines[blocks_m][2];
+  typename type::bits next[units][blocks_m][2];
+
+  __device__ __forceinline__ void begin(const consumer& me, const work& w, int piece) {
+    const block_scales& s = me.p.first_scales;
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        lines[m][i] = reinterpret_cast<const typename type::bits*>(s.address) + w.batch * s.batch +
+                      static_cast<i64>(line_of(me, w, m, i) / s.lines) * s.line;
+    read(me, piece);
+  }
+  __device__ __forceinline__ void read(const consumer& me, int piece) {
+    const block_scales& s = me.p.first_scales;
+#pragma unroll
+    for (int u = 0; u < units; ++u) {
+      const i64 at = min(piece * piece_terms + u * unit_terms, me.p.k - 1) / s.terms * s.term;
+#pragma unroll
+      for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) next[u][m][i] = lines[m][i][at];
+    }
+  }
+};
+
+// Multiplies the widened numbers of a piece by their scales.
+__device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scales) {
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m)
+#pragma unroll
+    for (int u = 0; u < units; ++u)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float by = static_cast<float>(line_scales::type::load(scales.next[u][m][i]));
+        const unsigned both = two_of<cell::second>(by, by);
+#pragma unroll
+        for (int j = u * of_piece / units; j < (u + 1) * of_piece / units; ++j)
+#pragma unroll
+          for (int r = i; r < 4; r += 2) x.a[m][j][r] = product(cell::second{}, x.a[m][j][r], both);
+      }
+}
+
+// -- sums
+
+// Where a piece is in the loop.
+template <int Turn, bool GoesOn>
+struct turn {
+  static constexpr int buffer = Turn % 2, number = Turn % pieces;
+  static constexpr bool goes_on = GoesOn;  // another one is read meanwhile
+};
+
+// Reads one piece ahead of what is multiplied. Nothing in the loop depends on how many there are, so that the tensor
+// cores' work is not interrupted.
+struct mixed_loop {
+  static constexpr int between = cell::shares_terms ? groups : 1;  // stages of this group
+
+  const consumer& me;
+  pipeline stage;
+  const work& w;
+  piece held[2];
+  line_scales scales;
+  int at, now = 0, before = -1;  // the stage that is read, pieces, and the stage before that is not yet released
+
+  __device__ __forceinline__ mixed_loop(const consumer& c, const pipeline& s, const work& of)
+      : me(c), stage(s), w(of), at(of.first) {
+    if constexpr (cell::shares_terms) {
+      stage.skip(me.group);
+      at += me.group;
+    }
+    if constexpr (cell::scaled_1) scales.begin(me, w, at * pieces);
+    begin();
+  }
+  // Calls `each(turn)` for each piece.
+  template <class Each>
+  __device__ __forceinline__ void run(const Each& each) {
+    int left = cell::shares_terms ? (w.steps - me.group + groups - 1) / groups : w.steps;
+    if constexpr (pieces == 1) {
+      if (left % 2 != 0) {
+        each(turn<0, false>{});
+        wait_for_products<0>();
+        before = stage.slot;
+        if (left == 1) return;
+        advance();
+        begin();
+      }
+      left /= 2;
+    }
+    for (; left > 1; --left) run_turns<0, false>(each);
+    run_turns<0, true>(each);
+    before = stage.slot;
+  }
+  template <class Turn>
+  __device__ __forceinline__ void add(Turn t, sums (&d)[blocks_m][per_thread]) {
+    held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(d, stage.second(), now > 0);
+    go_on(t);
+  }
+  // The same with scales: a part of the sums is multiplied by those of its terms.
+  template <class Turn>
+  __device__ __forceinline__ void add_scaled(Turn t, sums (&d)[blocks_m][per_thread],
+                                             sums (&part)[blocks_m][per_thread]) {
+    const int piece = at * pieces + Turn::number, following = next_after<Turn::number>();
+    if constexpr (units == 1) {
+      held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(part, stage.second(),
+                                                                      Turn::number % pieces_of_unit != 0);
+      go_on(t);
+      if constexpr ((Turn::number + 1) % pieces_of_unit != 0) return;
+      wait_for_products<0>();
+      scale<0>(d, part, piece);
+    } else {
+      const unsigned from = stage.second();
+      add_unit<Turn, 0>(part, from);
+      go_on(t);
+      wait_for_products<0>();
+      scale<0>(d, part, piece);
+      add_units<Turn, 1>(d, part, from, piece);
+    }
+    if constexpr (cell::scaled_1) scales.read(me, following);
+  }
+
+ private:
+  __device__ __forceinline__ void begin() {
+    wait(stage.full + stage.slot * 8, stage.phase);
+    read<0, 0>();
+  }
+  __device__ __forceinline__ void advance() {
+    if constexpr (between == 1)
+      stage.advance();
+    else
+      stage.skip(between);
+    at += between;
+  }
+  // The piece after this one of the stage that is read.
+  template <int Number>
+  __device__ __forceinline__ int next_after() const {
+    return (Number + 1 < pieces ? at : at + between) * pieces + (Number + 1) % pieces;
+  }
+  // Reads the piece that is multiplied next.
+  template <int Buffer, int Number>
+  __device__ __forceinline__ void read() {
+    held[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
+    if constexpr (cell::scaled_numbers > 0) {
+      scale_numbers(held[Buffer], scales);
+      if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, next_after<Number>());
+    }
+  }
+  template <int Turn, bool Last, class Each>
+  __device__ __forceinline__ void run_turns(const Each& each) {
+    constexpr int turns = pieces > 1 ? pieces : 2;
+    each(turn < Turn, !Last || Turn + 1 < turns > {});
+    if constexpr (Turn + 1 < turns) run_turns<Turn + 1, Last>(each);
+  }
+  // Waits until the piece before is multiplied, and reads the next.
+  template <class Turn>
+  __device__ __forceinline__ void go_on(Turn) {
+    ++now;
+    wait_for_products<1>();
+    if (Turn::number == 0 && before >= 0) me.release(stage.empty, before);
+    if constexpr (Turn::goes_on) {
+      constexpr int following = (Turn::number + 1) % pieces;
+      if constexpr (following == 0) {
+        before = stage.slot;
+        advance();
+        wait(stage.full + stage.slot * 8, stage.phase);
+      }
+      read<1 - Turn::buffer, following>();
+    }
+  }
+  template <class Turn, int Unit>
+  __device__ __forceinline__ void add_unit(sums (&part)[blocks_m][per_thread], unsigned from) {
+    held[Turn::buffer].template multiply<Turn::number, Unit * of_unit, (Unit + 1) * of_unit>(part, from, false);
+  }
+  template <class Turn, int Unit>
+  __device__ __forceinline__ void add_units(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
+                                            unsigned from, int piece) {
+    if constexpr (Unit < units) {
+      add_unit<Turn, Unit>(part, from);
+      wait_for_products<0>();
+      scale<Unit>(d, part, piece);
+      add_units<Turn, Unit + 1>(d, part, from, piece);
+    }
+  }
+  template <int Unit>
+  __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
+                                        int piece) {
+    number of_column[cell::column_scales];
+    if constexpr (cell::scaled_2) me.scales_of_columns(of_column, w, 0, piece * piece_terms + Unit * unit_terms);
+#pragma unroll
+    for (int m = 0; m < blocks_m; ++m) {
+      number of_row[2] = {1, 1};
+      if constexpr (cell::scaled_1) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) of_row[i] = static_cast<number>(line_scales::type::load(scales.next[Unit][m][i]));
+      }
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) {
+        hold(part[m][j]);
+        number by = of_row[j / 2 % 2];
+        if constexpr (cell::scaled_2) by *= of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
+        d[m][j] += part[m][j] * by;
+      }
+    }
+  }
+};
+
+// There is at least one stage.
+template <class Issued>
+__device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_m][per_thread], const pipeline& stage,
+                                           const work& w, const Issued& issued) {
+  mixed_loop all(me, stage, w);
+  if constexpr (cell::promoted > 0) {
+    sums part[blocks_m][per_thread];
+    clear(d);
+    all.run([&](auto turn) { all.add_scaled(turn, d, part); });
+  } else {
+    all.run([&](auto turn) { all.add(turn, d); });
+  }
+  issued();
+  wait_for_products<0>();
+  me.release(all.stage.empty, all.before);
+  hold(d);
+}
+
+// `issued()` is called when the tensor cores have all their work.
+template <class Issued>
+__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
+                                          const work& w, const Issued& issued) {
+  if constexpr (cell::shares_terms) {
+    if (me.group < w.steps)
+      add_stages(me, d, stage, w, issued);
+    else
+      clear(d);
+  } else {
+    add_stages(me, d, stage, w, issued);
+  }
+  stage.skip(w.steps);
+}
+
+// Adds what the groups of a block have, if they share terms; the first has it then, which is true for that one.
+__device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][per_thread]) {
+  constexpr int barrier = 5;  // others are those of each group
+  constexpr unsigned room = out_bytes / groups;
+  static_assert(!cell::shares_terms || (blocks_m == 1 && room >= per_thread * group_threads * sizeof(sums)));
+  sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out)) + me.thread;
+  if (me.group > 0)
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) mine[j * group_threads] = d[0][j];
+  synchronize(barrier, groups * group_threads);
+  if (me.group == 0)
+#pragma unroll
+    for (int g = 1; g < groups; ++g)
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) d[0][j] += mine[g * (room / sizeof(sums)) + j * group_threads];
+  synchronize(barrier, groups * group_threads);
+  return me.group == 0;
+}
+
+// -- results whose rows are lines of the second factor
+
+template <bool Inside>
+__device__ __forceinline__ void write_crossed_tile(const consumer& me, const sums (&d)[blocks_m][per_thread],
+                                                   const work& w) {
+  constexpr int width = tail::paired ? 32 : 64;
+  sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
+  const int of_warp = me.warp * 16;
+#pragma unroll
+  for (int m = 0; m < blocks_m; ++m) {
+    const int column = me.rows_from(w, m) / (64 / width);
+#pragma unroll
+    for (int c = 0; c < tile_n / crossed_lines; ++c) {
+      me.synchronize_group();
+#pragma unroll
+      for (int j = 0; j < crossed_lines / 8; ++j) {
+        const sums* const x = &d[m][(c * (crossed_lines / 8) + j) * 4];
+        sums* const to = room + (j * 8 + me.lane % 4 * 2) * crossed_pitch + of_warp + me.lane / 4;
+        to[0] = x[0], to[crossed_pitch] = x[1], to[8] = x[2], to[crossed_pitch + 8] = x[3];
+      }
+      me.synchronize_group();
+      if (of_warp >= crossed_lines) continue;
+      const int row = me.column_of(w) + c * crossed_lines + of_warp;
+      const results::rows r = results::rows_of(w, row, column, row / 16);
+      results::reduced<results::sharing<width>::passes> parts;
+      parts.start();
+      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, room + of_warp * crossed_pitch, 32,
+                                                                            me.lane, r, column, parts);
+      results::finish_parts<results::layout<false>, width>(me.p, me.lane, r, parts);
+    }
+  }
+}
+__device__ __forceinline__ void write_crossed(const consumer& me, const sums (&d)[blocks_m][per_thread],
+                                              const work& w) {
+  constexpr int columns = blocks_m * (tail::paired ? 32 : 64);
+  if (me.p.m - me.column_of(w) >= tile_n && me.p.n - me.rows_from(w, 0) / (tail::paired ? 2 : 1) >= columns)
+    write_crossed_tile<true>(me, d, w);
+  else
+    write_crossed_tile<false>(me, d, w);
+}
+
+}  // namespace troupe::cutlass::kernels::hopper
