@@ -79,7 +79,8 @@ host_fft::host_fft(const transforms& by, unsigned threads, bool may_compile)
 
 result<std::unique_ptr<host_fft>> host_fft::make(const engine_context& context) {
   const transforms* const by = TROUPE_TRY(load_own_transforms());
-  return std::unique_ptr<host_fft>(new host_fft(*by, static_cast<unsigned>(usable_cores()), context.forbids_compiling == 0));
+  return std::unique_ptr<host_fft>(
+      new host_fft(*by, static_cast<unsigned>(usable_cores()), context.forbids_compiling == 0));
 }
 
 std::string host_fft::notes() const { return cat("threads: ", crew_.threads, "\nbuilt for: x86-64-", by_.family); }

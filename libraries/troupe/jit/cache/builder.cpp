@@ -114,10 +114,10 @@ build builder::find(const decoded_recipe& r) {
   std::string note;
   if (disk != nullptr)
     if (auto known = from_disk(key, note)) return *known;
-  return failed_with(
-      error(reaction::unsupported, "jit", cat(r.full.name.str(), ": was not compiled before",
-                                              parts_.may_compile ? "" : ", and device_options::compile is false",
-                                              note.empty() ? "" : "; " + as_note(note))));
+  return failed_with(error(reaction::unsupported, "jit",
+                           cat(r.full.name.str(), ": was not compiled before",
+                               parts_.may_compile ? "" : ", and device_options::compile is false",
+                               note.empty() ? "" : "; " + as_note(note))));
 }
 
 // Precondition: lock_ is held.
