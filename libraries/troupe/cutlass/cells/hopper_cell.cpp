@@ -139,6 +139,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
       ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
+      ", registers_to_add = ", c.groups == 2 ? 64 : 32,
       ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n",
       " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers,
       ", column_scales = ", c.scale_for_each_column ? width_of(c) / 4 : 1, ", slices = ", c.slices,

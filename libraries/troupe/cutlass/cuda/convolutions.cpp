@@ -59,16 +59,21 @@ std::uint32_t arrivals_of(const convolution_route& way) noexcept {
   return n;
 }
 
-std::string convolutions::key_of(const convolution_problem& p, const options& o) {
-  std::string key(reinterpret_cast<const char*>(&o.plan), sizeof o.plan);
+void convolutions::write_key_of(std::string& key, const convolution_problem& p, const options& o) {
+  key.assign(reinterpret_cast<const char*>(&o.plan), sizeof o.plan);
   key.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   write_key(key, p);
-  return key;
 }
 std::string convolutions::key_on_disk(const convolution_problem& p, const options& o) const {
-  return cat("cutlass convolution 2, ", chip_.name, ", ", key_of(p, o));
+  std::string key;
+  write_key_of(key, p, o);
+  return cat("cutlass convolution 2, ", chip_.name, ", ", key);
 }
-bool convolutions::knows(const convolution_problem& p, const options& o) const { return routes_.has(key_of(p, o)); }
+bool convolutions::knows(const convolution_problem& p, const options& o) const {
+  thread_local std::string key;  // keeps its memory
+  write_key_of(key, p, o);
+  return routes_.has(key);
+}
 
 // Sums that are loaded have a product without terms.
 result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& p, compiling how) {
@@ -141,8 +146,9 @@ result<std::shared_ptr<convolution_route>> convolutions::best_route(const convol
 
 result<void> convolutions::compute(const convolution_problem& p, const options& o, lane& on, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
-  const std::shared_ptr<const convolution_route> way =
-      TROUPE_TRY(routes_.get(key_of(p, o), [&] { return best_route(p, o); }));
+  thread_local std::string key;
+  write_key_of(key, p, o);
+  const std::shared_ptr<const convolution_route> way = TROUPE_TRY(routes_.get(key, [&] { return best_route(p, o); }));
   std::optional<cuda::scratch> memory;
   if (way->scratch_bytes() != 0) {
     auto taken = TROUPE_TRY(on.scratch().take(c, "cutlass", way->scratch_bytes()));
@@ -204,7 +210,9 @@ result<plan_info> convolutions::prepare(const convolution_problem& p, const opti
   info.candidates = static_cast<std::uint32_t>(ways.size()), info.measured = tried;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   const plan_info answer = info;
-  routes_.put(key_of(p, o), std::move(best));
+  std::string key;
+  write_key_of(key, p, o);
+  routes_.put(key, std::move(best));
   return answer;
 }
 

@@ -46,7 +46,7 @@ class convolutions {
     cutlass::plan plan;
     float microseconds = 0;
   };
-  static std::string key_of(const convolution_problem& p, const options& o);
+  static void write_key_of(std::string& key, const convolution_problem& p, const options& o);
   std::string key_on_disk(const convolution_problem& p, const options& o) const;
   result<std::shared_ptr<convolution_route>> route_for(const convolution_problem& p, const convolution_way& w,
                                                        const options& o);

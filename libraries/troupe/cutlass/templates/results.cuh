@@ -4,8 +4,8 @@
 
 // From sums in registers to results in memory, for all templates. A warp has 16 rows of sums at a time: a lane has
 // those of rows lane / 4 and lane / 4 + 8, two of each 8 columns. They pass through shared memory, so that each lane
-// has 8 neighbours of a row. Included after `tail` and `cell`, which has sums, result, result_way, part_rows and
-// part_columns.
+// has 8 neighbours of a row. Included after `tail` and `cell`, which has sums, result, result_way, part_rows,
+// part_columns and registers_to_add.
 namespace troupe::cutlass::kernels::results {
 
 using number = tail::number;
@@ -227,9 +227,10 @@ struct left_sums {
   // Adds those of some parts in order. Memory is slow to answer, so as much is asked for at once as there are registers
   // for: some sums of a part, or all of several.
   __device__ __forceinline__ void add(int part, int parts, int step, sums* d) const {
-    constexpr int most = count >= 32  ? 2
-                         : count > 16 ? 12
-                                      : 16,
+    constexpr int room = cell::registers_to_add / 4,
+                  most = count >= 32               ? 2
+                         : count > 16 && room > 12 ? 12
+                                                   : room,
                   at_once = count < most ? count : most, together = most / at_once;
     const i64 next = static_cast<i64>(step) * count * Threads;
 #pragma unroll
