@@ -36,6 +36,8 @@ struct known_text {
 };
 std::vector<known_text> known_texts() {
   using enum fate;
+  const jit::named_texts tail = {
+      {"tail.h", "struct tail { __device__ float operator()(float x, int, int) const { return x; } };"}};
   const jit::named_texts square = {{"square.h", "__device__ inline float square(float v) { return v * v; }"}},
                          numbers = {{"the header of the first number.h",
                                      "template <class T> __device__ T one() { return T(1); }"},
@@ -51,6 +53,7 @@ std::vector<known_text> known_texts() {
        "product",
        compiled,
        {.kernels = {"product<8>", "product<32>"}, .definitions = barrier}},
+      {"examples/own_template.cpp", "product", compiled, {.kernels = {"product<8>", "product<32>"}, .headers = tail}},
       {"examples/jit.cpp", "saxpy", compiled, {.kernels = {"saxpy", "sum<float, 256>"}, .headers = square}},
       {.file = "examples/hopper_gemm.cu", .piece = "hopper_gemm", .only = {"sm_90a"}},
       {"examples/linked.cpp", "weigh(", compiled, {.relocatable = true}},
