@@ -23,7 +23,7 @@ struct hopper_cell {
   int rank = 3;                            ///< of a convolution: its indexes of space
   bool strided_result = false;             ///< rows of the result are positions that lie anywhere
   int groups = 2;                          ///< of four warps that multiply
-  bool shares_terms = false;               ///< all groups have the same rows, and each takes every so many stages
+  bool shares_terms = false;               ///< all groups have the same rows, and take stages in turn
   int slices = 1;                          ///< of 64 terms in a stage, if the first factor is narrower than the second
   int scaled_numbers = 0;                  ///< instructions that share scales, if widened numbers are scaled
   bool crossed = false;                    ///< rows of the result are lines of the second factor

@@ -62,7 +62,7 @@ constexpr const char* no_tile = "no tile of the template for Hopper fits the sha
 
 using matmul::is_float8;
 
-// Of mixed factors: so many instructions as have one scale, and at most those of 128 terms.
+// Of mixed factors: the instructions that share a scale, and at most those of 128 terms.
 int mixed_promotion_of(const whole_form& f) noexcept {
   std::uint32_t terms = 0;
   for (const factor_form* x : {&f.head.a, &f.head.b}) {

@@ -42,7 +42,7 @@ class window_maps_of : public ::testing::Test {
   const std::vector<std::byte> tree_ = epilogue::encode_tree({&sum_, 1}, {}, {});
 };
 
-// Windows begin at the lowest place, and every so many places until the highest, as the driver's manual says.
+// Windows begin at the lowest place, and at each step from there to the highest, as the driver's manual says.
 void expect_places(const convolution_product& x, const hopper_cell& c) {
   const kernels::window& w = x.window;
   const window_map m = maps_of(x, c).image;

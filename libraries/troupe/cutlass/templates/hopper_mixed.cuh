@@ -8,7 +8,7 @@
 //   first, second   the types of the factors
 //   slices          how often 64 terms a stage has
 //   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
-//   shares_terms    whether all groups have the same rows, and each takes every so many stages
+//   shares_terms    whether all groups have the same rows, and take stages in turn
 //   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
 //   promoted        instructions after which sums are scaled and added to a float; 0: never
 //   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are
