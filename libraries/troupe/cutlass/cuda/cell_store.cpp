@@ -14,6 +14,14 @@
 namespace troupe::cutlass {
 namespace {
 
+// Not remembered: the next asker may compile it.
+error missing(const cell_text& t, std::string_view why) {
+  return error::retry_later("cutlass", missing_kernel, cat("there is no kernel ", t.name, ", and ", why));
+}
+constexpr std::string_view request_forbids = "the request forbids compiling it; call prepare before";
+constexpr std::string_view device_forbids =
+    "device_options::compile is false; build it into the engine, or prepare it on a device that may compile";
+
 result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context, const chip& on) {
   TROUPE_TRY(jit::load_nvrtc("cutlass"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
@@ -43,7 +51,32 @@ std::string cell_store::notes() {
              "\n", vendors_.notes());
 }
 
+// For the time that a kernel is compiled.
+class cell_store::being_compiled {
+ public:
+  being_compiled(cell_store& in, const std::string& source) : in_(in), source_(source) {
+    const std::scoped_lock guard(in_.lock_);
+    in_.compiled_now_.insert(source_);
+  }
+  ~being_compiled() {
+    const std::scoped_lock guard(in_.lock_);
+    in_.compiled_now_.erase(source_);
+  }
+  being_compiled(const being_compiled&) = delete;
+
+ private:
+  cell_store& in_;
+  const std::string& source_;
+};
+
+bool cell_store::compiles_now(const std::string& source) {
+  const std::scoped_lock guard(lock_);
+  return compiled_now_.contains(source);
+}
+
 result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
+  // Who forbids compiling does not wait for what others compile, either.
+  if (how == compiling::forbidden && compiles_now(t.source)) return missing(t, request_forbids);
   return cells_.get(t.source, [&] { return make(t, how); });
 }
 
@@ -55,26 +88,18 @@ result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how
     return out;
   }
   if (builder_ == nullptr)
-    return error(reaction::unsupported, "cutlass",
-                 cat("there is no kernel ", t.name, ", and no compiler: ", why_no_compiler_,
-                     "; install NVRTC, or build the engine with this kernel"));
+    return missing(t, cat("no compiler: ", why_no_compiler_, "; install NVRTC, or build the engine with this kernel"));
   const std::string encoded = jit::encode(recipe_of(t.source, t.name));
   const auto recipe = jit::decode(encoded);
   if (!recipe) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
   const auto begun = std::chrono::steady_clock::now();
-  const bool may_compile = how != compiling::forbidden && builder_->images().may_compile();
-  const jit::build built = may_compile ? builder_->images().make(*recipe) : builder_->images().find(*recipe);
+  jit::build built = builder_->images().find(*recipe);
   if (built.failed) {
-    if (!may_compile)
-      // Not remembered: the next asker may compile it.
-      return error::retry_later(
-          "cutlass", missing_kernel,
-          how == compiling::forbidden
-              ? cat("there is no kernel ", t.name, ", and the request forbids compiling it; call prepare before")
-              : cat("there is no kernel ", t.name,
-                    ", and device_options::compile is false; build it into the engine, or prepare it on a device that "
-                    "may compile"));
-    return *built.failed;
+    if (how == compiling::forbidden) return missing(t, request_forbids);
+    if (!builder_->images().may_compile()) return missing(t, device_forbids);
+    const being_compiled mark(*this, t.source);
+    built = builder_->images().make(*recipe);
+    if (built.failed) return *built.failed;
   }
   auto out = std::make_shared<cell>();
   out->compile_seconds = std::chrono::duration<float>(std::chrono::steady_clock::now() - begun).count();

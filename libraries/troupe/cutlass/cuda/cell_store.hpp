@@ -5,6 +5,8 @@
 #include <cuda.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cutlass/cells/cell_text.hpp>
@@ -36,6 +38,10 @@ struct cell {
 /// The code of the error of a request that may not compile and finds no kernel. Caches do not remember it; the engine
 /// answers with `unsupported` instead.
 inline constexpr std::int64_t missing_kernel = 0x6d697373;
+/// Returns what is answered.
+inline error answer_of(const error& e) {
+  return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
+}
 
 /// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC; and those of CUTLASS. Thread-safe.
 class cell_store {
@@ -50,6 +56,8 @@ class cell_store {
 
  private:
   cell_store(const engine_context& context, const chip& on) : context_(context), chip_(on) {}
+  class being_compiled;
+  bool compiles_now(const std::string& source);
   result<std::shared_ptr<cell>> make(const cell_text& t, compiling how);
   result<void> load(std::string_view image, const cell_text& t, cell& to) const;
 
@@ -59,6 +67,8 @@ class cell_store {
   std::string prebuilt_names_;
   std::unique_ptr<jit::nvrtc_builder> builder_;
   std::string why_no_compiler_;
+  std::mutex lock_;                     // guards the next member
+  std::set<std::string> compiled_now_;  // sources
   vendor_family vendors_;
   // Graphs may hold kernels, and a kernel may be running: what is dropped from the cache stays loaded as long as a
   // route has it, and is unloaded when the GPU is idle.

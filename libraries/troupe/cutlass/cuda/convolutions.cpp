@@ -59,17 +59,17 @@ std::uint32_t arrivals_of(const convolution_route& way) noexcept {
   return n;
 }
 
-void convolutions::write_key_of(std::string& key, const convolution_problem& p, const options& o) {
+void convolutions::write_key_of(std::string& key, const convolution_problem& p, const request_options& o) {
   key.assign(reinterpret_cast<const char*>(&o.plan), sizeof o.plan);
   key.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   write_key(key, p);
 }
-std::string convolutions::key_on_disk(const convolution_problem& p, const options& o) const {
+std::string convolutions::key_on_disk(const convolution_problem& p, const request_options& o) const {
   std::string key;
   write_key_of(key, p, o);
   return cat("cutlass convolution 2, ", chip_.name, ", ", key);
 }
-bool convolutions::knows(const convolution_problem& p, const options& o) const {
+bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
   thread_local std::string key;  // keeps its memory
   write_key_of(key, p, o);
   return routes_.has(key);
@@ -85,7 +85,7 @@ result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& 
 }
 
 result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolution_problem& p,
-                                                                   const convolution_way& w, const options& o) {
+                                                                   const convolution_way& w, const request_options& o) {
   auto out = std::make_shared<convolution_route>();
   out->way = w;
   if (w.plan.cell != nullptr) {
@@ -111,7 +111,8 @@ result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolu
   return out;
 }
 
-result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p, const options& o) {
+result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p,
+                                                                    const request_options& o) {
   const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
   const bool of_vendor = stored && stored->plan.family == family::vendor;
   auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, of_vendor}, cells_.vendors()));
@@ -144,7 +145,7 @@ result<std::shared_ptr<convolution_route>> convolutions::best_route(const convol
                    " bytes, and no other way needs less"));
 }
 
-result<void> convolutions::compute(const convolution_problem& p, const options& o, lane& on, call& c) {
+result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
   thread_local std::string key;
   write_key_of(key, p, o);
@@ -161,8 +162,8 @@ result<void> convolutions::compute(const convolution_problem& p, const options& 
                  static_cast<CUstream>(c.stream));
 }
 
-result<plan_info> convolutions::prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
-                                        std::string& log) {
+result<plan_info> convolutions::prepare(const convolution_problem& p, const request_options& o, int measure, lane& on,
+                                        call& c, std::string& log) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
   auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, measure > 1}, cells_.vendors()));
   const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),

@@ -4,6 +4,7 @@
 
 #include <troupe/cutlass/cells/convolution_choices.hpp>
 #include <troupe/cutlass/cuda/choices_on_disk.hpp>
+#include <troupe/cutlass/cuda/request_options.hpp>
 #include <troupe/cutlass/cuda/route.hpp>
 
 namespace troupe::cutlass {
@@ -26,17 +27,10 @@ class convolutions {
  public:
   convolutions(cell_store& cells, const chip& on, choices_on_disk& disk) : cells_(cells), chip_(on), disk_(disk) {}
 
-  /// What all requests have in common.
-  struct options {
-    std::string_view request;
-    const cutlass::plan& plan;
-    cutlass::compiling compiling;
-    std::uint64_t workspace;
-  };
-  bool knows(const convolution_problem& p, const options& o) const;
-  result<void> compute(const convolution_problem& p, const options& o, lane& on, call& c);
+  bool knows(const convolution_problem& p, const request_options& o) const;
+  result<void> compute(const convolution_problem& p, const request_options& o, lane& on, call& c);
   /// Measures up to `measure` ways, if that is more than one. Waits for the GPU.
-  result<plan_info> prepare(const convolution_problem& p, const options& o, int measure, lane& on, call& c,
+  result<plan_info> prepare(const convolution_problem& p, const request_options& o, int measure, lane& on, call& c,
                             std::string& log);
 
  private:
@@ -46,11 +40,11 @@ class convolutions {
     cutlass::plan plan;
     float microseconds = 0;
   };
-  static void write_key_of(std::string& key, const convolution_problem& p, const options& o);
-  std::string key_on_disk(const convolution_problem& p, const options& o) const;
+  static void write_key_of(std::string& key, const convolution_problem& p, const request_options& o);
+  std::string key_on_disk(const convolution_problem& p, const request_options& o) const;
   result<std::shared_ptr<convolution_route>> route_for(const convolution_problem& p, const convolution_way& w,
-                                                       const options& o);
-  result<std::shared_ptr<convolution_route>> best_route(const convolution_problem& p, const options& o);
+                                                       const request_options& o);
+  result<std::shared_ptr<convolution_route>> best_route(const convolution_problem& p, const request_options& o);
   result<std::shared_ptr<const route>> route_of_pass(const problem& p, compiling how);
 
   cell_store& cells_;

@@ -47,16 +47,11 @@ void append(std::string& to, const plan& p, const extents& e) {
 extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch}; }
 
 // Requests that await the best plan have routes of their own.
-void write_key(std::string& key, const problem& p, const plan& wanted, std::uint64_t workspace, bool awaits) {
-  key.assign(reinterpret_cast<const char*>(&workspace), sizeof workspace);
-  append(key, wanted, extents_of(p));
-  key += has_lines_apart(p) ? '1' : '0', key += awaits ? '1' : '0';
+void write_key(std::string& key, const problem& p, const request_options& o) {
+  key.assign(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
+  append(key, o.plan, extents_of(p));
+  key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
   cutlass::write_key(key, p);
-}
-
-// What is answered: see missing_kernel.
-error answer_of(const error& e) {
-  return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
 }
 
 }  // namespace
@@ -82,35 +77,36 @@ result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& con
 
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
 
-result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const plan& wanted, std::uint64_t workspace,
-                                                       compiling how, const std::string& key) {
+result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const request_options& o,
+                                                       const std::string& key) {
   const whole_form f = form_of(p);
-  const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, wanted));
+  const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
   const bool of_vendor = stored && stored->plan.family == family::vendor;
-  const auto all = TROUPE_TRY(plans_of(p, f, chip_, {wanted, workspace, of_vendor}, cells_->vendors()));
+  const auto all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, of_vendor}, cells_->vendors()));
   const auto chosen =
       !stored ? all.begin()
               : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
   const bool use_stored = stored && chosen != all.end();
-  auto out = TROUPE_TRY(known_route(p, f, all, use_stored ? *chosen : all.front(), how, key));
+  auto out = TROUPE_TRY(known_route(p, f, all, use_stored ? *chosen : all.front(), o, key));
   out->info.candidates = static_cast<std::uint32_t>(all.size());
   out->info.choice = use_stored ? choice_source::stored : all.size() == 1 ? choice_source::given : choice_source::model;
   if (use_stored && out->info.plan == stored->plan) out->info.microseconds = stored->microseconds;
   return out;
 }
 
-// The best plan, unless it would have to be compiled and another one need not be: that serves until the best is there.
+// The best plan, unless it would have to be compiled, and another one need not be and has all the memory that it needs:
+// that serves until the best is there.
 result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const whole_form& f,
                                                         const std::vector<candidate>& all, const candidate& best,
-                                                        compiling how, const std::string& key) {
-  if (how == compiling::awaited) return route_of(p, f, best, *cells_, how);
+                                                        const request_options& o, const std::string& key) {
+  if (o.compiling == compiling::awaited) return route_of(p, f, best, *cells_, o.compiling);
   auto first = route_of(p, f, best, *cells_, compiling::forbidden);
   if (first || first.error().code() != missing_kernel) return first;
   for (const candidate& other : all) {
     if (&other == &best) continue;
     auto way = route_of(p, f, other, *cells_, compiling::forbidden);
-    if (!way) continue;
-    if (how == compiling::allowed)
+    if (!way || (*way)->scratch_bytes() > o.workspace) continue;
+    if (o.compiling == compiling::allowed)
       later_.add([this, text = text_of_cell(f, best.plan), key] {
         if (!cells_->get(text, compiling::allowed)) return;
         routes_.drop_if([&](std::string_view k) { return k == key; });
@@ -118,7 +114,7 @@ result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const 
       });
     return way;
   }
-  return route_of(p, f, best, *cells_, how);
+  return route_of(p, f, best, *cells_, o.compiling);
 }
 
 // Measured choices are those of all processes on this kind of GPU.
@@ -129,14 +125,14 @@ std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, cons
   return key;
 }
 
-bool cuda_engine::knows(const problem& p, const plan& wanted, std::uint64_t workspace, compiling how) {
+bool cuda_engine::knows(const problem& p, const request_options& o) {
   thread_local std::string key;
-  write_key(key, p, wanted, workspace, how == compiling::awaited);
+  write_key(key, p, o);
   return routes_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
   for (std::size_t i = 0; i < r.d.size(); ++i)
-    if (!knows(problem_of(r, i), r.plan, r.workspace, r.compiling)) return false;
+    if (!knows(problem_of(r, i), options_of(r))) return false;
   return true;
 }
 
@@ -145,12 +141,13 @@ template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
+  request_options o = options_of(r);
   // A graph keeps what it is recorded with.
-  const compiling how = c.recording != nullptr && r.compiling == compiling::allowed ? compiling::awaited : r.compiling;
-  write_key(on->next_key, p, r.plan, r.workspace, how == compiling::awaited);
+  if (c.recording != nullptr && o.compiling == compiling::allowed) o.compiling = compiling::awaited;
+  write_key(on->next_key, p, o);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    auto found = routes_.get(on->next_key, [&] { return make_route(p, r.plan, r.workspace, how, on->next_key); });
+    auto found = routes_.get(on->next_key, [&] { return make_route(p, o, on->next_key); });
     if (!found) return answer_of(found.error());
     on->last_route = std::move(*found);
     std::swap(on->last_key, on->next_key);
@@ -192,7 +189,7 @@ result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
   const gemm_batched product = r.product();
   for (std::size_t i = 1; i < product.d.size(); ++i) {
     const problem p = problem_of(product, i);
-    if (!knows(p, r.plan, r.workspace, r.compiling)) TROUPE_TRY(prepare_for(r, p, c));
+    if (!knows(p, options_of(r))) TROUPE_TRY(prepare_for(r, p, c));
   }
   return prepare_for(r, problem_of(product, 0), c);
 }
@@ -251,9 +248,11 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   const plan_info answer = info;
   if (measured > 1) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
-  for (const bool awaits : {false, true}) {
+  for (const compiling how : {compiling::allowed, compiling::awaited}) {
+    request_options o = options_of(r);
+    o.compiling = how;
     std::string key;
-    write_key(key, p, r.plan, r.workspace, awaits);
+    write_key(key, p, o);
     routes_.put(key, best);
   }
   replaced_.fetch_add(1, std::memory_order_acq_rel);
@@ -270,19 +269,11 @@ result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& 
 
 // -- convolutions
 
-namespace {
-
-template <class R>
-convolutions::options options_of(const R& r) noexcept {
-  return {R::request_name, r.plan, r.compiling, r.workspace};
-}
-
-}  // namespace
-
 template <class R>
 result<void> cuda_engine::convolve(const R& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  return convolutions_.compute(problem_of(r), options_of(r), *on, c);
+  const auto done = convolutions_.compute(problem_of(r), options_of(r), *on, c);
+  return done ? done : answer_of(done.error());
 }
 result<void> cuda_engine::run(const conv_forward& r, call& c) { return convolve(r, c); }
 result<void> cuda_engine::run(const conv_data_gradient& r, call& c) { return convolve(r, c); }
@@ -294,7 +285,8 @@ bool cuda_engine::ready(const conv_weight_gradient& r) { return convolutions_.kn
 result<plan_info> cuda_engine::run(const prepare_convolution& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   std::string log = cat(to_string(r.result), " of a convolution on ", chip_.name, "\n");
-  const plan_info answer = TROUPE_TRY(convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log));
+  const auto answer = convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log);
+  if (!answer) return answer_of(answer.error());
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   return answer;

@@ -34,9 +34,9 @@ class cuda_engine {
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
   result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
   /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
-  bool ready(const gemm& r) { return knows(problem_of(r), r.plan, r.workspace, r.compiling); }
+  bool ready(const gemm& r) { return knows(problem_of(r), options_of(r)); }
   bool ready(const gemm_batched& r);
-  bool ready(const gemm_grouped& r) { return knows(problem_of(r), r.plan, r.workspace, r.compiling); }
+  bool ready(const gemm_grouped& r) { return knows(problem_of(r), options_of(r)); }
   bool ready(const conv_forward& r);
   bool ready(const conv_data_gradient& r);
   bool ready(const conv_weight_gradient& r);
@@ -49,7 +49,7 @@ class cuda_engine {
     float microseconds = 0;
   };
   std::string key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const;
-  bool knows(const problem& p, const plan& wanted, std::uint64_t workspace, compiling how);
+  bool knows(const problem& p, const request_options& o);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
   template <class R>
@@ -57,10 +57,9 @@ class cuda_engine {
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
-  result<std::shared_ptr<route>> make_route(const problem& p, const plan& wanted, std::uint64_t workspace,
-                                            compiling how, const std::string& key);
+  result<std::shared_ptr<route>> make_route(const problem& p, const request_options& o, const std::string& key);
   result<std::shared_ptr<route>> known_route(const problem& p, const whole_form& f, const std::vector<candidate>& all,
-                                             const candidate& best, compiling how, const std::string& key);
+                                             const candidate& best, const request_options& o, const std::string& key);
 
   std::unique_ptr<cell_store> cells_;
   cuda::kernel_set packing_;

@@ -55,6 +55,19 @@ TEST_F(cutlass_cuda, serves_a_new_size_by_a_kernel_that_is_there) {
   EXPECT_EQ(loads(), 2u) << "the best plan is another one";
 }
 
+TEST_F(cutlass_cuda, serves_no_new_size_by_a_kernel_that_needs_more_memory_than_it_may) {
+  gemm r = product(320);
+  r.plan = {.divided = decision::yes, .tile_m = 128, .tile_n = 128};
+  ASSERT_TRUE(run(r)) << failure;
+  r.plan = {}, r.compiling = compiling::forbidden;
+  ASSERT_TRUE(run(r)) << failure;
+  r.workspace = 0;
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("forbids compiling"), std::string::npos) << failure;
+  r.compiling = compiling::allowed;
+  EXPECT_TRUE(run(r)) << failure;
+}
+
 TEST_F(cutlass_cuda, compiles_a_better_kernel_while_another_serves) {
   ASSERT_TRUE(run(product(4096)) && run(product(16))) << failure;
   for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <troupe/cutlass/options.hpp>
+#include <troupe/cutlass/plan.hpp>
+
+namespace troupe::cutlass {
+
+/// What requests of all kinds have in common.
+struct request_options {
+  std::string_view request;
+  const cutlass::plan& plan;
+  cutlass::compiling compiling;
+  std::uint64_t workspace;
+};
+template <class R>
+request_options options_of(const R& r) noexcept {
+  return {R::request_name, r.plan, r.compiling, r.workspace};
+}
+
+}  // namespace troupe::cutlass
