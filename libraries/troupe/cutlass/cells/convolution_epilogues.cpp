@@ -10,7 +10,6 @@ namespace {
 
 using epilogue::node, epilogue::op, epilogue::tree_memory;
 
-bool is_gradient_of_filters(const convolution_problem& p) noexcept { return p.result == convolution_result::dfilters; }
 bool has_reductions(const epilogue::tree& t) noexcept {
   return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
 }

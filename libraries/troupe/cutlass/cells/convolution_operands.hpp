@@ -8,6 +8,21 @@
 /// Tensors of convolutions as kernels read and write them.
 namespace troupe::cutlass {
 
+inline bool is_gradient_of_filters(const convolution_problem& p) noexcept {
+  return p.result == convolution_result::dfilters;
+}
+inline std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
+
+/// Hands out memory, piece after piece.
+struct memory_pieces {
+  std::uint64_t next = 0;  ///< where the next one begins: at a multiple of 256 bytes, if the first does
+  std::uint64_t take(std::int64_t elements, dtype t) noexcept {
+    const std::uint64_t at = next;
+    next += (static_cast<std::uint64_t>(elements * size_of(t)) + 255) / 256 * 256;
+    return at;
+  }
+};
+
 /// Images or filters in groups of channels. Distances in elements; those along an index of one place are 0.
 struct grouped_tensor {
   static constexpr std::size_t spaces = windows::most_spatial;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t last = windows::most_spatial - 1;  // the width, as the request has it
 
-std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
 std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit - 1) / unit * unit; }
 
 // Channels that a pixel has in memory: windows begin at multiples of 16 bytes.
@@ -37,11 +36,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   convolution_of_rows out{.problem = p};
   convolution_problem& q = out.problem;
   const windows::geometry& w = p.window;
-  const auto take = [&](std::int64_t elements, dtype t) {
-    const std::uint64_t at = memory + out.bytes;
-    out.bytes += static_cast<std::uint64_t>(up(elements * size_of(t), 256));
-    return at;
-  };
+  memory_pieces pieces{memory};
   const bool forward = p.result == convolution_result::y;
   const std::int64_t pixel = channels_in_memory(p),
                      row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
@@ -53,7 +48,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   const grouped_tensor x = image_of(seen);
   grouped_tensor padded = x;
   padded.channels = pixel, padded.places[0] = width;
-  padded = in_order(padded, take(p.images * pixel * width * x.places[1] * x.places[2], x.type), false);
+  padded = in_order(padded, pieces.take(p.images * pixel * width * x.places[1] * x.places[2], x.type), false);
   tensor_copy image = copy_of(x, padded);
   tensor_copy::along& along_row = image.indexes[1];
   along_row.before = w.before[last];
@@ -64,7 +59,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   // Filters with as many elements of a row, of which the last are 0.
   grouped_tensor filters = filters_of(p), rows = filters;
   rows.channels = row, rows.places[0] = 1;
-  rows = in_order(rows, take(p.outputs * row * filters.places[1] * filters.places[2], filters.type), false);
+  rows = in_order(rows, pieces.take(p.outputs * row * filters.places[1] * filters.places[2], filters.type), false);
   grouped_tensor elements = rows;
   elements.channels = pixel, elements.places[0] = row / pixel, elements.space[0] = pixel;
   if (forward)
@@ -75,6 +70,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
 
   q.channels = row;
   q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.before[last] = 0, q.window.step[last] = 1;
+  out.bytes = pieces.next - memory;
   return out;
 }
 

@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t spaces = grouped_tensor::spaces;
 
-std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
-bool is_gradient_of_filters(const convolution_problem& p) noexcept { return p.result == convolution_result::dfilters; }
-
 // The least channels, of at least as many, that are worth being copied at once.
 std::int64_t padded(std::int64_t channels, dtype t) noexcept {
   std::int64_t best = channels;
@@ -41,7 +38,7 @@ bool is_good(const grouped_tensor& t, bool gathered) noexcept {
 class writer {
  public:
   writer(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory, convolution_work& to)
-      : p_(p), choice_(c), next_(memory), to_(to), way_(epilogue_way_of(p)) {}
+      : p_(p), choice_(c), memory_{memory}, to_(to), way_(epilogue_way_of(p)) {}
 
   result<void> write() {
     image_ = image_of(p_), other_ = is_gradient_of_filters(p_) ? gradient() : filters_of(p_);
@@ -65,14 +62,9 @@ class writer {
     to_.reuse = std::max(1.0, to_.reuse);
     return {};
   }
-  std::uint64_t end() const noexcept { return next_; }
+  std::uint64_t end() const noexcept { return memory_.next; }
 
  private:
-  std::uint64_t take(std::int64_t elements, dtype t) noexcept {
-    const std::uint64_t at = next_;
-    next_ += (static_cast<std::uint64_t>(elements * size_of(t)) + 255) / 256 * 256;
-    return at;
-  }
   // dy of a gradient of filters.
   grouped_tensor gradient() const noexcept {
     convolution_problem seen = p_;
@@ -103,7 +95,7 @@ class writer {
   // Taps that are no elements of filters can be columns where nothing else has columns, and none of them is kept.
   bool pads_taps() const noexcept { return choice_.result && !way_.passes && p_.tree.memory().empty(); }
   grouped_tensor copied(const grouped_tensor& from, const grouped_tensor& extents, bool groups_outside) {
-    const grouped_tensor to = in_order(extents, take(extents.elements(), extents.type), groups_outside);
+    const grouped_tensor to = in_order(extents, memory_.take(extents.elements(), extents.type), groups_outside);
     to_.before.push_back(copy_of(from, to));
     return to;
   }
@@ -136,7 +128,7 @@ class writer {
     if (choice_.result) {
       grouped_tensor to = target_;
       if (is_gradient_of_filters(p_)) to.channels = image_.channels;
-      into_ = in_order(to, take(to.elements(), to.type), is_gradient_of_filters(p_));
+      into_ = in_order(to, memory_.take(to.elements(), to.type), is_gradient_of_filters(p_));
       to_.after.push_back(copy_of(into_, target_));
     }
     return {};
@@ -147,10 +139,10 @@ class writer {
     sums.type = p_.sums;
     if (!is_gradient_of_filters(p_)) {
       sums.groups = p_.groups, sums.channels = all_sums() / p_.groups;
-      into_ = in_order(sums, take(sums.elements(), sums.type), false);
+      into_ = in_order(sums, memory_.take(sums.elements(), sums.type), false);
       return make_pass(into_.address, all_sums());
     }
-    into_ = in_order(sums, take(sums.elements(), sums.type), true);
+    into_ = in_order(sums, memory_.take(sums.elements(), sums.type), true);
     if (has_order_of_taps(target_)) return make_pass(into_.address, all_sums());
     const grouped_tensor as_asked = in_order_of_memory(sums);
     to_.between.push_back(copy_of(into_, as_asked));
@@ -159,7 +151,7 @@ class writer {
   // Without gaps, in the order that columns of the filters' matrix have.
   grouped_tensor in_order_of_memory(const grouped_tensor& like) {
     grouped_tensor out = like;
-    out.address = take(like.elements(), like.type);
+    out.address = memory_.take(like.elements(), like.type);
     const std::size_t none = spaces;  // stands for the channel
     std::array<std::size_t, spaces + 1> order{0, 1, 2, none};
     const auto distance = [&](std::size_t i) { return i == none ? target_.channel : target_.space[i]; };
@@ -202,16 +194,16 @@ class writer {
       q.d = {t.address, t.type, step, t.channel, p_.images == 1 ? 0 : t.item};
       return;
     }
-    const grouped_tensor to = in_order(target_, take(target_.elements(), t.type), false);
+    const grouped_tensor to = in_order(target_, memory_.take(target_.elements(), t.type), false);
     q.d = {to.address, t.type, q.n, 1, p_.images == 1 ? 0 : to.item};
     to_.after.push_back(copy_of(to, target_));
   }
   // The filters themselves, if they have no gaps, or memory that has none.
   grouped_tensor dense_filters() {
-    const std::uint64_t before = next_;
+    const memory_pieces before = memory_;
     grouped_tensor dense = in_order_of_memory(target_);
     if (dense.channel != target_.channel || dense.space != target_.space) return dense;
-    next_ = before;
+    memory_ = before;
     return target_;
   }
   // -- products
@@ -393,7 +385,7 @@ class writer {
 
   const convolution_problem& p_;
   const convolution_choice choice_;
-  std::uint64_t next_;
+  memory_pieces memory_;
   convolution_work& to_;
   const epilogue_way way_;
   grouped_tensor image_, other_, target_, into_;

@@ -150,15 +150,9 @@ result<void> convolutions::compute(const convolution_problem& p, const request_o
   thread_local std::string key;
   write_key_of(key, p, o);
   const std::shared_ptr<const convolution_route> way = TROUPE_TRY(routes_.get(key, [&] { return best_route(p, o); }));
-  std::optional<cuda::scratch> memory;
-  if (way->scratch_bytes() != 0) {
-    auto taken = TROUPE_TRY(on.scratch().take(c, "cutlass", way->scratch_bytes()));
-    memory.emplace(std::move(taken));
-  }
-  const std::uint32_t counters = arrivals_of(*way);
-  const std::uint64_t arrivals = counters == 0 ? 0 : TROUPE_TRY(on.arrivals(counters, c));
+  const lane::room room = TROUPE_TRY(on.take(way->scratch_bytes(), arrivals_of(*way), c));
   if (c.recording != nullptr) on.keep(way);
-  return enqueue(p, *way, chip_, on, memory ? memory->address() : 0, arrivals, c.recording == nullptr,
+  return enqueue(p, *way, chip_, on, room.memory(), room.arrivals, c.recording == nullptr,
                  static_cast<CUstream>(c.stream));
 }
 

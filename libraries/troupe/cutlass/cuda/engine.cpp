@@ -158,16 +158,10 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
     return error(reaction::unsupported, "cutlass",
                  cat(R::request_name, ": workspace is ", r.workspace, "; ", to_string(way.info.plan), " needs ",
                      way.scratch_bytes(), " bytes"));
-  const auto stream = static_cast<CUstream>(c.stream);
-  std::optional<cuda::scratch> memory;
-  if (way.scratch_bytes() != 0) {
-    auto taken = TROUPE_TRY(on->scratch().take(c, "cutlass", way.scratch_bytes()));
-    memory.emplace(std::move(taken));
-  }
-  const std::uint64_t arrivals = way.arrivals == 0 ? 0 : TROUPE_TRY(on->arrivals(way.arrivals, c));
+  const lane::room room = TROUPE_TRY(on->take(way.scratch_bytes(), way.arrivals, c));
   if (c.recording != nullptr) on->keep(on->last_route);
-  return enqueue(p, way, *on, memory ? memory->address() : 0, arrivals, wrong,
-                 c.recording == nullptr ? overlap::begins : overlap::none, stream);
+  return enqueue(p, way, *on, room.memory(), room.arrivals, wrong,
+                 c.recording == nullptr ? overlap::begins : overlap::none, static_cast<CUstream>(c.stream));
 }
 
 result<void> cuda_engine::run(const gemm& r, call& c) { return compute(r, problem_of(r), 0, c); }

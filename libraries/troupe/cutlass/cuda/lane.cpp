@@ -31,6 +31,16 @@ result<void> lane::map(const map_form& m, kernels::tensor_map& to) {
   return {};
 }
 
+result<lane::room> lane::take(std::uint64_t bytes, std::uint32_t counters, call& c) {
+  room out;
+  if (bytes != 0) {
+    auto taken = TROUPE_TRY(scratch_.take(c, "cutlass", bytes));
+    out.scratch.emplace(std::move(taken));
+  }
+  if (counters != 0) out.arrivals = TROUPE_TRY(arrivals(counters, c));
+  return out;
+}
+
 result<std::uint64_t> lane::arrivals(std::uint32_t count, const call& c) {
   const auto stream = static_cast<CUstream>(c.stream);
   const auto clear = [&](CUdeviceptr memory, std::uint32_t all) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/scratch.hpp>
@@ -28,13 +29,17 @@ class lane {
  public:
   static result<std::unique_ptr<lane>> make() { return std::make_unique<lane>(); }
   result<void> use(const call&) noexcept { return {}; }
-  cuda::kept_scratch& scratch() noexcept { return scratch_; }
+  /// What kernels need beside their operands.
+  struct room {
+    std::optional<cuda::scratch> scratch;
+    std::uint64_t arrivals = 0;  ///< counters that are 0, and that kernels leave so
+    std::uint64_t memory() const noexcept { return scratch ? scratch->address() : 0; }
+  };
+  result<room> take(std::uint64_t bytes, std::uint32_t counters, call& c);
 
   /// Writes the descriptor, which the lane keeps: requests often have the same operands.
   result<void> map(const map_form& m, kernels::tensor_map& to);
 
-  /// Returns counters that are 0, and that kernels leave so.
-  result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
   /// Returns the call's stream. The lanes of helpers have none: they get one of their own, which is nobody's to wait
   /// for.
   result<CUstream> stream_of(const call& c);
@@ -49,6 +54,8 @@ class lane {
   std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
 
  private:
+  result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
+
   static constexpr std::size_t most_maps = 64;
   struct known_map {
     map_form form;

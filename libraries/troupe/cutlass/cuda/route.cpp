@@ -135,11 +135,10 @@ std::int64_t lines_2(const problem& p, const route& way) noexcept {
 
 // What the tensor memory accelerator is told. Maps of a convolution's images and filters are made for each launch.
 void describe_maps(const problem& p, const hopper_cell& h, route& to) {
-  to.maps[0] = box_of(p.a, h.tile_m, depth_of(h));
   if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 64);
   if (h.window != convolution::none) {
     to.stage_bytes = (h.tile_m + h.tile_n) * 128;
-    if (h.window != convolution::weight_gradient) to.maps[0].type = route::no_map;
+    if (h.window == convolution::weight_gradient) to.maps[0] = box_of(p.a, h.tile_m, depth_of(h));
     return;
   }
   const bool pairs_1 = p.paired && h.crossed, pairs_2 = p.paired && !h.crossed;

@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the table of docs/cutlass-convolutions.md: which template computes convolutions of which types on which GPU.
 // It asks what the engine asks.
-#include <cstdio>
-#include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/support/kinds.hpp>
-#include <troupe/epilogue/epilogue.hpp>
-#include <vector>
+#include <troupe/cutlass/support/table.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -44,23 +39,14 @@ std::string answer(const kind& k, const architecture& on, convolution_result r, 
 }
 
 void print() {
-  const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};
-  std::vector<std::byte> encoded(plain.encoded_bytes());
-  plain.encode(encoded.data());
-  const epilogue::tree tree(encoded.data(), encoded.size());
-  std::string head = "| types |", line = "|---|";
-  for (const architecture& a : all_architectures) head += cat(" ", a.name, " |"), line += "---|";
-  std::printf("%s\n%s\n", head.c_str(), line.c_str());
-  for (const kind& k : kinds) {
-    if (k.b == dtype::f4e2m1x2 || (k.terms != 0 && k.a == k.b)) continue;  // scales are none of a convolution's
-    std::string row = cat("| ", k.name, " |");
-    for (const architecture& a : all_architectures) {
-      const std::string y = answer(k, a, convolution_result::y, tree), dx = answer(k, a, convolution_result::dx, tree),
-                        dfilters = answer(k, a, convolution_result::dfilters, tree);
-      row += y == dx && y == dfilters ? cat(" ", y, " |") : cat(" ", y, ", ", dx, ", ", dfilters, " |");
-    }
-    std::printf("%s\n", row.c_str());
-  }
+  std::vector<kind> of_convolutions;
+  for (const kind& k : kinds)  // scales are none of a convolution's
+    if (k.b != dtype::f4e2m1x2 && (k.terms == 0 || k.a != k.b)) of_convolutions.push_back(k);
+  print_table("types", of_convolutions, [](const kind& k, const architecture& a, const epilogue::tree& tree) {
+    const std::string y = answer(k, a, convolution_result::y, tree), dx = answer(k, a, convolution_result::dx, tree),
+                      dfilters = answer(k, a, convolution_result::dfilters, tree);
+    return y == dx && y == dfilters ? y : cat(y, ", ", dx, ", ", dfilters);
+  });
 }
 
 }  // namespace

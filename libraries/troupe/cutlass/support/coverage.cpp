@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the table of docs/cutlass.md: which template multiplies which types on which GPU. It asks what the engine
 // asks.
-#include <cstdio>
-#include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/cutlass/cells/ampere_plans.hpp>
-#include <troupe/cutlass/support/kinds.hpp>
-#include <troupe/epilogue/epilogue.hpp>
-#include <vector>
+#include <troupe/cutlass/support/table.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -27,21 +22,10 @@ std::string answer(const kind& k, const architecture& on, bool terms_are_neighbo
 }
 
 void print() {
-  const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};
-  std::vector<std::byte> encoded(plain.encoded_bytes());
-  plain.encode(encoded.data());
-  const epilogue::tree tree(encoded.data(), encoded.size());
-  std::string head = "| A, B |", line = "|---|";
-  for (const architecture& a : all_architectures) head += cat(" ", a.name, " |"), line += "---|";
-  std::printf("%s\n%s\n", head.c_str(), line.c_str());
-  for (const kind& k : kinds) {
-    std::string row = cat("| ", k.name, " |");
-    for (const architecture& a : all_architectures) {
-      const std::string terms = answer(k, a, true, tree), lines = answer(k, a, false, tree);
-      row += cat(" ", terms, terms == lines ? "" : cat(", by lines ", lines), " |");
-    }
-    std::printf("%s\n", row.c_str());
-  }
+  print_table("A, B", kinds, [](const kind& k, const architecture& a, const epilogue::tree& tree) {
+    const std::string terms = answer(k, a, true, tree), lines = answer(k, a, false, tree);
+    return cat(terms, terms == lines ? "" : cat(", by lines ", lines));
+  });
 }
 
 }  // namespace
