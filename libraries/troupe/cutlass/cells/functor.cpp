@@ -54,8 +54,9 @@ std::string_view name_of_type(dtype t) noexcept {
 
 namespace {
 
-// Writes the text of one epilogue. A node's value is a variable of its number; operands in memory are read before, and
-// results written after, for all elements.
+// Writes the text of one epilogue. A node's value is a variable of its number; results are written after all elements.
+// What differs from row to row is read by a call of its own, which may be long before; the rest is read before the first
+// element.
 class writer {
  public:
   writer(std::span<const node> nodes, std::span<const memory_kind> memory, bool transposed)
@@ -81,8 +82,7 @@ class writer {
         case op::load_row:
         case op::load_column:
         case op::load:
-          before_ += cat("  number m", i, "[W];\n  load_run<", kind_of(n), ">(p.memory[", n.operand, "], ",
-                         is_one_row(n) ? "in_first_row(at)" : "at", ", m", i, ");\n");
+          load(n, i);
           each_ += cat(value, "m", i, "[w];\n");
           break;
         case op::convert:
@@ -122,11 +122,12 @@ class writer {
                ";\n  static constexpr int reductions = ", reductions_.size(), ", over[] = {",
                list([this](const node& n) { return static_cast<int>(over(n)); }), "}, how[] = {",
                list([](const node& n) { return static_cast<int>(n.combine); }), "}, to[] = {",
-               list([](const node& n) { return static_cast<int>(n.operand); }), "};\n", write_reduced(),
+               list([](const node& n) { return static_cast<int>(n.operand); }), "};\n", write_reduced(), reading(),
                "  template <int W>\n"
-               "  static __device__ __forceinline__ void apply(const all& p, const run& at, const number (&left)[W], "
-               "const number (&right)[W],\n"
-               "                                               number (&out)[W], number (&reduced)[",
+               "  static __device__ __forceinline__ void apply(const all& p, const run& at, const stored<W>& from, "
+               "const number (&left)[W],\n"
+               "                                               const number (&right)[W], number (&out)[W], number "
+               "(&reduced)[",
                count, "][W]) {\n", before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_,
                "    out[w] = v", nodes_.size() - 1, ";\n  }\n", after_, "  }\n};\n",
                reductions_.empty() ? "" : "#define TROUPE_REDUCES\n");
@@ -150,6 +151,31 @@ class writer {
         "  static __device__ __forceinline__ void write_reduced(const all& p, int r, long long at, double x) {\n",
         cases, "  }\n");
   }
+  // What node `i` loads for an element becomes m<i>[w].
+  void load(const node& n, std::size_t i) {
+    before_ += cat("  number m", i, "[W];\n");
+    if (is_one_row(n)) {
+      before_ += cat("  {\n    stored_run<", kind_of(n), ", W> s;\n    read_run(p.memory[", n.operand,
+                     "], in_first_row(at), s);\n    numbers_of(s, m", i, ");\n  }\n");
+      return;
+    }
+    const memory_kind& m = memory_[n.operand];
+    const std::size_t bytes = bytes_of(m.type);
+    registers_ += m.way < 0 ? std::max<std::size_t>(1, bytes / 4) : std::max<std::size_t>(8, 8 * bytes) / 4;
+    before_ += cat("  numbers_of(from.m", i, ", m", i, ");\n");
+    members_ += cat(" stored_run<", kind_of(n), ", W> m", i, ";");
+    reads_ += cat("    read_run(p.memory[", n.operand, "], at, to.m", i, ");\n");
+    prefetches_ += cat("    prefetch_run<", kind_of(n), ">(p.memory[", n.operand, "], at);\n");
+  }
+  // What rows have of their own, as it is stored: for a run, with the registers that 8 elements take.
+  std::string reading() const {
+    return cat("  template <int W>\n  struct stored {", members_, " };\n  static constexpr int registers = ", registers_,
+               ";\n  template <int W>\n"
+               "  static __device__ __forceinline__ void read(const all& p, const run& at, stored<W>& to) {\n",
+               reads_,
+               "  }\n  static __device__ __forceinline__ void prefetch(const all& p, const run& at) {\n", prefetches_,
+               "  }\n");
+  }
   // Whether all rows of the kernel read the same: then no address depends on the row.
   bool is_one_row(const node& n) const noexcept {
     return n.what == op::load_number || n.what == (transposed_ ? op::load_column : op::load_row);
@@ -162,7 +188,8 @@ class writer {
   std::span<const node> nodes_;
   std::span<const memory_kind> memory_;
   bool transposed_;
-  std::string before_, each_, after_;
+  std::string before_, each_, after_, members_, reads_, prefetches_;
+  std::size_t registers_ = 0;
   std::vector<std::size_t> reductions_;
 };
 

@@ -289,6 +289,13 @@ struct consumer {
 
   // -- results
 
+  // Asks for what the epilogue reads, before the products: memory is slow to answer.
+  __device__ __forceinline__ void prefetch_operands(const work& w) const {
+    const int column = column_of(w), count = min(out_n, p.n - column);
+    for (int i = thread; i < blocks_m * 64; i += group_threads)
+      if (const int row = rows_from(w, 0) + i; row < w.end_row) tail::prefetch(p, {w.batch, map.row(row), column, count});
+  }
+
   // Whether all rows and columns of this group exist.
   __device__ bool is_inside(const work& w) const {
     return w.end_row - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
@@ -316,6 +323,21 @@ struct consumer {
 #pragma unroll
       for (int box = 0; box < out_n / 64; ++box) {
         const unsigned to = out + (m * (out_n / 64) + box) % boxes * box_bytes;
+        const auto run_of = [&](int j, int q) {
+          const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
+          return run{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
+        };
+        const auto exists = [&](const run& at) { return Inside || (at.row < w.end_row && at.count > 0); };
+        // Memory is slow to answer: see results::runs_ahead. A quarter of a box takes as many registers as 8 elements.
+        constexpr int ahead = results::runs_ahead<4>();
+        tail::template stored<2> memory[ahead][4];
+        const auto read = [&](int j) {
+#pragma unroll
+          for (int q = 0; q < 4; ++q)
+            if (const run at = run_of(j, q); exists(at)) tail::read(p, at, memory[j % ahead][q]);
+        };
+#pragma unroll
+        for (int j = 0; j < ahead; ++j) read(j);
         if (thread == 0) {
           if (!alternate && m == 0 && box == 0)
             wait_until_stores_have_read<0>();
@@ -333,12 +355,12 @@ struct consumer {
             const number left[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])},
                          right[2] = {static_cast<number>(y[0]), static_cast<number>(y[1])};
             number result[2] = {0, 0}, reduced[1][2];
-            const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
-            const run at{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
-            if (Inside || (at.row < w.end_row && at.count > 0)) tail::apply(p, at, left, right, result, reduced);
+            const run at = run_of(j, q);
+            if (exists(at)) tail::apply(p, at, memory[j % ahead][q], left, right, result, reduced);
             r[q] = two_of<cell::result>(result[0], result[1]);
           }
           // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.
+          if (j + ahead < 4) read(j + ahead);
           const int row = warp * 16 + lane % 16, chunk = j * 2 + lane / 16;
           store_matrices(to + row * 128 + ((chunk ^ (row % 8)) * 16), r[0], r[1], r[2], r[3]);
         }
@@ -380,6 +402,8 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     }
   }
   while (todo.next(w)) {
+    // Tiles that are divided need the registers.
+    if constexpr (tail::registers > 0 && !cell::crossed && !cell::divides) me.prefetch_operands(w);
     if constexpr (cell::ping_pong) wait_for_turn(me.group);
     const auto issued = [&] {
       if constexpr (cell::ping_pong) give_turn(me.group);

@@ -54,31 +54,46 @@ __device__ __forceinline__ auto* element_of(const place& p, const run& at) {
     return row + at.column * p.column;
 }
 
-template <class T, int Way, int W, class N>
-__device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
+// A run as it is stored.
+template <class T, int Way, int W>
+struct stored_run {
+  static constexpr int count = Way == once ? 1 : W;
+  alignas(16) typename T::bits raw[count];
+};
+template <class T, int Way, int W>
+__device__ __forceinline__ void read_run(const place& p, const run& at, stored_run<T, Way, W>& to) {
   using bits = typename T::bits;
   const bits* const from = element_of<T, Way>(p, at);
   if constexpr (Way == once) {
-    const N x = static_cast<N>(T::load(*from));
-#pragma unroll
-    for (int i = 0; i < W; ++i) to[i] = x;
+    to.raw[0] = *from;
   } else if constexpr (Way == apart) {
 #pragma unroll
-    for (int i = 0; i < W; ++i) to[i] = i < at.count ? static_cast<N>(T::load(from[i * p.column])) : N(0);
+    for (int i = 0; i < W; ++i) to.raw[i] = i < at.count ? from[i * p.column] : bits(0);
   } else {
     constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
     using word = typename detail::word<step>::type;
-    alignas(16) bits raw[W];
     if (at.count >= W) {
 #pragma unroll
       for (int i = 0; i < W * static_cast<int>(sizeof(bits)) / step; ++i)
-        reinterpret_cast<word*>(raw)[i] = reinterpret_cast<const word*>(from)[i];
+        reinterpret_cast<word*>(to.raw)[i] = reinterpret_cast<const word*>(from)[i];
     } else {
 #pragma unroll
-      for (int i = 0; i < W; ++i) raw[i] = i < at.count ? from[i] : bits(0);
+      for (int i = 0; i < W; ++i) to.raw[i] = i < at.count ? from[i] : bits(0);
     }
+  }
+}
+template <class T, int Way, int W, class N>
+__device__ __forceinline__ void numbers_of(const stored_run<T, Way, W>& from, N (&to)[W]) {
 #pragma unroll
-    for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(raw[i]));
+  for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Way == once ? 0 : i]));
+}
+// Asks for a run of any length, so that the second cache has it when it is read.
+template <class T, int Way>
+__device__ __forceinline__ void prefetch_run(const place& p, const run& at) {
+  if constexpr (Way > 0) {
+    const char* const from = reinterpret_cast<const char*>(element_of<T, Way>(p, at));
+    for (int i = 0; i < at.count * static_cast<int>(sizeof(typename T::bits)); i += 128)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + i));
   }
 }
 

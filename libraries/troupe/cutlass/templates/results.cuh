@@ -107,6 +107,14 @@ struct sharing {
   static constexpr int lanes = Width / 8, rows = 32 / lanes, passes = rows < 16 ? 16 / rows : 1;
 };
 
+// Memory is slow to answer, so what the epilogue reads is asked for before it is used, as far as registers allow: for
+// how many of `Runs` runs of 8.
+template <int Runs>
+constexpr int runs_ahead() {
+  constexpr int room = cell::registers_to_add / 2 / (tail::registers > 0 ? tail::registers : cell::registers_to_add);
+  return room < 1 ? 1 : room < Runs ? room : Runs;
+}
+
 // Applies the epilogue to 16 rows of `Width` staged columns, and to as many that are `right` sums further, and writes
 // the results. Where `Inside`, all of them exist.
 template <class Layout, bool Inside, int Width, int Pitch, class Map = straight>
@@ -118,18 +126,30 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
   for (int r = 0; r < tail::reductions; ++r)
 #pragma unroll
     for (int e = 0; e < 8; ++e) of_column[r][e] = start_of<number>(tail::how[r]);
-  const int from = lane % share::lanes * 8, at_column = column + from;
+  const int from = lane % share::lanes * 8, at_column = column + from, count = Inside ? 8 : min(8, p.n - at_column);
+  const auto row_of = [&](int i) { return i * share::rows + lane / share::lanes; };
+  const auto exists = [&](int row) {
+    return (share::rows <= 16 || row < 16) && (Inside || (w.row + Layout::row(row) < w.end && count > 0));
+  };
+  const auto run_of = [&](int of_product) { return run{w.batch, map.row(of_product), at_column, count}; };
+  constexpr int ahead = runs_ahead<share::passes>();
+  tail::template stored<8> memory[ahead];
+  const auto read = [&](int i) {
+    if (exists(row_of(i))) tail::read(p, run_of(w.row + Layout::row(row_of(i))), memory[i % ahead]);
+  };
+#pragma unroll
+  for (int i = 0; i < ahead; ++i) read(i);
 #pragma unroll
   for (int i = 0; i < share::passes; ++i) {
-    const int row = i * share::rows + lane / share::lanes;
-    if (share::rows > 16 && row >= 16) continue;
-    const int of_product = w.row + Layout::row(row);
-    const run at{w.batch, map.row(of_product), at_column, Inside ? 8 : min(8, p.n - at_column)};
-    if (!Inside && (of_product >= w.end || at.count <= 0)) continue;
+    const int row = row_of(i), of_product = w.row + Layout::row(row);
+    const tail::template stored<8> mine = memory[i % ahead];
+    if (i + ahead < share::passes) read(i + ahead);
+    if (!exists(row)) continue;
+    const run at = run_of(of_product);
     number left[8], other[8], result[8], values[kinds][8];
     read_eight(left, staged + row * Pitch + from);
     if constexpr (pair == 2) read_eight(other, staged + row * Pitch + right + from);
-    tail::apply(p, at, left, pair == 2 ? other : left, result, values);
+    tail::apply(p, at, mine, left, pair == 2 ? other : left, result, values);
     store_run<cell::result, cell::result_way>(map.result(p.result, of_product), map.in_result(at), result);
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r)

@@ -65,6 +65,17 @@ class clean_cells : public ::testing::Test {
     const memory_kind to{.type = dtype::f32, .way = 1};
     return functor_text(n, {&to, 1}, 0, dtype::f32, false);
   }
+  /// Adds a matrix, and sums rows of that if `reduces`.
+  static std::string loading_tail(dtype t, bool reduces) {
+    using epilogue::node, epilogue::op;
+    node sum{.what = op::add}, reduction{.what = op::reduce, .operand = 1};
+    sum.arguments[0] = 0, sum.arguments[1] = 1;
+    reduction.arguments[0] = 2, reduction.over = epilogue::span_of::row;
+    const node n[] = {{.what = op::accumulator}, {.what = op::load}, sum, reduction};
+    const memory_kind memory[] = {{.type = t, .way = 16}, {.type = dtype::f32, .way = 1}};
+    return reduces ? functor_text(n, memory, 0, dtype::f32, false)
+                   : functor_text(std::span(n).first(3), std::span(memory).first(1), 0, dtype::f32, false);
+  }
 
  private:
   std::optional<jit::nvrtc_builder> builder_;
