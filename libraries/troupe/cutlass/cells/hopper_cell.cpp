@@ -160,6 +160,7 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/hopper_windows.cuh>\n" : "",
       mixed ? "#include <troupe/cutlass/templates/hopper_mixed.cuh>\n" : "",
+      c.staged ? "" : "#include <troupe/cutlass/templates/hopper_boxes.cuh>\n",
       "#ifdef TROUPE_REDUCES\n"
       "#include <troupe/cutlass/templates/combine.cuh>\n#endif\n"
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",

@@ -102,10 +102,15 @@ std::string why_not(const whole_form& f, const chip& on) {
   return {};
 }
 
-bool needs_staging(const whole_form& f) noexcept {
-  if (bytes_of(f.head.d) != 2 || f.head.d_way < 16) return true;
-  return std::any_of(f.nodes.begin(), f.nodes.end(), [](const epilogue::node& n) {
-    return n.what == epilogue::op::load || n.what == epilogue::op::store || n.what == epilogue::op::reduce;
+// Whether results cannot pass through shared memory as they are, see hopper_boxes.cuh.
+bool needs_staging(const whole_form& f, int tile_n) noexcept {
+  const std::size_t bytes = bytes_of(f.head.d);
+  if (bytes > 2 || f.head.d_way < 16 || f.head.grouped != 0 || f.head.is_mixed()) return true;
+  const int box_columns = 128 / static_cast<int>(bytes);
+  if (tile_n / (f.head.paired != 0 ? 2 : 1) % box_columns != 0) return true;
+  // Rows of other results are written best in long runs.
+  return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const epilogue::node& n) {
+    return n.what == epilogue::op::store || (n.what == epilogue::op::load && f.memory[n.operand].way < 16);
   });
 }
 
@@ -227,7 +232,7 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.by_lines_1 = f.head.a.neighbours == neighbours::lines, c.by_lines_2 = f.head.b.neighbours == neighbours::lines;
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.crossed = is_crossed(f.head, p),
   c.slices = c.is_mixed() ? p.tile_k / 64 : 1;
-  c.staged = c.is_mixed() || needs_staging(f) || p.tile_n % (f.head.paired ? 128 : 64) != 0 || f.head.grouped != 0;
+  c.staged = needs_staging(f, p.tile_n);
   c.promoted = promotion_of(f);
   if (c.is_mixed()) {
     c.promoted = std::min(c.promoted, c.slices * 4);

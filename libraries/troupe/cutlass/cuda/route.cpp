@@ -135,7 +135,7 @@ std::int64_t lines_2(const problem& p, const route& way) noexcept {
 
 // What the tensor memory accelerator is told. Maps of a convolution's images and filters are made for each launch.
 void describe_maps(const problem& p, const hopper_cell& h, route& to) {
-  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 64);
+  if (!h.staged) to.maps[2] = box_of(as_factor(p.d), 64, 128 / static_cast<int>(bytes_of(p.d.type)));
   if (h.window != convolution::none) {
     to.stage_bytes = (h.tile_m + h.tile_n) * 128;
     if (h.window == convolution::weight_gradient) to.maps[0] = box_of(p.a, h.tile_m, depth_of(h));
@@ -280,9 +280,12 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   constexpr unsigned threads = 256;
   const auto blocks =
       static_cast<unsigned>(std::clamp<std::int64_t>((std::max(p.m, p.n) * p.batch + threads - 1) / threads, 1, 1024));
-  return cuda::done_on(stream, "cutlass", "cuLaunchKernel",
-                       ::cuLaunchKernel(reinterpret_cast<CUfunction>(way.kernel->combine), blocks, way.reductions, 1,
-                                        threads, 1, 1, 0, stream, combined, nullptr));
+  launch.gridDimX = blocks, launch.gridDimY = way.reductions, launch.blockDimX = threads, launch.sharedMemBytes = 0;
+  // It waits for the first one itself.
+  launch.numAttrs = way.kernel->overlaps ? 1 : 0;
+  return cuda::done_on(
+      stream, "cutlass", "cuLaunchKernelEx",
+      ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->combine), combined, nullptr));
 }
 
 }  // namespace troupe::cutlass

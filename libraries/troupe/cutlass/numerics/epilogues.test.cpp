@@ -160,6 +160,46 @@ TEST_F(cutlass_epilogues, quantise_with_a_scale_and_note_the_largest_magnitude) 
     }
 }
 
+// Results of one and two bytes that pass through shared memory as such, with sums of each kind: templates/
+// hopper_boxes.cuh. The host has one way to compute a product.
+TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
+  constexpr plan tiles[] = {{.tile_m = 128, .tile_n = 256},
+                            {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 128},
+                            {.schedule = schedule::ping_pong, .tile_m = 64, .tile_n = 256},
+                            {.cluster_m = 2, .tile_m = 128, .tile_n = 256},
+                            {.divided = decision::yes, .tile_m = 128, .tile_n = 256}};
+  for (const factor_types& f : {all_pairs[3], all_pairs[5]})
+    for (const dtype d : {dtype::bf16, dtype::f16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})
+      for (const span_of over : {span_of::row, span_of::column, span_of::all}) {
+        if (leaves_out()) continue;
+        product_form p{f.a, f.b, d, random.between(1, 400), random.between(1, 600), 16 * random.between(1, 20)};
+        p.a_stored = p.d_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns;
+        const bool pairs = random.between(0, 3) == 0;
+        plan wanted = tiles[random.between(0, std::ssize(tiles) - 1)];
+        wanted.family = family::hopper;
+        const reduction how = random.one_of({reduction::sum, reduction::maximum, reduction::absolute_maximum});
+        const std::int64_t terms = how != reduction::sum     ? 0
+                                   : over == span_of::row    ? p.n
+                                   : over == span_of::column ? p.m
+                                                             : p.m * p.n;
+        expect_right(
+            p,
+            [&](auto, auto) {
+              const expression x = pairs ? 0.125 * epilogue::left - 0.25 * epilogue::right : 0.125 * acc;
+              return reduced(x, how, over, p);
+            },
+            rounding_of_sums(p, 18 * 0.375, terms), pairs,
+            [&](auto&&... parts) {
+              gemm r = request_of(parts...);
+              // Sums are exact either way, and so have every tile.
+              r.accumulation = accumulation::fast;
+              if (engine->is_cuda()) r.plan = wanted;
+              return r;
+            });
+        if (HasFailure()) return;
+      }
+}
+
 TEST_F(cutlass_epilogues, compute_gradients_with_their_sums) {
   for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[11]})
     for (const auto& d : derivatives()) {

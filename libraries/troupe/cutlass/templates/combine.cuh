@@ -32,6 +32,8 @@ __device__ __forceinline__ void combine_lines(const tail::all& p, int r, int how
   for (int i = static_cast<int>(blockIdx.x) * combining_threads + static_cast<int>(threadIdx.x); i < lines;
        i += threads) {
     double x = start_of<double>(how);
+    // Memory is slow to answer: much is asked for at once.
+#pragma unroll 8
     for (int j = 0; j < parts; ++j) x = combined(how, x, static_cast<double>(from[j * between + i]));
     tail::write_reduced(p, r, to + i * distance, x);
   }
@@ -40,6 +42,7 @@ __device__ __forceinline__ void combine_lines(const tail::all& p, int r, int how
 __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, const number* from, i64 parts, i64 to) {
   __shared__ double of_warp[combining_threads / 32];
   double x = start_of<double>(how);
+#pragma unroll 16
   for (i64 i = threadIdx.x; i < parts; i += combining_threads) x = combined(how, x, static_cast<double>(from[i]));
   x = combined_over(31, how, x);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
@@ -56,6 +59,10 @@ __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, 
 extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads)
     troupe_cutlass_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
   using namespace troupe::cutlass::kernels;
+#if __CUDA_ARCH__ >= 900
+  // This kernel may begin before the first one has ended.
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
   const int columns = results::column_parts(p);
 #pragma unroll
   for (int r = 0; r < tail::reductions; ++r) {

@@ -15,7 +15,7 @@
 //   promoted              sums of the tensor cores are added to a float after `promoted` instructions; 0: at the end
 //   divides               whether tiles are divided along k among blocks
 //   staged                whether results pass through shared memory as sums, and rows are written by the epilogue;
-//                         otherwise they are written as 2-byte numbers, by the accelerator
+//                         otherwise they pass as numbers of one or two bytes, which the accelerator writes
 namespace troupe::cutlass::kernels::hopper {
 
 using cell::tile_m, cell::tile_n, cell::stages, cell::depth, cell::cluster_m, cell::cluster_n;
@@ -300,79 +300,13 @@ struct consumer {
   __device__ bool is_inside(const work& w) const {
     return w.end_row - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
   }
+  // Through shared memory as sums. For those that pass as results, see hopper_boxes.cuh.
   __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
-    if constexpr (cell::staged) {
-      if (is_inside(w))
-        write_rows<true>(d, w);
-      else
-        write_rows<false>(d, w);
-    } else if (!tail::reads_memory || is_inside(w)) {
-      write_boxes<true>(d, w);
-    } else {
-      write_boxes<false>(d, w);
-    }
+    if (is_inside(w))
+      write_rows<true>(d, w);
+    else
+      write_rows<false>(d, w);
   }
-  // As 2-byte numbers in shared memory, in boxes of 64 rows and columns, from where the accelerator writes them.
-  template <bool Inside>
-  __device__ __forceinline__ void write_boxes(sums (&d)[blocks_m][per_thread], const work& w) const {
-    const int column = column_of(w);
-    // With an odd number, the first box of a tile has the room of the last one of the tile before.
-    constexpr bool alternate = blocks_m * (out_n / 64) % boxes == 0;
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int box = 0; box < out_n / 64; ++box) {
-        const unsigned to = out + (m * (out_n / 64) + box) % boxes * box_bytes;
-        const auto run_of = [&](int j, int q) {
-          const int c = column + box * 64 + j * 16 + q / 2 * 8 + lane % 4 * 2;
-          return run{w.batch, row_of(w, m) + q % 2 * 8, c, Inside ? 2 : p.n - c};
-        };
-        const auto exists = [&](const run& at) { return Inside || (at.row < w.end_row && at.count > 0); };
-        // Memory is slow to answer: see results::runs_ahead. A quarter of a box takes as many registers as 8 elements.
-        constexpr int ahead = results::runs_ahead<4>();
-        tail::template stored<2> memory[ahead][4];
-        const auto read = [&](int j) {
-#pragma unroll
-          for (int q = 0; q < 4; ++q)
-            if (const run at = run_of(j, q); exists(at)) tail::read(p, at, memory[j % ahead][q]);
-        };
-#pragma unroll
-        for (int j = 0; j < ahead; ++j) read(j);
-        if (thread == 0) {
-          if (!alternate && m == 0 && box == 0)
-            wait_until_stores_have_read<0>();
-          else
-            wait_until_stores_have_read<boxes - 1>();
-        }
-        synchronize_group();
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          unsigned r[4];
-#pragma unroll
-          for (int q = 0; q < 4; ++q) {
-            const sums* const x = &d[m][(box * 4 + j) * 8 + q * 2];
-            const sums* const y = x + (pair - 1) * (per_thread / 2);
-            const number left[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])},
-                         right[2] = {static_cast<number>(y[0]), static_cast<number>(y[1])};
-            number result[2] = {0, 0}, reduced[1][2];
-            const run at = run_of(j, q);
-            if (exists(at)) tail::apply(p, at, memory[j % ahead][q], left, right, result, reduced);
-            r[q] = two_of<cell::result>(result[0], result[1]);
-          }
-          // Rows 0 to 7 of 8 columns, rows 8 to 15 of them, then the same of the next 8 columns.
-          if (j + ahead < 4) read(j + ahead);
-          const int row = warp * 16 + lane % 16, chunk = j * 2 + lane / 16;
-          store_matrices(to + row * 128 + ((chunk ^ (row % 8)) * 16), r[0], r[1], r[2], r[3]);
-        }
-        publish_shared_memory();
-        synchronize_group();
-        if (thread == 0) {
-          store(&p.result_map, to, column + box * 64, rows_from(w, m), w.batch);
-          commit_stores();
-        }
-      }
-  }
-  // Through shared memory as sums.
   template <bool Inside>
   __device__ __forceinline__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
     sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
@@ -389,7 +323,7 @@ struct consumer {
 __device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
 __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
 
-// A template, so that what hopper_mixed.cuh has is looked for only where it is used.
+// A template, so that what hopper_mixed.cuh and hopper_boxes.cuh have is looked for only where it is used.
 template <class Consumer>
 __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
   sums d[blocks_m][per_thread];
@@ -423,8 +357,10 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     if (complete) {
       if constexpr (cell::crossed)
         write_crossed(me, d, w);
-      else
+      else if constexpr (cell::staged)
         me.write(d, w);
+      else
+        write_boxes(me, d, w);
     }
     if constexpr (cell::ping_pong) {
       if (!todo.next(w)) break;

@@ -134,5 +134,8 @@ __device__ __forceinline__ void store_matrices(unsigned at, unsigned a, unsigned
                "r"(d)
                : "memory");
 }
+__device__ __forceinline__ void store_two_bytes(unsigned at, unsigned short x) {
+  asm volatile("st.shared.b16 [%0], %1;" ::"r"(at), "h"(x) : "memory");
+}
 
 }  // namespace troupe::cutlass::kernels::hopper

@@ -105,6 +105,10 @@ __device__ __forceinline__ void store_run(const place& p, const run& at, const N
   if constexpr (sizeof(bits) == 2 && sizeof(N) == 4 && W % 2 == 0) {
 #pragma unroll
     for (int i = 0; i < W / 2; ++i) reinterpret_cast<unsigned*>(raw)[i] = two_of<T>(values[2 * i], values[2 * i + 1]);
+  } else if constexpr (sizeof(bits) == 1 && sizeof(N) == 4 && W % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < W / 2; ++i)
+      reinterpret_cast<unsigned short*>(raw)[i] = two_bytes_of<T>(values[2 * i], values[2 * i + 1]);
   } else {
 #pragma unroll
     for (int i = 0; i < W; ++i) raw[i] = T::store(values[i]);

@@ -231,5 +231,19 @@ __device__ __forceinline__ unsigned two_of<bf16>(float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
   return out;
 }
+// Two numbers of 1 byte, likewise.
+template <class T, class N>
+__device__ __forceinline__ unsigned short two_bytes_of(N low, N high) {
+  return static_cast<unsigned short>(static_cast<unsigned char>(T::store(low)) |
+                                     static_cast<unsigned char>(T::store(high)) << 8);
+}
+template <>
+__device__ __forceinline__ unsigned short two_bytes_of<e4m3>(float low, float high) {
+  return detail::e4m3_of(low, high);
+}
+template <>
+__device__ __forceinline__ unsigned short two_bytes_of<e5m2>(float low, float high) {
+  return detail::e5m2_of(low, high);
+}
 
 }  // namespace troupe::cutlass::kernels

@@ -94,6 +94,65 @@ struct reduced {
   }
 };
 
+// Reductions of 16 rows, with sums as the tensor cores leave them: of two rows, and of two of each 8 columns.
+struct quad_reductions {
+  number of_row[kinds][2], everything[kinds], of_column[kinds][2];
+  __device__ __forceinline__ void start() {
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r)
+      everything[r] = of_row[r][0] = of_row[r][1] = start_of<number>(tail::how[r]);
+  }
+  __device__ __forceinline__ void start_columns() {
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r) of_column[r][0] = of_column[r][1] = start_of<number>(tail::how[r]);
+  }
+  // Of the first `count` of two columns, in the first row or the second.
+  __device__ __forceinline__ void add(const number (&values)[kinds][2], int row, int count) {
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (e < count) {
+          number& to = tail::over[r] == of_rows      ? of_row[r][row]
+                       : tail::over[r] == of_columns ? of_column[r][e]
+                                                     : everything[r];
+          to = combined(tail::how[r], to, values[r][e]);
+        }
+  }
+  // Writes the parts of two columns from `column` on.
+  __device__ __forceinline__ void finish_columns(const tail::all& p, int lane, const rows& w, int column) const {
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r)
+      if (tail::over[r] == of_columns)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const number x = combined_over(32 - 4, tail::how[r], of_column[r][e]);
+          if (lane < 4 && column + e < p.n && w.part < w.end_part)
+            partial(p, r)[static_cast<i64>(w.part) * p.n + column + e] = x;
+        }
+  }
+  // Writes the parts of rows and of all.
+  __device__ __forceinline__ void finish(const tail::all& p, int lane, const rows& w) const {
+    const int columns = column_parts(p), column_part = w.column / cell::part_columns;
+#pragma unroll
+    for (int r = 0; r < tail::reductions; ++r) {
+      if (tail::over[r] == of_rows) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const number x = combined_over(3, tail::how[r], of_row[r][i]);
+          const int row = w.row + lane / 4 + i * 8;
+          if (lane % 4 == 0 && row < w.end && column_part < columns)
+            partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
+        }
+      } else if (tail::over[r] == of_all) {
+        const number x = combined_over(31, tail::how[r], everything[r]);
+        if (lane == 0 && w.part < w.end_part && column_part < columns)
+          partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
+      }
+    }
+  }
+};
+
 // Where rows of the result lie: at one distance. See also ampere_windows.cuh.
 struct straight {
   __device__ __forceinline__ int row(int r) const { return r; }
