@@ -57,8 +57,8 @@ TEST_F(cells, for_hopper_compile_without_spills) {
 TEST_F(cells, that_divide_reduce_pair_and_share_compile_without_spills) {
   const std::string gated = gated_tail(), reducing = reducing_tail();
   for (const auto& [m, n, stages, cluster_m, cluster_n, ping_pong] :
-       {std::tuple{128, 256, 4, 1, 1, false}, std::tuple{128, 256, 4, 2, 1, false},
-        std::tuple{128, 128, 6, 1, 1, true}, std::tuple{128, 128, 6, 1, 2, true}})
+       {std::tuple{128, 256, 4, 1, 1, false}, std::tuple{128, 256, 4, 2, 1, false}, std::tuple{128, 128, 6, 1, 1, true},
+        std::tuple{128, 128, 6, 1, 2, true}})
     for (const bool divides : {false, true})
       for (const bool lines : {false, true}) {
         if (divides && cluster_m * cluster_n > 1) continue;  // no plan has both

@@ -54,9 +54,11 @@ std::string_view name_of_type(dtype t) noexcept {
 
 namespace {
 
+constexpr char reduces[] = "#define TROUPE_REDUCES\n";
+
 // Writes the text of one epilogue. A node's value is a variable of its number; results are written after all elements.
-// What differs from row to row is read by a call of its own, which may be long before; the rest is read before the first
-// element.
+// What differs from row to row is read by a call of its own, which may be long before; the rest is read before the
+// first element.
 class writer {
  public:
   writer(std::span<const node> nodes, std::span<const memory_kind> memory, bool transposed)
@@ -130,7 +132,7 @@ class writer {
                "(&reduced)[",
                count, "][W]) {\n", before_, "#pragma unroll\n  for (int w = 0; w < W; ++w) {\n", each_,
                "    out[w] = v", nodes_.size() - 1, ";\n  }\n", after_, "  }\n};\n",
-               reductions_.empty() ? "" : "#define TROUPE_REDUCES\n");
+               reductions_.empty() ? "" : reduces);
   }
 
  private:
@@ -169,12 +171,12 @@ class writer {
   }
   // What rows have of their own, as it is stored: for a run, with the registers that 8 elements take.
   std::string reading() const {
-    return cat("  template <int W>\n  struct stored {", members_, " };\n  static constexpr int registers = ", registers_,
+    return cat("  template <int W>\n  struct stored {", members_,
+               " };\n  static constexpr int registers = ", registers_,
                ";\n  template <int W>\n"
                "  static __device__ __forceinline__ void read(const all& p, const run& at, stored<W>& to) {\n",
-               reads_,
-               "  }\n  static __device__ __forceinline__ void prefetch(const all& p, const run& at) {\n", prefetches_,
-               "  }\n");
+               reads_, "  }\n  static __device__ __forceinline__ void prefetch(const all& p, const run& at) {\n",
+               prefetches_, "  }\n");
   }
   // Whether all rows of the kernel read the same: then no address depends on the row.
   bool is_one_row(const node& n) const noexcept {
@@ -194,6 +196,8 @@ class writer {
 };
 
 }  // namespace
+
+bool has_reductions(std::string_view text) noexcept { return text.find(reduces) != std::string_view::npos; }
 
 std::string functor_text(std::span<const node> nodes, std::span<const memory_kind> memory, std::size_t numbers,
                          dtype sums, bool transposed) {

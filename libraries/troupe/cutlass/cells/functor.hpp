@@ -28,4 +28,7 @@ std::string_view name_of_type(dtype t) noexcept;
 std::string functor_text(std::span<const epilogue::node> nodes, std::span<const memory_kind> memory,
                          std::size_t numbers, dtype sums, bool transposed);
 
+/// Returns whether a text with that struct has a second kernel, which combines parts of reductions.
+bool has_reductions(std::string_view text) noexcept;
+
 }  // namespace troupe::cutlass

@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/cuda/cell_store.hpp>
 #include <troupe/cutlass/prebuilt/bundle.hpp>
@@ -128,7 +129,8 @@ result<void> cell_store::load(std::string_view image, const cell_text& t, cell& 
   to.argument_bytes = t.argument_bytes;
   to.part_rows = layout[4], to.part_columns = layout[5];
   TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, cell_kernel), "cuLibraryGetKernel"));
-  if (::cuLibraryGetKernel(&to.combine, library, combining_kernel) != CUDA_SUCCESS) to.combine = nullptr;
+  if (has_reductions(t.source))
+    TROUPE_TRY(done(::cuLibraryGetKernel(&to.combine, library, combining_kernel), "cuLibraryGetKernel"));
   CUfunction loaded = nullptr;
   TROUPE_TRY(done(::cuKernelGetFunction(&loaded, to.kernel), "cuKernelGetFunction"));
   const auto device = static_cast<CUdevice>(context_.device);

@@ -275,8 +275,6 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->kernel), parameters, nullptr)));
   if (way.reductions == 0) return {};
   void* combined[] = {all};
-  if (way.kernel->combine == nullptr)
-    return error(reaction::fatal, "cutlass", "a kernel with reductions has no second kernel");
   constexpr unsigned threads = 256;
   const auto blocks =
       static_cast<unsigned>(std::clamp<std::int64_t>((std::max(p.m, p.n) * p.batch + threads - 1) / threads, 1, 1024));

@@ -47,11 +47,12 @@ class mixed_factors : public gemm_suite {
     const bool lines = form.a_stored == storing::tidy_columns || form.b_stored == storing::tidy_rows;
     if (lines && p.tile_n % 64 != 0) p = {.tile_n = 64};
     // Scales of the wide factor are for small tiles.
-    if ((bytes_of(form.a) == 2 ? form.a_scales : form.b_scales) && p.tile_n > 64) p = {.tile_n = 64};
+    const bool wide_scaled = bytes_of(form.a) == 2 ? form.a_scales.has_value() : form.b_scales.has_value();
+    if (wide_scaled && p.tile_n > 64) p = {.tile_n = 64};
     // Four groups have no registers for scaled sums of more columns.
     if (scaled && p.tile_n == 32 && (p.tile_m == 64 || p.tile_m == 256)) p.tile_n = 16;
-    // They take 4-bit factors in long stages, which do not scale both factors.
-    if (form.a_scales && form.b_scales && p.tile_n == 16) p.tile_m = 128;
+    // They take 4-bit factors in long stages, which do not scale the wide factor.
+    if (wide_scaled && p.tile_n == 16) p.tile_m = 128;
     const bool may_divide =
         p.cluster_m + p.cluster_n == 0 && p.tile_n != 160 && p.tile_n != 224 && p.schedule != schedule::ping_pong;
     if (!batched && may_divide && random.between(0, 2) == 0) p.divided = decision::yes;
