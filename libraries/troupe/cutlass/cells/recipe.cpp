@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/fnv.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
 #include <utility>
@@ -27,6 +28,17 @@ jit::recipe recipe_of(const std::string& source, const std::string& name) {
   jit::recipe r{.source = source, .name = name};
   r.headers = jit::named_texts(std::move(headers));
   return r;
+}
+
+std::uint64_t version_of_templates() noexcept {
+  static const std::uint64_t version = [] {
+    std::uint64_t hash = fnv1a(troupe_cutlass_standard);
+#define HEADER(IDENTIFIER, FOLDER, NAME) hash = fnv1a(hash, std::string_view(troupe_cutlass_header_##IDENTIFIER));
+#include "header_list.inc"
+#undef HEADER
+    return hash;
+  }();
+  return version;
 }
 
 }  // namespace troupe::cutlass

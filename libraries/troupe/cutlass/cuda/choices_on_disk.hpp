@@ -10,10 +10,12 @@
 
 namespace troupe::cutlass {
 
-/// Measured choices, which are those of all processes on a kind of GPU. Thread-safe.
+/// Measured choices, which are those of all processes on a kind of GPU, as long as CUTLASS's plug-in is the same, or is
+/// missing as it was. Thread-safe.
 class choices_on_disk {
  public:
-  explicit choices_on_disk(std::function<void(const std::string&)> remark) : remarks_(std::move(remark)) {}
+  choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in)
+      : remarks_(std::move(remark)), plug_in_(std::move(plug_in)) {}
 
   /// `Choice` is what was kept, as bytes.
   template <class Choice>
@@ -32,12 +34,15 @@ class choices_on_disk {
   void keep(const std::string& key, const Choice& c) {
     static_assert(std::is_trivially_copyable_v<Choice>);
     if (disk_.folder().empty()) return;
-    remarks_.once(disk_.store(key, {}, {reinterpret_cast<const char*>(&c), sizeof c}));
+    troupe::plan::manifest made_from;
+    if (auto plug_in = troupe::plan::stamp_without_content(plug_in_)) made_from.push_back(std::move(*plug_in));
+    remarks_.once(disk_.store(key, made_from, {reinterpret_cast<const char*>(&c), sizeof c}));
   }
 
  private:
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
   troupe::plan::remarks remarks_;
+  const std::string plug_in_;
 };
 
 }  // namespace troupe::cutlass

@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/cells/window_maps.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
@@ -67,7 +68,7 @@ void convolutions::write_key_of(std::string& key, const convolution_problem& p, 
 std::string convolutions::key_on_disk(const convolution_problem& p, const request_options& o) const {
   std::string key;
   write_key_of(key, p, o);
-  return cat("cutlass convolution 2, ", chip_.name, ", ", key);
+  return cat("cutlass convolution 2, ", chip_.name, ", templates ", version_of_templates(), ", ", key);
 }
 bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
   thread_local std::string key;  // keeps its memory

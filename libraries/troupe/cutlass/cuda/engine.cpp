@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/cells/vendor_plans.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
@@ -62,7 +63,7 @@ cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set pac
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       chip_(std::move(on)),
-      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }),
+      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, cells_->vendors().file()),
       convolutions_(*cells_, chip_, disk_),
       later_(static_cast<CUcontext>(context.native_context)) {}
 
@@ -119,7 +120,7 @@ result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const 
 
 // Measured choices are those of all processes on this kind of GPU.
 std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const {
-  std::string key = cat("cutlass choice 1, ", chip_.name, ", ");
+  std::string key = cat("cutlass choice 1, ", chip_.name, ", templates ", version_of_templates(), ", ");
   append(key, wanted, extents_of(p));
   f.write_key(key);
   return key;

@@ -17,6 +17,7 @@ class vendor_family {
  public:
   /// Those of the plug-in beside the engine, or of the file that the variable TROUPE_CUTLASS names.
   vendor_family();
+  const std::string& file() const noexcept { return file_; }
 
   /// Fails with `unsupported` if there is no plug-in.
   result<vendor::cells> cells();

@@ -119,8 +119,8 @@ TEST_F(cutlass_gathered_convolutions, have_epilogues_with_operands_and_reduction
           [&](auto rows, auto columns, auto batch) {
             const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) +
                                  loaded(op::load, dtype::bf16, batch, rows, columns);
-            return epilogue::relu(
-                expression::reducing(x, reduction::sum, span_of::all, operand(dtype::f32, batch, 1, 1)));
+            // Sums of magnitudes lose nothing by cancelling: their error is relative to them.
+            return 1 - expression::reducing(abs(x), reduction::sum, span_of::all, operand(dtype::f32, batch, 1, 1));
           },
           1e-5);
     }
