@@ -8,6 +8,7 @@
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
 #include <troupe/worker/plugins/describe_engine.hpp>
+#include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/process/session.hpp>
 
 namespace {
@@ -43,6 +44,7 @@ int serve() {
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   // But between the parts of one call, waking them would cost more than the few microseconds that they wait.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
+  troupe::name_helpers_of_libraries();
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
     std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n%s",

@@ -96,6 +96,7 @@ void simulated_worker::begin() {
                             .lanes = lane_chooser(settings_.lanes, settings_.pool_lanes, settings_.helpers),
                             .inline_bytes = settings_.inline_bytes,
                             .coalesce = settings_.coalesce,
+                            .lanes_have_cores = id % 2 == 0,
                             .memory_begin = settings_.reserve_begin,
                             .memory_end = settings_.reserve_begin + settings_.reserve_bytes,
                             .threads = false});

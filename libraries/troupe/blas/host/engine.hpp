@@ -6,6 +6,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
+#include <troupe/base/library_helpers.hpp>
 #include <troupe/base/thread_team.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/blas/internal/operations.hpp>
@@ -48,10 +49,8 @@ class openblas {
 
   template <class R>
   result<typename R::reply> run(const R& r, call&) {
-    if constexpr (requires { compute(r, team_); })
-      return compute(r, team_);
-    else
-      return compute(r);
+    keep_helpers_away(static_cast<std::size_t>(threads_ - 1));
+    return run_here(r);
   }
 
   /// On a processor, requests of one kind can have different shapes and still run one after the other.
@@ -61,12 +60,12 @@ class openblas {
     return group_key(r);
   }
   template <class R>
-  result<void> run_group(const group<R>& all, call& c) {
+  result<void> run_group(const group<R>& all, call&) {
     // No request fails here: requests that could fail have no key. None may throw after others have run, because then
     // each would run again.
     const auto run_one = [&](std::int64_t index) noexcept {
       const auto i = static_cast<std::size_t>(index);
-      const auto done = run(all[i], c);
+      const auto done = run_here(all[i]);
       if (!done) std::abort();
       if constexpr (!std::is_void_v<typename R::reply>) all.answer(i, *done);
     };
@@ -79,8 +78,17 @@ class openblas {
   }
 
  private:
+  template <class R>
+  result<typename R::reply> run_here(const R& r) {
+    if constexpr (requires { compute(r, team_); })
+      return compute(r, team_);
+    else
+      return compute(r);
+  }
+
+  const int threads_ = openblas_get_num_threads();
   std::string version_ = openblas_get_config();
-  thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
+  thread_team team_{static_cast<std::size_t>(threads_)};
 };
 
 /// Defines compute(R<T>) for the requests of the list as FUNCTION<T>(request, ROUTINE(R)). ROUTINE(R) is OpenBLAS's

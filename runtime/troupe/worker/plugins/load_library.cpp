@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <troupe/base/library_helpers.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
@@ -12,6 +15,8 @@
 
 namespace troupe {
 namespace {
+
+std::atomic<bool> helpers_are_named{false};
 
 // An environment with one more variable. Never freed, because a thread may keep a pointer into it.
 struct longer_environment {
@@ -48,6 +53,8 @@ longer_environment& with(const std::string& setting) {
 void put_in_place(char** environment) { __atomic_store_n(&::environ, environment, __ATOMIC_RELEASE); }
 
 void* load_with(const char* path, int flags, const std::string& setting) {
+  std::optional<names_helpers> named;
+  if (helpers_are_named) named.emplace();
   if (setting.empty()) return ::dlopen(path, flags);
   char** const before = ::environ;
   longer_environment& longer = with(setting);
@@ -58,6 +65,8 @@ void* load_with(const char* path, int flags, const std::string& setting) {
 }
 
 }  // namespace
+
+void name_helpers_of_libraries() noexcept { helpers_are_named = true; }
 
 void* load_library(const char* path, int flags, const std::string& setting) {
   const std::lock_guard guard(environment_lock());

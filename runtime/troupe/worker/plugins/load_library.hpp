@@ -18,4 +18,8 @@ void* load_library(const char* path, int flags, const std::string& setting);
 /// Has no effect on an OpenBLAS that the process has loaded already.
 void* load_library(const char* path, int flags);
 
+/// From now on, threads that a library starts while it is loaded are named as helpers, so that engines find them: see
+/// library_helpers.hpp. For programs that are nothing but a worker, because an application may use the library, too.
+void name_helpers_of_libraries() noexcept;
+
 }  // namespace troupe

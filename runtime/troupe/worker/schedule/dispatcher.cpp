@@ -82,7 +82,7 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
-    group_.weight += weighs;
+    group_.weight += weighs, group_.heaviest = std::max(group_.heaviest, weighs);
     if (++group_.count == most_together) close_open_group();
   } else if (key != 0 && !has_group()) {
     open_group_with(op, key, urgency, weighs);
@@ -121,6 +121,7 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
             .key = key,
             .urgency = urgency,
             .weight = weight,
+            .heaviest = weight,
             .passed = 0,
             .issued_before = {}};
   for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
@@ -129,7 +130,7 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
 void dispatcher::close_open_group() {
   const open_group g = std::exchange(group_, {});
   g.head->together = g.count;
-  if (g.weight <= settings_.inline_bytes)
+  if ((settings_.lanes_have_cores ? g.weight : g.heaviest) <= settings_.inline_bytes)
     lanes_.run_here(*g.head);
   else
     lanes_.queue(*g.head);

@@ -19,6 +19,9 @@ class dispatcher {
     lane_chooser lanes;
     std::uint64_t inline_bytes;  ///< an operation that touches more is left to its lane's thread
     bool coalesce;
+    /// If false, the thread of a lane would take the core of the pump or of the application: a group that does not
+    /// block runs on the pump, as its members would without it.
+    bool lanes_have_cores;
   };
   dispatcher(const settings& s, protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
              wait_policy policy, bool threads, platform* gpu);
@@ -46,8 +49,8 @@ class dispatcher {
     operation* head = nullptr;
     std::uint64_t key = 0;
     priority urgency = priority::normal;
-    std::uint64_t weight = 0;                            ///< against `inline_bytes`; too heavy if a member must wait
-    std::uint32_t passed = 0;                            ///< other operations issued since the group was opened
+    std::uint64_t weight = 0, heaviest = 0;  ///< against `inline_bytes`, of all and of one; too heavy if one must wait
+    std::uint32_t passed = 0;                ///< other operations issued since the group was opened
     std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
   };
 

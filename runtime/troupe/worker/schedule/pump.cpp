@@ -45,8 +45,11 @@ error memory_not_mapped() {
 pump::pump(const parts& p)
     : parts_(p),
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
-      dispatcher_({.lanes = p.lanes, .inline_bytes = p.inline_bytes, .coalesce = p.coalesce}, p.channel,
-                  operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
+      dispatcher_({.lanes = p.lanes,
+                   .inline_bytes = p.inline_bytes,
+                   .coalesce = p.coalesce,
+                   .lanes_have_cores = p.lanes_have_cores},
+                  p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
   lanes().when_context_lost(p.context_lost);
 }
 

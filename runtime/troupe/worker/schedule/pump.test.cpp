@@ -51,6 +51,25 @@ struct counting {
   troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
+// The same for operations that share calls.
+struct grouping : counting {
+  std::vector<std::uint32_t> together;
+
+  static bool run_group(void* self, const void* const*, const troupe_engine_call* c, std::uint32_t count,
+                        troupe_engine_failure*) {
+    auto& me = *static_cast<grouping*>(self);
+    me.ran_on.push_back(std::this_thread::get_id());
+    for (std::uint32_t i = 0; i < count; ++i) me.tickets.push_back(c[i].ticket);
+    me.together.push_back(count);
+    me.ran += count;
+    return true;
+  }
+  grouping() {
+    operation.group = [](const void*) -> std::uint64_t { return 1; };
+    operation.run_group = run_group;
+  }
+};
+
 class pumps : public testing::Test {
  protected:
   struct request {
@@ -187,6 +206,37 @@ TEST_F(pumps, leave_operations_that_are_not_ready_to_their_lane) {
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
   again.join();
   EXPECT_EQ(what.ran_on, next);
+}
+
+// A group takes longer than its members: where another core is free, its lane's thread runs it.
+TEST_F(pumps, run_groups_themselves_if_only_their_members_are_small_and_no_core_is_free) {
+  for (const bool free_cores : {true, false}) {
+    grouping what;
+    engine_set engines{"host", {}, {}};
+    ASSERT_TRUE(engines.add("grouping", what.engine));
+    pump here({.channel = channel_.view(),
+               .commands = commands_in_,
+               .reports = reports_,
+               .engines = engines,
+               .wait = wait_policy::balanced,
+               .lanes = lane_chooser(lane_policy::single, 1, 1),
+               .inline_bytes = 1000,
+               .lanes_have_cores = free_cores});
+    const auto run = [&](std::uint64_t requests, std::uint64_t bytes) {
+      const std::size_t all = what.ran + requests;
+      for (std::uint64_t i = 0; i < requests; ++i)
+        send({.opcode = testing_worker::only_opcode, .access = {i << 20, (i << 20) + bytes, access_mode::write}});
+      while (here.step() == pump::stepped::something) {
+      }
+      while (what.ran < all) std::this_thread::yield();
+      EXPECT_EQ(what.together.back(), requests);
+      return what.ran_on.back() == std::this_thread::get_id();
+    };
+    EXPECT_TRUE(run(2, 400));
+    EXPECT_EQ(run(4, 400), !free_cores);
+    while (!here.idle()) std::this_thread::yield();
+    EXPECT_FALSE(run(4, 2000)) << "each of them would be left to the lane";
+  }
 }
 
 // A GPU's driver takes some microseconds to enqueue: while one thread does that, the pump takes the next requests.

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/prctl.h>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <troupe/base/helper_places.hpp>
+#include <troupe/base/library_helpers.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr const char* name = "library-helper";
+
+}  // namespace
+
+names_helpers::names_helpers() noexcept {
+  if (::prctl(PR_GET_NAME, before_.data()) == 0) (void)::prctl(PR_SET_NAME, name);
+}
+names_helpers::~names_helpers() {
+  if (before_.front() != '\0') (void)::prctl(PR_SET_NAME, before_.data());
+}
+
+std::vector<pid_t> library_helpers() {
+  std::vector<pid_t> out;
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    std::string its;
+    std::getline(std::ifstream(thread.path() / "comm"), its);
+    const std::string number = thread.path().filename();
+    pid_t id = 0;
+    if (its == name && std::from_chars(number.data(), number.data() + number.size(), id).ec == std::errc())
+      out.push_back(id);
+  }
+  return out;
+}
+
+void keep_helpers_away(std::size_t count) noexcept try {
+  // A library that a process loads once has its helpers from then on.
+  static const std::vector<pid_t> helpers = library_helpers();
+  thread_local helper_places places;
+  if (count != 0 && helpers.size() == count) places.place(helpers);
+} catch (...) {
+  // It is as slow as before.
+}
+
+}  // namespace troupe
