@@ -279,8 +279,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   const auto blocks =
       static_cast<unsigned>(std::clamp<std::int64_t>((std::max(p.m, p.n) * p.batch + threads - 1) / threads, 1, 1024));
   launch.gridDimX = blocks, launch.gridDimY = way.reductions, launch.blockDimX = threads, launch.sharedMemBytes = 0;
-  // It waits for the first one itself.
-  launch.numAttrs = way.kernel->overlaps ? 1 : 0;
+  // It waits for the first one itself, so it may begin before that ends if `launch` says so.
   return cuda::done_on(
       stream, "cutlass", "cuLaunchKernelEx",
       ::cuLaunchKernelEx(&launch, reinterpret_cast<CUfunction>(way.kernel->combine), combined, nullptr));
