@@ -26,8 +26,9 @@ void helper_places::place(std::span<const pid_t> helpers) {
   if (at == of_helpers_.end()) return;
   *at = of_caller_;
   of_caller_ = here;
+  const pid_t helper = helpers[static_cast<std::size_t>(at - of_helpers_.begin())];
   // It may fail if a processor was taken from this process since.
-  (void)keep(helpers[static_cast<std::size_t>(at - of_helpers_.begin())], *at);
+  if (are_of_this_process({&helper, 1})) (void)keep(helper, *at);
 }
 
 void helper_places::begin(std::span<const pid_t> helpers, int here) {

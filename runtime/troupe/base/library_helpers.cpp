@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <troupe/base/helper_places.hpp>
 #include <troupe/base/library_helpers.hpp>
@@ -38,10 +39,17 @@ std::vector<pid_t> library_helpers() {
 }
 
 void keep_helpers_away(std::size_t count) noexcept try {
-  // A library that a process loads once has its helpers from then on.
-  static const std::vector<pid_t> helpers = library_helpers();
-  thread_local helper_places places;
-  if (count != 0 && helpers.size() == count) places.place(helpers);
+  // Helpers are those of the process, whoever calls the library.
+  static std::mutex lock;
+  static std::vector<pid_t> helpers;
+  static helper_places places;
+  static int looks = 0;
+  constexpr int most_looks = 16;
+  if (count == 0) return;
+  const std::scoped_lock guard(lock);
+  // A library may be loaded just now, by a thread that has the name meanwhile.
+  if (helpers.size() != count && looks < most_looks) ++looks, helpers = library_helpers();
+  if (helpers.size() == count) places.place(helpers);
 } catch (...) {
   // It is as slow as before.
 }

@@ -13,7 +13,7 @@ namespace troupe {
 /// Gives the threads that the calling thread starts meanwhile the name of helpers.
 class names_helpers {
  public:
-  names_helpers() noexcept;
+  [[nodiscard]] names_helpers() noexcept;
   names_helpers(const names_helpers&) = delete;
   names_helpers& operator=(const names_helpers&) = delete;
   ~names_helpers();
@@ -25,8 +25,8 @@ class names_helpers {
 /// Returns the threads of this process that have the name of helpers.
 std::vector<pid_t> library_helpers();
 
-/// Moves helpers away from the processor on which the calling thread is, if they are `count`: see helper_places. Costs
-/// a few nanoseconds if none must move. Thread-safe.
+/// Moves helpers away from the processor on which the calling thread is, if there are `count` of them: see
+/// helper_places. A system call if one must move, otherwise some nanoseconds. Thread-safe.
 void keep_helpers_away(std::size_t count) noexcept;
 
 }  // namespace troupe

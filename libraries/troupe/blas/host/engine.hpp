@@ -49,7 +49,7 @@ class openblas {
 
   template <class R>
   result<typename R::reply> run(const R& r, call&) {
-    keep_helpers_away(static_cast<std::size_t>(threads_ - 1));
+    if (may_be_shared(r)) keep_helpers_away(static_cast<std::size_t>(threads_ - 1));
     return run_here(r);
   }
 
@@ -78,6 +78,14 @@ class openblas {
   }
 
  private:
+  // Whether OpenBLAS may use all its threads: not for requests that are small enough to share a call.
+  template <class R>
+  static bool may_be_shared(const R& r) noexcept {
+    if constexpr (requires { group_key(r); })
+      return group_key(r) == never;
+    else
+      return true;
+  }
   template <class R>
   result<typename R::reply> run_here(const R& r) {
     if constexpr (requires { compute(r, team_); })

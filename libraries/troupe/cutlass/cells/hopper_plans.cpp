@@ -108,9 +108,12 @@ bool needs_staging(const whole_form& f, int tile_n) noexcept {
   if (bytes > 2 || f.head.d_way < 16 || f.head.grouped != 0 || f.head.is_mixed()) return true;
   const int box_columns = 128 / static_cast<int>(bytes);
   if (tile_n / (f.head.paired != 0 ? 2 : 1) % box_columns != 0) return true;
-  // Rows of other results are written best in long runs.
+  // Other results have no box. Matrices that are read in short pieces are read best in long rows. The rest would not
+  // have registers enough: reductions in f64, and matrices beside the sums of 8-bit floats.
+  const bool narrow = bytes_of(f.head.b.type) == 1, sums_twice = f.head.sums != dtype::f32;
   return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const epilogue::node& n) {
-    return n.what == epilogue::op::store || (n.what == epilogue::op::load && f.memory[n.operand].way < 16);
+    return n.what == epilogue::op::store || (n.what == epilogue::op::reduce && sums_twice) ||
+           (n.what == epilogue::op::load && (narrow || f.memory[n.operand].way < 16));
   });
 }
 

@@ -4,18 +4,22 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/remarks.hpp>
 #include <type_traits>
 
 namespace troupe::cutlass {
 
-/// Measured choices, which are those of all processes on a kind of GPU, as long as CUTLASS's plug-in is the same, or is
-/// missing as it was. Thread-safe.
+/// Measured choices, which are those of all processes on a kind of GPU with the same plug-in of CUTLASS's kernels, or
+/// without one. Thread-safe.
 class choices_on_disk {
  public:
-  choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in)
-      : remarks_(std::move(remark)), plug_in_(std::move(plug_in)) {}
+  choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in) : remarks_(std::move(remark)) {
+    if (const auto s = troupe::plan::stamp_without_content(plug_in))
+      kernels_ = cat(", ", s->path, " of ", s->bytes, " bytes, changed ", s->changed_ns);
+  }
 
   /// `Choice` is what was kept, as bytes.
   template <class Choice>
@@ -23,7 +27,7 @@ class choices_on_disk {
     static_assert(std::is_trivially_copyable_v<Choice>);
     if (disk_.folder().empty()) return std::nullopt;
     std::string why_not;
-    const auto found = disk_.find(key, why_not);
+    const auto found = disk_.find(key + kernels_, why_not);
     remarks_.once(why_not);
     Choice out;
     if (!found || found->value.size() != sizeof out) return std::nullopt;
@@ -34,15 +38,13 @@ class choices_on_disk {
   void keep(const std::string& key, const Choice& c) {
     static_assert(std::is_trivially_copyable_v<Choice>);
     if (disk_.folder().empty()) return;
-    troupe::plan::manifest made_from;
-    if (auto plug_in = troupe::plan::stamp_without_content(plug_in_)) made_from.push_back(std::move(*plug_in));
-    remarks_.once(disk_.store(key, made_from, {reinterpret_cast<const char*>(&c), sizeof c}));
+    remarks_.once(disk_.store(key + kernels_, {}, {reinterpret_cast<const char*>(&c), sizeof c}));
   }
 
  private:
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
   troupe::plan::remarks remarks_;
-  const std::string plug_in_;
+  std::string kernels_;  ///< what the plug-in was when this process began
 };
 
 }  // namespace troupe::cutlass

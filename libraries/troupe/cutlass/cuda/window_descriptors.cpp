@@ -16,6 +16,9 @@ CUtensorMapDataType map_type(dtype t) noexcept {
       return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     case dtype::f32:
       return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    case dtype::i16:
+    case dtype::u16:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT16;
     default:
       return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 // Results of one or two bytes: they pass through shared memory in boxes of 64 rows of 128 bytes, which the accelerator
-// writes. Included after hopper.cuh, for cells that are not staged.
+// writes. Included after hopper.cuh, for cells that are not staged: their rows lie at one distance.
 namespace troupe::cutlass::kernels::hopper {
 
 constexpr int result_bytes = sizeof(cell::result::bits), box_columns = 128 / result_bytes,
@@ -28,10 +28,12 @@ __device__ __forceinline__ void put(unsigned box, int warp, int lane, int part, 
   }
 }
 
-// Fills a box with the columns from `column` on of 64 rows. `d` are the sums of the rows from the first of the box on.
+// Fills a box with the columns from `column` on of 64 rows, of which this warp has 16. `d` are its sums from that column
+// on. Waits until stores have read what was in the box: all of them, or all but the last.
 template <bool Inside>
 __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, const work& w, const results::rows& rows,
-                                         unsigned box, int column, int stores, results::quad_reductions& reduced) {
+                                         unsigned box, int column, bool waits_for_all,
+                                         results::quad_reductions& reduced) {
   const int first_row = rows.row + me.lane / 4;
   const auto run_of = [&](int part, int q) {
     const int c = column + part * 16 + q / 2 * 8 + me.lane % 4 * 2;
@@ -49,7 +51,7 @@ __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, cons
 #pragma unroll
   for (int part = 0; part < ahead; ++part) read(part);
   if (me.thread == 0) {
-    if (stores == 0)
+    if (waits_for_all)
       wait_until_stores_have_read<0>();
     else
       wait_until_stores_have_read<boxes - 1>();
@@ -98,7 +100,7 @@ __device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&
     for (int i = 0; i < across; ++i) {
       const unsigned box = me.out + (m * across + i) % boxes * box_bytes;
       fill_box<Inside>(me, &d[m][i * box_parts * 8], w, rows, box, column + i * box_columns,
-                       !alternate && m == 0 && i == 0 ? 0 : boxes - 1, reduced);
+                       !alternate && m == 0 && i == 0, reduced);
       if (me.thread == 0) {
         store(&me.p.result_map, box, column + i * box_columns, from, w.batch);
         commit_stores();

@@ -91,9 +91,11 @@ __device__ __forceinline__ void numbers_of(const stored_run<T, Way, W>& from, N 
 template <class T, int Way>
 __device__ __forceinline__ void prefetch_run(const place& p, const run& at) {
   if constexpr (Way > 0) {
-    const char* const from = reinterpret_cast<const char*>(element_of<T, Way>(p, at));
-    for (int i = 0; i < at.count * static_cast<int>(sizeof(typename T::bits)); i += 128)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + i));
+    constexpr unsigned long long line = 128;
+    const auto from = reinterpret_cast<unsigned long long>(element_of<T, Way>(p, at)),
+               to = from + at.count * sizeof(typename T::bits);
+    for (unsigned long long i = from / line * line; i < to; i += line)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(i));
   }
 }
 

@@ -217,7 +217,8 @@ using u64 = integer<unsigned long long>;
 // Two numbers of 2 bytes, the first in the low half.
 template <class T, class N>
 __device__ __forceinline__ unsigned two_of(N low, N high) {
-  return static_cast<unsigned>(T::store(low)) | static_cast<unsigned>(T::store(high)) << 16;
+  return static_cast<unsigned short>(T::store(low)) |
+         static_cast<unsigned>(static_cast<unsigned short>(T::store(high))) << 16;
 }
 template <>
 __device__ __forceinline__ unsigned two_of<f16>(float low, float high) {

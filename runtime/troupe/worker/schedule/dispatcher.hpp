@@ -17,10 +17,10 @@ class dispatcher {
  public:
   struct settings {
     lane_chooser lanes;
-    std::uint64_t inline_bytes;  ///< an operation that touches more is left to its lane's thread
+    std::uint64_t inline_bytes;  ///< an operation, or a group, that touches more is left to its lane's thread
     bool coalesce;
-    /// If false, the thread of a lane would take the core of the pump or of the application: a group that does not
-    /// block runs on the pump, as its members would without it.
+    /// If false, the thread of a lane would take the core of the pump or of the application: a group counts as its
+    /// largest member. What arrives meanwhile waits for the whole group.
     bool lanes_have_cores;
   };
   dispatcher(const settings& s, protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
