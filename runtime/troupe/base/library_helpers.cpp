@@ -39,7 +39,7 @@ std::vector<pid_t> library_helpers() {
 }
 
 void keep_helpers_away(std::size_t count) noexcept try {
-  // Helpers are those of the process, whoever calls the library.
+  // Helpers belong to the process: all its threads share what is known of them.
   static std::mutex lock;
   static std::vector<pid_t> helpers;
   static helper_places places;
