@@ -167,16 +167,19 @@ TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
                             {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 128},
                             {.schedule = schedule::ping_pong, .tile_m = 64, .tile_n = 256},
                             {.cluster_m = 2, .tile_m = 128, .tile_n = 256},
-                            {.divided = decision::yes, .tile_m = 128, .tile_n = 256}};
+                            {.divided = decision::yes, .tile_m = 128, .tile_n = 256}};  // of one product
   for (const factor_types& f : {all_pairs[3], all_pairs[5]})
     for (const dtype d : {dtype::bf16, dtype::f16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})
       for (const span_of over : {span_of::row, span_of::column, span_of::all}) {
         if (leaves_out()) continue;
-        product_form p{f.a, f.b, d, random.between(1, 400), random.between(1, 600), 16 * random.between(1, 20)};
+        // Lines of 16 bytes without gaps.
+        product_form p{f.a, f.b, d, random.between(1, 400), 16 * random.between(1, 40), 16 * random.between(1, 20)};
+        p.batch = random.between(1, 2);
         p.a_stored = p.d_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns;
-        const bool pairs = random.between(0, 3) == 0;
+        const bool pairs = random.between(0, 3) == 0, adds = random.between(0, 1) == 0;
         plan wanted = tiles[random.between(0, std::ssize(tiles) - 1)];
         wanted.family = family::hopper;
+        if (wanted.divided == decision::yes) p.batch = 1;
         const reduction how = random.one_of({reduction::sum, reduction::maximum, reduction::absolute_maximum});
         const std::int64_t terms = how != reduction::sum     ? 0
                                    : over == span_of::row    ? p.n
@@ -185,7 +188,10 @@ TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
         expect_right(
             p,
             [&](auto, auto) {
-              const expression x = pairs ? 0.125 * epilogue::left - 0.25 * epilogue::right : 0.125 * acc;
+              expression x = pairs ? 0.125 * epilogue::left - 0.25 * epilogue::right : 0.125 * acc;
+              // Whole numbers, so that nothing is rounded before the reduction.
+              if (adds)
+                x = x + expression::reading(op::load, operand(dtype::i8, p.batch, p.m, p.n, storing::tidy_rows));
               return reduced(x, how, over, p);
             },
             rounding_of_sums(p, 18 * 0.375, terms), pairs,
