@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <latch>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -53,13 +54,43 @@ TEST(library_helpers, are_the_threads_that_were_started_meanwhile) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(library_helpers, of_another_number_stay_where_they_are) {
-  cpu_set_t before, after;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  keep_helpers_away(0);
-  keep_helpers_away(100'000);
-  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+cpu_set_t processors_of(pid_t thread) {
+  cpu_set_t out;
+  CPU_ZERO(&out);
+  EXPECT_EQ(::sched_getaffinity(thread, sizeof out, &out), 0);
+  return out;
+}
+
+TEST(library_helpers, are_kept_off_the_core_of_each_caller_if_their_number_is_as_expected) {
+  const cpu_set_t all = processors_of(0);
+  const auto count = static_cast<std::size_t>(CPU_COUNT(&all)) - 1;
+  std::vector<std::unique_ptr<waiting_thread>> helpers;
+  {
+    const names_helpers named;
+    for (std::size_t i = 0; i < count; ++i) helpers.push_back(std::make_unique<waiting_thread>());
+  }
+  keep_helpers_away(count + 1);
+  for (const auto& h : helpers) {
+    const cpu_set_t free = processors_of(h->id);
+    EXPECT_TRUE(CPU_EQUAL(&free, &all));
+  }
+  keep_helpers_away(count);
+  // Callers on all cores, each in a thread of its own.
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all)) continue;
+    std::jthread([&] {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(core, &one);
+      ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+      keep_helpers_away(count);
+    }).join();
+    for (const auto& h : helpers) {
+      const cpu_set_t kept = processors_of(h->id);
+      EXPECT_EQ(CPU_COUNT(&kept), 1);
+      EXPECT_FALSE(CPU_ISSET(core, &kept));
+    }
+  }
 }
 
 }  // namespace

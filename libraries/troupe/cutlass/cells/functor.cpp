@@ -157,8 +157,7 @@ class writer {
   void load(const node& n, std::size_t i) {
     before_ += cat("  number m", i, "[W];\n");
     if (is_one_row(n)) {
-      before_ += cat("  {\n    stored_run<", kind_of(n), ", W> s;\n    read_run(p.memory[", n.operand,
-                     "], in_first_row(at), s);\n    numbers_of(s, m", i, ");\n  }\n");
+      before_ += cat("  load_run<", kind_of(n), ">(p.memory[", n.operand, "], in_first_row(at), m", i, ");\n");
       return;
     }
     const memory_kind& m = memory_[n.operand];

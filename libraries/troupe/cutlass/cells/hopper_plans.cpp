@@ -110,9 +110,9 @@ bool needs_staging(const whole_form& f, int tile_n) noexcept {
   if (tile_n / (f.head.paired != 0 ? 2 : 1) % box_columns != 0) return true;
   // Other results have no box. Matrices that are read in short pieces are read best in long rows. The rest would not
   // have registers enough: reductions in f64, and matrices beside the sums of 8-bit floats.
-  const bool narrow = bytes_of(f.head.b.type) == 1, sums_twice = f.head.sums != dtype::f32;
+  const bool narrow = bytes_of(f.head.b.type) == 1, in_f64 = f.head.sums != dtype::f32;
   return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const epilogue::node& n) {
-    return n.what == epilogue::op::store || (n.what == epilogue::op::reduce && sums_twice) ||
+    return n.what == epilogue::op::store || (n.what == epilogue::op::reduce && in_f64) ||
            (n.what == epilogue::op::load && (narrow || f.memory[n.operand].way < 16));
   });
 }

@@ -87,6 +87,12 @@ __device__ __forceinline__ void numbers_of(const stored_run<T, Way, W>& from, N 
 #pragma unroll
   for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Way == once ? 0 : i]));
 }
+template <class T, int Way, int W, class N>
+__device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
+  stored_run<T, Way, W> raw;
+  read_run(p, at, raw);
+  numbers_of(raw, to);
+}
 // Asks for a run of any length, so that the second cache has it when it is read.
 template <class T, int Way>
 __device__ __forceinline__ void prefetch_run(const place& p, const run& at) {

@@ -54,6 +54,21 @@ __device__ __forceinline__ number* partial(const fixed_part& p, int r) {
   return static_cast<number*>(p.reductions) + r * max(of_columns, of_rows);
 }
 
+// Each writes a part, if there is such a row or column.
+__device__ __forceinline__ void leave_part_of_row(const tail::all& p, int r, const rows& w, int row, number x) {
+  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
+  if (row < w.end && column_part < columns)
+    partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
+}
+__device__ __forceinline__ void leave_part_of_column(const tail::all& p, int r, const rows& w, int column, number x) {
+  if (column < p.n && w.part < w.end_part) partial(p, r)[static_cast<i64>(w.part) * p.n + column] = x;
+}
+__device__ __forceinline__ void leave_part_of_all(const tail::all& p, int r, const rows& w, number x) {
+  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
+  if (w.part < w.end_part && column_part < columns)
+    partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
+}
+
 // -- through shared memory
 
 template <class T>
@@ -127,27 +142,22 @@ struct quad_reductions {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const number x = combined_over(32 - 4, tail::how[r], of_column[r][e]);
-          if (lane < 4 && column + e < p.n && w.part < w.end_part)
-            partial(p, r)[static_cast<i64>(w.part) * p.n + column + e] = x;
+          if (lane < 4) leave_part_of_column(p, r, w, column + e, x);
         }
   }
   // Writes the parts of rows and of all.
   __device__ __forceinline__ void finish(const tail::all& p, int lane, const rows& w) const {
-    const int columns = column_parts(p), column_part = w.column / cell::part_columns;
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r) {
       if (tail::over[r] == of_rows) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const number x = combined_over(3, tail::how[r], of_row[r][i]);
-          const int row = w.row + lane / 4 + i * 8;
-          if (lane % 4 == 0 && row < w.end && column_part < columns)
-            partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
+          if (lane % 4 == 0) leave_part_of_row(p, r, w, w.row + lane / 4 + i * 8, x);
         }
       } else if (tail::over[r] == of_all) {
         const number x = combined_over(31, tail::how[r], everything[r]);
-        if (lane == 0 && w.part < w.end_part && column_part < columns)
-          partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
+        if (lane == 0) leave_part_of_all(p, r, w, x);
       }
     }
   }
@@ -227,8 +237,7 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
 #pragma unroll
       for (int e = 0; e < 8; ++e) {
         const number x = combined_over(32 - share::lanes, tail::how[r], of_column[r][e]);
-        if (lane < share::lanes && at_column + e < p.n && w.part < w.end_part)
-          partial(p, r)[static_cast<i64>(w.part) * p.n + at_column + e] = x;
+        if (lane < share::lanes) leave_part_of_column(p, r, w, at_column + e, x);
       }
 }
 
@@ -237,21 +246,18 @@ template <class Layout, int Width>
 __device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const rows& w,
                                              const reduced<sharing<Width>::passes>& parts) {
   using share = sharing<Width>;
-  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
 #pragma unroll
   for (int r = 0; r < tail::reductions; ++r) {
     if (tail::over[r] == of_rows) {
 #pragma unroll
       for (int i = 0; i < share::passes; ++i) {
         const number x = combined_over(share::lanes - 1, tail::how[r], parts.of_row[r][i]);
-        const int in_block = i * share::rows + lane / share::lanes, row = w.row + Layout::row(in_block);
-        if (lane % share::lanes == 0 && in_block < 16 && row < w.end && column_part < columns)
-          partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
+        const int in_block = i * share::rows + lane / share::lanes;
+        if (lane % share::lanes == 0 && in_block < 16) leave_part_of_row(p, r, w, w.row + Layout::row(in_block), x);
       }
     } else if (tail::over[r] == of_all) {
       const number x = combined_over(31, tail::how[r], parts.everything[r]);
-      if (lane == 0 && w.part < w.end_part && column_part < columns)
-        partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
+      if (lane == 0) leave_part_of_all(p, r, w, x);
     }
   }
 }
