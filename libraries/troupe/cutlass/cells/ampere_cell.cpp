@@ -148,8 +148,9 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
   std::string includes = c.grouped ? "#define TROUPE_GROUPS\n" : "", templates;
   for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
     includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
-  for (const std::string_view name : {"schedule.cuh", "results.cuh", "window_places.cuh", "ampere_instructions.cuh",
-                                      "ampere_factors.cuh", "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
+  for (const std::string_view name :
+       {"schedule.cuh", "results.cuh", "divided_tiles.cuh", "window_places.cuh", "ampere_instructions.cuh",
+        "ampere_factors.cuh", "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
     templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
   return cat(includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
              ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products,

@@ -117,7 +117,8 @@ void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const 
   const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                                          p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
   cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
-  if (divided) cycles += 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
+  // As the template for Hopper, see there.
+  if (divided) cycles = 1.12 * cycles + 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
   const double memory_us = number(e.batch) *
                            (number(e.m * e.k) / reuse * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                             number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +

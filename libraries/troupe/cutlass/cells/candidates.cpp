@@ -24,6 +24,24 @@ int distance(const plan& p, const plan& wanted) noexcept {
 
 }  // namespace
 
+division divide(std::int64_t tiles, std::int64_t clusters, std::int64_t steps, int most_sharers) noexcept {
+  constexpr std::int64_t fewest_steps = 4;  // of a part
+  division d;
+  d.whole = tiles / clusters * clusters, d.rest = tiles - d.whole;
+  if (d.rest == 0) return d;
+  d.sharers = std::clamp<std::int64_t>(std::min(d.rest * steps / fewest_steps, d.rest * most_sharers), 1, clusters);
+  // Blocks that read the same at the same time find it in the second cache, which is worth some that do nothing.
+  const std::int64_t each = d.sharers / d.rest;
+  d.aligned = each > 1 && each * d.rest * 5 >= d.sharers * 4;
+  if (d.aligned) {
+    d.sharers = each * d.rest, d.parts = each;
+  } else {
+    const std::int64_t share = std::max<std::int64_t>(1, d.rest * steps / d.sharers);
+    d.parts = (steps + share - 1) / share + 1;
+  }
+  return d;
+}
+
 plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted) {
   plan p;
   p.swapped = swapped ? decision::yes : decision::no, p.divided = divided ? decision::yes : decision::no;

@@ -26,6 +26,15 @@ struct candidate {
   int most_sharers = 8;                ///< blocks that may share a tile, if it is divided: one block adds what all have
   const vendor::cell* cell = nullptr;  ///< a kernel of CUTLASS; null: one is written
 };
+/// How clusters of blocks share tiles that are divided along k: those of full rounds are not.
+struct division {
+  std::int64_t whole = 0, rest = 0;  ///< tiles of full rounds, and the others
+  std::int64_t sharers = 0;          ///< of the others: clusters
+  std::int64_t parts = 1;            ///< of a tile, at most
+  bool aligned = true;               ///< whether the parts of all tiles begin at the same terms
+};
+division divide(std::int64_t tiles, std::int64_t clusters, std::int64_t steps, int most_sharers) noexcept;
+
 /// Returns true if a plan is to be tried before another. What the cost model expects of CUTLASS's kernels is rough:
 /// they come after all others.
 inline bool is_better(const candidate& x, const candidate& y, double us_of_x, double us_of_y) noexcept {

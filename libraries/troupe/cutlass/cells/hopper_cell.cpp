@@ -10,6 +10,7 @@ namespace troupe::cutlass {
 namespace {
 
 constexpr int barrier_bytes = 16, group_bytes = 4096;  // of a stage, and of the sizes of groups
+constexpr int told_bytes = 4;                          // of a group, if it divides tiles
 
 // The types in the name of the instruction: f32 is read as tf32.
 std::string_view instruction_type(dtype t) noexcept {
@@ -89,8 +90,8 @@ int shared_bytes_of(const hopper_cell& c) noexcept {
 
 bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept {
   const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired && !c.crossed ? 2 : 1);
-  if (shared_bytes_of(c) + barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) > shared_bytes || c.stages < 2)
-    return false;
+  const int fixed = barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) + (c.divides ? told_bytes * c.groups : 0);
+  if (shared_bytes_of(c) + fixed > shared_bytes || c.stages < 2) return false;
   // A piece that is copied on its own has whole groups of swizzled lines.
   if (c.tile_m % (pieces_1 * (c.by_lines_1 ? 64 : 8)) != 0 || c.tile_n % (pieces_2 * (c.by_lines_2 ? 64 : 8)) != 0)
     return false;
@@ -154,7 +155,8 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
                     ", terms_are_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
               : "",
       multiplication(c),
-      "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n",
+      "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n"
+      "#include <troupe/cutlass/templates/divided_tiles.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/window_places.cuh>\n" : "",
       "namespace troupe::cutlass::kernels::hopper {\nusing row_map = ",
       c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",

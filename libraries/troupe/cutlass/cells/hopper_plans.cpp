@@ -10,18 +10,22 @@ namespace troupe::cutlass {
 namespace {
 
 // The cost model was fitted to some 1,400 measurements of products of bf16 on an H100: see docs/measurements.md.
-constexpr double launch_us = 2.4;       // of a kernel with one tile that has one stage
-constexpr double cluster_us = 1.5;      // more, with clusters
-constexpr double right_way = 1.026;     // clusters across the way that tiles are walked cost so much,
-constexpr double wrong_way = 1.13;      // and along it
-constexpr double clock_share = 0.787;   // of the highest clock, under load
-constexpr double bytes_of_one = 76.8;   // that a multiprocessor gets from the second cache in a cycle
-constexpr double bytes_of_all = 41.1;   // the same, if all do
-constexpr double memory_share = 0.835;  // of the memory's bandwidth
-constexpr double latency_us = 1.2;      // from asking for memory until it is there
-constexpr double write_cycles = 1687;   // of a tile of 128 x 256
-constexpr double add_cycles = 900;      // until as many sums of another part are there as are asked for at once
-constexpr int fewest_most_sharers = 8;  // more are considered where that is not enough
+constexpr double launch_us = 2.4;             // of a kernel with one tile that has one stage
+constexpr double cluster_us = 1.5;            // more, with clusters
+constexpr double right_way = 1.026;           // clusters across the way that tiles are walked cost so much,
+constexpr double wrong_way = 1.13;            // and along it
+constexpr double clock_share = 0.787;         // of the highest clock, under load
+constexpr double bytes_of_one = 76.8;         // that a multiprocessor gets from the second cache in a cycle
+constexpr double bytes_of_all = 41.1;         // the same, if all do
+constexpr double memory_share = 0.835;        // of the memory's bandwidth
+constexpr double latency_us = 1.2;            // from asking for memory until it is there
+constexpr double write_cycles = 1687;         // of a tile of 128 x 256
+constexpr double add_cycles = 900;            // until as many sums of another part are there as are asked for at once
+constexpr double share_cycles = 3000;         // until blocks know what the others have done
+constexpr double divided_way = 1.03;          // where tiles are divided, blocks share less in the second cache,
+constexpr double not_aligned = 1.2;           // and still less where their parts begin at different terms,
+constexpr double not_aligned_cluster = 1.12;  // unless clusters share them
+constexpr int fewest_most_sharers = 8;        // more are considered where that is not enough
 
 struct shape {
   int tile_m, tile_n;
@@ -31,10 +35,10 @@ struct shape {
 constexpr shape shapes[] = {
     {128, 256, schedule::cooperative, 0.91}, {128, 240, schedule::cooperative, 0.905},
     {128, 224, schedule::cooperative, 0.90}, {128, 192, schedule::cooperative, 0.91},
-    {128, 160, schedule::cooperative, 0.88}, {128, 128, schedule::cooperative, 0.94},
+    {128, 160, schedule::cooperative, 0.86}, {128, 128, schedule::cooperative, 0.915},
     {128, 96, schedule::cooperative, 0.75},  {128, 64, schedule::cooperative, 0.67},
     {128, 32, schedule::cooperative, 0.5},   {128, 16, schedule::cooperative, 0.4},
-    {128, 128, schedule::ping_pong, 0.93},   {64, 256, schedule::ping_pong, 0.75},
+    {128, 128, schedule::ping_pong, 0.91},   {64, 256, schedule::ping_pong, 0.75},
     {64, 224, schedule::ping_pong, 0.72},    {64, 192, schedule::ping_pong, 0.69},
     {64, 160, schedule::ping_pong, 0.72},    {64, 128, schedule::ping_pong, 0.8},
     {64, 96, schedule::ping_pong, 0.75},     {64, 64, schedule::ping_pong, 0.74},
@@ -153,16 +157,12 @@ double efficiency_of(const hopper_cell& c) noexcept {
 }
 double flops_per_cycle(dtype t) noexcept { return t == dtype::f32 ? 2048 : bytes_of(t) == 2 ? 4096 : 8192; }
 
-// With more than two parts, some add the sums of several others: see results::collect, and left_sums::add for how many
-// registers it has.
-double more_adding(const plan& p, double parts) {
-  const double chunks = p.tile_m * p.tile_n * (p.schedule == schedule::ping_pong ? 2.0 : 1.0) / (256 * 4),
-               at_once = chunks >= 32  ? 2
-                         : chunks > 16 ? 12
-                                       : 16;
-  const double adds = parts <= 6 ? parts - 1 : 2 * (std::sqrt(parts) - 1);
-  return std::max(0.0, adds - 1) * add_cycles * (chunks > at_once ? std::ceil(chunks / at_once) : chunks / at_once) +
-         (parts > 6 ? 2000 : 0);
+// What it takes to add the parts of a tile beside writing and reading them: see divided_tiles.cuh.
+double adding_of(const plan& p, double parts) {
+  const double of_thread = p.tile_m * p.tile_n * (p.schedule == schedule::ping_pong ? 2.0 : 1.0) / (256 * 4),
+               slices = std::min({parts, of_thread, std::ceil(parts * of_thread / 32)});
+  if (slices <= 1) return parts * add_cycles;
+  return std::ceil(of_thread / slices) * std::ceil(parts / 16) * add_cycles + share_cycles;
 }
 
 // The cost model: tiles in rounds, unless the second cache or the memory is slower. Each number of an image is used
@@ -188,13 +188,19 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
                write = p.tile_m * p.tile_n / 32768.0 * write_cycles;
   const double rounds = std::ceil(supers / clusters);
   const bool divided = p.divided == decision::yes;
-  double cycles = stage * steps * (divided ? std::max({supers / clusters, 4 / steps, 1.0 / c.most_sharers}) : rounds) +
+  const division d = divided ? divide(static_cast<std::int64_t>(supers), static_cast<std::int64_t>(clusters),
+                                      static_cast<std::int64_t>(steps), c.most_sharers)
+                             : division{};
+  const double way = d.aligned     ? 1
+                     : cluster > 1 ? not_aligned_cluster
+                                   : not_aligned,
+               of_rest = d.rest == 0 ? 0 : way * number(d.rest) / number(d.sharers);
+  double cycles = stage * steps * (divided ? divided_way * (number(d.whole) / clusters + of_rest) : rounds) +
                   write * (p.schedule == schedule::ping_pong ? 1 : rounds);
   cycles = std::max(cycles, supers * cluster * steps * stage_bytes / (bytes_of_all * all));
   // The sums of a tile, written and read by each.
   const double tile_bytes = 4.0 * p.tile_m * p.tile_n;
-  if (divided) cycles += 2 * tile_bytes / (0.7 * bytes_of_all) + 2000;
-  if (divided) cycles += more_adding(p, std::min<double>(c.most_sharers, clusters / std::min(supers, clusters)));
+  if (d.parts > 1) cycles += 3 * tile_bytes / (0.7 * bytes_of_all) + 2000 + adding_of(p, number(d.parts));
   const bool second_is_image = g.window == convolution::weight_gradient;
   const double again_1 = second_is_image ? 1 : reuse, again_2 = second_is_image ? reuse : 1;
   const double memory_bytes = (number(e.m * e.k) / again_1 * of_rows * bytes_of_term(f.head.a) +
@@ -204,8 +210,7 @@ void estimate(candidate& c, const convolution_form& g, const extents& e, const c
   // Few blocks, or small stages, do not keep the memory busy.
   const double useful = line_1 * std::min(p.tile_m + 0.0, of_rows * number(e.m)) +
                         line_2 * std::min(p.tile_n + 0.0, of_columns * number(e.n));
-  const double busy =
-      std::min(all, supers * cluster * (divided ? std::max(1.0, std::min<double>(steps / 4, c.most_sharers)) : 1));
+  const double busy = std::min(clusters, divided && d.whole == 0 ? number(d.sharers) : supers) * cluster;
   const double memory_us = std::max(memory_bytes / (on.memory_bytes_per_ns * memory_share * 1e3),
                                     memory_bytes / (busy * (p.stages - 1) * useful) * latency_us);
   // Both at the same time, but not wholly.
@@ -288,7 +293,7 @@ class hopper_plans {
   void add(const shape& s, int terms) {
     for (const auto& [m, n] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}})
       for (const bool divided : {false, true})
-        if (!divided || (head().batched == 0 && head().grouped == 0 && m * n == 1)) add(s, terms, m, n, divided);
+        if (!divided || (head().batched == 0 && head().grouped == 0)) add(s, terms, m, n, divided);
   }
   void add(const shape& s, int terms, int cluster_m, int cluster_n, bool divided) {
     candidate c{.plan = plan_of_tiles(s.tile_m, s.tile_n, swapped_, divided, e_, wanted_)};

@@ -48,14 +48,6 @@ map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t te
 }
 factor as_factor(const placed_matrix& d) noexcept { return {d.address, d.type, d.row, 1, d.batch}; }
 
-// How many parts form a group whose sums are added first: about as many as there are groups, unless all are few.
-int fan_of(int parts) noexcept {
-  constexpr int few = 6;
-  int fan = 1;
-  while (fan * fan < parts) ++fan;
-  return parts <= few ? parts : fan;
-}
-
 // Blocks, tiles and memory of a plan of the template for Hopper.
 void lay_out(const problem& p, const candidate& c, const cell& kernel, route& way) {
   const plan& chosen = c.plan;
@@ -73,22 +65,15 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
   const std::int64_t supers = rows_of_tiles * way.tiles_n / cluster;
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
-    constexpr std::int64_t fewest_steps = 4;  // of a part
     const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
-    // What is left after the last full round of tiles.
-    const std::int64_t whole = supers / clusters * clusters, rest = supers - whole;
-    const std::int64_t most = std::min<std::int64_t>(rest * steps / fewest_steps, rest * c.most_sharers);
-    const std::int64_t sharers = rest == 0 ? 0 : std::clamp<std::int64_t>(most, 1, clusters);
-    if (whole == 0) clusters = std::max<std::int64_t>(1, sharers);
-    way.sharers = static_cast<int>(sharers);
-    way.whole_tiles = static_cast<int>(whole);
-    way.parts = static_cast<int>(
-        parts(steps, std::max<std::int64_t>(1, rest * steps / std::max<std::int64_t>(1, sharers))) + 1);
-    way.fan = fan_of(way.parts);
+    const division d = divide(supers, clusters, steps, c.most_sharers);
+    if (d.whole == 0) clusters = std::max<std::int64_t>(1, d.sharers);
+    way.sharers = static_cast<int>(d.sharers), way.whole_tiles = static_cast<int>(d.whole),
+    way.parts = static_cast<int>(d.parts);
     constexpr std::int64_t most_groups = 4;  // of a block, each of which counts
-    // Of a tile, and of the groups that its parts form, see results::collect.
-    way.arrivals = static_cast<std::uint32_t>(rest * cluster * most_groups * (1 + parts(way.parts, way.fan)));
-    way.sums_bytes = static_cast<std::uint64_t>(rest * cluster * (way.parts - 1)) * chosen.tile_m * chosen.tile_n *
+    constexpr std::int64_t counters = 4;     // see divided_tiles.cuh
+    way.arrivals = static_cast<std::uint32_t>(d.rest * cluster * most_groups * counters);
+    way.sums_bytes = static_cast<std::uint64_t>(d.rest * cluster * d.parts) * chosen.tile_m * chosen.tile_n *
                      (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
   } else {
     clusters = std::min(clusters, supers);
@@ -241,8 +226,7 @@ result<void> enqueue(const problem& asked, const route& way, lane& on, std::uint
   f.tiles_m = way.tiles_m, f.tiles_n = way.tiles_n, f.band = way.band, f.along_n = way.along_n ? 1 : 0,
   f.whole_tiles = way.whole_tiles, f.parts = way.parts;
   f.partial_sums = reinterpret_cast<void*>(memory), f.reductions = reinterpret_cast<void*>(memory + way.sums_bytes);
-  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.fan = way.fan,
-  f.stage_bytes = way.stage_bytes;
+  f.arrivals = reinterpret_cast<unsigned*>(arrivals), f.sharers = way.sharers, f.stage_bytes = way.stage_bytes;
   const bool overlaps = with_before != overlap::none && way.kernel->overlaps;
   f.beside = overlaps && with_before == overlap::whole ? 1 : 0;
   f.group_sizes = reinterpret_cast<const int*>(p.groups.sizes), f.wrong_group = reinterpret_cast<int*>(wrong),

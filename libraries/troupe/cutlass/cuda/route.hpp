@@ -26,7 +26,7 @@ struct route {
   static constexpr std::uint32_t no_map = ~0u;
   hopper_cell hopper;  ///< if the plan is one of that template
   unsigned blocks = 0;
-  int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1, sharers = 0, fan = 1, stage_bytes = 0;
+  int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1, sharers = 0, stage_bytes = 0;
   std::uint64_t sums_bytes = 0, reduction_bytes = 0;
   unsigned reductions = 0;
   std::uint32_t arrivals = 0;  ///< counters of divided tiles

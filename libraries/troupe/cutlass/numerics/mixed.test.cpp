@@ -51,8 +51,9 @@ class mixed_factors : public gemm_suite {
     if (wide_scaled && p.tile_n > 64) p = {.tile_n = 64};
     // Four groups have no registers for scaled sums of more columns.
     if (scaled && p.tile_n == 32 && (p.tile_m == 64 || p.tile_m == 256)) p.tile_n = 16;
-    // They take 4-bit factors in long stages, which do not scale the wide factor.
-    if (wide_scaled && p.tile_n == 16) p.tile_m = 128;
+    // They take 4-bit factors in long stages, which scale neither the wide factor nor small blocks.
+    const auto is_small = [](const std::optional<scale_form>& s) { return s && s->block.terms < 64; };
+    if ((wide_scaled || is_small(form.a_scales) || is_small(form.b_scales)) && p.tile_n == 16) p.tile_m = 128;
     const bool may_divide =
         p.cluster_m + p.cluster_n == 0 && p.tile_n != 160 && p.tile_n != 224 && p.schedule != schedule::ping_pong;
     if (!batched && may_divide && random.between(0, 2) == 0) p.divided = decision::yes;

@@ -303,6 +303,15 @@ struct warp_tile {
   }
 };
 
+// `told` is in memory of stages, which nobody reads any longer.
+__device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[blocks_m][blocks_n * 4], const work& w,
+                                        unsigned* told) {
+  const auto all = [] { __syncthreads(); };
+  return divided_tile<block_threads, blocks_m * blocks_n * 4, decltype(all)>(
+             p, w.slot, w.parts, static_cast<int>(threadIdx.x), told, all)
+      .collect(w.part, w.may_wait, d[0]);
+}
+
 __device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
   extern __shared__ __align__(128) char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -317,8 +326,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const window& imag
     bool complete = true;
     if constexpr (cell::divides)
       if (w.parts > 1)
-        complete = results::collect<block_threads>(p, d, w.slot, w.part, w.parts, static_cast<int>(threadIdx.x),
-                                                   [] { __syncthreads(); });
+        complete = collect(p, d, w, reinterpret_cast<unsigned*>(memory));
     if (complete) me.write(d, w, room);
     __syncthreads();
   }

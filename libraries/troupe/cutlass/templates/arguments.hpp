@@ -58,7 +58,7 @@ struct fixed_part {
   int band, along_n;       ///< rows of tiles that are walked together; columns, if `along_n` is not 0
   int whole_tiles;         ///< computed by one block each; the rest are divided among all blocks along k
   void* partial_sums;      ///< of tiles that are divided
-  unsigned* arrivals;      ///< of their blocks; 0 before and after a launch
+  unsigned* arrivals;      ///< counters of such tiles, see divided_tiles.cuh; 0 before and after a launch
   void* reductions;        ///< partial results of reductions
   int parts;               ///< into which a tile is divided at most
   int stage_bytes;         ///< that are copied for a stage: a block copies no rows or columns that do not exist
@@ -66,7 +66,6 @@ struct fixed_part {
   int* wrong_group;        ///< where the number of the first wrong group is written, and its size
   int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
   int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
-  int fan;                 ///< parts of a tile whose sums are added by one of them
   int beside;              ///< not 0: the kernel before it writes nothing that this one reads or writes
 };
 

@@ -280,11 +280,13 @@ struct consumer {
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
-  // See results::collect.
-  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w) const {
+  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w, volatile unsigned* told) const {
     const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (has_all_rows ? 1 : groups) +
                      (has_all_rows ? 0 : group);
-    return results::collect<group_threads>(p, d, tile, w.part, w.parts, thread, [this] { synchronize_group(); });
+    const auto all = [this] { synchronize_group(); };
+    return divided_tile<group_threads, blocks_m * per_thread, decltype(all)>(p, tile, w.parts, thread,
+                                                                             told + group, all)
+        .collect(w.part, w.may_wait, d[0]);
   }
 
   // -- results
@@ -326,6 +328,7 @@ __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (g
 // A template, so that what hopper_mixed.cuh and hopper_boxes.cuh have is looked for only where it is used.
 template <class Consumer>
 __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
+  __shared__ unsigned told[cell::divides ? groups : 1];
   sums d[blocks_m][per_thread];
   work w;
   if constexpr (cell::ping_pong) {
@@ -353,7 +356,7 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     bool complete = true;
     if constexpr (cell::shares_terms) complete = gather(me, d);
     if constexpr (cell::divides)
-      if (complete && w.parts > 1) complete = me.collect(d, w);
+      if (complete && w.parts > 1) complete = me.collect(d, w, told);
     if (complete) {
       if constexpr (cell::crossed)
         write_crossed(me, d, w);

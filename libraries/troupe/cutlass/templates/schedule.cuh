@@ -10,6 +10,7 @@ struct work {
   int batch, tile_row, tile_column;  // in tiles
   int first, steps;                  // in stages along k
   int part, parts, slot;             // if the tile is divided: which part this is, and where the sums are collected
+  bool may_wait;                     // for its other parts: this block has no part of another tile
   int first_row, end_row;            // of the product, or of the group of rows
   int row_batch;                     // of what has an element for each row: 0 where rows of groups follow each other
   int first_part, end_part;          // of partial results, of 16 rows each: see results.cuh
@@ -34,8 +35,8 @@ class plain_schedule {
       if (cluster < p.sharers) unit_ = units_ * cluster / p.sharers, end_ = units_ * (cluster + 1) / p.sharers;
     }
   }
-  // A cluster walks its share of the divided tiles backwards: it begins with the first part of a tile, whose last part
-  // another ends with. That one has the higher number, so that it never waits for blocks that have not begun.
+  // A cluster walks its share of the divided tiles backwards: it ends with the last part of a tile, which another has
+  // begun with.
   __device__ bool next(work& w) {
     if constexpr (cell::divides) {
       if (unit_ < end_) {
@@ -48,6 +49,7 @@ class plain_schedule {
         w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
         place(p_.whole_tiles + tile, w);
         end_ -= w.steps;
+        w.may_wait = unit_ >= end_;
         return true;
       }
     }
