@@ -50,6 +50,8 @@ struct progress_page {
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note note;
   alignas(64) free_memory free;
+  /// Where a GPU writes when it is asked whether it still works for this worker.
+  alignas(64) std::atomic<std::uint64_t> probe{0};
 };
 
 /// Words that only the application writes and every worker may read.

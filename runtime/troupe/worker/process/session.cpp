@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/protocol/control.hpp>
+#include <troupe/protocol/gpu_description.hpp>
 #include <troupe/protocol/worker_description.hpp>
 #include <troupe/worker/plugins/platform.hpp>
 #include <troupe/worker/process/allocation_server.hpp>
@@ -21,6 +23,7 @@
 #include <troupe/worker/process/session.hpp>
 #include <troupe/worker/process/task_queue.hpp>
 #include <troupe/worker/process/worker_memory.hpp>
+#include <troupe/worker/schedule/alarm_watch.hpp>
 #include <troupe/worker/schedule/pump.hpp>
 
 namespace troupe {
@@ -41,6 +44,7 @@ struct worker_session::state {
   std::optional<reporter> reports;
   std::optional<engine_set> engines;
   std::optional<pump> work;
+  std::optional<alarm_watch> alarms;
   std::thread listener;
   std::optional<task_queue> tasks;  // carries out what the listener receives
   bool task_failed = false;         // no task is carried out any more
@@ -55,6 +59,7 @@ worker_session::worker_session(control_socket application, home where)
 
 worker_session::~worker_session() {
   if (!state_) return;
+  state_->alarms.reset();
   state_->work.reset();  // the device's work ends before its memory is unmapped
   if (state_->gpu) state_->gpu->unpin(state_->channel_memory.data());
 }
@@ -114,6 +119,7 @@ result<void> worker_session::begin() {
                          .reports = {},
                          .engines = {},
                          .work = {},
+                         .alarms = {},
                          .listener = {},
                          .tasks = {}});
   return make_pump(g);
@@ -155,7 +161,15 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .gpu = state_->gpu.get(),
                   .context_lost = [this](const failure& why) { give_up(why); },
                   .restarted = [this](const std::string& library) { send(protocol::message::restarted, library); }});
-  return state_->work->make_streams();
+  TROUPE_TRY(state_->work->make_streams());
+  // Not where the driver writes a core file first, and NVML is nothing to load into an application.
+  const char* const wanted = std::getenv("TROUPE_GPU_ALARMS");
+  const bool hears = wanted != nullptr && std::string_view(wanted) == "1";
+  if (hears && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())
+    state_->alarms.emplace(
+        state_->work->device(), *state_->gpu, channel.page().probe,
+        [pci = protocol::parse_gpu_description(state_->gpu->description()).pci] { return listen_to_gpu(pci); });
+  return {};
 }
 
 void worker_session::enter_gpu() {

@@ -182,6 +182,12 @@ bool device_progress::is_busy() const noexcept {
   return false;
 }
 
+bool device_progress::has_work() const noexcept {
+  for (std::uint32_t i = 0; i < max_lanes; ++i)
+    if (is_stream(i) && lanes_.done(i) < lanes_[i].ran.load(std::memory_order_acquire)) return true;
+  return false;
+}
+
 std::uint64_t device_progress::total_done() const noexcept {
   std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < max_lanes; ++i)

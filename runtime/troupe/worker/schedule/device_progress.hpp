@@ -62,6 +62,10 @@ class device_progress {
   /// Takes the device for lost: no operation runs any more, none is answered, and the worker ends. The error blames the
   /// only operation that is not known to be complete, or, if all are, the one whose own call reported the loss.
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
+  /// Returns true if the device has not done all that was enqueued in streams.
+  bool has_work() const noexcept;
+  /// Returns how many operations of streams are done. It changes when the device has made progress.
+  std::uint64_t total_done() const noexcept;
   bool is_lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }
 
  private:
@@ -83,7 +87,6 @@ class device_progress {
   void mark_up_to(position p) noexcept;
   void watch() noexcept;
   bool is_busy() const noexcept;
-  std::uint64_t total_done() const noexcept;
   void learn_pace(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
   void mark_overdue(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
   void wake_waiters() noexcept;

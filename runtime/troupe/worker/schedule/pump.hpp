@@ -45,6 +45,8 @@ class pump {
   result<void> make_streams() {
     return parts_.gpu != nullptr ? lanes().device().make_streams(parts_.lanes) : result<void>();
   }
+  /// Where the lanes' device is watched.
+  device_progress& device() noexcept { return lanes().device(); }
   /// Sets the generation before `run`: requests that were checked in an earlier one may not read.
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
   /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.

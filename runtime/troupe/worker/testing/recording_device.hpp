@@ -32,6 +32,7 @@ class recording_device final : public platform {
   result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
     const std::scoped_lock guard(lock_);
+    if (broken_) return error(reaction::context_lost, "cuda", "CUDA_ERROR_ILLEGAL_ADDRESS");
     if (immediate_) where.store(value);
     marks_.emplace_back(&where, value);
     enqueued_[number_of(stream)] += " marks " + std::to_string(value);
@@ -44,6 +45,11 @@ class recording_device final : public platform {
   }
   result<void> check(void*) override { return {}; }
 
+  /// Makes every write fail from now on.
+  void break_down() {
+    const std::scoped_lock guard(lock_);
+    broken_ = true;
+  }
   void run(void* stream) {
     const std::scoped_lock guard(lock_);
     enqueued_[number_of(stream)] += " runs";
@@ -62,7 +68,7 @@ class recording_device final : public platform {
  private:
   std::size_t number_of(void* stream) const { return static_cast<std::size_t>(static_cast<char*>(stream) - streams_); }
   std::mutex lock_;
-  bool immediate_ = false;
+  bool immediate_ = false, broken_ = false;
   char streams_[max_lanes]{};
   std::size_t made_ = 0;
   std::array<std::string, max_lanes> enqueued_;

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/worker/plugins/gpu_alarms.hpp>
+
+namespace troupe {
+namespace {
+
+// From nvml.h, which is missing where Troupe is built without the toolkit. Unchanged since CUDA 11.
+constexpr int no_error = 0, timed_out = 10;  // NVML_SUCCESS, NVML_ERROR_TIMEOUT
+constexpr unsigned long long critical = 8;   // nvmlEventTypeXidCriticalError
+struct nvml_event {
+  void* device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+struct nvml_calls {
+  int (*init)();
+  const char* (*words)(int);
+  int (*by_address)(const char*, void**);
+  int (*make_set)(void**);
+  int (*register_events)(void*, unsigned long long, void*);
+  int (*wait)(void*, nvml_event*, unsigned);
+  int (*free_set)(void*);
+};
+
+error unavailable(std::string why) { return error(reaction::unsupported, "worker", std::move(why)); }
+
+template <class F>
+bool find(void* file, const char* name, F*& call) {
+  return (call = reinterpret_cast<F*>(::dlsym(file, name))) != nullptr;
+}
+
+result<nvml_calls> load() {
+  const char* const chosen = std::getenv("TROUPE_NVML");
+  const std::string name = chosen != nullptr && *chosen != '\0' ? chosen : "libnvidia-ml.so.1";
+  void* const file = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as the driver itself
+  if (file == nullptr) return unavailable(cat("cannot load NVML: ", ::dlerror()));
+  nvml_calls c{};
+  if (find(file, "nvmlInit_v2", c.init) && find(file, "nvmlErrorString", c.words) &&
+      find(file, "nvmlDeviceGetHandleByPciBusId_v2", c.by_address) && find(file, "nvmlEventSetCreate", c.make_set) &&
+      find(file, "nvmlDeviceRegisterEvents", c.register_events) && find(file, "nvmlEventSetWait_v2", c.wait) &&
+      find(file, "nvmlEventSetFree", c.free_set))
+    return c;
+  return unavailable(cat(name, " lacks functions of NVML that report errors: it is too old, or not NVML"));
+}
+
+class nvml_alarms final : public alarm_source {
+ public:
+  explicit nvml_alarms(const nvml_calls& calls) noexcept : calls_(calls) {}
+  ~nvml_alarms() override {
+    if (set_ != nullptr) (void)calls_.free_set(set_);
+  }
+  result<void> begin(const std::string& pci) {
+    void* device = nullptr;
+    TROUPE_TRY(done(calls_.init(), "nvmlInit_v2"));
+    TROUPE_TRY(done(calls_.by_address(pci.c_str(), &device), "nvmlDeviceGetHandleByPciBusId_v2"));
+    TROUPE_TRY(done(calls_.make_set(&set_), "nvmlEventSetCreate"));
+    return done(calls_.register_events(device, critical, set_), "nvmlDeviceRegisterEvents");
+  }
+  result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) override {
+    nvml_event e{};
+    const int r = calls_.wait(set_, &e, static_cast<unsigned>(std::max<std::int64_t>(at_most.count(), 0)));
+    if (r == timed_out) return std::optional<gpu_alarm>();
+    TROUPE_TRY(done(r, "nvmlEventSetWait_v2"));
+    return std::optional(gpu_alarm{static_cast<std::uint32_t>(e.data)});
+  }
+
+ private:
+  result<void> done(int r, const char* call) const {
+    if (r == no_error) return {};
+    const char* const words = calls_.words(r);
+    return unavailable(cat(call, ": ", words != nullptr ? words : "an unknown error"));
+  }
+  const nvml_calls calls_;
+  void* set_ = nullptr;
+};
+
+const char* meaning_of(std::uint32_t xid) noexcept {
+  switch (xid) {
+    case 13:
+      return "a kernel used an address that is misaligned, or beyond its shared or local memory";
+    case 31:
+      return "a kernel used an address where it has no memory, or may not write";
+    case 43:
+      return "a kernel trapped, or an assertion in it failed";
+    case 45:
+      return "the work of a program was ended after an error";
+    case 48:
+    case 94:
+    case 95:
+      return "memory had an error that cannot be corrected";
+    case 62:
+    case 119:
+    case 120:
+      return "the GPU's own processor failed";
+    case 74:
+      return "NVLink failed";
+    case 79:
+      return "the GPU has fallen off the bus";
+    default:
+      return "see NVIDIA's list of Xid errors";
+  }
+}
+
+}  // namespace
+
+std::string gpu_alarm::text() const { return cat("Xid ", xid, " (", meaning_of(xid), ")"); }
+
+result<std::unique_ptr<alarm_source>> listen_to_gpu(const std::string& pci) {
+  const auto calls = TROUPE_TRY(load());
+  auto out = std::make_unique<nvml_alarms>(calls);
+  TROUPE_TRY(out->begin(pci));
+  return std::unique_ptr<alarm_source>(std::move(out));
+}
+
+}  // namespace troupe
