@@ -17,7 +17,8 @@ namespace troupe {
 /// S2 "look for work" (seq_cst load), W1 "make work visible" (seq_cst store) and W2 "read word" are all in the single
 /// total order of seq_cst operations, S1 before S2 and W1 before W2. Either S1 is before W2: then the waker sees 1 and
 /// wakes. Or W2 is before S1, so W1 is before S2: then the sleeper sees the work and does not sleep. A wake between S1
-/// and the system call changes the word, and the kernel refuses to sleep on a word that is not 1.
+/// and the system call changes the word, and the kernel refuses to sleep on a word that is not 1. If W1 is another
+/// store with a seq_cst fence behind it, the fence has its place in that order.
 class parking_ref {
  public:
   explicit parking_ref(std::atomic<std::uint32_t>& word) noexcept : word_(&word) {}

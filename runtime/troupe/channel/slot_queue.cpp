@@ -29,9 +29,11 @@ slot_queue_region::slot_queue_region(std::span<std::byte> memory, std::uint32_t 
       slots_(slots),
       record_bytes_(record_bytes) {}
 
-// seq_cst, not release: the load of the sleeping flag that follows must not move before it (see parking_ref, step W1).
+// The fence is step W1 of parking_ref: the load of the sleeping flag that follows must not move before the store, nor
+// before stores of the sender that other threads look for after they have changed what the sender reads next.
 void slot_queue_writer::publish(std::uint64_t ticket, std::uint32_t slot) noexcept {
-  region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_seq_cst);
+  region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 bool slot_queue_writer::all_published(std::uint64_t ticket) const noexcept {

@@ -50,6 +50,7 @@ class slot_queue_writer {
   std::span<std::byte> record(std::uint32_t slot) const noexcept { return region_.record(slot); }
   /// Claims the next place in the order. The reader does not pass it until it is published.
   std::uint64_t claim() noexcept { return newest_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+  /// Is a seq_cst fence, too.
   void publish(std::uint64_t ticket, std::uint32_t slot) noexcept;
   /// Wakes the reader if it sleeps, after one `publish` or several.
   bool wake_if_sleeping() noexcept { return parking_.wake_if_sleeping(); }

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
+#include <troupe/base/by_itself.hpp>
 #include <troupe/protocol/access_list.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/lane_policy.hpp>
@@ -64,11 +66,18 @@ inline constexpr std::size_t record_bytes = (bytes_before_payload(max_operands) 
 template <class AccessAt>
 [[gnu::always_inline]] inline std::byte* write_command(std::byte* record, const command_header& head,
                                                        AccessAt&& access_at) noexcept {
-  std::memcpy(record, &head, sizeof head);
+  // Field by field, because copying the whole would wait for the stores that have made it: see by_itself.
+  auto* const to = new (record) command_header;
+  to->opcode = head.opcode, to->library = head.library, to->generation = head.generation;
+  to->reports_seen = head.reports_seen, to->segments = head.segments;
+  to->access_count = head.access_count, to->flags = head.flags, to->payload_bytes = head.payload_bytes;
   std::byte* at = record + sizeof head;
   for (std::size_t i = 0; i < accesses_in_record(head); ++i, at += sizeof(memory_access)) {
     const memory_access& access = access_at(i);
-    std::memcpy(at, &access, sizeof access);
+    const auto put = [&at](std::size_t i, std::uint64_t word) {
+      std::memcpy(at + i * sizeof word, &word, sizeof word);
+    };
+    put(0, by_itself(access.begin)), put(1, by_itself(access.end)), put(2, static_cast<std::uint64_t>(access.mode));
   }
   return at;
 }

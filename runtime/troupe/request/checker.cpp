@@ -65,8 +65,10 @@ void checker::renew(const void* field, const memory_range& range) {
 void checker::touch(const void* field, extent count, std::string_view shape) {
   if (refusal_) return;
   operand_use& u = use(field);
-  const std::uint64_t have = u.range->bytes / u.element_bytes;
-  if (count.value() < 0 || static_cast<std::uint64_t>(count.value()) > have) [[unlikely]] {
+  std::uint64_t bytes = 0;
+  if (count.value() < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(count.value()), u.element_bytes, &bytes) ||
+      bytes > u.range->bytes) [[unlikely]] {
+    const std::uint64_t have = u.range->bytes / u.element_bytes;
     const std::string holds = "holds " + amount(have, u.element_bytes);
     if (!count.overflowed()) return refuse(field, holds, "at least " + detail::text(count).append(shape));
     const std::string_view product = shape.empty() ? "it" : shape.substr(2, shape.size() - 3);  // without " (" and ")"
@@ -74,7 +76,7 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
            cat("at most ", have));
     return;
   }
-  u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;
+  u.touched.end = u.touched.begin + bytes;
 }
 
 void checker::strided(const void* field, extent n, extent inc, const void* inc_field) {

@@ -154,7 +154,7 @@ class checker {
     else if (range.owner->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
       renew(field, range);
     uses_managed_ |= range.owner && range.owner->managed;
-    uses_.add({field, &range, element_bytes, {range.address, range.address + range.bytes, mode}});
+    uses_.add(field, &range, element_bytes, memory_access{range.address, range.address + range.bytes, mode});
   }
   bool writes_sealed(const operand_use& u) const noexcept;
   operand_use& use(const void* field);

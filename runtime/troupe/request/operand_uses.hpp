@@ -29,11 +29,13 @@ class operand_uses {
  public:
   operand_uses() noexcept {}
 
-  void add(const operand_use& u) {
+  // Made where it stays: a processor would wait long to copy what was stored just before.
+  template <class... Fields>
+  void add(const Fields&... f) {
     if (count_ < max_operands) [[likely]]
-      new (few_ + count_) operand_use(u);
+      new (few_ + count_) operand_use{f...};
     else
-      add_to_many(u);
+      add_to_many({f...});
     ++count_;
   }
   std::size_t size() const noexcept { return count_; }

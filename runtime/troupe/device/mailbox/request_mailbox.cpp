@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <troupe/async/deferred_continuations.hpp>
+#include <troupe/base/by_itself.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
@@ -229,7 +230,8 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   for (std::size_t i = 0; i < count; ++i) {
     block_access& a = e.few[i];
     if (joined_uses.empty()) [[likely]] {
-      a.what = uses[i].touched;
+      const memory_access& touched = uses[i].touched;
+      a.what = {by_itself(touched.begin), by_itself(touched.end), touched.mode};
       a.where = uses[i].range->owner;
     } else {
       a = std::move(joined_uses[i]);
@@ -249,12 +251,12 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return true;
 }
 
-// Either a thread that stops the scope finds the request in flight, or this thread sees that the scope is stopped.
+// Publishing is a fence between the store to `in_flight` and later loads: either a thread that stops the scope finds
+// the request in flight, or this thread sees that the scope is stopped.
 [[gnu::always_inline]] inline void request_mailbox::publish(std::uint32_t slot, std::uint64_t ticket,
                                                             const std::shared_ptr<request_scope>& scope) {
-  const bool stopped = scope != nullptr && scope->stopped();
   channel_.commands().publish(ticket, slot);
-  if (stopped) [[unlikely]]
+  if (scope != nullptr && scope->stopped()) [[unlikely]]
     stop_requests_of(scope);
   if (channel_.commands().wake_if_sleeping())
     (void)channel_.shares_core();  // notes the core of a thread that only sends
@@ -361,7 +363,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
   if (forbidden) [[unlikely]]
     refuse_published(e, record, checked, info);
-  e.in_flight.store(true, std::memory_order_seq_cst);
+  e.in_flight.store(true, std::memory_order_release);
   if (forbidden) [[unlikely]]
     cancelled_.forbid(slot, ticket, sealed_meanwhile);
   publish(slot, ticket, scope);

@@ -17,8 +17,9 @@ namespace troupe {
 /// only after most of a second, but everybody within milliseconds that there is one.
 ///
 /// An alarm names the GPU, not the process. If this worker has work under way, a probe is sent: a write behind nothing,
-/// in a stream of its own. A worker whose work makes progress, or whose probe arrives, is innocent. The driver itself may
-/// be busy with the fault, so a thread of its own sends the probe, and the thread that listens never calls the driver.
+/// in a stream of its own. A worker whose work makes progress, or whose probe arrives, is innocent. The driver itself
+/// may be busy with the fault, so a thread of its own sends the probe, and the thread that listens never calls the
+/// driver.
 class alarm_watch {
  public:
   using opener = std::function<result<std::unique_ptr<alarm_source>>()>;

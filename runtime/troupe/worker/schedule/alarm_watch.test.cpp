@@ -33,7 +33,9 @@ class bell {
     std::unique_lock guard(lock_);
     changed_.wait(guard, [&] { return rung_.empty() && waits_; });
   }
-  result<std::unique_ptr<alarm_source>> open() { return std::unique_ptr<alarm_source>(std::make_unique<source>(*this)); }
+  result<std::unique_ptr<alarm_source>> open() {
+    return std::unique_ptr<alarm_source>(std::make_unique<source>(*this));
+  }
 
  private:
   struct source final : alarm_source {
@@ -123,8 +125,9 @@ TEST_F(alarms, end_a_worker_whose_work_stands_still) {
   watch(alarm_watch::usual_patience);
   run();
   ring_and_wait(43);
-  EXPECT_EQ(lost(), texts{"the GPU reported Xid 43 (a kernel trapped, or an assertion in it failed), and has done nothing "
-                          "for this worker since"});
+  EXPECT_EQ(lost(),
+            texts{"the GPU reported Xid 43 (a kernel trapped, or an assertion in it failed), and has done nothing "
+                  "for this worker since"});
   EXPECT_TRUE(lanes_.device().is_lost());
 }
 
