@@ -23,7 +23,7 @@ struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
   double efficiency = 1;               ///< of waves: how much of the multiprocessors' time is used
-  int most_sharers = 8;                ///< blocks that may share a tile, if it is divided: one block adds what all have
+  int most_sharers = 8;                ///< blocks that may share a tile, if it is divided
   const vendor::cell* cell = nullptr;  ///< a kernel of CUTLASS; null: one is written
 };
 /// How clusters of blocks share tiles that are divided along k: those of full rounds are not.

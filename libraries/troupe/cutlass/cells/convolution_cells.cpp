@@ -23,7 +23,7 @@ struct warps {
 };
 constexpr warps all_warps[] = {{2, 4}, {4, 2}, {2, 2}};
 constexpr int most_stages = 4;
-// Results of all parts of a divided tile together: the block that finishes it adds them alone.
+// Results of all parts of a divided tile together, which its blocks write and read again.
 constexpr int most_added = 10 * 128 * 128;
 
 // How much of a tile's efficiency is left.

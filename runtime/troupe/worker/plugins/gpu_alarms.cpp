@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/library_functions.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/gpu_alarms.hpp>
 
@@ -31,22 +30,20 @@ struct nvml_calls {
 
 error unavailable(std::string why) { return error(reaction::unsupported, "worker", std::move(why)); }
 
-template <class F>
-bool find(void* file, const char* name, F*& call) {
-  return (call = reinterpret_cast<F*>(::dlsym(file, name))) != nullptr;
-}
-
 result<nvml_calls> load() {
   const char* const chosen = std::getenv("TROUPE_NVML");
   const std::string name = chosen != nullptr && *chosen != '\0' ? chosen : "libnvidia-ml.so.1";
-  void* const file = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as the driver itself
-  if (file == nullptr) return unavailable(cat("cannot load NVML: ", ::dlerror()));
+  library_functions library({name});
+  if (!library.missing().empty()) return unavailable(cat("cannot load NVML: ", library.missing()));
   nvml_calls c{};
-  if (find(file, "nvmlInit_v2", c.init) && find(file, "nvmlErrorString", c.words) &&
-      find(file, "nvmlDeviceGetHandleByPciBusId_v2", c.by_address) && find(file, "nvmlEventSetCreate", c.make_set) &&
-      find(file, "nvmlDeviceRegisterEvents", c.register_events) && find(file, "nvmlEventSetWait_v2", c.wait) &&
-      find(file, "nvmlEventSetFree", c.free_set))
-    return c;
+  library.find(c.init, "nvmlInit_v2");
+  library.find(c.words, "nvmlErrorString");
+  library.find(c.by_address, "nvmlDeviceGetHandleByPciBusId_v2");
+  library.find(c.make_set, "nvmlEventSetCreate");
+  library.find(c.register_events, "nvmlDeviceRegisterEvents");
+  library.find(c.wait, "nvmlEventSetWait_v2");
+  library.find(c.free_set, "nvmlEventSetFree");
+  if (library.missing().empty()) return c;
   return unavailable(cat(name, " lacks functions of NVML that report errors: it is too old, or not NVML"));
 }
 
