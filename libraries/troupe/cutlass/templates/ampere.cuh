@@ -303,13 +303,15 @@ struct warp_tile {
   }
 };
 
-// `told` is in memory of stages, which nobody reads any longer.
+// `told` is in memory of stages, which nobody reads any longer, and where the results will be.
 __device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[blocks_m][blocks_n * 4], const work& w,
                                         unsigned* told) {
   const auto all = [] { __syncthreads(); };
-  return divided_tile<block_threads, blocks_m * blocks_n * 4, decltype(all)>(
-             p, w.slot, w.parts, static_cast<int>(threadIdx.x), told, all)
-      .collect(w.part, w.may_wait, d[0]);
+  const bool complete = divided_tile<block_threads, blocks_m * blocks_n * 4, decltype(all)>(
+                            p, w.slot, w.parts, static_cast<int>(threadIdx.x), told, all)
+                            .collect(w.part, w.may_wait, d[0]);
+  if (complete) __syncthreads();  // all have read what they were told
+  return complete;
 }
 
 __device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
