@@ -3,6 +3,7 @@
 // How long a service is without its GPU worker: from the launch of a broken kernel to the first right answer, while
 // clients send requests all the time. The driver takes time to report a fault; a process without Troupe measures how
 // long.
+#include <atomic>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>
@@ -10,6 +11,8 @@
 #include <bench/rounds.hpp>
 #include <chrono>
 #include <cstdio>
+#include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/faults/faults.hpp>
 
 namespace troupe::bench {
@@ -84,6 +87,83 @@ figures run_hang(const settings& s) {
   return figures_of(recoveries(*gpu, 1, s.rounds(21), hang), clients, 0);
 }
 
+// Asks a device for answers all the time, and notes the longest that there was none.
+class pulse {
+ public:
+  explicit pulse(const device& gpu) : gpu_(gpu), thread_([this] { run(); }) {}
+  ~pulse() {
+    over_.store(true);
+    thread_.join();
+  }
+  pulse(const pulse&) = delete;
+  /// Returns the longest gap in milliseconds since the last call.
+  double longest() { return static_cast<double>(longest_ns_.exchange(0)) / 1e6; }
+  bool failed() const noexcept { return failed_.load(); }
+
+ private:
+  void run() {
+    const auto x = gpu_.alloc<std::uint32_t>(16);
+    std::int64_t before = now_ns();
+    for (std::uint32_t value = 1; !over_.load(); ++value) {
+      gpu_.fill(x, value);
+      const auto answer = gpu_.download(x).get();
+      if (!answer || *answer != std::vector<std::uint32_t>(16, value)) return failed_.store(true);
+      const std::int64_t now = now_ns();
+      std::int64_t longest = longest_ns_.load();
+      while (longest < now - before && !longest_ns_.compare_exchange_weak(longest, now - before)) {
+      }
+      before = now;
+    }
+  }
+
+  device gpu_;
+  std::atomic<bool> over_{false}, failed_{false};
+  std::atomic<std::int64_t> longest_ns_{0};
+  std::thread thread_;
+};
+
+// Beside another program on the same GPU, which stands still as long as the GPU itself does.
+template <class Fault>
+figures run_broken(const settings& s, int longest_ms) {
+  const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
+  const device_under_test other(s, {.libraries = {"jit"}, .restarts = 0});
+  const load clients(*gpu, 2);
+  await_right_answer(*gpu, 0);
+  std::uint64_t number = 0;
+  std::vector<double> all, stalls;
+  const int count = s.rounds(50);
+  pulse beside(*other);
+  for (int i = -1; i < count; ++i) {
+    (void)beside.longest();
+    const double ms = recovery(*gpu, 1, [&](const device& d) { d.tell(Fault{.number = ++number}); });
+    std::this_thread::sleep_for(milliseconds(2));  // until the other program has an answer, too
+    const double stall = beside.longest();
+    if (i < 0) continue;
+    all.push_back(ms);
+    stalls.push_back(stall);
+  }
+  figures f = figures_of(all, clients, 0);
+  f.raw = median(stalls);
+  char text[80];
+  std::snprintf(text, sizeof text, "; the other program stood still for %.1f ms, longest %.1f ms", f.raw,
+                percentile(stalls, 1));
+  f.note += text;
+  if (longest_ms > 0 && percentile(all, 1) > longest_ms) f.missed = cat("longest <= ", longest_ms, " ms");
+  if (beside.failed()) f.objection = "the other program's worker was given up, or gave a wrong answer";
+  return f;
+}
+
+// The driver would report these after 0.5 s.
+template <class Fault>
+figures run_soon(const settings& s) {
+  return run_broken<Fault>(s, 50);
+}
+template <class Fault>
+figures run_stalled(const settings& s) {
+  return run_broken<Fault>(s, 0);
+}
+constexpr const char* stall = "the longest that a program beside it had no answer: the GPU's own stall";
+
 }  // namespace
 
 const measure gpu_recover_standby{
@@ -109,5 +189,42 @@ const measure gpu_recover_hang{.name = "gpu.recover.hang",
                                .raw = "",
                                .goal = {goal::kind::ours_at_most, 300},
                                .run = run_hang};
+
+const measure gpu_recover_trap{.name = "gpu.recover.trap",
+                               .unit = "ms",
+                               .ours = "from the launch of a trap under load to the first right answer",
+                               .raw = stall,
+                               .goal = {goal::kind::ours_at_most, 25},
+                               .run = run_soon<faults::illegal_instruction>};
+
+const measure gpu_recover_assert{.name = "gpu.recover.assert",
+                                 .unit = "ms",
+                                 .ours = "from the launch of a failed assertion under load to the first right answer",
+                                 .raw = stall,
+                                 .goal = {goal::kind::ours_at_most, 25},
+                                 .run = run_soon<faults::failed_assertion>};
+
+const measure gpu_recover_misaligned{
+    .name = "gpu.recover.misaligned",
+    .unit = "ms",
+    .ours = "from the launch of a misaligned access under load to the first right answer",
+    .raw = stall,
+    .goal = {goal::kind::at_most_above_raw, 10},
+    .run = run_stalled<faults::floating_point_trap>};
+
+const measure gpu_recover_shared{
+    .name = "gpu.recover.shared",
+    .unit = "ms",
+    .ours = "from the launch of an access beyond shared memory under load to the first right answer",
+    .raw = stall,
+    .goal = {goal::kind::at_most_above_raw, 10},
+    .run = run_stalled<faults::shared_memory_overflow>};
+
+const measure gpu_recover_address{.name = "gpu.recover.address",
+                                  .unit = "ms",
+                                  .ours = "from the launch of a wild pointer under load to the first right answer",
+                                  .raw = stall,
+                                  .goal = {goal::kind::at_most_above_raw, 10},
+                                  .run = run_stalled<faults::segmentation_fault>};
 
 }  // namespace troupe::bench
