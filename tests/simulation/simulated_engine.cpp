@@ -227,14 +227,21 @@ struct holder : troupe_engine {
   std::vector<troupe_engine_operation> all;
 };
 
-bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
-              troupe_engine_failure* failure) {
+template <class Request>
+bool run_all(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+             troupe_engine_failure* failure) {
   simulated_worker& w = static_cast<engine*>(state)->worker;
   for (std::uint32_t i = 0; i < count; ++i) w.environment().request_joined_call(calls[i].ticket, w);
   bool ok = true;
   for (std::uint32_t i = 0; i < count; ++i)
-    ok &= detail::run_operation<engine, simulated::add>(state, payloads[i], &calls[i], failure);
+    ok &= detail::run_operation<engine, Request>(state, payloads[i], &calls[i], failure);
   return ok || w.dead;
+}
+// Some must run alone.
+template <class Request>
+bool run_in_order(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+                  troupe_engine_failure* failure) {
+  return calls[0].ticket % 4 != 0 && run_all<Request>(state, payloads, calls, count, failure);
 }
 
 }  // namespace
@@ -256,12 +263,13 @@ const troupe_engine& make_engine(simulated_worker& w) {
                         .notes = nullptr},
                        {w},
                        {operations.begin(), operations.end()}};
-  // Adds may share a call, each with its own ticket.
-  for (troupe_engine_operation& o : h->all)
-    if (o.opcode == opcode_of<simulated::add>) {
-      o.group = [](const void*) -> std::uint64_t { return 1; };
-      o.run_group = &run_adds;
-    }
+  // Adds may share a call, each with its own ticket; so may those that combine, in their order.
+  for (troupe_engine_operation& o : h->all) {
+    o.in_order = o.opcode == opcode_of<simulated::combine> ? 1 : 0;
+    if (o.in_order == 0 && o.opcode != opcode_of<simulated::add>) continue;
+    o.group = [](const void*) -> std::uint64_t { return 1; };
+    o.run_group = o.in_order != 0 ? &run_in_order<simulated::combine> : &run_all<simulated::add>;
+  }
   h->operations = h->all.data();
   h->state = &h->work;
   return *h;

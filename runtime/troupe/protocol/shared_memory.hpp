@@ -29,6 +29,7 @@ struct alignas(64) lane_counters {
   std::atomic<std::uint64_t> done{0};                     ///< complete operations; on a GPU the GPU counts
   std::atomic<lane_purpose> purpose{lane_purpose::none};  ///< written before the worker is ready
   std::atomic<std::int32_t> priority{0};                  ///< of the stream, as the driver counts
+  std::atomic<std::uint64_t> together{0};                 ///< operations that have shared a call
 };
 
 /// How much of the device's memory was free when the worker last looked.

@@ -49,6 +49,10 @@ struct call : troupe_engine_call {
 /// Requests that run as one call. An engine that has these two functions for a request R coalesces it:
 ///   static std::uint64_t group_of(const R&);  // the same number for requests that may share a call; 0: never
 ///   result<void> run_group(const group<R>&, call&);  // must not fail once it has written anything
+/// One with these two instead has requests that run as one call in their order, of which each may need the results of
+/// those before it:
+///   static std::uint64_t sequence_of(const R&);
+///   bool run_sequence(const group<R>&, call&);  // false: nothing was done, and each must run alone
 template <class R>
 class group {
  public:

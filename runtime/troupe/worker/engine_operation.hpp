@@ -72,12 +72,32 @@ std::uint64_t group_of_operation(const void* payload) {
 }
 
 template <class Engine, class R>
+std::uint64_t sequence_of_operation(const void* payload) {
+  try {
+    return Engine::sequence_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+  } catch (...) {
+    return 0;
+  }
+}
+
+template <class Engine, class R>
 bool run_group(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                troupe_engine_failure* failure) {
   return guarded(failure, "engine", [&]() -> result<void> {
     call here{calls[0]};
     return static_cast<Engine*>(engine)->run_group(group<R>(payloads, calls, count), here);
   });
+}
+
+template <class Engine, class R>
+bool run_sequence(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+                  troupe_engine_failure*) {
+  try {
+    call here{calls[0]};
+    return static_cast<Engine*>(engine)->run_sequence(group<R>(payloads, calls, count), here);
+  } catch (...) {
+    return false;  // each runs alone, and a second exception becomes its error
+  }
 }
 
 template <class Engine, class R>
@@ -94,6 +114,11 @@ concept groups = requires(const R& r) {
   { Engine::group_of(r) } -> std::convertible_to<std::uint64_t>;
 };
 
+template <class Engine, class R>
+concept sequences = requires(const R& r) {
+  { Engine::sequence_of(r) } -> std::convertible_to<std::uint64_t>;
+};
+
 template <class Engine, class Entry>
 constexpr troupe_engine_operation operation_of() noexcept {
   using R = typename operation_traits<Entry>::request_on_lane;
@@ -107,10 +132,15 @@ constexpr troupe_engine_operation operation_of() noexcept {
                               nullptr,
                               nullptr,
                               nullptr,
+                              0,
                               0};
   if constexpr (groups<Engine, R>) {
     out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_group<Engine, R>;
+  } else if constexpr (sequences<Engine, R>) {
+    out.group = &sequence_of_operation<Engine, R>;
+    out.run_group = &run_sequence<Engine, R>;
+    out.in_order = 1;
   }
   if constexpr (requires(Engine& e, const R& r) { bool(e.ready(r)); }) out.ready = &is_ready<Engine, R>;
   if constexpr (requires { Engine::recordable; }) out.recordable = Engine::recordable;

@@ -19,6 +19,7 @@ using namespace troupe::cuda::testing;
 namespace {
 
 std::deque<fake_graph> graphs;
+std::deque<fake_executable> executables;
 std::deque<std::vector<CUgraph>> body_lists;
 
 std::vector<fake_node*> list_of(const CUgraphNode* first, std::size_t count) {
@@ -30,6 +31,18 @@ fake_kernel* named(std::string_view name) {
   for (fake_kernel& k : driver().kernels)
     if (k.name == name) return &k;
   return &driver().kernels.emplace_back(fake_kernel{std::string(name)});
+}
+bool is_possible(extents blocks, extents threads) {
+  const unsigned all = threads.x * threads.y * threads.z;
+  return blocks.y <= 65535 && blocks.z <= 65535 && all <= 1024 && blocks.x * blocks.y * blocks.z * all != 0;
+}
+// Returns what a kernel does with a copy of its arguments.
+std::function<void()> work_of(const fake_kernel& kernel, extents blocks, extents threads, void** parameters) {
+  if (!driver().computes || !kernel.run) return nullptr;
+  const auto* const first = static_cast<const std::byte*>(parameters[0]);
+  return [=, &kernel, copy = std::vector(first, first + kernel.argument_bytes)] {
+    kernel.run(blocks, threads, copy.data());
+  };
 }
 std::uint64_t& number_of(CUevent event) { return *reinterpret_cast<std::uint64_t*>(event); }
 template <class T>
@@ -261,24 +274,20 @@ NOTED(cuFuncLoad, (CUfunction), "cuFuncLoad")
 CUresult cuFuncGetName(const char** out, CUfunction f) { return cuKernelGetName(out, reinterpret_cast<CUkernel>(f)); }
 CUresult cuFuncGetAttribute(int* out, CUfunction_attribute which, CUfunction) {
   NOTE("cuFuncGetAttribute", which);
-  return *out = 0, CUDA_SUCCESS;
+  const auto set = driver().function_attributes.find(which);
+  return *out = set == driver().function_attributes.end() ? 0 : set->second, CUDA_SUCCESS;
 }
 NOTED(cuFuncSetAttribute, (CUfunction, CUfunction_attribute which, int value), "cuFuncSetAttribute", which, value)
-CUresult cuFuncGetParamInfo(CUfunction, std::size_t, std::size_t*, std::size_t*) { return CUDA_ERROR_INVALID_VALUE; }
+CUresult cuFuncGetParamInfo(CUfunction f, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  *offset = 0, *bytes = reinterpret_cast<const fake_kernel*>(f)->argument_bytes;
+  return index == 0 && *bytes != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
                         unsigned, CUstream, void** parameters, void**) {
   const auto& kernel = *reinterpret_cast<const fake_kernel*>(f);
   const extents blocks{bx, by, bz}, threads{tx, ty, tz};
-  if (by > 65535 || bz > 65535 || tx * ty * tz > 1024 || bx * by * bz * tx * ty * tz == 0)
-    return CUDA_ERROR_INVALID_VALUE;
-  std::function<void()> work;
-  if (driver().computes && kernel.run) {
-    const auto* const first = static_cast<const std::byte*>(parameters[0]);
-    work = [=, &kernel, copy = std::vector(first, first + kernel.argument_bytes)] {
-      kernel.run(blocks, threads, copy.data());
-    };
-  }
-  return driver().enqueue(std::move(work), "cuLaunchKernel", kernel.name, blocks, threads);
+  if (!is_possible(blocks, threads)) return CUDA_ERROR_INVALID_VALUE;
+  return driver().enqueue(work_of(kernel, blocks, threads, parameters), "cuLaunchKernel", kernel.name, blocks, threads);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* how, CUfunction f, void** parameters, void** extra) {
@@ -315,13 +324,43 @@ CUresult cuGraphCreate(CUgraph* out, unsigned) {
   return *out = reinterpret_cast<CUgraph>(&graphs.emplace_back()), CUDA_SUCCESS;
 }
 NOTED(cuGraphDestroy, (CUgraph), "cuGraphDestroy")
-CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS*) {
+CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS*) {
   NOTE("cuGraphInstantiateWithParams");
-  return *out = reinterpret_cast<CUgraphExec>(1), CUDA_SUCCESS;
+  fake_executable& made = executables.emplace_back();
+  for (const fake_node& n : reinterpret_cast<const fake_graph*>(g)->nodes) made.steps.emplace_back(&n, n.work);
+  return *out = reinterpret_cast<CUgraphExec>(&made), CUDA_SUCCESS;
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph g, const CUgraphNode* before, std::size_t count,
+                              const CUDA_KERNEL_NODE_PARAMS* how) {
+  const auto& kernel = *reinterpret_cast<const fake_kernel*>(how->func);
+  const extents blocks{how->gridDimX, how->gridDimY, how->gridDimZ},
+      threads{how->blockDimX, how->blockDimY, how->blockDimZ};
+  NOTE("cuGraphAddKernelNode", kernel.name, blocks, threads);
+  if (!is_possible(blocks, threads)) return CUDA_ERROR_INVALID_VALUE;
+  fake_node* const made = reinterpret_cast<fake_graph*>(g)->add(kernel.name, list_of(before, count));
+  made->work = work_of(kernel, blocks, threads, how->kernelParams);
+  return *out = reinterpret_cast<CUgraphNode>(made), CUDA_SUCCESS;
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* how) {
+  NOTE("cuGraphExecKernelNodeSetParams");
+  for (auto& [of, work] : reinterpret_cast<fake_executable*>(e)->steps)
+    if (of == reinterpret_cast<const fake_node*>(node))
+      return work = work_of(*reinterpret_cast<const fake_kernel*>(how->func),
+                            {how->gridDimX, how->gridDimY, how->gridDimZ},
+                            {how->blockDimX, how->blockDimY, how->blockDimZ}, how->kernelParams),
+             CUDA_SUCCESS;
+  return CUDA_ERROR_INVALID_VALUE;
 }
 NOTED(cuGraphExecUpdate, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*), "cuGraphExecUpdate")
 NOTED(cuGraphExecDestroy, (CUgraphExec), "cuGraphExecDestroy")
-CUresult cuGraphLaunch(CUgraphExec, CUstream) { return driver().enqueue(nullptr, "cuGraphLaunch"); }
+CUresult cuGraphLaunch(CUgraphExec e, CUstream) {
+  return driver().enqueue(
+      [steps = reinterpret_cast<const fake_executable*>(e)->steps] {
+        for (const auto& [of, work] : steps)
+          if (work) work();
+      },
+      "cuGraphLaunch");
+}
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph, CUcontext, unsigned, unsigned) {
   NOTE("cuGraphConditionalHandleCreate");
   static CUgraphConditionalHandle last = 0;

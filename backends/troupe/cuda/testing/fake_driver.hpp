@@ -45,12 +45,16 @@ struct fake_node {
   std::string what;  ///< the call; for a node that holds others, "if" or "while"
   std::vector<fake_node*> before;
   std::vector<fake_graph*> bodies;
+  std::function<void()> work = nullptr;  ///< of a kernel, in the order of the nodes
 };
 struct fake_graph {
   std::deque<fake_node> nodes;
   fake_node* add(std::string what, std::vector<fake_node*> before) {
     return &nodes.emplace_back(fake_node{std::move(what), std::move(before), {}});
   }
+};
+struct fake_executable {
+  std::vector<std::pair<const fake_node*, std::function<void()>>> steps;
 };
 /// State of the stream that records, of which there is at most one.
 struct fake_capture {
@@ -104,8 +108,9 @@ class fake_driver {
   bool notes_calls = true;                         ///< false for programs that make millions of calls
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
   std::deque<float> elapsed_ms;                    ///< returned by cuEventElapsedTime, one after the other; then 1
-  std::map<std::string, std::vector<std::byte>> globals;  ///< of every image, by name
-  std::map<CUdevice_attribute, int> attributes;           ///< returned by cuDeviceGetAttribute; the others are 0
+  std::map<std::string, std::vector<std::byte>> globals;    ///< of every image, by name
+  std::map<CUdevice_attribute, int> attributes;             ///< returned by cuDeviceGetAttribute; the others are 0
+  std::map<CUfunction_attribute, int> function_attributes;  ///< returned by cuFuncGetAttribute; the others are 0
 
   // -- what a test reads
 

@@ -18,14 +18,15 @@ class gpu_jit : public engine_with<gpu_programs> {
   static result<std::unique_ptr<gpu_jit>> make(const engine_context& context) {
     const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
     auto with = TROUPE_TRY(nvrtc::find());
-    return std::unique_ptr<gpu_jit>(new gpu_jit(limits, std::move(with), context.forbids_compiling == 0));
+    return std::unique_ptr<gpu_jit>(
+        new gpu_jit(limits, context.lanes, std::move(with), context.forbids_compiling == 0));
   }
   const char* version() const { return version_.c_str(); }
   std::string notes() const { return builder_.notes(); }
 
  private:
-  gpu_jit(const kernel::gpu_limits& limits, nvrtc with, bool may_compile)
-      : engine_with(limits,
+  gpu_jit(const kernel::gpu_limits& limits, std::uint32_t lanes, nvrtc with, bool may_compile)
+      : engine_with(limits, lanes,
                     [this](const kernel::program_root& root) {
                       return make_program<gpu_programs>(
                           builder_.images(), root, kernel::recipe_of(root),

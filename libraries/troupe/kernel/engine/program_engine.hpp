@@ -25,6 +25,9 @@ typename Programs::made built(Build&& build) {
   return {std::move(program), s, std::move(log)};
 }
 
+template <class Programs>
+concept puts_launches_together = Programs::puts_together;
+
 /// What the engines of all libraries with kernels have in common. `Programs` runs the kernels.
 template <fixed_string Library, class Programs>
 class program_engine {
@@ -40,19 +43,23 @@ class program_engine {
   result<void> run(const make_program<Library, Verb>& r, call&) {
     return programs_.make(root_at(r.root.data()));
   }
-  result<void> run(const launch& r, call& c) {
-    return programs_.run(r.kernel.of().root(),
-                         {.request = name_of<launch>().data(),
-                          .kernel = r.kernel.name(),
-                          .grid = r.grid,
-                          .block = r.block,
-                          .shared_bytes = r.shared_bytes,
-                          .values = r.arguments,
-                          .cooperative = r.cooperative,
-                          .cluster = r.cluster,
-                          .dependent = r.dependent,
-                          .shared_carveout = r.shared_carveout},
-                         c);
+  result<void> run(const launch& r, call& c) { return programs_.run(r.kernel.of().root(), order_of(r), c); }
+  /// Launches that have no attributes may be put together.
+  static std::uint64_t sequence_of(const launch& r)
+    requires(puts_launches_together<Programs>)
+  {
+    return !r.cooperative && !r.dependent && r.cluster == dimensions(1) && r.shared_carveout < 0 ? 1 : 0;
+  }
+  bool run_sequence(const group<launch>& all, call& c)
+    requires(puts_launches_together<Programs>)
+  {
+    return programs_.run_sequence(
+        all.size(),
+        [&all](std::size_t i, const auto& f) {
+          const launch r = all[i];
+          return f(r.kernel.of().root(), order_of(r));
+        },
+        c);
   }
   result<void> run(const write_global& r, call& c) {
     const auto target = TROUPE_TRY(programs_.place(r.global, r.offset_bytes, r.source.size(), name_of<write_global>()));
@@ -90,6 +97,20 @@ class program_engine {
   bool ready(const read_summary& r) { return programs_.is_known(root_at(r.root)); }
   bool ready(const read_occupancy& r) { return programs_.is_known(root_at(r.root.data())); }
   bool ready(const read_attributes& r) { return programs_.is_known(root_at(r.root.data())); }
+
+ private:
+  static launch_order order_of(const launch& r) {
+    return {.request = name_of<launch>().data(),
+            .kernel = r.kernel.name(),
+            .grid = r.grid,
+            .block = r.block,
+            .shared_bytes = r.shared_bytes,
+            .values = r.arguments,
+            .cooperative = r.cooperative,
+            .cluster = r.cluster,
+            .dependent = r.dependent,
+            .shared_carveout = r.shared_carveout};
+  }
 
  protected:
   using made = typename Programs::made;

@@ -27,13 +27,13 @@ class gpu_module : public engine_with<gpu_programs> {
   static constexpr bool recordable = true;
   static result<std::unique_ptr<gpu_module>> make(const engine_context& context) {
     const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
-    return std::unique_ptr<gpu_module>(new gpu_module(limits));
+    return std::unique_ptr<gpu_module>(new gpu_module(limits, context.lanes));
   }
   const char* version() const { return "cubin, fatbin, PTX"; }
 
  private:
-  explicit gpu_module(const kernel::gpu_limits& limits)
-      : engine_with(limits, [limits](const kernel::program_root& root) {
+  gpu_module(const kernel::gpu_limits& limits, std::uint32_t lanes)
+      : engine_with(limits, lanes, [limits](const kernel::program_root& root) {
           return make_program(root, [&limits](const recipe& r) { return load(r, limits); });
         }) {}
 };

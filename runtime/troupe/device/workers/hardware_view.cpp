@@ -93,7 +93,10 @@ std::vector<lane_statistics> hardware_view::lanes() const {
   for (const protocol::lane_counters& l : channel_->page().lanes) {
     const lane_purpose what = l.purpose.load();
     if (what == lane_purpose::none || what > lane_purpose::helper) continue;
-    out.push_back({.purpose = what, .priority = l.priority.load(), .completed = l.done.load()});
+    out.push_back({.purpose = what,
+                   .priority = l.priority.load(),
+                   .completed = l.done.load(),
+                   .together = l.together.load(std::memory_order_relaxed)});
   }
   return out;
 }

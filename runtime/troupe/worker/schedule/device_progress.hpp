@@ -53,6 +53,10 @@ class device_progress {
   void mark_awaited(const wait_list& waits) noexcept;
   /// After the operations of the lane, a stream, behind `before` and up to `last` were enqueued: marks them if due.
   void mark_if_due(std::uint64_t before, position last) noexcept;
+  /// Returns after how many operations of the lane, a stream, a mark is due: fewer, the longer they take.
+  std::uint32_t marked_after(std::uint32_t lane) const noexcept {
+    return mark_after_[lane].load(std::memory_order_relaxed);
+  }
 
   /// Makes the stream of `lane` wait for an operation that another stream has enqueued. The host does not wait.
   void make_stream_wait(std::uint32_t lane, position p) noexcept;

@@ -9,6 +9,9 @@ namespace {
 
 // A copy of so much takes about as long as the wait of one stream for another.
 constexpr std::uint64_t small_copy = 64 << 10;
+// Operations that run one after the other share a call if at least so many would still let the device report its
+// progress often enough. Fewer take long, and their calls are no longer what counts.
+constexpr std::uint32_t fewest_in_order = 4;
 constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // the sum of most_together of them does not overflow
 
 }  // namespace
@@ -22,8 +25,11 @@ dispatcher::dispatcher(const settings& s, protocol::view channel, operation* ope
 
 // Returns true if on a stream the operation does not block the thread that runs it.
 bool dispatcher::only_enqueues(const operation& op) {
-  return op.what != nullptr && !op.doomed && op.what->lane != troupe_lane_helper &&
-         (op.what->ready == nullptr || op.what->ready(op.engine, op.payload));
+  return op.what != nullptr && !op.doomed && op.what->lane != troupe_lane_helper && is_ready(op);
+}
+
+bool dispatcher::is_ready(const operation& op) {
+  return op.what->ready == nullptr || op.what->ready(op.engine, op.payload);
 }
 
 // Whether the operation may run on the stream of another library. A large copy may not, so that it overlaps with what
@@ -43,7 +49,7 @@ std::uint64_t dispatcher::weight(const operation& op, std::uint32_t lane, bool b
   // The pump serves requests of every priority, so it runs none of low priority itself.
   if (lane == settings_.lanes.low() && !lanes_.device().is_stream(lane)) return too_heavy;
   if (op.only_enqueues) return busy ? too_heavy : 0;
-  if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
+  if (!is_ready(op)) return too_heavy;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;
@@ -83,9 +89,9 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.commit(op.touched, op.at);
   if (joins) {
     group_.weight += weighs, group_.heaviest = std::max(group_.heaviest, weighs);
-    if (++group_.count == most_together) close_open_group();
-  } else if (key != 0 && !has_group()) {
-    open_group_with(op, key, urgency, weighs);
+    if (++group_.count == group_.most) close_open_group();
+  } else if (const std::uint32_t most = key != 0 && !has_group() ? most_in_call(op, lane) : 1; most > 1) {
+    open_group_with(op, key, urgency, weighs, most);
   } else if (weighs <= settings_.inline_bytes) {
     lanes_.run_here(op);
   } else {
@@ -95,7 +101,15 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
 
 std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags) const {
   if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
+  // A time limit is that of one operation, not of all that run one after the other.
+  if (op.what->in_order != 0 && (flags.timed() || !is_ready(op))) return 0;
   return op.what->group(op.payload);
+}
+
+std::uint32_t dispatcher::most_in_call(const operation& head, std::uint32_t lane) const noexcept {
+  if (head.what->in_order == 0 || !lanes_.device().is_stream(lane)) return most_together;
+  const std::uint32_t most = std::min(most_together, lanes_.device().marked_after(lane));
+  return most >= fewest_in_order ? most : 1;
 }
 
 // All members wait before any of them runs. So a member must not wait for anything that waits for the group: all that
@@ -103,6 +117,12 @@ std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags
 bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept {
   if (!has_group() || key == 0 || key != group_.key || op.what != group_.head->what) return false;
   if (op.timed != group_.head->timed) return false;  // an operation without a time limit does not report when it runs
+  if (op.what->in_order != 0) {
+    // It may need the others' results, but those before it must not wait for anything that only this one needs.
+    wait_list others = op.waits;
+    hazards_.drop_implied(group_.lane, others);
+    return others.empty();
+  }
   bool independent = !waits_for_group(op);
   op.waits.for_each(
       [&](position p) { independent &= p.lane == group_.lane || p.sequence <= group_.issued_before[p.lane]; });
@@ -113,7 +133,8 @@ bool dispatcher::waits_for_group(const operation& op) const noexcept {
   return op.waits.sequence(group_.lane) >= group_.first;
 }
 
-void dispatcher::open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight) noexcept {
+void dispatcher::open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight,
+                                 std::uint32_t most) noexcept {
   group_ = {.lane = head.at.lane,
             .count = 1,
             .first = head.at.sequence,
@@ -123,6 +144,7 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
             .weight = weight,
             .heaviest = weight,
             .passed = 0,
+            .most = most,
             .issued_before = {}};
   for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
 }

@@ -51,15 +51,19 @@ class dispatcher {
     priority urgency = priority::normal;
     std::uint64_t weight = 0, heaviest = 0;  ///< against `inline_bytes`, of all and of one; too heavy if one must wait
     std::uint32_t passed = 0;                ///< other operations issued since the group was opened
+    std::uint32_t most = most_together;      ///< how many may share the call
     std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
   };
 
   std::uint64_t group_key(const operation& op, protocol::command_flags flags) const;
   bool may_join(const operation& op, std::uint64_t key) const noexcept;
+  std::uint32_t most_in_call(const operation& head, std::uint32_t lane) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;
-  void open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight) noexcept;
+  void open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight,
+                       std::uint32_t most) noexcept;
   void close_open_group();
   static bool only_enqueues(const operation& op);
+  static bool is_ready(const operation& op);
   bool suits_any_stream(const operation& op) const noexcept;
   std::uint64_t weight(const operation& op, std::uint32_t lane, bool busy) const noexcept;
 

@@ -336,11 +336,17 @@ void lane_set::run_group(operation& head) noexcept {
   engine_failure unused;
   lanes_[first.lane].running.store(true, std::memory_order_relaxed);
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
-    for (std::uint32_t i = 0; i < n; ++i)
-      if (const failure_ptr why = execute(*going[i])) {
-        if (is_lost_with_context(*why)) return;
-        report_failure(*going[i], why);
-      }
+    for (std::uint32_t i = 0; i < n; ++i) {
+      // Where they run in order, one may need what another has failed to write just now.
+      failure_ptr why = head.what->in_order != 0 ? failed_input(*going[i]) : nullptr;
+      if (!why) why = execute(*going[i]);
+      if (!why) continue;
+      if (is_lost_with_context(*why)) return;
+      report_failure(*going[i], why);
+    }
+  } else {
+    std::atomic<std::uint64_t>& shared = lanes_.channel.page().lanes[first.lane].together;
+    shared.store(shared.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
   complete({first.lane, first.sequence + all - 1});
 }

@@ -70,6 +70,29 @@ struct grouping : counting {
   }
 };
 
+// Operations that share calls in which they run one after the other. The one of ticket `fails_` fails, alone.
+struct following : grouping {
+  std::uint64_t fails = 0;
+  bool refuses = false;
+
+  static bool run_one(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);
+    return run(self, payload, c, failure) && c->ticket != static_cast<following*>(self)->fails;
+  }
+  static bool run_all(void* self, const void* const* payloads, const troupe_engine_call* c, std::uint32_t count,
+                      troupe_engine_failure* failure) {
+    const auto& me = *static_cast<following*>(self);
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (c[i].ticket == me.fails) return false;
+    return !me.refuses && run_group(self, payloads, c, count, failure);
+  }
+  following() {
+    operation.run = run_one;
+    operation.run_group = run_all;
+    operation.in_order = 1;
+  }
+};
+
 class pumps : public testing::Test {
  protected:
   struct request {
@@ -270,6 +293,90 @@ TEST_F(pumps, of_a_gpu_leave_requests_with_a_long_queue_behind_them_to_the_lane)
     gpu.finish();
   }
   EXPECT_EQ(what.ran, 63u);
+}
+
+// Sends its requests before the pump sees any of them.
+class pumps_with_sequences : public pumps {
+ protected:
+  void SetUp() override { ASSERT_TRUE(engines_.add("following", what_.engine)); }
+  void write(std::uint64_t at, protocol::command_flags flags = {}) {
+    send_one({at, at + 8, access_mode::write}, flags);
+  }
+  void change(std::uint64_t at) { send_one({at, at + 8, access_mode::read_write}, {}); }
+  void send_one(const memory_access& access, protocol::command_flags flags) {
+    send({.opcode = testing_worker::only_opcode, .access = access, .flags = flags});
+  }
+  std::vector<std::uint32_t> calls_after(pump& p) {
+    while (p.step() == pump::stepped::something) {
+    }
+    while (!p.idle()) std::this_thread::yield();
+    return what_.together;
+  }
+  following what_;
+};
+
+TEST_F(pumps_with_sequences, put_operations_together_that_need_each_other) {
+  write(100);
+  for (int i = 0; i < 4; ++i) change(100);
+  EXPECT_EQ(calls_after(pump_), (std::vector<std::uint32_t>{5}));
+  EXPECT_EQ(what_.tickets, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(channel_.view().page().lanes[lane_chooser::first_compute].together.load(), 5u);
+}
+
+TEST_F(pumps_with_sequences, leave_operations_alone_that_have_a_time_limit_or_shall_be_alone) {
+  for (const protocol::command_flags f :
+       {protocol::command_flags{false, priority::normal, false, true}, protocol::command_flags{true, priority::normal}})
+    for (int i = 0; i < 2; ++i) write(100, f);
+  EXPECT_TRUE(calls_after(pump_).empty());
+  EXPECT_EQ(what_.ran, 4u);
+}
+
+TEST_F(pumps_with_sequences, run_them_one_by_one_if_the_engine_wishes) {
+  what_.refuses = true;
+  for (int i = 0; i < 4; ++i) change(100);
+  EXPECT_TRUE(calls_after(pump_).empty());
+  EXPECT_EQ(what_.tickets, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(channel_.view().page().lanes[lane_chooser::first_compute].together.load(), 0u);
+}
+
+TEST_F(pumps_with_sequences, run_nothing_that_needs_what_another_of_the_call_failed_to_write) {
+  what_.fails = 2;
+  write(100);
+  change(100);
+  change(100);
+  write(200);
+  EXPECT_TRUE(calls_after(pump_).empty());
+  EXPECT_EQ(what_.tickets, (std::vector<std::uint64_t>{1, 2, 4}));
+  EXPECT_EQ(next_report().ticket, 2u);
+  EXPECT_EQ(next_report().ticket, 3u);
+}
+
+TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
+  testing_worker::recording_device gpu;
+  pump of_gpu({.channel = channel_.view(),
+               .commands = commands_in_,
+               .reports = reports_,
+               .engines = engines_,
+               .wait = wait_policy::latency,
+               .lanes = lane_chooser(lane_policy::single, 1, 1),
+               .inline_bytes = UINT64_MAX,
+               .gpu = &gpu});
+  ASSERT_TRUE(of_gpu.make_streams());
+  const auto run = [&](std::size_t count) {
+    const std::size_t all = what_.ran + count;
+    for (std::size_t i = 0; i < count; ++i) change(100);
+    while (of_gpu.step() == pump::stepped::something) {
+    }
+    while (what_.ran < all) std::this_thread::yield();
+    return what_.together;
+  };
+  EXPECT_EQ(run(40), (std::vector<std::uint32_t>{32, 8}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // what the device takes for 32 of them
+  gpu.finish(1);
+  while (of_gpu.device().marked_after(lane_chooser::first_compute) > 1) std::this_thread::yield();
+  EXPECT_EQ(run(8).size(), 2u) << "they report their progress one by one";
+  gpu.finish();
+  of_gpu.device().mark_all();
 }
 
 }  // namespace

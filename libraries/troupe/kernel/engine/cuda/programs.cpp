@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
@@ -134,20 +135,21 @@ result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_o
           ")"));
 }
 
+result<void> gpu_programs::check_launch_of(const gpu_kernel& k, const launch_order& l) const {
+  TROUPE_TRY(check_cluster(l.cluster, l.request));
+  const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
+  return check_room(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads,
+                    static_cast<std::uint64_t>(l.shared_bytes.value()), l.request);
+}
+
 result<void> gpu_programs::run(const program_root& root, const launch_order& l, call& c) {
   const auto found = TROUPE_TRY(find_kernel(root, l.kernel, l.request));
   const gpu_kernel& k = *found.kernel;
   TROUPE_TRY(check_maps(l));
   argument_frame frame;
   TROUPE_TRY(frame.fill(l.values, k.name, k.parameters, l.request, &make_map));
-  const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
-  const auto shared = static_cast<std::uint64_t>(l.shared_bytes.value());
-  if (auto fits =
-          check_room(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads, shared, l.request);
-      !fits) [[unlikely]]
-    return fits;
-  TROUPE_TRY(check_cluster(l.cluster, l.request));
-  launch_config how(l.grid, l.block, shared, stream_of(c));
+  TROUPE_TRY(check_launch_of(k, l));
+  launch_config how(l.grid, l.block, static_cast<std::size_t>(l.shared_bytes.value()), stream_of(c));
   if (l.cluster != dimensions(1)) how.cluster(l.cluster);
   if (l.cooperative) {
     TROUPE_TRY(check_cooperative(k, l, how.get()));
@@ -159,6 +161,47 @@ result<void> gpu_programs::run(const program_root& root, const launch_order& l, 
   if (r != CUDA_SUCCESS) [[unlikely]]
     return launch_failed(r, l, k);
   return {};
+}
+
+gpu_programs::lane_runs* gpu_programs::begin_sequence(std::uint32_t number, std::size_t count) {
+  std::unique_ptr<lane_runs>& lane = lanes_[number];
+  if (!lane) lane = std::make_unique<lane_runs>();
+  constexpr std::uint32_t patience = 16;  // as many sequences in vain as are skipped fewer
+  if (lane->skipped < std::min(lane->in_vain / patience, patience)) return ++lane->skipped, nullptr;
+  lane->skipped = 0;
+  lane->shapes.clear(), lane->kernels.clear();
+  lane->shapes.reserve(count), lane->kernels.reserve(count);
+  return lane.get();
+}
+
+bool gpu_programs::note(lane_runs& lane, const program_root& root, const launch_order& l) {
+  const auto found = find_kernel(root, l.kernel, l.request);
+  if (!found) return false;
+  const gpu_kernel& k = *found->kernel;
+  if (k.parameters.size() > launch_graphs::most_parameters || !check_maps(l) || !check_launch_of(k, l)) return false;
+  lane.shapes.push_back({.kernel = k.number,
+                         .function = k.function,
+                         .grid = {count(l.grid.x), count(l.grid.y), count(l.grid.z)},
+                         .block = {count(l.block.x), count(l.block.y), count(l.block.z)},
+                         .shared_bytes = count(l.shared_bytes)});
+  lane.kernels.push_back(&k);
+  return true;
+}
+
+launch_graphs::graph* gpu_programs::find_graph(lane_runs& lane) {
+  launch_graphs::graph* const found = lane.graphs.find(lane.shapes);
+  lane.in_vain = found != nullptr ? 0 : lane.in_vain + 1;
+  return found;
+}
+
+bool gpu_programs::give(launch_graphs::graph& to, std::size_t i, const lane_runs& lane, const launch_order& l) {
+  argument_frame frame;
+  return frame.fill(l.values, lane.kernels[i]->name, lane.kernels[i]->parameters, l.request, &make_map) &&
+         to.set(i, frame.addresses()) == CUDA_SUCCESS;
+}
+
+bool gpu_programs::start(launch_graphs::graph& graph, const call& c) {
+  return graph.launch(stream_of(c)) == CUDA_SUCCESS;
 }
 
 result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
