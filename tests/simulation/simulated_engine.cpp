@@ -229,19 +229,24 @@ struct holder : troupe_engine {
 
 template <class Request>
 bool run_all(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
-             troupe_engine_failure* failure) {
+             troupe_engine_failure* failure, bool in_order) {
   simulated_worker& w = static_cast<engine*>(state)->worker;
   for (std::uint32_t i = 0; i < count; ++i) w.environment().request_joined_call(calls[i].ticket, w);
   bool ok = true;
-  for (std::uint32_t i = 0; i < count; ++i)
+  for (std::uint32_t n = 0; n < count; ++n) {
+    const std::uint32_t i = in_order ? n : count - 1 - n;
     ok &= detail::run_operation<engine, Request>(state, payloads[i], &calls[i], failure);
+  }
   return ok || w.dead;
 }
+bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+              troupe_engine_failure* failure) {
+  return run_all<simulated::add>(state, payloads, calls, count, failure, false);
+}
 // Some must run alone.
-template <class Request>
-bool run_in_order(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+bool run_combines(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                   troupe_engine_failure* failure) {
-  return calls[0].ticket % 4 != 0 && run_all<Request>(state, payloads, calls, count, failure);
+  return calls[0].ticket % 4 != 0 && run_all<simulated::combine>(state, payloads, calls, count, failure, true);
 }
 
 }  // namespace
@@ -263,12 +268,12 @@ const troupe_engine& make_engine(simulated_worker& w) {
                         .notes = nullptr},
                        {w},
                        {operations.begin(), operations.end()}};
-  // Adds may share a call, each with its own ticket; so may those that combine, in their order.
+  // Adds may share a call, in any order; so may those that combine, in their own.
   for (troupe_engine_operation& o : h->all) {
     o.in_order = o.opcode == opcode_of<simulated::combine> ? 1 : 0;
     if (o.in_order == 0 && o.opcode != opcode_of<simulated::add>) continue;
     o.group = [](const void*) -> std::uint64_t { return 1; };
-    o.run_group = o.in_order != 0 ? &run_in_order<simulated::combine> : &run_all<simulated::add>;
+    o.run_group = o.in_order != 0 ? &run_combines : &run_adds;
   }
   h->operations = h->all.data();
   h->state = &h->work;

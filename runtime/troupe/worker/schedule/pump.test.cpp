@@ -351,6 +351,31 @@ TEST_F(pumps_with_sequences, run_nothing_that_needs_what_another_of_the_call_fai
   EXPECT_EQ(next_report().ticket, 3u);
 }
 
+// Those before it need not wait for what only this one waits for.
+TEST_F(pumps_with_sequences, of_a_gpu_begin_anew_with_an_operation_that_waits_for_another_lane) {
+  testing_worker::recording_device gpu;
+  counting other;
+  other.operation.opcode = testing_worker::only_opcode + 1;
+  ASSERT_TRUE(engines_.add("other", other.engine));
+  pump of_gpu({.channel = channel_.view(),
+               .commands = commands_in_,
+               .reports = reports_,
+               .engines = engines_,
+               .wait = wait_policy::latency,
+               .lanes = lane_chooser(lane_policy::per_actor, 1, 1),
+               .inline_bytes = UINT64_MAX,
+               .gpu = &gpu});
+  ASSERT_TRUE(of_gpu.make_streams());
+  send({.opcode = testing_worker::only_opcode + 1, .access = {500, 600, access_mode::write}});
+  for (const std::uint64_t at : {100, 100, 500, 100, 500}) change(at);
+  while (of_gpu.step() == pump::stepped::something) {
+  }
+  while (what_.ran < 5) std::this_thread::yield();
+  EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{2, 3}));
+  gpu.finish();
+  of_gpu.device().mark_all();
+}
+
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
   testing_worker::recording_device gpu;
   pump of_gpu({.channel = channel_.view(),
