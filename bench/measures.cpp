@@ -15,6 +15,8 @@ std::span<const measure> measures(std::string_view engine) noexcept {
       dnn_conv_host,   dnn_train_host};
   static const std::array gpu{gpu_roundtrip,
                               gpu_stream,
+                              gpu_stream_mixed,
+                              gpu_stream_alone,
                               gpu_graph,
                               gpu_sgemm_2048,
                               gpu_hgemm_8192,

@@ -47,6 +47,8 @@ extern const measure doctor;
 // Measures of a GPU, in bench/gpu.
 extern const measure gpu_roundtrip;
 extern const measure gpu_stream;
+extern const measure gpu_stream_mixed;
+extern const measure gpu_stream_alone;
 extern const measure gpu_graph;
 extern const measure gpu_sgemm_2048;
 extern const measure gpu_hgemm_8192;

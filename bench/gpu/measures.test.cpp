@@ -37,6 +37,12 @@ TEST_F(measures_of_a_gpu, time_both_sides) {
   }
 }
 
+TEST_F(measures_of_a_gpu, report_wrong_numbers_of_a_sequence) {
+  EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "");
+  ::setenv("RAW_STAND_IN", "wrong", 1);
+  EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "the numbers of the raw side are wrong");
+}
+
 TEST_F(measures_of_a_gpu, report_what_a_tell_costs_its_caller) {
   const figures f = gpu_stream.run(quick);
   EXPECT_EQ(f.objection, "");

@@ -45,6 +45,37 @@ class kernel final : public raw_kernel {
   cuda::executable_graph recorded_;
 };
 
+class steps final : public raw_steps {
+ public:
+  explicit steps(std::span<const std::byte> image)
+      : module_(load(image.data())), stream_(make_stream()), memory_(make_memory(bytes)) {
+    for (int k = 0; k < step::kinds; ++k)
+      must(::cuModuleGetFunction(&functions_[k], module_.get(), ("step_" + std::to_string(k)).c_str()),
+           "cuModuleGetFunction");
+    must(::cuMemsetD8(memory_.get(), 0, bytes), "cuMemsetD8");
+  }
+  void launch(const step& s, std::uint32_t by) override {
+    CUdeviceptr numbers = memory_.get();
+    void* arguments[] = {&numbers, &by};
+    must(::cuLaunchKernel(functions_[s.kind], static_cast<unsigned>(s.blocks), 1, 1, step::threads, 1, 1, 0,
+                          stream_.get(), arguments, nullptr),
+         "cuLaunchKernel");
+  }
+  void synchronize() override { wait_for(stream_); }
+  std::vector<std::uint32_t> numbers() override {
+    std::vector<std::uint32_t> out(step::numbers);
+    must(::cuMemcpyDtoH(out.data(), memory_.get(), bytes), "cuMemcpyDtoH");
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t bytes = step::numbers * sizeof(std::uint32_t);
+  code_module module_;
+  CUfunction functions_[step::kinds]{};
+  stream stream_;
+  device_memory memory_;
+};
+
 class copies final : public raw_copies {
  public:
   explicit copies(std::size_t bytes)
@@ -157,6 +188,9 @@ class gpu final : public raw_gpu {
   }
   std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) override {
     return std::make_unique<bench::kernel>(image);
+  }
+  std::unique_ptr<raw_steps> steps(std::span<const std::byte> image) override {
+    return std::make_unique<bench::steps>(image);
   }
   std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                          std::span<const std::byte> b) override {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bench/gpu/steps.hpp>
 #include <bench/raw/raw_dnn.hpp>
 #include <bench/raw/raw_matmul.hpp>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 /// The vendor's own calls on one GPU, made in this process: Troupe is measured against them. They are in a plug-in,
 /// libexec/troupe/bench/raw.cuda.so, so that the program itself does not link CUDA. Not thread-safe; functions throw
@@ -31,6 +33,15 @@ class raw_kernel {
   virtual void record(int launches, int branches) = 0;
   /// Launches the graph.   cuGraphLaunch
   virtual void launch_recorded() = 0;
+};
+
+/// The kernels of bench/gpu/steps.hpp, on numbers that are 0 at first.   cuLaunchKernel
+class raw_steps {
+ public:
+  virtual ~raw_steps() = default;
+  virtual void launch(const step& s, std::uint32_t by) = 0;
+  virtual void synchronize() = 0;
+  virtual std::vector<std::uint32_t> numbers() = 0;
 };
 
 /// Square products, C = A * B, column-major, each with its own matrices.   cublasSgemm, cublasGemmEx
@@ -84,6 +95,7 @@ class raw_gpu {
   virtual std::string description() const = 0;
   /// `image` is a `jit::program::image`.
   virtual std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) = 0;
+  virtual std::unique_ptr<raw_steps> steps(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                                  std::span<const std::byte> b) = 0;
   /// Each operand repeats its numbers. `third` has those of the bias, n of them, or of C, if there is one.

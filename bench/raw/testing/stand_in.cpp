@@ -34,6 +34,19 @@ class nothing final : public raw_kernel {
   void launch_recorded() override {}
 };
 
+class plain_steps final : public raw_steps {
+ public:
+  void launch(const step& s, std::uint32_t by) override { s.apply(numbers_, by); }
+  void synchronize() override {}
+  std::vector<std::uint32_t> numbers() override {
+    if (is_wrong()) ++numbers_[5];
+    return numbers_;
+  }
+
+ private:
+  std::vector<std::uint32_t> numbers_ = std::vector<std::uint32_t>(step::numbers);
+};
+
 class plain_products final : public raw_products {
  public:
   plain_products(int n, std::span<const std::byte> a, std::span<const std::byte> b)
@@ -81,6 +94,7 @@ class stand_in final : public raw_gpu {
  public:
   std::string description() const override { return "a stand-in"; }
   std::unique_ptr<raw_kernel> kernel(std::span<const std::byte>) override { return std::make_unique<nothing>(); }
+  std::unique_ptr<raw_steps> steps(std::span<const std::byte>) override { return std::make_unique<plain_steps>(); }
   std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
                                        std::span<const std::byte> b, std::span<const std::byte> third) override {
     return make_matmuls_stand_in(p, a, b, third, {is_wrong(), is_set_to("second")});
