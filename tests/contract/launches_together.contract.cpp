@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Launches that come again and again, which a GPU's engine puts together: they do what they do one by one.
+#include "harness.hpp"
+#include "jit_source.hpp"
+#include "with_standbys.hpp"
+
+namespace troupe::whole {
+namespace {
+
+constexpr const char* source = R"(
+  __global__ void scaled(unsigned* x, unsigned by) { x[threadIdx.x] = x[threadIdx.x] * 3u + by; }
+  __global__ void moved(unsigned* x, unsigned by) { x[threadIdx.x] = (x[threadIdx.x] ^ by) * 5u; }
+  __global__ void added(unsigned* x, const unsigned* y) { x[threadIdx.x] += y[threadIdx.x]; }
+)";
+constexpr std::size_t width = 32;
+using words = std::vector<std::uint32_t>;
+
+// A device with a program, and what it computes in.
+struct launcher {
+  explicit launcher(isolation how, device_options o = {}) : gpu(rt.open_device(options_of(how, std::move(o)))) {
+    EXPECT_OK(program.ready().get());
+    EXPECT_OK(gpu.sync().get());
+  }
+  static device_options options_of(isolation how, device_options o) {
+    o.isolation = how;
+    return with_test_engines(std::move(o));
+  }
+  jit::launch scaled(const buffer<std::uint32_t>& to, std::uint32_t by) const {
+    return {.kernel = program.kernel("scaled"), .grid = 1, .block = width, .arguments = {inout(to), by}};
+  }
+  // The launch that is the n-th of a sequence: each needs the result of the one before it.
+  jit::launch launch(std::uint32_t n) const {
+    if (n % 5 == 4) return {.kernel = program.kernel("added"), .grid = 1, .block = width, .arguments = {inout(x), y}};
+    const buffer<std::uint32_t>& to = n % 3 == 2 ? y : x;
+    if (n % 2 == 0) return scaled(to, n);
+    return {.kernel = program.kernel("moved"), .grid = 1, .block = width, .arguments = {inout(to), n}};
+  }
+  // Sends it, and does what it does.
+  void tell(std::uint32_t n, const call_options& o = {}) {
+    gpu.tell(launch(n), o);
+    apply(n);
+  }
+  void apply(std::uint32_t n) {
+    if (n % 5 == 4) {
+      right_x += right_y;
+      return;
+    }
+    std::uint32_t& to = n % 3 == 2 ? right_y : right_x;
+    to = n % 2 == 0 ? to * 3 + n : (to ^ n) * 5;
+  }
+  void expect_right() const {
+    EXPECT_EQ(gpu.download(x).get().value(), words(width, right_x));
+    EXPECT_EQ(gpu.download(y).get().value(), words(width, right_y));
+  }
+  std::uint64_t put_together() const {
+    std::uint64_t all = 0;
+    for (const lane_statistics& l : gpu.statistics().lanes) all += l.together;
+    return all;
+  }
+
+  runtime rt;
+  device gpu;
+  jit::program program = jit::compile(gpu, {.source = source});
+  buffer<std::uint32_t> x = gpu.alloc<std::uint32_t>(width, {.zeroed = true});
+  buffer<std::uint32_t> y = gpu.alloc<std::uint32_t>(width, {.zeroed = true});
+  std::uint32_t right_x = 0, right_y = 0;
+};
+
+class launches_together : public testing::TestWithParam<isolation> {};
+INSTANTIATE_TEST_SUITE_P(each, launches_together, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
+
+TEST_P(launches_together, leave_the_numbers_that_they_would_leave_one_by_one) {
+  launcher l(GetParam());
+  for (std::uint32_t again = 0; again < 20; ++again) {
+    blockade b(l.gpu);
+    ASSERT_TRUE(b.entered());
+    for (std::uint32_t n = 0; n < 90; ++n) l.tell(n + again * 30 * 90);  // the same kernels with other arguments
+    b.lift();
+    l.expect_right();
+  }
+  if (engine_under_test() == "cuda")
+    EXPECT_GE(l.put_together(), 1000u);
+  else
+    EXPECT_EQ(l.put_together(), 0u) << "a launch costs the host nothing that could be saved";
+}
+
+TEST_P(launches_together, are_told_their_own_errors) {
+  launcher l(GetParam());
+  const auto z = l.gpu.alloc<std::uint32_t>(width, {.zeroed = true});
+  for (int again = 0; again < 8; ++again) {
+    blockade b(l.gpu);
+    ASSERT_TRUE(b.entered());
+    for (std::uint32_t n = 0; n < 40; ++n) l.tell(n);
+    auto wrong = l.gpu.ask(
+        jit::launch{.kernel = l.program.kernel("missing"), .grid = 1, .block = width, .arguments = {out(z), 1u}});
+    auto needs_it = l.gpu.ask(l.scaled(z, 1));
+    for (std::uint32_t n = 40; n < 60; ++n) l.tell(n);
+    b.lift();
+    EXPECT_TRUE(is_error(error_of(std::move(wrong)), reaction::caller_bug, {"missing"}));
+    EXPECT_FALSE(needs_it.get());
+    l.expect_right();
+    ASSERT_OK(l.gpu.fill(z, 0).get());
+  }
+}
+
+TEST_P(launches_together, can_be_cancelled_one_by_one) {
+  launcher l(GetParam());
+  for (int again = 0; again < 6; ++again) {
+    blockade b(l.gpu);
+    ASSERT_TRUE(b.entered());
+    std::vector<pending<void>> answers;
+    for (std::uint32_t n = 0; n < 32; ++n) answers.push_back(l.gpu.ask(l.scaled(l.x, n)));
+    answers[31].cancel();
+    b.lift();
+    for (std::size_t n = 0; n < 31; ++n) EXPECT_OK(answers[n].get());
+    EXPECT_TRUE(is_error(error_of(std::move(answers[31])), reaction::retry_later, {"cancelled"}));
+    ASSERT_OK(l.gpu.fill(l.x, 0).get());
+  }
+}
+
+TEST_P(launches_together, are_one_by_one_where_each_has_a_time_limit_or_the_device_says_so) {
+  for (const bool coalesce : {true, false}) {
+    launcher l(GetParam(), {.coalesce = coalesce});
+    for (int again = 0; again < 4; ++again) {
+      blockade b(l.gpu);
+      ASSERT_TRUE(b.entered());
+      for (std::uint32_t n = 0; n < 60; ++n)
+        l.tell(n, {.run_timeout = coalesce ? time_span::of_seconds(20) : time_span::for_ever()});
+      b.lift();
+      l.expect_right();
+    }
+    EXPECT_EQ(l.put_together(), 0u);
+  }
+}
+
+TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_new_ones) {
+  launcher l(GetParam());
+  for (std::uint32_t version = 1; version < 6; ++version) {
+    const auto p =
+        jit::compile(l.gpu, {.source = "__global__ void k(unsigned* x) { x[0] += " + std::to_string(version) + "u; }"});
+    ASSERT_OK(p.ready().get());
+    ASSERT_OK(l.gpu.fill(l.x, 0).get());
+    for (int again = 0; again < 4; ++again) {
+      blockade b(l.gpu);
+      ASSERT_TRUE(b.entered());
+      for (int n = 0; n < 32; ++n)
+        l.gpu.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(l.x)}});
+      b.lift();
+      ASSERT_OK(l.gpu.sync().get());
+    }
+    EXPECT_EQ(l.gpu.download(l.x).get().value()[0], 4 * 32 * version);
+    EXPECT_OK(p.unload().get());
+  }
+}
+
+class launches_together_on_standbys : public with_standbys {
+ protected:
+  launches_together_on_standbys() : with_standbys(10) {}
+};
+TROUPE_WITH_STANDBYS(launches_together_on_standbys);
+
+TEST_P(launches_together_on_standbys, are_right_on_every_worker) {
+  const device gpu = open();
+  const jit::program p = jit::compile(gpu, {.source = source});
+  for (int worker = 0; worker < 3; ++worker) {
+    const auto x = gpu.alloc<std::uint32_t>(width, {.zeroed = true});
+    std::uint32_t expected = 0;
+    for (std::uint32_t n = 0; n < 200; ++n) {
+      gpu.tell(jit::launch{.kernel = p.kernel("scaled"), .grid = 1, .block = width, .arguments = {inout(x), n}});
+      expected = expected * 3 + n;
+    }
+    EXPECT_EQ(gpu.download(x).get().value(), words(width, expected));
+    for (std::uint32_t n = 0; n < 200; ++n)
+      gpu.tell(jit::launch{.kernel = p.kernel("scaled"), .grid = 1, .block = width, .arguments = {inout(x), n}});
+    kill_and_wait(gpu);  // in the middle of them
+  }
+}
+
+}  // namespace
+}  // namespace troupe::whole
