@@ -16,9 +16,12 @@ constexpr const char* source = R"(
 constexpr std::size_t width = 32;
 using words = std::vector<std::uint32_t>;
 
+const bool wanted = ::setenv("TROUPE_LAUNCHES_TOGETHER", "1", 1) == 0;  // workers inherit it
+
 // A device with a program, and what it computes in.
 struct launcher {
   explicit launcher(isolation how, device_options o = {}) : gpu(rt.open_device(options_of(how, std::move(o)))) {
+    EXPECT_TRUE(wanted);
     EXPECT_OK(program.ready().get());
     EXPECT_OK(gpu.sync().get());
   }

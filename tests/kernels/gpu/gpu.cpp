@@ -62,7 +62,7 @@ class on_a_gpu : public testing::Test {
   }
   // The programs of a worker that finds this image for every recipe.
   std::unique_ptr<gpu_programs> programs(const std::string& bytes) const {
-    return std::make_unique<gpu_programs>(limits_, [this, bytes](const program_root&) -> gpu_programs::made {
+    return std::make_unique<gpu_programs>(limits_, 1, [this, bytes](const program_root&) -> gpu_programs::made {
       auto image = gpu_image::load(bytes, "test", limits_);
       if (!image) return {image.error(), {}, {}};
       return {std::make_shared<const loaded_program<gpu_image>>("test", std::move(*image), nullptr), {}, {}};
@@ -123,6 +123,9 @@ __global__ void shared(int n, int* out) {
   if (threadIdx.x == 0) *out = cells[n - 1];
 }
 __global__ void __launch_bounds__(64) bounded() {}
+__global__ void mixed(unsigned* x, unsigned by) { if (threadIdx.x == 0 && blockIdx.y == 1) *x = *x * 3 + by; }
+struct large { unsigned unused[500]; unsigned by; };
+__global__ void added(unsigned* x, large l) { atomicAdd(x, l.by); }
 )";
 
 TEST_F(on_a_gpu, kernels_run_by_their_names_in_the_source) {
@@ -139,6 +142,47 @@ TEST_F(on_a_gpu, kernels_run_by_their_names_in_the_source) {
   EXPECT_EQ(sum[0], 64 * 35);
   EXPECT_EQ(run(*all, "plain", {2.5f, y.written()}, {}), "");
   EXPECT_EQ(y[0], 2.5f);
+}
+
+// Each needs the result of the one before it, and they are not alike.
+TEST_F(on_a_gpu, launches_that_come_again_run_in_their_order_as_one_graph) {
+  struct large {
+    unsigned unused[500];
+    unsigned by;
+  } big{};
+  const auto all = programs(compiled({.source = source, .kernels = {"mixed", "added"}}));
+  numbers<unsigned> x(1);
+  unsigned expected = 0;
+  int as_graphs = 0;
+  for (unsigned again = 0; again < 50; ++again) {
+    const auto each = [&](std::size_t i, const auto& f) {
+      const auto n = static_cast<unsigned>(i);
+      big.by = again + n;
+      const bool is_mixed = n % 3 != 0;
+      const arguments given = is_mixed ? arguments(x.written(), again * n) : arguments(x.written(), big);
+      std::vector<std::byte> bytes(given.encoded_bytes());
+      given.encode(bytes.data());
+      const dimensions grid(1, is_mixed ? 2 : 1), block(is_mixed ? 64 : 1);
+      const extent shared(is_mixed ? 100'000 : 0);
+      return f(root_, launch_order{.request = "test.launch",
+                                   .kernel = is_mixed ? "mixed" : "added",
+                                   .grid = grid,
+                                   .block = block,
+                                   .shared_bytes = shared,
+                                   .values = arguments::view(bytes.data(), 2),
+                                   .cooperative = false});
+    };
+    call c = on_stream();
+    if (all->run_sequence(32, each, c))
+      ++as_graphs;
+    else
+      for (std::size_t i = 0; i < 32; ++i)
+        each(i, [&](const program_root& root, const launch_order& l) { return all->run(root, l, c).has_value(); });
+    for (unsigned n = 0; n < 32; ++n) expected = n % 3 != 0 ? expected * 3 + again * n : expected + again + n;
+  }
+  must(::cuStreamSynchronize(stream_));
+  EXPECT_EQ(x[0], expected);
+  EXPECT_EQ(as_graphs, 49);
 }
 
 TEST_F(on_a_gpu, ptx_runs_and_bad_ptx_fails_with_the_drivers_message) {

@@ -73,6 +73,15 @@ void recovery::sort_out(const device_supervisor::action& death) {
   channel_.wake_waiters();
 }
 
+bool recovery::may_still_copy() {
+  const completion::lock guard(completion_);
+  completion_.collect();
+  for (const auto& [ticket, slot] : open_up_to(requests_, channel_.newest_ticket()))
+    if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket) && copies_much(requests_[slot]))
+      return true;
+  return false;
+}
+
 bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {
   return std::none_of(open.begin(), open.end(), [this](const auto& request) {
     return is_impossible_word(requests_, channel_->slot(request.second).load(std::memory_order_acquire), request.second,

@@ -29,6 +29,12 @@
 namespace troupe {
 namespace {
 
+// What has not been measured enough on a GPU is off unless the environment says 1.
+bool is_wanted(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && std::string_view(value) == "1";
+}
+
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
 }  // namespace
@@ -155,6 +161,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool_lanes, g.settings.helpers),
                   .inline_bytes = g.settings.inline_bytes,
                   .coalesce = g.settings.coalesce,
+                  .sequences = is_wanted("TROUPE_LAUNCHES_TOGETHER"),
                   .lanes_have_cores = usable_cores() > 2,  // one is the pump's, one the application's
                   .memory_begin = g.settings.reserve_begin,
                   .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
@@ -163,9 +170,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .restarted = [this](const std::string& library) { send(protocol::message::restarted, library); }});
   TROUPE_TRY(state_->work->make_streams());
   // Not where the driver writes a core file first, and NVML is nothing to load into an application.
-  const char* const wanted = std::getenv("TROUPE_GPU_ALARMS");
-  const bool hears = wanted != nullptr && std::string_view(wanted) == "1";
-  if (hears && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())
+  if (is_wanted("TROUPE_GPU_ALARMS") && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())
     state_->alarms.emplace(
         state_->work->device(), *state_->gpu, channel.page().probe,
         [pci = protocol::parse_gpu_description(state_->gpu->description()).pci] { return listen_to_gpu(pci); });

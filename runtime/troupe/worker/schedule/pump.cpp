@@ -48,6 +48,7 @@ pump::pump(const parts& p)
       dispatcher_({.lanes = p.lanes,
                    .inline_bytes = p.inline_bytes,
                    .coalesce = p.coalesce,
+                   .sequences = p.sequences,
                    .lanes_have_cores = p.lanes_have_cores},
                   p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
   lanes().when_context_lost(p.context_lost);
