@@ -7,12 +7,12 @@ namespace troupe::bench {
 
 std::span<const measure> measures(std::string_view engine) noexcept {
   static const std::array host{
-      tell_gemm,       arena_alloc_free, ask_empty_blocked, ask_empty_spinning, ask_shared,       blas_dgemm_1024,
-      blas_dgemm_2048, blas_dgemm_peak,  blas_small,        blas_gemv_4096,     blas_axpy_1e6,    blas_burst,
-      fft_c2c,         fft_ask,          matmul_f32,        matmul_bias_relu,   matmul_bias_gelu, jit_launch,
-      jit_saxpy,       jit_tile_gemm,    jit_cache_hit,     copy_roundtrip,     recover_standby,  recover_cold,
-      recover_hang,    recover_steady,   supervise_cost,    idle_cpu,           compile_umbrella, doctor,
-      dnn_conv_host,   dnn_train_host};
+      tell_gemm,       ask_gemm,        arena_alloc_free, ask_empty_blocked, ask_empty_spinning, ask_shared,
+      blas_dgemm_1024, blas_dgemm_2048, blas_dgemm_peak,  blas_small,        blas_gemv_4096,     blas_axpy_1e6,
+      blas_burst,      fft_c2c,         fft_ask,          matmul_f32,        matmul_bias_relu,   matmul_bias_gelu,
+      jit_launch,      jit_saxpy,       jit_tile_gemm,    jit_cache_hit,     copy_roundtrip,     recover_standby,
+      recover_cold,    recover_hang,    recover_steady,   supervise_cost,    idle_cpu,           compile_umbrella,
+      doctor,          dnn_conv_host,   dnn_train_host};
   static const std::array gpu{gpu_roundtrip,
                               gpu_stream,
                               gpu_stream_mixed,

@@ -12,6 +12,7 @@ std::span<const measure> measures(std::string_view engine) noexcept;
 
 // Each is in the source of its name; those that compare a library with bare calls share one.
 extern const measure tell_gemm;
+extern const measure ask_gemm;
 extern const measure arena_alloc_free;
 extern const measure ask_empty_blocked;
 extern const measure ask_empty_spinning;

@@ -16,6 +16,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/blas.hpp>
+#include <utility>
 
 namespace troupe::bench {
 namespace {
@@ -111,7 +112,8 @@ system_calls watch_bursts(Wake wake, Tell tell) {
   return found;
 }
 
-figures run(const settings& s) {
+// What a thread pays for sending the request and, if `asks`, for the pending that it gets.
+figures run_with(const settings& s, bool asks) {
   const device_under_test gpu(s, {.mailbox_capacity = room, .libraries = {"blas"}, .wait = wait_policy::latency});
   const auto a = gpu->alloc<float>(n * n), b = gpu->alloc<float>(n * n), c = gpu->alloc<float>(n * n);
   const std::vector<float> ones(n * n, 1.f);
@@ -121,31 +123,43 @@ figures run(const settings& s) {
 
   const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid});
   int refused = 0;
-  std::uint64_t allocations = 0;
+  std::uint64_t allocations = 0, sent = 0;
+  std::vector<pending<void>> answers(burst);
+  const auto send = [&](int i) {
+    if (asks)
+      answers[static_cast<std::size_t>(i)] = gpu->ask(request);
+    else
+      refused += !gpu->tell(request);
+  };
   const auto ours = [&] {
     gpu->ping().get().value();  // the worker is awake from here on: it polls for half a millisecond
     const std::uint64_t before = allocations_of_this_thread();
     const std::int64_t start = now_ns();
-    for (int i = 0; i < burst; ++i) refused += !gpu->tell(request);
+    for (int i = 0; i < burst; ++i) send(i);
     const double took = per_operation(start);
-    allocations += allocations_of_this_thread() - before;
+    allocations += allocations_of_this_thread() - before, sent += burst;
+    for (auto& answer : answers)
+      if (answer.valid()) refused += !std::exchange(answer, {}).get();
     gpu->sync().get().value();
     return took;
   };
   auto queue = std::make_unique<bare_queue>();
   const pair_of_medians found = interleaved(s.rounds(301), ours, [&] { return raw_burst(*queue); });
 
-  const system_calls calls = watch_bursts([&] { gpu->ping().get().value(); }, [&] { refused += !gpu->tell(request); });
+  const system_calls calls =
+      watch_bursts([&] { gpu->ping().get().value(); }, [&, i = 0]() mutable { send(i++ % burst); });
+  answers.clear();
   const auto product = gpu->download(c).get().value();
   figures f{.ours = found.ours, .raw = found.raw};
-  f.note = cat(allocations, " allocations; ");
+  f.note = cat(allocations / sent, asks ? " allocations each; " : " allocations; ");
   f.note += !calls.watched ? "system calls cannot be watched here"
                            : cat(calls.bursts_without, " of 30 bursts without a system call, ", calls.wakes,
                                  " to wake the worker in the rest");
-  if (allocations != 0) f.objection = "a tell allocates";
+  if (allocations > (asks ? sent : 0))
+    f.objection = cat(asks ? "an ask" : "a tell", " makes ", allocations, " allocations in ", sent);
   if (calls.watched && (calls.bursts_without == 0 || calls.others != 0))
-    f.objection = "a tell makes system calls although the worker is awake";
-  if (refused != 0) f.objection = cat(refused, " tells were refused");
+    f.objection = "it makes system calls although the worker is awake";
+  if (refused != 0) f.objection = cat(refused, " requests were refused or failed");
   if (product[0] != static_cast<float>(n)) f.objection = "the product is wrong";
   return f;
 }
@@ -158,6 +172,13 @@ const measure tell_gemm{
     .ours = "the caller's time for one validated tell(blas::gemm<float>), 16 x 16, the worker awake",
     .raw = "the same plain struct through a bare single-producer queue to another thread",
     .goal = {goal::kind::ours_at_most, 150},
-    .run = run};
+    .run = [](const settings& s) { return run_with(s, false); }};
+
+const measure ask_gemm{.name = "ask.gemm",
+                       .unit = "ns",
+                       .ours = "the caller's time for one ask of the same request, whose answer it does not await",
+                       .raw = "the same as of tell.gemm",
+                       .goal = {goal::kind::ours_at_most, 200},
+                       .run = [](const settings& s) { return run_with(s, true); }};
 
 }  // namespace troupe::bench

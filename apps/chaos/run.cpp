@@ -39,9 +39,14 @@ void sum_up(report& r, const std::vector<faults::injection>& record) {
   for (const faults::injection& i : record) {
     kind_report& k = r.by_kind[static_cast<std::size_t>(i.kind)];
     ++(i.hit ? k.injected : k.missed);
-    if (i.recovered()) k.recoveries_s.push_back(static_cast<double>(i.recovery_ns()) / 1e9);
+    if (!i.recovered()) continue;
+    k.recoveries_s.push_back(static_cast<double>(i.recovery_ns()) / 1e9);
+    if (i.seen_ns == 0 || i.serving_ns == 0) continue;
+    k.notices_s.push_back(static_cast<double>(i.seen_ns - i.at_ns) / 1e9);
+    k.changes_s.push_back(static_cast<double>(i.serving_ns - i.seen_ns) / 1e9);
   }
-  for (kind_report& k : r.by_kind) std::sort(k.recoveries_s.begin(), k.recoveries_s.end());
+  for (kind_report& k : r.by_kind)
+    for (auto* list : {&k.recoveries_s, &k.notices_s, &k.changes_s}) std::sort(list->begin(), list->end());
 }
 
 // The last fault may have lost a request that was sent after it.
@@ -103,10 +108,10 @@ void compile_once_more(const settings& s) {
 
 }  // namespace
 
-double kind_report::recovery_s(double share) const noexcept {
-  if (recoveries_s.empty()) return 0;
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(recoveries_s.size()));
-  return recoveries_s[std::min(at, recoveries_s.size() - 1)];
+double kind_report::at(const std::vector<double>& sorted, double share) noexcept {
+  if (sorted.empty()) return 0;
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
+  return sorted[std::min(at, sorted.size() - 1)];
 }
 
 kind_report report::all() const {
@@ -114,9 +119,11 @@ kind_report report::all() const {
   for (const kind_report& k : by_kind) {
     sum.injected += k.injected;
     sum.missed += k.missed;
-    sum.recoveries_s.insert(sum.recoveries_s.end(), k.recoveries_s.begin(), k.recoveries_s.end());
+    for (auto list : {&kind_report::recoveries_s, &kind_report::notices_s, &kind_report::changes_s})
+      (sum.*list).insert((sum.*list).end(), (k.*list).begin(), (k.*list).end());
   }
-  std::sort(sum.recoveries_s.begin(), sum.recoveries_s.end());
+  for (auto list : {&kind_report::recoveries_s, &kind_report::notices_s, &kind_report::changes_s})
+    std::sort((sum.*list).begin(), (sum.*list).end());
   return sum;
 }
 

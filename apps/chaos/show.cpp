@@ -23,8 +23,12 @@ std::string row(std::string first, const std::vector<std::string>& cells) {
 }
 
 std::string row_of(std::string_view name, const kind_report& k, const terminal& t) {
-  const auto at = [&](double share) { return k.recoveries_s.empty() ? "-" : time_text(t, k.recovery_s(share)); };
-  return row(std::string(name), {grouped(k.injected), grouped(k.recoveries_s.size()), at(0.5), at(0.99), at(1)});
+  const auto at = [&](const std::vector<double>& all, double share) {
+    return all.empty() ? "-" : time_text(t, kind_report::at(all, share));
+  };
+  return row(std::string(name),
+             {grouped(k.injected), grouped(k.recoveries_s.size()), at(k.recoveries_s, 0.5), at(k.recoveries_s, 0.99),
+              at(k.recoveries_s, 1), at(k.notices_s, 0.5), at(k.changes_s, 0.5)});
 }
 
 void write(json_writer& out, const kind_report& k) {
@@ -32,6 +36,11 @@ void write(json_writer& out, const kind_report& k) {
   for (const auto& [name, share] : {std::pair("p50_seconds", 0.5), {"p99_seconds", 0.99}, {"max_seconds", 1.0}}) {
     out.key(name);
     k.recoveries_s.empty() ? out.null() : out.value(k.recovery_s(share));
+  }
+  for (const auto& [name, all] :
+       {std::pair("p50_seconds_to_notice", &k.notices_s), {"p50_seconds_to_change", &k.changes_s}}) {
+    out.key(name);
+    all->empty() ? out.null() : out.value(kind_report::at(*all, 0.5));
   }
 }
 
@@ -55,7 +64,7 @@ void progress::clear() {
 }
 
 std::string table(const report& r, const terminal& t) {
-  std::string out = row("", {"faults", "recovered", "p50", "p99", "max"});
+  std::string out = row("", {"faults", "recovered", "p50", "p99", "max", "noticed", "changed"});
   for (const troupe::faults::kind k : troupe::faults::all_kinds())
     if (const kind_report& of = r.by_kind[static_cast<std::size_t>(k)]; of.injected + of.missed > 0)
       out += row_of(to_string(k), of, t);
@@ -71,8 +80,9 @@ std::string table(const report& r, const terminal& t) {
   out += "\n";
   say("Operations of " + r.libraries + " on " + r.device + "; " + grouped(r.restarts) +
       " workers lost while they served, in " + time_text(t, r.seconds) +
-      ". Recovery: from the fault to the first answer of the next worker. Lost data: answered "
-      "context_lost, as expected.");
+      ". Recovery: from the fault to the first answer of the next worker; median times until the "
+      "fault was noticed, and from then on until the next worker served. Lost data: answered context_lost, as "
+      "expected.");
   if (const training_counts& c = r.trained; r.is_training)
     say(grouped(c.trainings) + " trainings of a network, of " + grouped(c.steps) + " steps, while " +
         grouped(c.workers_lost) + " workers were lost; " + grouped(c.sent_again) +

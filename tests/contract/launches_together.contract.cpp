@@ -13,6 +13,12 @@ constexpr const char* source = R"(
   __global__ void moved(unsigned* x, unsigned by) { x[threadIdx.x] = (x[threadIdx.x] ^ by) * 5u; }
   __global__ void added(unsigned* x, const unsigned* y) { x[threadIdx.x] += y[threadIdx.x]; }
 )";
+constexpr const char* versioned = R"(
+  #ifndef VERSION
+  #define VERSION 0
+  #endif
+  __global__ void k(unsigned* x) { x[0] += VERSION; }
+)";
 constexpr std::size_t width = 32;
 using words = std::vector<std::uint32_t>;
 
@@ -142,7 +148,7 @@ TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_n
   launcher l(GetParam());
   for (std::uint32_t version = 1; version < 6; ++version) {
     const auto p =
-        jit::compile(l.gpu, {.source = "__global__ void k(unsigned* x) { x[0] += " + std::to_string(version) + "u; }"});
+        jit::compile(l.gpu, {.source = versioned, .definitions = {{"VERSION", std::to_string(version) + "u"}}});
     ASSERT_OK(p.ready().get());
     ASSERT_OK(l.gpu.fill(l.x, 0).get());
     for (int again = 0; again < 4; ++again) {

@@ -30,7 +30,12 @@ constexpr std::int64_t garbage_shows_ns = 500'000'000;  // after that, garbage h
 }  // namespace
 
 storm::storm(device d, storm_options o)
-    : device_(d), options_(std::move(o)), injector_(std::move(d)), random_(options_.seed), began_ns_(now_ns()) {
+    : device_(d),
+      options_(std::move(o)),
+      injector_(d),
+      events_(d.watch()),
+      random_(options_.seed),
+      began_ns_(now_ns()) {
   if (options_.kinds.empty()) options_.kinds.assign(all_kinds().begin(), all_kinds().end());
   thread_ = std::thread([this] { run(); });
 }
@@ -108,6 +113,8 @@ void storm::run() {
 
 injection storm::inject(kind k) {
   injection what{.kind = k};
+  while (events_.poll()) {
+  }
   what.generation_before = device_.statistics().generation;
   what.at_ns = now_ns() - began_ns_;
   answer_ = {};
@@ -208,12 +215,35 @@ void storm::await_recovery(injection& what) {
     const bool lost = device_.statistics().generation > what.generation_before;
     const bool passed = can_survive(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
     if (!lost && !passed) continue;
-    // Must not block, not even for room in the mailbox: this thread may have to continue a stopped process meanwhile.
-    auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10), .waits_for_room = false});
-    if (const auto told = pong.get_for(std::chrono::milliseconds(20)); !told || !*told) continue;
+    note_events(what);
+    if (!has_answered(what)) continue;
     what.answers_ns = now_ns() - began_ns_;
+    note_events(what);  // what came while it was asked
     return;
   }
+}
+
+// A fault may have taken several workers: the time is that of the first fault, and of the last change.
+void storm::note_events(injection& what) {
+  const auto ns_of = [this](std::chrono::system_clock::time_point t) {
+    const auto ago = std::chrono::system_clock::now() - t;
+    return now_ns() - began_ns_ - std::chrono::duration_cast<std::chrono::nanoseconds>(ago).count();
+  };
+  while (const auto e = events_.poll()) {
+    if (e->kind == event_kind::fault && what.seen_ns == 0) what.seen_ns = ns_of(e->fault->when);
+    if (e->kind == event_kind::serving && what.seen_ns != 0) what.serving_ns = ns_of(e->when);
+  }
+}
+
+// An answer of the next worker to whichever request, or to one sent for this.
+bool storm::has_answered(const injection& what) {
+  if (what.serving_ns != 0)
+    for (const lane_statistics& l : device_.statistics().lanes)
+      if (l.completed != 0) return true;
+  // Must not block, not even for room in the mailbox: this thread may have to continue a stopped process meanwhile.
+  auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10), .waits_for_room = false});
+  const auto told = pong.get_for(std::chrono::milliseconds(20));
+  return told && *told;
 }
 
 }  // namespace troupe::faults

@@ -34,6 +34,8 @@ struct injection {
   faults::kind kind;
   bool hit = false;        ///< a process was hit, or a request was accepted and did its work
   std::int64_t at_ns = 0;  ///< time of the injection
+  /// When the device saw that a worker was gone, and when the next one began to serve; 0 if neither happened.
+  std::int64_t seen_ns = 0, serving_ns = 0;
   /// When the device answered again, if the storm waited for that; otherwise 0.
   std::int64_t answers_ns = 0;
   /// Generation of the device before and after: one more for each worker that was lost while it served.
@@ -77,10 +79,13 @@ class storm {
   bool send(kind k);
   bool refused();
   void await_recovery(injection& what);
+  void note_events(injection& what);
+  bool has_answered(const injection& what);
 
   device device_;
   storm_options options_;
   injector injector_;
+  device_watch events_;
   std::mt19937_64 random_;
   std::int64_t began_ns_;
   std::int64_t resume_at_ns_ = INT64_MAX;  // when the stopped processes continue
