@@ -100,16 +100,14 @@ bool launch_graphs::make_room() {
 }
 
 launch_graphs::graph* launch_graphs::next_of(sequence& s) {
-  if (s.refused) return nullptr;
-  if (s.graphs.size() < copies) {
+  if (s.graphs.size() < s.wanted) {
     if (auto more = make(s.launches)) {
       s.graphs.push_back(std::move(*more));
       return &s.graphs.back();
     }
-    s.refused = s.graphs.empty();
-    if (s.refused) return nullptr;
+    s.wanted = s.graphs.size();  // what failed once is not tried again
   }
-  return &s.graphs[s.next++ % s.graphs.size()];
+  return s.graphs.empty() ? nullptr : &s.graphs[s.next++ % s.graphs.size()];
 }
 
 }  // namespace troupe::kernel

@@ -59,9 +59,8 @@ class launch_graphs {
   struct sequence {
     std::vector<launch_shape> launches;
     std::vector<graph> graphs;
-    std::size_t next = 0;
+    std::size_t next = 0, wanted = copies;
     std::uint64_t used = 0;  // when, as `now_` counts
-    bool refused = false;
   };
   struct sighting {
     std::uint64_t hash = 0, times = 0;

@@ -117,6 +117,7 @@ TEST_F(launches_in_graphs, do_with_fewer_copies_if_memory_is_short) {
   times_until_found(notes(32));
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_OUT_OF_MEMORY);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run(notes(32), i).front(), i);
+  EXPECT_EQ(driver().count("cuGraphInstantiateWithParams"), 2u);
 }
 
 }  // namespace
