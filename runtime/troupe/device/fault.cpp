@@ -4,6 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/device/duration_text.hpp>
 #include <troupe/device/fault.hpp>
+#include <troupe/protocol/xid.hpp>
 
 namespace troupe {
 namespace {
@@ -65,6 +66,7 @@ std::string fault_record::text() const {
     if (quarantined && !quarantine.unlimited()) out += ", or for " + duration_text(quarantine.nanoseconds);
     out += "\n";
   }
+  if (xid != 0) out += "the GPU reported: " + protocol::xid_text(xid) + "\n";
   if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";
   out += cat("requests: ", lost, " lost, ", kept, " kept, ", retried, " to be run again, ", stale,
              " stale; decided after ", sorted_out_after.nanoseconds / 1000, " us\n");

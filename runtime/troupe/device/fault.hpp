@@ -57,6 +57,9 @@ struct fault_record {
   time_span quarantine = {};       ///< how long it is refused if no other worker dies of its kind, or until reset()
   int signal = 0;                  ///< the signal that ended the worker; 0 if none did
   std::optional<std::uint64_t> address = {};  ///< of the invalid access, if the signal reports one
+  /// What the GPU reported within two seconds before the worker gave up, as NVIDIA counts (Xid), if the worker
+  /// listened: see docs/gpu-faults.md. It may have been about another program. 0: nothing.
+  std::uint32_t xid = 0;
   std::string gpu_core = {};  ///< the core file in device_options::gpu_core_folder; empty if there is none
   std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< numbers of requests
   time_span sorted_out_after = {};                           ///< from when it was seen until their fates were decided

@@ -21,6 +21,7 @@ struct last_words {
   fault_address accessed = fault_address::unknown;
   std::uint64_t address = 0;  ///< if known
   std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
+  std::uint32_t xid = 0;      ///< what the GPU had reported shortly before; 0: nothing that is known
 
   bool operator==(const last_words&) const = default;
 };
@@ -35,6 +36,7 @@ class crash_note {
     accessed_ = static_cast<std::uint32_t>(said.accessed);
     address_ = said.address;
     ticket_ = said.ticket;
+    xid_ = said.xid;
     signal_.store(said.signal);
   }
   /// Called when the worker is gone.
@@ -46,6 +48,7 @@ class crash_note {
       said.accessed = static_cast<fault_address>(accessed_);
     said.address = address_;
     said.ticket = ticket_;
+    said.xid = xid_;
     return said;
   }
 
@@ -56,6 +59,7 @@ class crash_note {
   std::uint32_t accessed_ = 0;
   std::uint64_t address_ = 0;
   std::uint64_t ticket_ = 0;
+  std::uint32_t xid_ = 0;
 };
 
 }  // namespace troupe::protocol

@@ -108,17 +108,17 @@ TEST(version, is_raised_with_each_change_of_a_size) {
                                sizeof(service),         sizeof(protected_place),  sizeof(wanted_memory),
                                sizeof(made_memory),     sizeof(command_header),   sizeof(report_header),
                                sizeof(progress_page),   sizeof(application_page), sizeof(crash_note)};
-  const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 32};
+  const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 20u) << "put the new version here";
+  EXPECT_EQ(version, 21u) << "put the new version here";
 }
 
 TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
   crash_note note;
   EXPECT_EQ(note.read(), last_words());
   const last_words first{
-      .signal = 11, .from_outside = true, .accessed = fault_address::known, .address = 64, .ticket = 7};
+      .signal = 11, .from_outside = true, .accessed = fault_address::known, .address = 64, .ticket = 7, .xid = 43};
   note.write(first);
   note.write({.signal = 6, .ticket = 8});
   EXPECT_EQ(note.read(), first);

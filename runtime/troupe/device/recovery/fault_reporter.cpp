@@ -94,6 +94,7 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
   const protocol::last_words said = channel_->page().note.read();
+  if (record->kind == fault_kind::gave_up) record->xid = said.xid;
   const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
                              said.signal == static_cast<std::uint32_t>(record->signal);
   record->cause = with_culprit(*death.why, *record, beyond_memory);

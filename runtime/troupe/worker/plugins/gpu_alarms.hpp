@@ -13,10 +13,7 @@ namespace troupe {
 
 /// A driver's report that some program, of whatever process, has broken something on a GPU.
 struct gpu_alarm {
-  std::uint32_t xid = 0;
-
-  /// Returns "Xid 43 (a kernel trapped, or an assertion in it failed)".
-  std::string text() const;
+  std::uint32_t xid = 0;  ///< see protocol::xid_text
 };
 
 /// The alarms of a GPU. For one thread.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <troupe/protocol/xid.hpp>
 #include <troupe/worker/plugins/gpu_alarms.hpp>
 
 namespace troupe {
@@ -50,8 +51,8 @@ TEST_F(alarms_of_a_gpu, are_awaited_for_a_time) {
 }
 
 TEST_F(alarms_of_a_gpu, say_what_they_mean) {
-  EXPECT_EQ(gpu_alarm{43}.text(), "Xid 43 (a kernel trapped, or an assertion in it failed)");
-  EXPECT_EQ(gpu_alarm{999}.text(), "Xid 999 (see NVIDIA's list of Xid errors)");
+  EXPECT_EQ(protocol::xid_text(43), "Xid 43 (a kernel trapped, or an assertion in it failed)");
+  EXPECT_EQ(protocol::xid_text(999), "Xid 999 (see NVIDIA's list of Xid errors)");
 }
 
 TEST_F(alarms_of_a_gpu, cannot_be_heard_without_the_library_or_the_gpu_and_that_is_said) {

@@ -269,7 +269,8 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  state_->work->channel().page().note.write({.ticket = why.first.ticket});
+  state_->work->channel().page().note.write(
+      {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_heard() : 0});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);

@@ -8,6 +8,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/protocol/xid.hpp>
 #include <troupe/worker/schedule/alarm_watch.hpp>
 
 namespace troupe {
@@ -60,8 +61,17 @@ void alarm_watch::listen() noexcept {
   while (!ending_.load()) {
     const auto heard = (*source)->wait(turn);
     if (!heard) return;
-    if (*heard) judge(**heard);
+    if (!*heard) continue;
+    xid_.store((*heard)->xid);
+    heard_ns_.store(now_ns());
+    judge(**heard);
   }
+}
+
+// A worker that hears of an error, and is then told of one by the driver, may not have been judged yet.
+std::uint32_t alarm_watch::last_heard() const noexcept {
+  constexpr std::int64_t recent_ns = 2'000'000'000;
+  return now_ns() - heard_ns_.load() < recent_ns ? xid_.load() : 0;
 }
 
 void alarm_watch::judge(const gpu_alarm& alarm) noexcept {
@@ -74,8 +84,9 @@ void alarm_watch::judge(const gpu_alarm& alarm) noexcept {
       return;
     if (const std::uint64_t now_done = device_.total_done(); now_done != done) done = now_done, still_since = now_ns();
   }
-  device_.lose(error(reaction::context_lost, "cuda",
-                     cat("the GPU reported ", alarm.text(), ", and has done nothing for this worker since")));
+  device_.lose(
+      error(reaction::context_lost, "cuda",
+            cat("the GPU reported ", protocol::xid_text(alarm.xid), ", and has done nothing for this worker since")));
 }
 
 void alarm_watch::send_probes() noexcept {

@@ -35,6 +35,9 @@ class alarm_watch {
   ~alarm_watch();
   static constexpr std::chrono::milliseconds turn{1000};
 
+  /// Returns what the GPU has reported in the last two seconds, whichever program it was about; 0: nothing.
+  std::uint32_t last_heard() const noexcept;
+
  private:
   void listen() noexcept;
   void judge(const gpu_alarm& alarm) noexcept;
@@ -47,6 +50,8 @@ class alarm_watch {
   const std::int64_t patience_ns_;
   void* stream_ = nullptr;
   std::atomic<std::uint32_t> probes_{0};  // asked for; the thread that sends them sleeps on it
+  std::atomic<std::uint32_t> xid_{0};
+  std::atomic<std::int64_t> heard_ns_{0};
   std::atomic<bool> ending_{false};
   std::thread prober_, listener_;
 };

@@ -133,9 +133,11 @@ TEST_F(alarms, end_a_worker_whose_work_stands_still) {
 
 TEST_F(alarms, mean_nothing_to_a_worker_without_work) {
   watch(alarm_watch::usual_patience);
+  EXPECT_EQ(watch_->last_heard(), 0u);
   ring_and_wait(43);
   EXPECT_EQ(lost(), texts{});
   EXPECT_EQ(channel_.view().page().probe.load(), 0u);
+  EXPECT_EQ(watch_->last_heard(), 43u);
 }
 
 // A long kernel makes no progress.
