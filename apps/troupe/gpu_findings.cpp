@@ -106,6 +106,10 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
                          ".0 or newer, which cuda:", i, " does not have"),
                      "use them on another GPU, or on the host engine"});
   }
+  if (!g.driver.unheard.empty())
+    out.push_back({warning,
+                   "a trap or a failed assertion in a kernel is noticed only after 0.5 to 1 s: " + g.driver.unheard,
+                   "install libnvidia-ml.so.1, a part of the driver"});
 }
 
 }  // namespace

@@ -149,6 +149,14 @@ TEST(gpu_findings, warn_of_compute_modes_that_exclude_standbys_or_all_workers) {
   EXPECT_NE(text.find("bad: cuda:1 is B"), std::string::npos) << text;
 }
 
+TEST(gpu_findings, warn_where_nobody_hears_of_faults_before_the_driver_tells) {
+  const std::string text = said(healthy(), driver(found + "device 9.0 1 0 A\nunheard cannot load NVML\nend\n", well));
+  EXPECT_NE(text.find("noticed only after 0.5 to 1 s: cannot load NVML -> install libnvidia-ml.so.1"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well)).find("noticed"), std::string::npos);
+}
+
 TEST(gpu_findings, report_a_gpu_below_the_oldest_supported_capability) {
   const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", well));
   EXPECT_NE(text.find("good: cuda:0 is A"), std::string::npos) << text;

@@ -34,6 +34,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = std::size_t{80} << 30, 0; }
 int cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) { return *bytes = std::size_t{2} << 20, 0; }
+int cuDeviceGetPCIBusId(char* pci, int bytes, int) {
+  return std::strncpy(pci, "0000:01:00.0", static_cast<std::size_t>(bytes)), 0;
+}
 int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR_OF_THE_FAKE", 0; }
 int cuGetErrorString(int, const char** text) { return *text = "as it was told", 0; }
 }

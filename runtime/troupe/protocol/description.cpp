@@ -95,6 +95,7 @@ std::string text_of(const driver_description& driver) {
   if (driver.code != 0) add_line(out, "refused", cat(driver.code, " ", driver.refused));
   for (const driver_description::gpu& g : driver.gpus)
     add_line(out, "device", cat(g.capability, " ", g.bytes, " ", g.mode, " ", g.name));
+  add_line(out, "unheard", driver.unheard);
   if (driver.complete) out += end_line;
   return out;
 }
@@ -106,6 +107,7 @@ driver_description parse_driver_description(const std::string& text) {
     const auto [key, value] = parts_of(line);
     if (key == "library") out.library = value;
     if (key == "unloadable") out.unloadable = value;
+    if (key == "unheard") out.unheard = value;
     if (key == "end") out.complete = true;
     std::istringstream words{std::string(value)};
     if (key == "version") words >> out.version;

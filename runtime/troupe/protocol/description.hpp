@@ -40,6 +40,7 @@ struct engine_description {
 ///   version 13000                                            of CUDA, as CUDA counts, that it supports
 ///   refused 100 CUDA_ERROR_NO_DEVICE (...)                   what cuInit returned, unless it succeeded
 ///   device 9.0 150754820096 0 NVIDIA H200                    one line for each: capability, bytes, compute mode, name
+///   unheard cannot load NVML: ...                            why nobody hears of faults, unless NVML reports them
 ///   end                                                      always last
 ///
 /// or, if the library is missing or is not a driver:
@@ -56,6 +57,7 @@ struct driver_description {
   int code = 0;            ///< the result of cuInit; 0: success
   std::string refused;     ///< that result in words
   std::vector<gpu> gpus;
+  std::string unheard;  ///< why NVML does not report faults of the first GPU; empty if it does, or there is none
   bool complete = false;
 };
 

@@ -10,6 +10,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/protocol/description.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
+#include <troupe/worker/plugins/gpu_alarms.hpp>
 
 namespace troupe {
 namespace {
@@ -28,6 +29,7 @@ struct driver_calls {
   int (*bytes)(std::size_t*, int);
   int (*error_name)(int, const char**);
   int (*error_text)(int, const char**);
+  int (*address)(char*, int, int);
 };
 
 error unloadable(std::string why) { return error(reaction::unsupported, "worker", std::move(why)); }
@@ -55,7 +57,7 @@ result<driver_calls> calls_of(void* file) {
       find(file, "cuDeviceGetCount", d.count, missing) && find(file, "cuDeviceGet", d.device, missing) &&
       find(file, "cuDeviceGetName", d.name, missing) && find(file, "cuDeviceGetAttribute", d.attribute, missing) &&
       find(file, "cuDeviceTotalMem_v2", d.bytes, missing) && find(file, "cuGetErrorName", d.error_name, missing) &&
-      find(file, "cuGetErrorString", d.error_text, missing))
+      find(file, "cuGetErrorString", d.error_text, missing) && find(file, "cuDeviceGetPCIBusId", d.address, missing))
     return d;
   return unloadable(path_of(file) + " has no " + missing + ", so it is no driver of NVIDIA's");
 }
@@ -85,6 +87,16 @@ driver_description::gpu describe_gpu(const driver_calls& d, int number) {
   return {.name = name, .capability = cat(major, ".", minor), .bytes = bytes, .mode = mode};
 }
 
+// Returns why nobody hears of faults of this GPU before the driver tells; empty if NVML reports them.
+std::string why_unheard(const driver_calls& d, int number) {
+  int device = 0;
+  char pci[32] = "";
+  (void)d.device(&device, number);
+  (void)d.address(pci, sizeof pci, device);
+  const auto source = listen_to_gpu(pci);
+  return source ? "" : source.error().text();
+}
+
 result<bool> show(std::FILE* out) {
   void* const file =
       ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed: what the driver starts ends with the process
@@ -101,6 +113,7 @@ result<bool> show(std::FILE* out) {
   if (gpus.code != 0) gpus.refused = words_for(d, gpus.code);
   for (int i = 0; i < count; ++i) gpus.gpus.push_back(describe_gpu(d, i));
   write(out, gpus);
+  if (count > 0) write(out, {.unheard = why_unheard(d, 0)});
   return count > 0;
 }
 
