@@ -37,6 +37,8 @@ std::span<const measure> measures(std::string_view engine) noexcept {
                               gpu_copy_in,
                               gpu_copy_out,
                               gpu_copy_pageable,
+                              gpu_download_pageable,
+                              gpu_small,
                               gpu_overlap,
                               gpu_alloc,
                               gpu_recover_standby,

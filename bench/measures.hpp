@@ -70,6 +70,8 @@ extern const measure gpu_matmul_warm;
 extern const measure gpu_copy_in;
 extern const measure gpu_copy_out;
 extern const measure gpu_copy_pageable;
+extern const measure gpu_download_pageable;
+extern const measure gpu_small;
 extern const measure gpu_overlap;
 extern const measure gpu_alloc;
 extern const measure gpu_recover_standby;

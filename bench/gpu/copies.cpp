@@ -9,6 +9,7 @@
 #include <bench/rounds.hpp>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
@@ -134,6 +135,63 @@ figures run_pageable(const settings& s) {
   return {.ours = found.ours, .raw = found.raw, .objection = to == from ? "" : not_the_same};
 }
 
+figures run_pageable_out(const settings& s) {
+  raw_side raw(s);
+  const auto bare = raw->copies(bytes);
+  const device_under_test gpu(s, spinning);
+  std::vector<std::uint32_t> from(words), to(words);
+  count_up(from);
+  const auto there = gpu->alloc<std::uint32_t>(words);
+  gpu->upload(there, from).get().value();
+  stamped target(to);
+  std::string objection;
+  const pair_of_medians found = interleaved(
+      s.rounds(9),
+      [&] {
+        target.before();
+        const double rate = gigabytes_per_second(bytes, [&] { gpu->download(there, std::span(to)).get().value(); });
+        if (!stamped::equal(from, to)) objection = not_the_same;
+        return rate;
+      },
+      [&] { return gigabytes_per_second(bytes, [&] { bare->out(); }); });
+  return {.ours = found.ours, .raw = found.raw, .objection = to == from ? objection : not_the_same};
+}
+
+// Each thread has targets and numbers of its own.
+figures run_small(const settings& s) {
+  constexpr int all = 100'000, threads = 4, targets = 64, numbers = 1024;
+  const device_under_test gpu(s, {.when_full = when_full::wait, .wait = wait_policy::latency});
+  struct sender {
+    std::vector<buffer<std::uint32_t>> to;
+    std::vector<std::uint32_t> from = std::vector<std::uint32_t>(numbers);
+  };
+  std::vector<sender> senders(threads);
+  for (sender& one : senders)
+    for (int i = 0; i < targets; ++i) one.to.push_back(gpu->alloc<std::uint32_t>(numbers));
+  figures f;
+  std::vector<double> each_ns;
+  for (int round = 0; round < s.rounds(9); ++round) {
+    gpu->ping().get().value();
+    const std::int64_t start = now_ns();
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+      running.emplace_back([&, t] {
+        sender& me = senders[static_cast<std::size_t>(t)];
+        for (int i = 0; i < all / threads; ++i) {
+          me.from[static_cast<std::size_t>(i % numbers)] = static_cast<std::uint32_t>(round * all + i + t);
+          (void)gpu->upload(me.to[static_cast<std::size_t>(i % targets)], me.from);
+        }
+      });
+    for (std::thread& t : running) t.join();
+    gpu->sync().get().value();
+    each_ns.push_back(static_cast<double>(now_ns() - start) / all);
+    for (const sender& one : senders)
+      if (gpu->download(one.to[(all / threads - 1) % targets]).get().value() != one.from) f.objection = not_the_same;
+  }
+  f.ours = median(std::move(each_ns));
+  return f;
+}
+
 constexpr const char* work = R"(
 __global__ void work(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -218,6 +276,21 @@ const measure gpu_copy_pageable{.name = "gpu.copy.pageable",
                                 .raw = "cuMemcpyHtoD from the same memory",
                                 .goal = {goal::kind::ratio_at_least, 2},
                                 .run = run_pageable};
+
+const measure gpu_download_pageable{.name = "gpu.download.pageable",
+                                    .unit = "GB/s",
+                                    .ours = "1 GiB from the GPU to ordinary memory",
+                                    .raw = "to pinned memory, by cuMemcpyDtoHAsync",
+                                    .goal = {goal::kind::ratio_at_least, 0.9},
+                                    .run = run_pageable_out};
+
+const measure gpu_small{
+    .name = "gpu.small",
+    .unit = "ns",
+    .ours = "one of 100000 uploads of 4 KiB of ordinary memory, by four threads, until all are there",
+    .raw = "",
+    .goal = {goal::kind::ours_at_most, 200},
+    .run = run_small};
 
 const measure gpu_overlap{
     .name = "gpu.overlap",

@@ -43,6 +43,12 @@ TEST_F(measures_of_a_gpu, report_wrong_numbers_of_a_sequence) {
   EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "the numbers of the raw side are wrong");
 }
 
+TEST_F(measures_of_a_gpu, time_small_uploads) {
+  const figures f = gpu_small.run(quick);
+  EXPECT_GT(f.ours, 0);
+  EXPECT_EQ(f.objection, "");
+}
+
 TEST_F(measures_of_a_gpu, report_what_a_tell_costs_its_caller) {
   const figures f = gpu_stream.run(quick);
   EXPECT_EQ(f.objection, "");
