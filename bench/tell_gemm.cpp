@@ -151,7 +151,7 @@ figures run_with(const settings& s, bool asks) {
   answers.clear();
   const auto product = gpu->download(c).get().value();
   figures f{.ours = found.ours, .raw = found.raw};
-  f.note = cat(allocations / sent, asks ? " allocations each; " : " allocations; ");
+  f.note = asks ? cat(allocations / sent, " allocations each; ") : cat(allocations, " allocations; ");
   f.note += !calls.watched ? "system calls cannot be watched here"
                            : cat(calls.bursts_without, " of 30 bursts without a system call, ", calls.wakes,
                                  " to wake the worker in the rest");

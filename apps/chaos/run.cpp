@@ -45,8 +45,7 @@ void sum_up(report& r, const std::vector<faults::injection>& record) {
     k.notices_s.push_back(static_cast<double>(i.seen_ns - i.at_ns) / 1e9);
     k.changes_s.push_back(static_cast<double>(i.serving_ns - i.seen_ns) / 1e9);
   }
-  for (kind_report& k : r.by_kind)
-    for (auto* list : {&k.recoveries_s, &k.notices_s, &k.changes_s}) std::sort(list->begin(), list->end());
+  for (kind_report& k : r.by_kind) k.sort();
 }
 
 // The last fault may have lost a request that was sent after it.
@@ -114,16 +113,19 @@ double kind_report::at(const std::vector<double>& sorted, double share) noexcept
   return sorted[std::min(at, sorted.size() - 1)];
 }
 
+void kind_report::sort() {
+  for (const auto list : lists) std::sort((this->*list).begin(), (this->*list).end());
+}
+
 kind_report report::all() const {
   kind_report sum;
   for (const kind_report& k : by_kind) {
     sum.injected += k.injected;
     sum.missed += k.missed;
-    for (auto list : {&kind_report::recoveries_s, &kind_report::notices_s, &kind_report::changes_s})
+    for (const auto list : kind_report::lists)
       (sum.*list).insert((sum.*list).end(), (k.*list).begin(), (k.*list).end());
   }
-  for (auto list : {&kind_report::recoveries_s, &kind_report::notices_s, &kind_report::changes_s})
-    std::sort((sum.*list).begin(), (sum.*list).end());
+  sum.sort();
   return sum;
 }
 

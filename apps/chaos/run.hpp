@@ -39,6 +39,9 @@ struct kind_report {
 
   double recovery_s(double share) const noexcept { return at(recoveries_s, share); }
   static double at(const std::vector<double>& sorted, double share) noexcept;
+  static constexpr std::vector<double> kind_report::* lists[] = {&kind_report::recoveries_s, &kind_report::notices_s,
+                                                                 &kind_report::changes_s};
+  void sort();
 };
 
 struct report {

@@ -100,23 +100,31 @@ figures run_in(const settings& s) {
   return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
 }
 
+// Compares downloads of what `from` has to `to` with raw ones to pinned memory.
+template <class Download>
+figures compare_downloads(raw_copies& bare, int rounds, std::span<const std::uint32_t> from,
+                          std::span<std::uint32_t> to, Download&& download) {
+  stamped target(to);
+  std::string objection;
+  const pair_of_medians found = interleaved(
+      rounds,
+      [&] {
+        target.before();
+        const double rate = gigabytes_per_second(bytes, download);
+        if (!stamped::equal(from, to)) objection = not_the_same;
+        return rate;
+      },
+      [&] { return gigabytes_per_second(bytes, [&] { bare.out(); }); });
+  if (!std::equal(from.begin(), from.end(), to.begin(), to.end())) objection = not_the_same;
+  return {.ours = found.ours, .raw = found.raw, .objection = objection};
+}
+
 figures run_out(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
   const both_ways ours(s);
   ours.in();
-  stamped target(ours.target());
-  std::string objection;
-  const pair_of_medians found = interleaved(
-      s.rounds(15),
-      [&] {
-        target.before();
-        const double rate = gigabytes_per_second(bytes, [&] { ours.out(); });
-        if (!stamped::equal(ours.source(), ours.target())) objection = not_the_same;
-        return rate;
-      },
-      [&] { return gigabytes_per_second(bytes, [&] { bare->out(); }); });
-  return {.ours = found.ours, .raw = found.raw, .objection = objection.empty() ? ours.objection() : objection};
+  return compare_downloads(*bare, s.rounds(15), ours.source(), ours.target(), [&] { ours.out(); });
 }
 
 figures run_pageable(const settings& s) {
@@ -143,18 +151,7 @@ figures run_pageable_out(const settings& s) {
   count_up(from);
   const auto there = gpu->alloc<std::uint32_t>(words);
   gpu->upload(there, from).get().value();
-  stamped target(to);
-  std::string objection;
-  const pair_of_medians found = interleaved(
-      s.rounds(9),
-      [&] {
-        target.before();
-        const double rate = gigabytes_per_second(bytes, [&] { gpu->download(there, std::span(to)).get().value(); });
-        if (!stamped::equal(from, to)) objection = not_the_same;
-        return rate;
-      },
-      [&] { return gigabytes_per_second(bytes, [&] { bare->out(); }); });
-  return {.ours = found.ours, .raw = found.raw, .objection = to == from ? objection : not_the_same};
+  return compare_downloads(*bare, s.rounds(9), from, to, [&] { gpu->download(there, std::span(to)).get().value(); });
 }
 
 // Each thread has targets and numbers of its own.

@@ -123,8 +123,8 @@ class pulse {
 };
 
 // Beside another program on the same GPU, which stands still as long as the GPU itself does.
-template <class Fault>
-figures run_broken(const settings& s, int longest_ms) {
+template <class Fault, int LongestMs = 0>
+figures run_broken(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
   const device_under_test other(s, {.libraries = {"jit"}, .restarts = 0});
   const load clients(*gpu, 2);
@@ -148,20 +148,11 @@ figures run_broken(const settings& s, int longest_ms) {
   std::snprintf(text, sizeof text, "; the other program stood still for %.1f ms, longest %.1f ms", f.raw,
                 percentile(stalls, 1));
   f.note += text;
-  if (longest_ms > 0 && percentile(all, 1) > longest_ms) f.missed = cat("longest <= ", longest_ms, " ms");
+  if (LongestMs > 0 && percentile(all, 1) > LongestMs) f.missed = cat("longest <= ", LongestMs, " ms");
   if (beside.failed()) f.objection = "the other program's worker was given up, or gave a wrong answer";
   return f;
 }
 
-// The driver would report these after 0.5 s.
-template <class Fault>
-figures run_soon(const settings& s) {
-  return run_broken<Fault>(s, 50);
-}
-template <class Fault>
-figures run_stalled(const settings& s) {
-  return run_broken<Fault>(s, 0);
-}
 constexpr const char* stall = "the longest that a program beside it had no answer: the GPU's own stall";
 
 }  // namespace
@@ -195,14 +186,14 @@ const measure gpu_recover_trap{.name = "gpu.recover.trap",
                                .ours = "from the launch of a trap under load to the first right answer",
                                .raw = stall,
                                .goal = {goal::kind::ours_at_most, 25},
-                               .run = run_soon<faults::illegal_instruction>};
+                               .run = run_broken<faults::illegal_instruction, 50>};
 
 const measure gpu_recover_assert{.name = "gpu.recover.assert",
                                  .unit = "ms",
                                  .ours = "from the launch of a failed assertion under load to the first right answer",
                                  .raw = stall,
                                  .goal = {goal::kind::ours_at_most, 25},
-                                 .run = run_soon<faults::failed_assertion>};
+                                 .run = run_broken<faults::failed_assertion, 50>};
 
 const measure gpu_recover_misaligned{
     .name = "gpu.recover.misaligned",
@@ -210,7 +201,7 @@ const measure gpu_recover_misaligned{
     .ours = "from the launch of a misaligned access under load to the first right answer",
     .raw = stall,
     .goal = {goal::kind::at_most_above_raw, 10},
-    .run = run_stalled<faults::floating_point_trap>};
+    .run = run_broken<faults::floating_point_trap>};
 
 const measure gpu_recover_shared{
     .name = "gpu.recover.shared",
@@ -218,13 +209,13 @@ const measure gpu_recover_shared{
     .ours = "from the launch of an access beyond shared memory under load to the first right answer",
     .raw = stall,
     .goal = {goal::kind::at_most_above_raw, 10},
-    .run = run_stalled<faults::shared_memory_overflow>};
+    .run = run_broken<faults::shared_memory_overflow>};
 
 const measure gpu_recover_address{.name = "gpu.recover.address",
                                   .unit = "ms",
                                   .ours = "from the launch of a wild pointer under load to the first right answer",
                                   .raw = stall,
                                   .goal = {goal::kind::at_most_above_raw, 10},
-                                  .run = run_stalled<faults::segmentation_fault>};
+                                  .run = run_broken<faults::segmentation_fault>};
 
 }  // namespace troupe::bench

@@ -63,20 +63,20 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
 }
 
 template <class Engine, class R>
-std::uint64_t group_of_operation(const void* payload) {
-  try {
-    return Engine::group_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
-  } catch (...) {
-    return 0;  // the request runs alone, and a second exception becomes its error
-  }
-}
+concept sequences = requires(const R& r) {
+  { Engine::sequence_of(r) } -> std::convertible_to<std::uint64_t>;
+};
 
 template <class Engine, class R>
-std::uint64_t sequence_of_operation(const void* payload) {
+std::uint64_t group_of_operation(const void* payload) {
   try {
-    return Engine::sequence_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+    const R r = troupe::decode<R>(static_cast<const std::byte*>(payload));
+    if constexpr (sequences<Engine, R>)
+      return Engine::sequence_of(r);
+    else
+      return Engine::group_of(r);
   } catch (...) {
-    return 0;
+    return 0;  // the request runs alone, and a second exception becomes its error
   }
 }
 
@@ -114,11 +114,6 @@ concept groups = requires(const R& r) {
   { Engine::group_of(r) } -> std::convertible_to<std::uint64_t>;
 };
 
-template <class Engine, class R>
-concept sequences = requires(const R& r) {
-  { Engine::sequence_of(r) } -> std::convertible_to<std::uint64_t>;
-};
-
 template <class Engine, class Entry>
 constexpr troupe_engine_operation operation_of() noexcept {
   using R = typename operation_traits<Entry>::request_on_lane;
@@ -138,7 +133,7 @@ constexpr troupe_engine_operation operation_of() noexcept {
     out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_group<Engine, R>;
   } else if constexpr (sequences<Engine, R>) {
-    out.group = &sequence_of_operation<Engine, R>;
+    out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_sequence<Engine, R>;
     out.in_order = 1;
   }

@@ -9,8 +9,8 @@ namespace {
 
 // A copy of so much takes about as long as the wait of one stream for another.
 constexpr std::uint64_t small_copy = 64 << 10;
-// Operations that run one after the other share a call if at least so many would still let the device report its
-// progress often enough. Fewer take long, and their calls are no longer what counts.
+// Operations that run one after the other share a call if at least this many can and the device still reports its
+// progress often enough. If fewer can, they take long, and their calls are no longer what counts.
 constexpr std::uint32_t fewest_in_order = 4;
 constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // the sum of most_together of them does not overflow
 
@@ -64,11 +64,11 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
     for (std::uint32_t l = 0; l < max_lanes; ++l)
       if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
   }
-  const std::uint64_t key = group_key(op, flags);
+  const bool enqueues = lanes_.device().has_platform() && only_enqueues(op);
+  const std::uint64_t key = group_key(op, flags, enqueues);
   const priority urgency = flags.priority();
   const bool joins = urgency == group_.urgency && may_join(op, key);
   hazards_.drop_implied(op.waits);
-  const bool enqueues = lanes_.device().has_platform() && only_enqueues(op);
   const std::uint32_t lane = joins ? group_.lane
                                    : settings_.lanes.choose({.wanted = wanted,
                                                              .urgency = urgency,
@@ -99,10 +99,10 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   }
 }
 
-std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags) const {
+std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags, bool enqueues) const {
   if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
   // A time limit is that of one operation, not of all that run one after the other.
-  if (op.what->in_order != 0 && (!settings_.sequences || flags.timed() || !is_ready(op))) return 0;
+  if (op.what->in_order != 0 && (!settings_.sequences || flags.timed() || !(enqueues || is_ready(op)))) return 0;
   return op.what->group(op.payload);
 }
 

@@ -56,7 +56,7 @@ class dispatcher {
     std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
   };
 
-  std::uint64_t group_key(const operation& op, protocol::command_flags flags) const;
+  std::uint64_t group_key(const operation& op, protocol::command_flags flags, bool enqueues) const;
   bool may_join(const operation& op, std::uint64_t key) const noexcept;
   std::uint32_t most_in_call(const operation& head, std::uint32_t lane) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;

@@ -337,8 +337,7 @@ void lane_set::run_group(operation& head) noexcept {
   lanes_[first.lane].running.store(true, std::memory_order_relaxed);
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i) {
-      // Where they run in order, one may need what another has failed to write just now.
-      failure_ptr why = head.what->in_order != 0 ? failed_input(*going[i]) : nullptr;
+      failure_ptr why = failed_input(*going[i]);  // if they run in order, it may be of one that failed just now
       if (!why) why = execute(*going[i]);
       if (!why) continue;
       if (is_lost_with_context(*why)) return;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
@@ -35,11 +34,6 @@ error cannot_load(CUresult r, const std::string& name, const std::string& log) {
     default:
       return refuse(cuda::reaction_to(r), r, name, why);
   }
-}
-
-std::uint64_t next_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 class jit_options {
@@ -160,8 +154,7 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
                   .registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
                   .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
                   .execution = "on the GPU"},
-                 f,
-                 next_number()};
+                 f};
     // Set once for all launches; each launch then chooses how much it uses.
     if (r == CUDA_SUCCESS && k.static_shared_bytes < limits.shared_bytes)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

@@ -29,7 +29,6 @@ struct gpu_limits {
 /// A kernel of an image on the GPU. Owned by the image.
 struct gpu_kernel : attributes {
   CUfunction function = nullptr;
-  std::uint64_t number = 0;  ///< no other kernel that this process has loaded has it
 };
 
 struct gpu_global {

@@ -24,7 +24,8 @@ std::uint64_t hash_of(std::span<const launch_shape> launches) noexcept {
     hash ^= hash >> 32;
   };
   for (const launch_shape& l : launches) {
-    mix(l.kernel);
+    mix(l.program);
+    mix(reinterpret_cast<std::uintptr_t>(l.function));
     mix(l.grid[0] | std::uint64_t{l.grid[1]} << 32);
     mix(l.block[0] | std::uint64_t{l.grid[2]} << 32);
     mix(l.block[1] | std::uint64_t{l.block[2]} << 32);

@@ -16,7 +16,7 @@ namespace troupe::kernel {
 
 /// A launch without its arguments.
 struct launch_shape {
-  std::uint64_t kernel = 0;  ///< gpu_kernel::number
+  std::uint64_t program = 0;  ///< program_root::id: the driver may give a function's address to another program's later
   CUfunction function = nullptr;
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;

@@ -22,7 +22,7 @@ class launches_in_graphs : public testing::Test {
   ~launches_in_graphs() override { driver().kernels.clear(); }
   static int value(const void* x) { return *static_cast<const int*>(x); }
   static launch_shape of(std::size_t kernel, unsigned blocks = 1) {
-    return {.kernel = kernel + 1,
+    return {.program = 1,
             .function = reinterpret_cast<CUfunction>(&driver().kernels[kernel]),
             .grid = {blocks, 1, 1},
             .block = {32, 1, 1}};
@@ -88,7 +88,7 @@ TEST_F(launches_in_graphs, are_of_one_kernel_grid_and_block_each) {
   other[31].shared_bytes = 16;
   EXPECT_EQ(graphs_.find(other), nullptr);
   other = notes(32);
-  other[0].kernel = 99;
+  other[0].program = 99;
   EXPECT_EQ(graphs_.find(other), nullptr) << "a kernel that was loaded later may have the function of one before it";
   EXPECT_NE(graphs_.find(notes(32)), nullptr);
 }

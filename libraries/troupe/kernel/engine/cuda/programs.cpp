@@ -179,7 +179,7 @@ bool gpu_programs::note(lane_runs& lane, const program_root& root, const launch_
   if (!found) return false;
   const gpu_kernel& k = *found->kernel;
   if (k.parameters.size() > launch_graphs::most_parameters || !check_maps(l) || !check_launch_of(k, l)) return false;
-  lane.shapes.push_back({.kernel = k.number,
+  lane.shapes.push_back({.program = root.id,
                          .function = k.function,
                          .grid = {count(l.grid.x), count(l.grid.y), count(l.grid.z)},
                          .block = {count(l.block.x), count(l.block.y), count(l.block.z)},
@@ -198,10 +198,6 @@ bool gpu_programs::give(launch_graphs::graph& to, std::size_t i, const lane_runs
   argument_frame frame;
   return frame.fill(l.values, lane.kernels[i]->name, lane.kernels[i]->parameters, l.request, &make_map) &&
          to.set(i, frame.addresses()) == CUDA_SUCCESS;
-}
-
-bool gpu_programs::start(launch_graphs::graph& graph, const call& c) {
-  return graph.launch(stream_of(c)) == CUDA_SUCCESS;
 }
 
 result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occupancy_question& q) {

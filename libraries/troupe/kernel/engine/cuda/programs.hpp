@@ -31,7 +31,7 @@ class gpu_programs : public program_store<gpu_image> {
     if (graph == nullptr) return false;
     for (std::size_t i = 0; i < count; ++i)
       if (!each(i, [&](const program_root&, const launch_order& l) { return give(*graph, i, *lane, l); })) return false;
-    return start(*graph, c);
+    return graph->launch(static_cast<CUstream>(c.stream)) == CUDA_SUCCESS;
   }
   result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
 
@@ -52,7 +52,6 @@ class gpu_programs : public program_store<gpu_image> {
   bool note(lane_runs& lane, const program_root& root, const launch_order& l);
   static launch_graphs::graph* find_graph(lane_runs& lane);
   static bool give(launch_graphs::graph& to, std::size_t i, const lane_runs& lane, const launch_order& l);
-  static bool start(launch_graphs::graph& graph, const call& c);
 
   result<void> check_launch_of(const gpu_kernel& k, const launch_order& l) const;
   result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, const CUlaunchConfig& how) const;
