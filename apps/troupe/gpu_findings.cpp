@@ -110,6 +110,11 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
     out.push_back({warning,
                    "a trap or a failed assertion in a kernel is noticed only after 0.5 to 1 s: " + g.driver.unheard,
                    "install libnvidia-ml.so.1, a part of the driver"});
+  else if (!g.driver.unnamed.empty())
+    out.push_back({good,
+                   "faults of a GPU are noticed within 0.1 s; within 0.01 s where workers may read the kernel's log, "
+                   "which says whose fault it is: " + g.driver.unnamed,
+                   ""});
 }
 
 }  // namespace

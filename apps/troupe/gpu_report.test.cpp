@@ -157,6 +157,13 @@ TEST(gpu_findings, warn_where_nobody_hears_of_faults_before_the_driver_tells) {
   EXPECT_EQ(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well)).find("noticed"), std::string::npos);
 }
 
+TEST(gpu_findings, say_what_the_kernels_log_would_gain) {
+  const std::string text =
+      said(healthy(), driver(found + "device 9.0 1 0 A\nunnamed cannot read the kernel's log\nend\n", well));
+  EXPECT_NE(text.find("within 0.1 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("whose fault it is: cannot read the kernel's log"), std::string::npos) << text;
+}
+
 TEST(gpu_findings, report_a_gpu_below_the_oldest_supported_capability) {
   const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", well));
   EXPECT_NE(text.find("good: cuda:0 is A"), std::string::npos) << text;

@@ -5,6 +5,8 @@
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
 
+#include <optional>
+
 namespace troupe::whole {
 namespace {
 
@@ -22,12 +24,26 @@ constexpr const char* versioned = R"(
 constexpr std::size_t width = 32;
 using words = std::vector<std::uint32_t>;
 
-const bool wanted = ::setenv("TROUPE_LAUNCHES_TOGETHER", "1", 1) == 0;  // workers inherit it
+// Holds up what is sent while it lives, so that it waits together. On a GPU, a worker issues launches more slowly than
+// they are sent, so they wait by themselves.
+class hold_up {
+ public:
+  explicit hold_up(const device& gpu) {
+    if (engine_under_test() == "cuda") return;
+    blockade_.emplace(gpu);
+    EXPECT_TRUE(blockade_->entered());
+  }
+  void lift() {
+    if (blockade_) blockade_->lift();
+  }
+
+ private:
+  std::optional<blockade> blockade_;
+};
 
 // A device with a program, and what it computes in.
 struct launcher {
   explicit launcher(isolation how, device_options o = {}) : gpu(rt.open_device(options_of(how, std::move(o)))) {
-    EXPECT_TRUE(wanted);
     EXPECT_OK(program.ready().get());
     EXPECT_OK(gpu.sync().get());
   }
@@ -82,15 +98,15 @@ INSTANTIATE_TEST_SUITE_P(each, launches_together, testing::Values(isolation::pro
 
 TEST_P(launches_together, leave_the_numbers_that_they_would_leave_one_by_one) {
   launcher l(GetParam());
+  const std::uint32_t launches = engine_under_test() == "cuda" ? 900 : 90;  // until a worker of a GPU lags behind
   for (std::uint32_t again = 0; again < 20; ++again) {
-    blockade b(l.gpu);
-    ASSERT_TRUE(b.entered());
-    for (std::uint32_t n = 0; n < 90; ++n) l.tell(n + again * 30 * 90);  // the same kernels with other arguments
+    hold_up b(l.gpu);
+    for (std::uint32_t n = 0; n < launches; ++n) l.tell(n + again * 30 * 90);  // the same kernels with other arguments
     b.lift();
     l.expect_right();
   }
   if (engine_under_test() == "cuda")
-    EXPECT_GE(l.put_together(), 1000u);
+    EXPECT_GE(l.put_together(), 300u);
   else
     EXPECT_EQ(l.put_together(), 0u) << "a launch costs the host nothing that could be saved";
 }
@@ -99,8 +115,7 @@ TEST_P(launches_together, are_told_their_own_errors) {
   launcher l(GetParam());
   const auto z = l.gpu.alloc<std::uint32_t>(width, {.zeroed = true});
   for (int again = 0; again < 8; ++again) {
-    blockade b(l.gpu);
-    ASSERT_TRUE(b.entered());
+    hold_up b(l.gpu);
     for (std::uint32_t n = 0; n < 40; ++n) l.tell(n);
     auto wrong = l.gpu.ask(
         jit::launch{.kernel = l.program.kernel("missing"), .grid = 1, .block = width, .arguments = {out(z), 1u}});
@@ -117,14 +132,16 @@ TEST_P(launches_together, are_told_their_own_errors) {
 TEST_P(launches_together, can_be_cancelled_one_by_one) {
   launcher l(GetParam());
   for (int again = 0; again < 6; ++again) {
-    blockade b(l.gpu);
-    ASSERT_TRUE(b.entered());
+    hold_up b(l.gpu);
     std::vector<pending<void>> answers;
     for (std::uint32_t n = 0; n < 32; ++n) answers.push_back(l.gpu.ask(l.scaled(l.x, n)));
     answers[31].cancel();
     b.lift();
     for (std::size_t n = 0; n < 31; ++n) EXPECT_OK(answers[n].get());
-    EXPECT_TRUE(is_error(error_of(std::move(answers[31])), reaction::retry_later, {"cancelled"}));
+    const auto last = answers[31].get();
+    if (!last || engine_under_test() != "cuda") {  // a GPU's worker may have issued it before it was cancelled
+      EXPECT_TRUE(is_error(error_of(last), reaction::retry_later, {"cancelled"}));
+    }
     ASSERT_OK(l.gpu.fill(l.x, 0).get());
   }
 }
@@ -133,8 +150,7 @@ TEST_P(launches_together, are_one_by_one_where_each_has_a_time_limit_or_the_devi
   for (const bool coalesce : {true, false}) {
     launcher l(GetParam(), {.coalesce = coalesce});
     for (int again = 0; again < 4; ++again) {
-      blockade b(l.gpu);
-      ASSERT_TRUE(b.entered());
+      hold_up b(l.gpu);
       for (std::uint32_t n = 0; n < 60; ++n)
         l.tell(n, {.run_timeout = coalesce ? time_span::of_seconds(20) : time_span::for_ever()});
       b.lift();
@@ -152,8 +168,7 @@ TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_n
     ASSERT_OK(p.ready().get());
     ASSERT_OK(l.gpu.fill(l.x, 0).get());
     for (int again = 0; again < 4; ++again) {
-      blockade b(l.gpu);
-      ASSERT_TRUE(b.entered());
+      hold_up b(l.gpu);
       for (int n = 0; n < 32; ++n)
         l.gpu.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(l.x)}});
       b.lift();

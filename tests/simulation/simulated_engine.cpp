@@ -243,6 +243,10 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
               troupe_engine_failure* failure) {
   return run_all<simulated::add>(state, payloads, calls, count, failure, false);
 }
+// So that calls are cut at different places.
+std::uint64_t kind_of_combine(const void* payload) {
+  return 1 + decode<simulated::combine>(static_cast<const std::byte*>(payload)).n;
+}
 // Some must run alone.
 bool run_combines(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                   troupe_engine_failure* failure) {
@@ -272,7 +276,7 @@ const troupe_engine& make_engine(simulated_worker& w) {
   for (troupe_engine_operation& o : h->all) {
     o.in_order = o.opcode == opcode_of<simulated::combine> ? 1 : 0;
     if (o.in_order == 0 && o.opcode != opcode_of<simulated::add>) continue;
-    o.group = [](const void*) -> std::uint64_t { return 1; };
+    o.group = o.in_order != 0 ? &kind_of_combine : [](const void*) -> std::uint64_t { return 1; };
     o.run_group = o.in_order != 0 ? &run_combines : &run_adds;
   }
   h->operations = h->all.data();

@@ -22,6 +22,7 @@ struct last_words {
   std::uint64_t address = 0;  ///< if known
   std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
   std::uint32_t xid = 0;      ///< what the GPU had reported shortly before; 0: nothing that is known
+  bool work_ended = false;    ///< the GPU has ended the worker's kernels: they write nothing more
 
   bool operator==(const last_words&) const = default;
 };
@@ -37,6 +38,7 @@ class crash_note {
     address_ = said.address;
     ticket_ = said.ticket;
     xid_ = said.xid;
+    work_ended_ = said.work_ended ? 1 : 0;
     signal_.store(said.signal);
   }
   /// Called when the worker is gone.
@@ -49,6 +51,7 @@ class crash_note {
     said.address = address_;
     said.ticket = ticket_;
     said.xid = xid_;
+    said.work_ended = work_ended_ != 0;
     return said;
   }
 
@@ -60,6 +63,7 @@ class crash_note {
   std::uint64_t address_ = 0;
   std::uint64_t ticket_ = 0;
   std::uint32_t xid_ = 0;
+  std::uint32_t work_ended_ = 0;
 };
 
 }  // namespace troupe::protocol

@@ -96,6 +96,7 @@ std::string text_of(const driver_description& driver) {
   for (const driver_description::gpu& g : driver.gpus)
     add_line(out, "device", cat(g.capability, " ", g.bytes, " ", g.mode, " ", g.name));
   add_line(out, "unheard", driver.unheard);
+  add_line(out, "unnamed", driver.unnamed);
   if (driver.complete) out += end_line;
   return out;
 }
@@ -108,6 +109,7 @@ driver_description parse_driver_description(const std::string& text) {
     if (key == "library") out.library = value;
     if (key == "unloadable") out.unloadable = value;
     if (key == "unheard") out.unheard = value;
+    if (key == "unnamed") out.unnamed = value;
     if (key == "end") out.complete = true;
     std::istringstream words{std::string(value)};
     if (key == "version") words >> out.version;

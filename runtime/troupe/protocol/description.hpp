@@ -40,7 +40,8 @@ struct engine_description {
 ///   version 13000                                            of CUDA, as CUDA counts, that it supports
 ///   refused 100 CUDA_ERROR_NO_DEVICE (...)                   what cuInit returned, unless it succeeded
 ///   device 9.0 150754820096 0 NVIDIA H200                    one line for each: capability, bytes, compute mode, name
-///   unheard cannot load NVML: ...                            why nobody hears of faults, unless NVML reports them
+///   unheard cannot load NVML: ...                            why nobody hears of faults before the driver tells
+///   unnamed cannot read the kernel's log ...                 why reports of faults do not name the process
 ///   end                                                      always last
 ///
 /// or, if the library is missing or is not a driver:
@@ -57,7 +58,8 @@ struct driver_description {
   int code = 0;            ///< the result of cuInit; 0: success
   std::string refused;     ///< that result in words
   std::vector<gpu> gpus;
-  std::string unheard;  ///< why NVML does not report faults of the first GPU; empty if it does, or there is none
+  std::string unheard;  ///< why nobody hears of faults of the first GPU; empty if workers do, or there is none
+  std::string unnamed;  ///< why those reports do not say whose fault it is; empty if they do, or there is no GPU
   bool complete = false;
 };
 

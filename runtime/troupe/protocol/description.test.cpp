@@ -24,6 +24,7 @@ const driver_description driver{.library = "/lib/my drivers/libcuda.so.1",
                                 .refused = {},
                                 .gpus = {{"NVIDIA H200", "9.0", 150754820096, 3}, {"A", "10.3", 1, 0}},
                                 .unheard = "cannot load NVML: nothing",
+                                .unnamed = "cannot read the log",
                                 .complete = true};
 
 TEST(engine_description, is_read_as_it_was_written) {
@@ -79,6 +80,7 @@ TEST(driver_description, is_read_as_it_was_written) {
   EXPECT_EQ(got.gpus[0].mode, 3);
   EXPECT_EQ(got.gpus[1].capability, "10.3");
   EXPECT_EQ(got.unheard, "cannot load NVML: nothing");
+  EXPECT_EQ(got.unnamed, "cannot read the log");
 }
 
 TEST(driver_description, written_in_parts_is_read_as_a_whole) {

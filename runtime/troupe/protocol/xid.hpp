@@ -9,5 +9,10 @@ namespace troupe::protocol {
 
 /// Returns "Xid 43 (a kernel trapped, or an assertion in it failed)": what NVIDIA's driver reports of a GPU, in words.
 std::string xid_text(std::uint32_t xid);
+/// Whether the program that such an error is about cannot go on: its work on the GPU has ended.
+bool xid_ends_a_program(std::uint32_t xid) noexcept;
+/// Whether the GPU may stand still for everybody until the driver has told the program: of an invalid access, up to
+/// 0.2 s.
+bool xid_stops_the_gpu(std::uint32_t xid) noexcept;
 
 }  // namespace troupe::protocol

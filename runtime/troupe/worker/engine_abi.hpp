@@ -10,7 +10,7 @@
 /// Engines are written against <troupe/worker/engine.hpp>, which fills these in.
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 10;
+inline constexpr std::uint32_t troupe_engine_abi = 11;
 
 /// The lane that an operation wants: its library's, a helper thread's for slow work, or one of the others below.
 enum troupe_lane : std::uint32_t {
@@ -102,8 +102,9 @@ struct troupe_engine_operation {
   std::uint32_t payload_bytes;
   std::uint32_t lane;  ///< troupe_lane
   bool (*run)(void* engine, const void* payload, const troupe_engine_call* call, troupe_engine_failure* failure);
-  /// For coalescing. Requests with the same number, not 0, may run as one call if they wait side by side and, unless
-  /// they run `in_order`, none needs another's result. Null: never.
+  /// For coalescing. Requests with the same number, not 0, may run as one call if they wait side by side and none needs
+  /// another's result. If they run `in_order`, all may whose number is not 0: it says what comes again when the request
+  /// does, and a sequence of the same numbers is cut into the same calls. Null: never.
   std::uint64_t (*group)(const void* payload);
   /// Runs `count` of them, with bitwise the same results as `run` one after another. Must not fail once it has written
   /// anything: after a failure each request runs alone.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <string_view>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/program_store.hpp>
@@ -44,11 +46,14 @@ class program_engine {
     return programs_.make(root_at(r.root.data()));
   }
   result<void> run(const launch& r, call& c) { return programs_.run(r.kernel.of().root(), order_of(r), c); }
-  /// Launches that have no attributes may be put together.
+  /// Launches that have no attributes may be put together. The number is the same for the same kernel and grid.
   static std::uint64_t sequence_of(const launch& r)
     requires(puts_launches_together<Programs>)
   {
-    return !r.cooperative && !r.dependent && r.cluster == dimensions(1) && r.shared_carveout < 0 ? 1 : 0;
+    if (r.cooperative || r.dependent || r.cluster != dimensions(1) || r.shared_carveout >= 0) return 0;
+    const std::uint64_t name = std::hash<std::string_view>()(r.kernel.name());
+    const auto number = [](const extent& e) { return static_cast<std::uint64_t>(e.value()); };
+    return (name ^ (number(r.grid.x) + 31 * number(r.grid.y)) << 32 ^ number(r.block.x)) | 1;
   }
   bool run_sequence(const group<launch>& all, call& c)
     requires(puts_launches_together<Programs>)

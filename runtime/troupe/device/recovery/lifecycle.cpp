@@ -245,9 +245,9 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // The driver has ended the worker's kernels on the device soon after this; its process takes much longer to go.
-      // Copies under way end only with it: until then, they may write into memory that another worker would use.
-      if (gpu_ && n.how == reaction::context_lost && !recovery_.may_still_copy()) check_quiesced();
+      // Where the GPU has ended the worker's kernels already, its process takes much longer to go. Copies under way, and
+      // kernels that nobody has ended, end with it: until then, they may write into memory that another worker uses.
+      if (gpu_ && n.how == reaction::context_lost && !recovery_.may_still_write()) check_quiesced();
       return;
     case worker_link::message::kind::violated:
       return report_now(

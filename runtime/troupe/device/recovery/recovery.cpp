@@ -73,7 +73,8 @@ void recovery::sort_out(const device_supervisor::action& death) {
   channel_.wake_waiters();
 }
 
-bool recovery::may_still_copy() {
+bool recovery::may_still_write() {
+  if (!channel_->page().note.read().work_ended) return true;
   const completion::lock guard(completion_);
   completion_.collect();
   for (const auto& [ticket, slot] : open_up_to(requests_, channel_.newest_ticket()))

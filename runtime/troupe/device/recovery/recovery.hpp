@@ -33,8 +33,9 @@ class recovery {
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
-  /// Returns true if large copies may be under way, which a GPU does not end when the worker's memory is gone.
-  bool may_still_copy();
+  /// Returns true if the GPU may still write for the serving worker when that has left its memory: the worker does not
+  /// know that its kernels have ended, or large copies may be under way.
+  bool may_still_write();
   /// Fails every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);
   /// Maps this worker's channel and lets it read the mailbox.

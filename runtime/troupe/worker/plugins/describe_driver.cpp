@@ -10,7 +10,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/protocol/description.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
-#include <troupe/worker/plugins/gpu_alarms.hpp>
+#include <troupe/worker/plugins/kernel_log.hpp>
 
 namespace troupe {
 namespace {
@@ -87,14 +87,16 @@ driver_description::gpu describe_gpu(const driver_calls& d, int number) {
   return {.name = name, .capability = cat(major, ".", minor), .bytes = bytes, .mode = mode};
 }
 
-// Returns why nobody hears of faults of this GPU before the driver tells; empty if NVML reports them.
-std::string why_unheard(const driver_calls& d, int number) {
+// Who hears of faults of this GPU before the driver tells.
+driver_description describe_alarms(const driver_calls& d, int number) {
   int device = 0;
   char pci[32] = "";
   (void)d.device(&device, number);
   (void)d.address(pci, sizeof pci, device);
-  const auto source = listen_to_gpu(pci);
-  return source ? "" : source.error().text();
+  const auto named = read_kernel_log(pci);
+  if (named) return {};
+  const auto heard = listen_by_nvml(pci);
+  return {.unheard = heard ? "" : heard.error().text(), .unnamed = named.error().text()};
 }
 
 result<bool> show(std::FILE* out) {
@@ -113,7 +115,7 @@ result<bool> show(std::FILE* out) {
   if (gpus.code != 0) gpus.refused = words_for(d, gpus.code);
   for (int i = 0; i < count; ++i) gpus.gpus.push_back(describe_gpu(d, i));
   write(out, gpus);
-  if (count > 0) write(out, {.unheard = why_unheard(d, 0)});
+  if (count > 0) write(out, describe_alarms(d, 0));
   return count > 0;
 }
 

@@ -6,6 +6,7 @@
 #include <troupe/base/library_functions.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/gpu_alarms.hpp>
+#include <troupe/worker/plugins/kernel_log.hpp>
 
 namespace troupe {
 namespace {
@@ -65,7 +66,7 @@ class nvml_alarms final : public alarm_source {
     const int r = calls_.wait(set_, &e, static_cast<unsigned>(std::max<std::int64_t>(at_most.count(), 0)));
     if (r == timed_out) return std::optional<gpu_alarm>();
     TROUPE_TRY(done(r, "nvmlEventSetWait_v2"));
-    return std::optional(gpu_alarm{static_cast<std::uint32_t>(e.data)});
+    return std::optional(gpu_alarm{.xid = static_cast<std::uint32_t>(e.data), .details = {}});
   }
 
  private:
@@ -81,6 +82,11 @@ class nvml_alarms final : public alarm_source {
 }  // namespace
 
 result<std::unique_ptr<alarm_source>> listen_to_gpu(const std::string& pci) {
+  if (auto log = read_kernel_log(pci)) return log;
+  return listen_by_nvml(pci);
+}
+
+result<std::unique_ptr<alarm_source>> listen_by_nvml(const std::string& pci) {
   const auto calls = TROUPE_TRY(load());
   auto out = std::make_unique<nvml_alarms>(calls);
   TROUPE_TRY(out->begin(pci));

@@ -11,9 +11,11 @@
 
 namespace troupe {
 
-/// A driver's report that some program, of whatever process, has broken something on a GPU.
+/// A driver's report that some program has broken something on a GPU.
 struct gpu_alarm {
-  std::uint32_t xid = 0;  ///< see protocol::xid_text
+  std::uint32_t xid = 0;      ///< see protocol::xid_text
+  std::uint32_t process = 0;  ///< that did it; 0: unknown
+  std::string details;        ///< in the driver's words
 };
 
 /// The alarms of a GPU. For one thread.
@@ -24,9 +26,11 @@ class alarm_source {
   virtual result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) = 0;
 };
 
-/// Listens to a GPU by NVML, the library of NVIDIA's driver for monitoring, which is loaded if it is there: the library
-/// that the environment variable TROUPE_NVML names, or libnvidia-ml.so.1. `pci` is the GPU's address on the bus. Fails
-/// with `unsupported` if that is not possible, and says why.
+/// Listens to a GPU: reads the kernel's log, which names processes, or else asks NVML. `pci` is the GPU's address on the
+/// bus. Fails with `unsupported` if neither is possible, and says why.
 result<std::unique_ptr<alarm_source>> listen_to_gpu(const std::string& pci);
+/// Listens by NVML, the library of NVIDIA's driver for monitoring, which is loaded if it is there: the library that the
+/// environment variable TROUPE_NVML names, or libnvidia-ml.so.1. It names no process.
+result<std::unique_ptr<alarm_source>> listen_by_nvml(const std::string& pci);
 
 }  // namespace troupe

@@ -23,7 +23,7 @@ class alarms_of_a_gpu : public testing::Test {
     reinterpret_cast<void (*)(unsigned)>(::dlsym(file, "fake_nvml_raise"))(xid);
   }
   static std::string why_not(const std::string& pci) {
-    const auto source = listen_to_gpu(pci);
+    const auto source = listen_by_nvml(pci);
     if (source) return "";
     EXPECT_EQ(source.error().reaction(), reaction::unsupported);
     return source.error().text();
@@ -31,7 +31,7 @@ class alarms_of_a_gpu : public testing::Test {
 };
 
 TEST_F(alarms_of_a_gpu, are_heard_in_order) {
-  const auto source = listen_to_gpu("0000:17:00.0");
+  const auto source = listen_by_nvml("0000:17:00.0");
   ASSERT_TRUE(source) << source.error().text();
   raise(13);
   raise(43);
@@ -43,7 +43,7 @@ TEST_F(alarms_of_a_gpu, are_heard_in_order) {
 }
 
 TEST_F(alarms_of_a_gpu, are_awaited_for_a_time) {
-  const auto source = listen_to_gpu("0000:17:00.0");
+  const auto source = listen_by_nvml("0000:17:00.0");
   ASSERT_TRUE(source) << source.error().text();
   const auto heard = (*source)->wait(5ms);
   ASSERT_TRUE(heard);

@@ -29,10 +29,10 @@
 namespace troupe {
 namespace {
 
-// What has not been measured enough on a GPU is off unless the environment says 1.
+// For those who must do without, or want to compare.
 bool is_wanted(const char* variable) {
   const char* const value = std::getenv(variable);
-  return value != nullptr && std::string_view(value) == "1";
+  return value == nullptr || std::string_view(value) != "0";
 }
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
@@ -269,8 +269,11 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  state_->work->channel().page().note.write(
-      {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_heard() : 0});
+  // An error that the driver itself reports, or a report that names this process, means that its kernels have ended.
+  const bool told = why.domain == "cuda" && why.code != 0, named = state_->alarms && state_->alarms->is_named();
+  state_->work->channel().page().note.write({.ticket = why.first.ticket,
+                                             .xid = state_->alarms ? state_->alarms->last_heard() : 0,
+                                             .work_ended = told || named});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <system_error>
 #include <troupe/base/cat.hpp>
@@ -15,6 +16,10 @@ namespace troupe {
 namespace {
 
 constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50'000};  // between looks at an alarm
+
+bool concerns_another(const gpu_alarm& a) noexcept {
+  return a.process != 0 && a.process != static_cast<std::uint32_t>(::getpid());
+}
 
 std::thread started(const char* name, std::function<void()> run) {
   try {
@@ -58,10 +63,11 @@ void alarm_watch::listen() noexcept {
     return;
   prober_ = started("troupe-probe", [this] { send_probes(); });
   if (!prober_.joinable()) return;
+  device_.ask_less_often();
   while (!ending_.load()) {
     const auto heard = (*source)->wait(turn);
-    if (!heard) return;
-    if (!*heard) continue;
+    if (!heard) return device_.ask_less_often(false);
+    if (!*heard || concerns_another(**heard)) continue;
     xid_.store((*heard)->xid);
     heard_ns_.store(now_ns());
     judge(**heard);
@@ -75,7 +81,16 @@ std::uint32_t alarm_watch::last_heard() const noexcept {
 }
 
 void alarm_watch::judge(const gpu_alarm& alarm) noexcept {
+  if (alarm.process == 0 || !protocol::xid_ends_a_program(alarm.xid)) return judge_by_probe(alarm);
+  named_.store(true);
+  device_.lose(error(reaction::context_lost, "cuda",
+                     cat("the GPU reported ", protocol::xid_text(alarm.xid), " for this worker: ", alarm.details)));
+}
+
+void alarm_watch::judge_by_probe(const gpu_alarm& alarm) noexcept {
   if (!device_.has_work()) return;
+  device_.ask();
+  if (protocol::xid_stops_the_gpu(alarm.xid)) return;
   const std::uint64_t probe = probes_.fetch_add(1) + 1;
   futex_wake(probes_, futex_scope::process);
   std::uint64_t done = device_.total_done();

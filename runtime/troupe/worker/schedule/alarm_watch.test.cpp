@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
@@ -23,9 +24,9 @@ constexpr std::uint32_t capacity = 64, lane = 2;
 // The test's own alarms; they outlive the source that the watch opens.
 class bell {
  public:
-  void ring(std::uint32_t xid) {
+  void ring(const gpu_alarm& alarm) {
     const std::scoped_lock guard(lock_);
-    rung_.push_back(xid);
+    rung_.push_back(alarm);
     changed_.notify_all();
   }
   // Waits until the watch has judged all that was rung, which it has when it waits again.
@@ -46,7 +47,7 @@ class bell {
       of.changed_.notify_all();
       const bool any = of.changed_.wait_for(guard, 20ms, [&] { return !of.rung_.empty(); });
       if (!any) return std::optional<gpu_alarm>();
-      const gpu_alarm heard{of.rung_.front()};
+      const gpu_alarm heard = of.rung_.front();
       of.rung_.pop_front();
       of.waits_ = false;
       return std::optional(heard);
@@ -55,7 +56,7 @@ class bell {
   };
   std::mutex lock_;
   std::condition_variable changed_;
-  std::deque<std::uint32_t> rung_;
+  std::deque<gpu_alarm> rung_;
   bool waits_ = false;
 };
 
@@ -97,8 +98,8 @@ class alarms : public testing::Test {
     for (const failure& f : lost_) out.push_back(f.text);
     return out;
   }
-  void ring_and_wait(std::uint32_t xid) {
-    bell_.ring(xid);
+  void ring_and_wait(std::uint32_t xid, std::uint32_t process = 0) {
+    bell_.ring({.xid = xid, .process = process, .details = "pid, channel"});
     bell_.await_silence();
   }
 
@@ -128,6 +129,7 @@ TEST_F(alarms, end_a_worker_whose_work_stands_still) {
   EXPECT_EQ(lost(),
             texts{"the GPU reported Xid 43 (a kernel trapped, or an assertion in it failed), and has done nothing "
                   "for this worker since"});
+  EXPECT_FALSE(watch_->is_named());
   EXPECT_TRUE(lanes_.device().is_lost());
 }
 
@@ -138,6 +140,54 @@ TEST_F(alarms, mean_nothing_to_a_worker_without_work) {
   EXPECT_EQ(lost(), texts{});
   EXPECT_EQ(channel_.view().page().probe.load(), 0u);
   EXPECT_EQ(watch_->last_heard(), 43u);
+}
+
+TEST_F(alarms, that_name_the_worker_end_it_at_once_with_the_drivers_words) {
+  watch();
+  ring_and_wait(43, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(lost(), texts{"the GPU reported Xid 43 (a kernel trapped, or an assertion in it failed) for this worker: "
+                          "pid, channel"});
+  EXPECT_TRUE(watch_->is_named());
+  EXPECT_EQ(channel_.view().page().probe.load(), 0u);
+}
+
+// The GPU stands still for everybody until the driver tells whose fault it is.
+TEST_F(alarms, of_invalid_accesses_make_the_worker_ask_the_driver_and_wait) {
+  watch(alarm_watch::usual_patience);
+  run();
+  const int before = device_.checks;
+  for (const std::uint32_t xid : {13u, 31u}) ring_and_wait(xid);
+  while (device_.checks == before) std::this_thread::yield();
+  EXPECT_EQ(lost(), texts{});
+  EXPECT_EQ(channel_.view().page().probe.load(), 0u);
+}
+
+TEST_F(alarms, make_questions_to_the_driver_rare) {
+  watch();
+  bell_.await_silence();
+  run();
+  lanes_.device().mark_all();
+  const int before = device_.checks;
+  std::this_thread::sleep_for(40ms);
+  EXPECT_LE(device_.checks, before + 1) << "one per 100 ms, not one per millisecond";
+}
+
+TEST_F(alarms, that_name_another_process_do_not_concern_the_worker) {
+  watch(alarm_watch::usual_patience);
+  run();
+  ring_and_wait(43, 1);
+  EXPECT_EQ(lost(), texts{});
+  EXPECT_EQ(watch_->last_heard(), 0u);
+  EXPECT_EQ(channel_.view().page().probe.load(), 0u);
+}
+
+// Such as a row of memory that was replaced.
+TEST_F(alarms, that_end_no_program_are_judged_by_what_the_gpu_still_does) {
+  watch();
+  device_.finish();
+  run();
+  ring_and_wait(63, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(lost(), texts{});
 }
 
 // A long kernel makes no progress.
@@ -168,7 +218,7 @@ TEST_F(alarms, do_not_end_a_worker_as_long_as_its_work_makes_progress) {
       channel_.view().page().lanes[lane].done.store(done);
     }
   });
-  ring_and_wait(31);
+  ring_and_wait(43);
   works.join();
   EXPECT_EQ(lost(), texts{});
 }
@@ -177,7 +227,7 @@ TEST_F(alarms, pass_on_what_the_driver_says_to_the_probe) {
   watch();
   run();
   device_.break_down();
-  ring_and_wait(31);
+  ring_and_wait(43);
   EXPECT_EQ(lost(), texts{"CUDA_ERROR_ILLEGAL_ADDRESS"});
 }
 
@@ -185,7 +235,7 @@ TEST_F(alarms, are_judged_one_after_another) {
   watch();
   device_.finish();  // carries out everything at once
   run();
-  for (const std::uint32_t xid : {13u, 13u, 45u}) bell_.ring(xid);
+  for (const std::uint32_t xid : {43u, 43u, 45u}) bell_.ring({.xid = xid, .details = {}});
   bell_.await_silence();
   EXPECT_EQ(lost(), texts{});
 }

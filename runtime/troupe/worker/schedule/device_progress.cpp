@@ -15,9 +15,10 @@ namespace {
 
 // A mark costs the device about 2 µs, and answers wait for the next mark: so there is one at least this often.
 constexpr std::int64_t longest_unmarked_ns = 2'500'000;
-// While the device is busy: how long the watcher sleeps, and after how long without progress it asks for errors.
-constexpr long nap_ns = 10'000;
-constexpr std::int64_t silence_ns = 1'000'000;
+constexpr long nap_ns = 10'000;  // of the watcher, while the device is busy
+constexpr std::int64_t longest_blind_ns = 1'000'000;  // without progress it looks for overdue marks this often
+// Without progress, the device is asked for errors this often; the second, where somebody reports them.
+constexpr std::int64_t silence_ns = 1'000'000, silence_if_told_ns = 100'000'000;
 
 }  // namespace
 
@@ -28,16 +29,19 @@ device_progress::device_progress(lane_table& lanes, platform* gpu, reporter& rep
       reports_(reports),
       policy_(policy),
       when_lost_(std::move(when_lost)),
-      spins_(policy, usable_cores(), work_by::gpu) {
+      spins_(policy, usable_cores(), work_by::gpu),
+      silence_ns_(silence_ns) {
   for (std::atomic<std::uint32_t>& n : mark_after_) n.store(most_unmarked, std::memory_order_relaxed);
 }
 
 device_progress::~device_progress() {
-  if (!watcher_.joinable()) return;
   ending_.store(true);
-  watch_.fetch_add(1);
-  futex_wake(watch_, futex_scope::process);
-  watcher_.join();
+  for (std::atomic<std::uint32_t>* word : {&watch_, &questions_}) {
+    word->fetch_add(1);
+    futex_wake(*word, futex_scope::process);
+  }
+  for (std::thread* t : {&watcher_, &asker_})
+    if (t->joinable()) t->join();
 }
 
 result<void> device_progress::make_streams(const lane_chooser& chooser) {
@@ -52,6 +56,7 @@ result<void> device_progress::make_streams(const lane_chooser& chooser) {
   }
   try {
     watcher_ = std::thread([this] { watch(); });
+    asker_ = std::thread([this] { ask_for_errors(); });
   } catch (const std::system_error& e) {
     return error::from_errno(reaction::retry_later, "worker", "starting the thread that watches the device",
                              e.code().value());
@@ -200,14 +205,14 @@ void device_progress::watch() noexcept {
   (void)::prctl(PR_SET_TIMERSLACK, 1000UL);
   if (auto ok = gpu_->enter(); !ok) return lose(ok.error());
   std::uint64_t seen = 0;
-  std::int64_t asked_ns = now_ns();
+  std::int64_t looked_ns = now_ns(), asked_ns = looked_ns;
   std::array<pace, max_lanes> paces{};
   spin_experience known(policy_);
   adaptive_wait wait(known);
   while (!ending_.load()) {
     if (wait.spin([&] { return total_done() != seen; })) {
       seen = total_done();
-      asked_ns = now_ns();
+      looked_ns = asked_ns = now_ns();
       reports_.announce();
       wake_waiters();
       for (std::uint32_t i = 0; i < max_lanes; ++i) {
@@ -226,18 +231,42 @@ void device_progress::watch() noexcept {
       asked_ns = now_ns();
       continue;
     }
-    if (now_ns() - asked_ns >= silence_ns) {
-      asked_ns = now_ns();
-      for (std::uint32_t i = 0; i < max_lanes; ++i) {
-        if (!is_stream(i)) continue;
-        mark_overdue(i, paces[i], asked_ns);
-        if (lanes_.done(i) < marks_[i].marked.load(std::memory_order_relaxed))
-          if (auto ok = gpu_->check(streams_[i]); !ok) return lose(ok.error());
-      }
+    const std::int64_t now = now_ns();
+    if (now - looked_ns >= longest_blind_ns) {
+      looked_ns = now;
+      for (std::uint32_t i = 0; i < max_lanes; ++i)
+        if (is_stream(i)) mark_overdue(i, paces[i], now);
+    }
+    if (now - asked_ns >= silence_ns_.load(std::memory_order_relaxed)) {
+      asked_ns = now;
+      ask();
     }
     if (policy_ == wait_policy::latency) continue;
     const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
     ::nanosleep(&nap, nullptr);
+  }
+}
+
+void device_progress::ask() noexcept {
+  questions_.fetch_add(1);
+  futex_wake(questions_, futex_scope::process);
+}
+
+void device_progress::ask_less_often(bool less) noexcept { silence_ns_.store(less ? silence_if_told_ns : silence_ns); }
+
+void device_progress::ask_for_errors() noexcept {
+  ::pthread_setname_np(::pthread_self(), "troupe-errors");
+  if (auto ok = gpu_->enter(); !ok) return lose(ok.error());
+  for (std::uint32_t answered = 0; !ending_.load();) {
+    const std::uint32_t asked = questions_.load();
+    if (asked == answered) {
+      futex_wait(questions_, asked, futex_scope::process);
+      continue;
+    }
+    answered = asked;
+    for (std::uint32_t i = 0; i < max_lanes; ++i)
+      if (is_stream(i) && lanes_.done(i) < lanes_[i].ran.load(std::memory_order_acquire))
+        if (auto ok = gpu_->check(streams_[i]); !ok) return lose(ok.error());
   }
 }
 

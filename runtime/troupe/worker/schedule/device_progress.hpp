@@ -25,17 +25,18 @@ namespace troupe {
 /// a number of operations, the smaller the longer they take.
 ///
 /// The device wakes no thread, and reports an error only when asked. So one thread, the watcher, polls the counters
-/// while marks are outstanding. It wakes the threads that wait, and asks the device when nothing moves.
+/// while marks are outstanding, and wakes the threads that wait. When nothing moves, another thread asks the device: the
+/// driver does not answer while it is busy with the end of another process, and progress must be seen meanwhile.
 class device_progress {
  public:
   /// `gpu` is null where the lanes run on the host. `when_lost` is called at most once, on any thread.
   device_progress(lane_table& lanes, platform* gpu, reporter& reports, wait_policy policy,
                   std::function<void(const failure&)> when_lost);
   device_progress(const device_progress&) = delete;
-  /// Ends the watcher. Nothing is enqueued any more.
+  /// Ends the threads. Nothing is enqueued any more.
   ~device_progress();
 
-  /// Makes the streams and starts the watcher, before anything is issued.
+  /// Makes the streams and starts the threads, before anything is issued.
   result<void> make_streams(const lane_chooser& chooser);
   bool has_platform() const noexcept { return gpu_ != nullptr; }
   /// Lets the calling thread use the platform, if the worker has one.
@@ -66,6 +67,11 @@ class device_progress {
   /// Takes the device for lost: no operation runs any more, none is answered, and the worker ends. The error blames the
   /// only operation that is not known to be complete, or, if all are, the one whose own call reported the loss.
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
+  /// Asks the device for errors, on a thread that may be blocked.
+  void ask() noexcept;
+  /// While somebody else reports errors: asks the device by itself only after a long silence. Each question is a call of
+  /// the kernel's driver, which others may keep busy, and this process's calls wait for its answer.
+  void ask_less_often(bool less = true) noexcept;
   /// Returns true if the device has not done all that was enqueued in streams.
   bool has_work() const noexcept;
   /// Returns how many operations of streams are done. It changes when the device has made progress.
@@ -90,6 +96,7 @@ class device_progress {
   void mark_when_enqueued(position p) noexcept;
   void mark_up_to(position p) noexcept;
   void watch() noexcept;
+  void ask_for_errors() noexcept;
   bool is_busy() const noexcept;
   void learn_pace(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
   void mark_overdue(std::uint32_t lane, pace& p, std::int64_t now) noexcept;
@@ -108,7 +115,9 @@ class device_progress {
   std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
-  std::thread watcher_;
+  std::atomic<std::uint32_t> questions_{0};  ///< for errors; the thread that asks sleeps on it
+  std::atomic<std::int64_t> silence_ns_;     ///< how often it asks while nothing moves
+  std::thread watcher_, asker_;
 };
 
 }  // namespace troupe

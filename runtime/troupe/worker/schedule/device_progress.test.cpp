@@ -226,6 +226,20 @@ TEST_F(gpu_lanes, wake_each_waiting_thread_when_its_own_operation_is_complete) {
   waiting[0].join();
 }
 
+// As it does while it ends another process of the same GPU.
+TEST_F(gpu_lanes, see_what_the_device_has_done_while_the_driver_answers_no_question) {
+  run(lane);
+  lanes_.device().mark_all();
+  device_.driver_is_busy = true;
+  while (device_.checks == 0) std::this_thread::yield();
+  std::thread waits([this] { lanes_.device().wait_until_done({lane, 1}); });
+  std::this_thread::sleep_for(20ms);  // it sleeps, so the watcher has to wake it
+  device_.finish();
+  waits.join();
+  device_.driver_is_busy = false;
+  EXPECT_TRUE(lost_.empty());
+}
+
 TEST_F(gpu_lanes, blame_the_only_incomplete_operation_and_not_the_call_that_reports_the_fault) {
   run(lane);
   lose(lane);

@@ -89,7 +89,8 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.commit(op.touched, op.at);
   if (joins) {
     group_.weight += weighs, group_.heaviest = std::max(group_.heaviest, weighs);
-    if (++group_.count == group_.most) close_open_group();
+    cut_.note(key, ++group_.count, group_.most);
+    if (group_.count == group_.most) close_full_group();
   } else if (const std::uint32_t most = key != 0 && !has_group() ? most_in_call(op, lane) : 1; most > 1) {
     open_group_with(op, key, urgency, weighs, most);
   } else if (weighs <= settings_.inline_bytes) {
@@ -115,7 +116,7 @@ std::uint32_t dispatcher::most_in_call(const operation& head, std::uint32_t lane
 // All members wait before any of them runs. So a member must not wait for anything that waits for the group: all that
 // it waits for was issued before the group was opened.
 bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept {
-  if (!has_group() || key == 0 || key != group_.key || op.what != group_.head->what) return false;
+  if (!has_group() || key == 0 || op.what != group_.head->what) return false;
   if (op.timed != group_.head->timed) return false;  // an operation without a time limit does not report when it runs
   if (op.what->in_order != 0) {
     // It may need the others' results, but those before it must not wait for anything that only this one needs.
@@ -123,6 +124,7 @@ bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept
     hazards_.drop_implied(group_.lane, others);
     return others.empty();
   }
+  if (key != group_.key) return false;
   bool independent = !waits_for_group(op);
   op.waits.for_each(
       [&](position p) { independent &= p.lane == group_.lane || p.sequence <= group_.issued_before[p.lane]; });
@@ -147,6 +149,20 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
             .most = most,
             .issued_before = {}};
   for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
+  cut_.note(key, 1, most);
+}
+
+// Of operations that run in order, some may be left, which begin the next call.
+void dispatcher::close_full_group() {
+  open_group rest = group_;
+  if (group_.head->what->in_order != 0) group_.count = cut_.place(group_.count);
+  rest.count -= group_.count;
+  rest.first += group_.count;
+  close_open_group();
+  if (rest.count == 0) return;
+  rest.head = &lanes_.at({rest.lane, rest.first});
+  group_ = rest;
+  cut_.begin();
 }
 
 void dispatcher::close_open_group() {

@@ -8,6 +8,7 @@
 #include <troupe/worker/schedule/hazards.hpp>
 #include <troupe/worker/schedule/lane_chooser.hpp>
 #include <troupe/worker/schedule/lanes.hpp>
+#include <troupe/worker/schedule/sequence_cut.hpp>
 
 namespace troupe {
 
@@ -63,6 +64,7 @@ class dispatcher {
   void open_group_with(operation& head, std::uint64_t key, priority urgency, std::uint64_t weight,
                        std::uint32_t most) noexcept;
   void close_open_group();
+  void close_full_group();
   static bool only_enqueues(const operation& op);
   static bool is_ready(const operation& op);
   bool suits_any_stream(const operation& op) const noexcept;
@@ -72,6 +74,7 @@ class dispatcher {
   lane_set lanes_;
   hazard_tracker hazards_;
   open_group group_;
+  sequence_cut cut_;  // of the open group, if its operations run in order
 };
 
 }  // namespace troupe

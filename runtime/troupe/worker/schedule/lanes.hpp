@@ -43,6 +43,7 @@ class lane_set {
 
   std::uint64_t done(std::uint32_t lane) const noexcept { return lanes_.done(lane); }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
+  operation& at(position p) const noexcept { return lanes_.at(p); }
   std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - done(lane); }
   bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
   /// Returns true if nothing has been issued behind this operation.

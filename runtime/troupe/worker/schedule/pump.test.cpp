@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 #include <troupe/protocol/report.hpp>
 #include <troupe/worker/schedule/pump.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
@@ -374,6 +375,23 @@ TEST_F(pumps_with_sequences, of_a_gpu_begin_anew_with_an_operation_that_waits_fo
   EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{2, 3}));
   gpu.finish();
   of_gpu.device().mark_all();
+}
+
+// So that an engine sees the same calls again, wherever the first of them began.
+TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
+  static std::uint64_t asked;
+  asked = 0;
+  what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
+  constexpr std::uint32_t all = 60;
+  sequence_cut cut;
+  for (std::uint32_t i = 1; i <= most_together; ++i) cut.note(i % 7 + 1, i, most_together);
+  ASSERT_LT(cut.place(most_together), most_together);
+  for (std::uint32_t i = 0; i < all; ++i) change(100);
+  const std::vector<std::uint32_t> calls = calls_after(pump_);
+  EXPECT_EQ(calls.at(0), cut.place(most_together));
+  EXPECT_EQ(calls.at(1) % 7, 0u);
+  EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0u), all);
+  for (std::uint64_t i = 0; i < all; ++i) EXPECT_EQ(what_.tickets.at(i), i + 1);
 }
 
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {

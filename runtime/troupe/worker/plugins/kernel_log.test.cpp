@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <troupe/worker/plugins/kernel_log.hpp>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string pci = "0000:17:00.0";
+const std::string fault =
+    "4,981,115981517,-;NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, intr 00000000. "
+    "MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x0_00000000";
+
+TEST(alarms_in_the_kernels_log, name_what_happened_and_to_whom) {
+  const auto found = alarm_in(fault, pci);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->xid, 31u);
+  EXPECT_EQ(found->process, 1065u);
+  EXPECT_EQ(found->details.rfind("pid=1065, name=troupe-worker, channel 0x00000032", 0), 0u) << found->details;
+}
+
+TEST(alarms_in_the_kernels_log, need_not_name_a_process) {
+  const auto found = alarm_in("NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off", pci);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->xid, 79u);
+  EXPECT_EQ(found->process, 0u);
+  EXPECT_TRUE(alarm_in("NVRM: Xid (PCI:0000:17:00): 48, pid='<unknown>'", "00000000:17:00.0"));
+}
+
+// While the GPU stands still, nobody could show that it is innocent.
+TEST(alarms_in_the_kernels_log, are_not_the_lines_before_that_do_not_say_whose_they_are) {
+  EXPECT_FALSE(alarm_in("NVRM: Xid (PCI:0000:17:00): 13, Graphics SM Warp Exception on (GPC 1): Misaligned", pci));
+}
+
+TEST(alarms_in_the_kernels_log, are_of_one_gpu_and_all_else_is_passed_over) {
+  for (const char* line : {"NVRM: Xid (PCI:0000:18:00): 31, pid=1, name=a", "NVRM: Xid (PCI:0001:17:00): 31, pid=1",
+                           "NVRM: Xid (PCI:0000:17:00): x, pid=1", "NVRM: Xid (PCI:0000:17:00): 31",
+                           "NVRM: Xid (PCI:", "usb 1-1: new device", ""})
+    EXPECT_FALSE(alarm_in(line, pci)) << line;
+}
+
+class kernels_log : public testing::Test {
+ protected:
+  kernels_log() {
+    EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    ::setenv("TROUPE_KERNEL_LOG", path_.c_str(), 1);
+    writer_.open(path_, std::ios::in | std::ios::out);  // so that opening does not wait, and the pipe does not end
+  }
+  ~kernels_log() override {
+    ::unsetenv("TROUPE_KERNEL_LOG");
+    std::remove(path_.c_str());
+  }
+  void log(const std::string& text) { writer_ << text << std::flush; }
+
+  const std::string path_ = testing::TempDir() + "kernel-log-" + std::to_string(::getpid());
+  std::fstream writer_;
+};
+
+TEST_F(kernels_log, is_read_line_by_line_however_it_comes) {
+  auto source = read_kernel_log(pci);
+  ASSERT_TRUE(source) << source.error().text();
+  EXPECT_FALSE((*source)->wait(1ms).value());
+  log("6,1,2,-;eth0: link is up\n" + fault + "\n" + fault.substr(0, 40));
+  const auto first = (*source)->wait(10s);
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->xid, 31u);
+  EXPECT_FALSE((*source)->wait(1ms).value());
+  log(fault.substr(40) + "\n");
+  const auto second = (*source)->wait(10s);
+  ASSERT_TRUE(second && *second);
+  EXPECT_EQ((*second)->process, 1065u);
+}
+
+TEST_F(kernels_log, is_preferred_to_nvml_where_it_can_be_read) {
+  ::setenv("TROUPE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
+  auto source = listen_to_gpu(pci);
+  ::unsetenv("TROUPE_NVML");
+  ASSERT_TRUE(source) << source.error().text();
+  log(fault + "\n");
+  const auto heard = (*source)->wait(10s);
+  ASSERT_TRUE(heard && *heard);
+  EXPECT_EQ((*heard)->process, 1065u);
+}
+
+TEST_F(kernels_log, says_why_it_cannot_be_read) {
+  ::setenv("TROUPE_KERNEL_LOG", "/nowhere/kmsg", 1);
+  const auto source = read_kernel_log(pci);
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().reaction(), reaction::unsupported);
+  EXPECT_EQ(source.error().text(), "cannot read the kernel's log /nowhere/kmsg: No such file or directory");
+}
+
+TEST_F(kernels_log, that_ends_is_an_error) {
+  const std::string file = path_ + ".txt";
+  std::ofstream(file) << fault << "\n";
+  ::setenv("TROUPE_KERNEL_LOG", file.c_str(), 1);
+  auto source = read_kernel_log(pci);
+  ASSERT_TRUE(source) << source.error().text();
+  const auto heard = (*source)->wait(10s);  // what was there before does not count
+  ASSERT_FALSE(heard);
+  EXPECT_NE(heard.error().text().find("it has ended"), std::string::npos) << heard.error().text();
+  std::remove(file.c_str());
+}
+
+}  // namespace
+}  // namespace troupe
