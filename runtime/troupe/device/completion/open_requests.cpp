@@ -23,13 +23,12 @@ bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_
          e.in_flight.load(std::memory_order_seq_cst) && e.ticket.load(std::memory_order_relaxed) == ticket;
 }
 
-bool copies_much(const ledger_entry& e) noexcept {
-  constexpr std::uint64_t at_once = 64 << 10;  // done before anyone could be told of a fault
-  // A graph may have copies; no other library leaves large ones to the GPU's copy engine.
-  if (!e.info->label.starts_with("memory.") && !e.info->label.starts_with("graph.")) return false;
-  const auto accesses = e.accesses();
-  return std::any_of(accesses.begin(), accesses.end(),
-                     [](const block_access& a) { return a.what.end - a.what.begin > at_once; });
+std::uint64_t copied_bytes(const ledger_entry& e) noexcept {
+  // A graph may have copies; no other library leaves anything large to the copy engine.
+  if (!e.info->label.starts_with("memory.") && !e.info->label.starts_with("graph.")) return 0;
+  std::uint64_t most = 0;
+  for (const block_access& a : e.accesses()) most = std::max(most, a.what.end - a.what.begin);
+  return most;
 }
 
 bool has_started(const shared_channel& channel, const serving_worker& worker, std::uint32_t slot,

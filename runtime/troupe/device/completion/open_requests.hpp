@@ -22,9 +22,9 @@ open_requests open_up_to(const ledger& requests, std::uint64_t newest);
 /// request that got the slot in between.
 bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
 
-/// Returns true if the request copies more than a GPU does at once. What copies, on a GPU, goes on after the kernel of
-/// another request has broken everything else.
-bool copies_much(const ledger_entry& e) noexcept;
+/// Returns how many bytes the request may have a GPU's copy engine move, which goes on after the kernel of another
+/// request has broken everything else.
+std::uint64_t copied_bytes(const ledger_entry& e) noexcept;
 
 /// Returns true if the serving worker has started the request, as far as is known. Under the drive lock. Nothing that a
 /// worker wrote is believed after a violation: a request that its memory shows as not started may be half done.

@@ -206,8 +206,11 @@ void lifecycle::check_quiesced() {
   const worker_id id = worker_.id();
   worker_link* const link = workers_.find(id);
   if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone
-  if (link->is_quiesced()) return report_now({device_supervisor::event_kind::quiesced, id});
-  loop_.at(loop_.now() + poll_interval_ns, *this, timer::quiesced);
+  const std::int64_t now = loop_.now();
+  if (!link->is_quiesced()) return loop_.at(now + poll_interval_ns, *this, timer::quiesced);
+  if (quiet_at_ns_ == 0) quiet_at_ns_ = copies_go_on_.after(now);
+  if (now < quiet_at_ns_) return loop_.at(quiet_at_ns_, *this, timer::quiesced);
+  report_now({device_supervisor::event_kind::quiesced, id});
 }
 
 void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
@@ -245,9 +248,14 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // Where the GPU has ended the worker's kernels already, its process takes much longer to go. Copies under way, and
-      // kernels that nobody has ended, end with it: until then, they may write into memory that another worker uses.
-      if (gpu_ && n.how == reaction::context_lost && !recovery_.may_still_write()) check_quiesced();
+      // Where the GPU has ended the worker's kernels already, its process takes much longer to go. Kernels that nobody
+      // has ended may write, until it is gone, into memory that another worker would use.
+      if (!gpu_ || n.how != reaction::context_lost || id != supervisor_.serving()) return;
+      if (const auto go_on = recovery_.writes_on_for()) {
+        copies_go_on_ = *go_on;
+        quiet_at_ns_ = 0;
+        check_quiesced();
+      }
       return;
     case worker_link::message::kind::violated:
       return report_now(

@@ -83,6 +83,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
   bool opened_ = false;
   std::int64_t opened_ns_ = 0;
   milestone ready_, stopped_;
+  // Of a worker that has given up: how long its copies go on once its memory is gone, and until when; 0: not gone yet.
+  time_span copies_go_on_;
+  std::int64_t quiet_at_ns_ = 0;
 };
 
 }  // namespace troupe

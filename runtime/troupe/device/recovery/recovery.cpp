@@ -73,14 +73,16 @@ void recovery::sort_out(const device_supervisor::action& death) {
   channel_.wake_waiters();
 }
 
-bool recovery::may_still_write() {
-  if (!channel_->page().note.read().work_ended) return true;
+std::optional<time_span> recovery::writes_on_for() {
+  constexpr std::int64_t slowest_bytes_per_us = 1000;  // of any bus; an H200's takes 55,000
+  if (!channel_->page().note.read().work_ended) return {};
   const completion::lock guard(completion_);
   completion_.collect();
+  std::uint64_t bytes = 0;
   for (const auto& [ticket, slot] : open_up_to(requests_, channel_.newest_ticket()))
-    if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket) && copies_much(requests_[slot]))
-      return true;
-  return false;
+    if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket))
+      bytes += copied_bytes(requests_[slot]);
+  return time_span(std::chrono::microseconds(static_cast<std::int64_t>(bytes) / slowest_bytes_per_us));
 }
 
 bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {

@@ -33,9 +33,9 @@ class recovery {
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
-  /// Returns true if the GPU may still write for the serving worker when that has left its memory: the worker does not
-  /// know that its kernels have ended, or large copies may be under way.
-  bool may_still_write();
+  /// Returns for how long the GPU may still write for the serving worker when that has left its memory, because copies
+  /// are under way; nothing if nobody can say, because the worker does not know that its kernels have ended.
+  std::optional<time_span> writes_on_for();
   /// Fails every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);
   /// Maps this worker's channel and lets it read the mailbox.
