@@ -54,7 +54,7 @@ CUmem_advise advice_of(managed_advice what) noexcept {
 // Chunks of a transfer that are in flight, oldest first, each with an event behind it.
 class chunks_under_way {
  public:
-  static constexpr std::uint64_t most = 16;
+  static constexpr std::uint64_t most = staging_sizes::limit_of_chunks;
   std::uint64_t count() const noexcept { return sent_ - over_; }
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t over() const noexcept { return over_; }
