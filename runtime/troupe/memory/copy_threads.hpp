@@ -29,7 +29,7 @@ class shared_copy {
 /// first called, each goes from piece to piece without waiting for the others, and they sleep when there is none.
 class copy_threads {
  public:
-  /// `helpers` threads help; 0: whoever has a copy carries it out alone.
+  /// `helpers` threads help; 0: the thread that has a copy carries it out alone.
   explicit copy_threads(std::size_t helpers) noexcept : helpers_(helpers) {}
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
