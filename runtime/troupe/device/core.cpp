@@ -82,7 +82,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_en
       lifecycle(options, loop, admission, mailbox, completion, reactor, worker, workers, recovery, faults, quarantine,
                 hardware, events, gpu),
       exchange(options, loop, memory, segments, workers, worker, completion, admission, gpu),
-      staging(environment.staging),
+      staging(environment.staging.value_or(gpu ? staging_sizes::for_gpu() : staging_sizes())),
       peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, reactor, staging, gpu),
       spin_for_room(o.wait, usable_cores()),
       wait_in_call_(std::move(environment.wait_in_call)) {}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <troupe/base/log.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
@@ -32,7 +33,7 @@ struct device_environment {
   bool has_reactor_thread = true;
   /// Called instead of sleeping by a call that waits for the worker. Returns when `ready` or when `of` is answered.
   std::function<void(pending_core& of, const std::function<bool()>& ready)> wait_in_call = {};
-  staging_sizes staging = {};
+  std::optional<staging_sizes> staging = {};  ///< none: those for the engine
   /// Where device_options::runtime_folder comes from, for the error if it has no worker.
   std::string runtime_origin = {};
   std::string engine_reason = {};  ///< see device_statistics
@@ -86,7 +87,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   device_memory& memory;
   mailbox_room room;
   cancellations cancelled;
-  troupe::copy_threads copy_threads;  ///< copy to and from staging blocks of a GPU
+  troupe::copy_threads copy_threads;  ///< help with copies to and from staging blocks of a GPU
   download_tracker downloads;
   troupe::completion completion;
   troupe::reactor reactor;

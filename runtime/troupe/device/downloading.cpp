@@ -73,7 +73,7 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
     const error nowhere = no_room(from.bytes);
     return finish(state, &nowhere);
   }
-  auto moving = std::make_shared<transfer>(stage.owner, plan, to, std::move(held), finish);
+  auto moving = std::make_shared<transfer>(stage.owner, plan, core->staging.piece, to, std::move(held), finish);
   core->mailbox.submit(info_of<memory::stream_out>, &r, c, answer.get(), &link, o, scope, stage.owner);
   moving->ticket = link.ticket;
   if (link.ticket != 0) core->downloads.begin(link.ticket);

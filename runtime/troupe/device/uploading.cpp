@@ -2,14 +2,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/allocation.hpp>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/device_access.hpp>
+#include <troupe/memory/chunk_pieces.hpp>
+#include <troupe/memory/copy_threads.hpp>
 #include <troupe/memory/requests.hpp>
 
 namespace troupe::detail {
+
+namespace {
+
+// The application's side of an upload in chunks. The call and its helpers fill them, and the worker empties them.
+class chunk_filler final : public shared_copy {
+ public:
+  chunk_filler(const staging_plan& plan, std::uint64_t piece_bytes, const std::byte* from, sent_header& sent,
+               staging_header& progress) noexcept
+      : plan_(plan), from_(from), sent_(sent), progress_(progress), pieces_(plan, piece_bytes) {}
+
+  bool copy_piece() noexcept override {
+    std::optional<chunk_piece> piece;
+    {
+      const std::scoped_lock guard(lock_);
+      piece = pieces_.take(room());
+      if (piece) sent_.begun.store(pieces_.begun(), std::memory_order_relaxed);
+    }
+    if (!piece) return false;
+    std::atomic_thread_fence(std::memory_order_release);
+    std::memcpy(plan_.chunk(&sent_, piece->chunk) + piece->offset,
+                from_ + piece->chunk * plan_.chunk_bytes + piece->offset, piece->bytes);
+    const std::scoped_lock guard(lock_);
+    const std::uint64_t before = pieces_.complete();
+    pieces_.put(*piece);
+    if (pieces_.complete() != before) progress_.step(sent_.filled, pieces_.complete());
+    return true;
+  }
+  std::size_t waiting_pieces() const noexcept override {
+    const std::uint64_t may = pieces_.pieces_of(room()), next = pieces_.next();
+    return may > next ? may - next : 0;
+  }
+  bool all_taken() const noexcept { return pieces_.next() == pieces_.total(); }
+
+ private:
+  // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells the worker that reads
+  // them.
+  std::uint64_t room() const noexcept { return progress_.emptied.load(std::memory_order_seq_cst) + plan_.chunks; }
+
+  const staging_plan plan_;
+  const std::byte* const from_;
+  sent_header& sent_;
+  staging_header& progress_;
+  std::mutex lock_;  // not held while a piece is copied
+  chunk_pieces pieces_;
+};
+
+// Returns when the worker has all chunks, or the request is answered: it failed or was cancelled, and nobody empties
+// chunks any more.
+void fill_chunks(device_core& core, chunk_filler& all, staging_header& progress, asked<void>& answer) {
+  const copy_threads::sharing with_helpers(core.copy_threads, all);
+  adaptive_wait wait(core.spin_for_room);
+  const auto ready = [&] { return all.waiting_pieces() != 0 || all.all_taken(); };
+  while (!all.all_taken() && !answer.done()) {
+    core.copy_threads.call_help(all.waiting_pieces());
+    if (all.copy_piece() || wait.spin(ready) || answer.done()) continue;
+    core.sleep_in_call(answer, ready,
+                       [&] { wait.sleep_after_spin([&] { progress.sleep(ready, now_ns() + 5'000'000); }); });
+    core.completion.drive();
+  }
+}
+
+}  // namespace
 
 pending<void> upload(const device& gpu, const memory_range& to, std::span<const std::byte> from,
                      const call_options& o) {
@@ -49,32 +115,9 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
   if (!core->mailbox.submit(info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, scope, stage.owner))
     return pending<void>(std::move(answer));
 
-  sent_header& sent = *reinterpret_cast<sent_header*>(stage.owner->host);
-  staging_header& h = *reinterpret_cast<staging_header*>(progress.owner->host);
-  adaptive_wait wait(core->spin_for_room);
-  for (std::uint64_t i = 0; i < plan.count();) {
-    // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells the worker that reads
-    // them.
-    std::uint64_t end = i;  // of the chunks that there is room for
-    const auto room = [&] {
-      end = std::min(h.emptied.load(std::memory_order_seq_cst) + plan.chunks, plan.count());
-      return end > i;
-    };
-    while (!wait.spin(room) && !answer->done()) {
-      core->sleep_in_call(*answer, room, [&] { wait.sleep_after_spin([&] { h.sleep(room, now_ns() + 5'000'000); }); });
-      core->completion.drive();
-    }
-    if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
-    const std::uint64_t first = i;
-    i += std::min<std::uint64_t>({end - i, core->copy_threads.most_parts(), plan.chunks});
-    sent.begun.store(i, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    core->copy_threads.run(i - first, [&](std::size_t part) {
-      const std::uint64_t n = first + part;
-      std::memcpy(plan.chunk(&sent, n), from.data() + n * plan.chunk_bytes, plan.size(n));
-    });
-    h.step(sent.filled, i);
-  }
+  auto& counts = *reinterpret_cast<staging_header*>(progress.owner->host);
+  chunk_filler all(plan, core->staging.piece, from.data(), *reinterpret_cast<sent_header*>(stage.owner->host), counts);
+  fill_chunks(*core, all, counts, *answer);
   return pending<void>(std::move(answer));
 }
 

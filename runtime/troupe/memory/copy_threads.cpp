@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 
+#include <climits>
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
@@ -10,67 +11,105 @@
 namespace troupe {
 namespace {
 
-// During a long transfer, new work arrives every few microseconds.
+// During a long transfer, a new piece arrives every few microseconds.
 constexpr std::int64_t spin_ns = 50'000;
-constexpr std::size_t most_count = 0xffff;
-
-constexpr std::uint64_t packed(std::uint32_t job, std::size_t count, std::size_t next) noexcept {
-  return std::uint64_t{job} << 32 | std::uint64_t{count} << 16 | next;
-}
+// After so many pieces of one copy, a helper looks whether another one needs help.
+constexpr int pieces_in_a_row = 16;
 
 }  // namespace
 
 copy_threads::~copy_threads() {
   ending_.store(true);
-  job_.fetch_add(1);
-  futex_wake(job_, futex_scope::process);
+  removals_.fetch_add(1);
+  calls_.fetch_add(1);
+  futex_wake(calls_, futex_scope::process);
   for (std::thread& t : threads_) t.join();
 }
 
-bool copy_threads::share(std::size_t count, part_fn part, void* with) noexcept {
-  const std::unique_lock mine(busy_, std::try_to_lock);
-  if (!mine || count > most_count) return false;
+void copy_threads::add(shared_copy& copy) {
+  if (helpers_ == 0) return;
+  const std::scoped_lock guard(lock_);
+  copies_.push_back({&copy});
+}
+
+void copy_threads::remove(shared_copy& copy) noexcept {
+  if (helpers_ == 0) return;
+  std::unique_lock guard(lock_);
+  const auto place = [&] {
+    return std::find_if(copies_.begin(), copies_.end(), [&](const entry& e) { return e.copy == &copy; });
+  };
+  if (place() == copies_.end()) return;
+  place()->ends = true;
+  removals_.fetch_add(1, std::memory_order_relaxed);
+  left_.wait(guard, [&] { return place()->inside == 0; });
+  copies_.erase(place());
+}
+
+void copy_threads::wake(std::size_t most) noexcept {
+  if (!started_.load(std::memory_order_acquire)) return start_helpers();
+  if (asleep_.load(std::memory_order_seq_cst) == 0) return;
+  calls_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(calls_, futex_scope::process, static_cast<int>(std::min<std::size_t>(most, INT_MAX)));
+}
+
+void copy_threads::start_helpers() noexcept {
+  const std::scoped_lock guard(lock_);
+  if (started_.load(std::memory_order_relaxed)) return;
   try {
     while (threads_.size() < helpers_) threads_.emplace_back([this] { help(); });
   } catch (const std::system_error&) {  // go on with the threads that exist
   }
-  part_ = part;
-  with_ = with;
-  left_.store(count, std::memory_order_relaxed);
-  const std::uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  next_.store(packed(job, count, 0), std::memory_order_release);
-  job_.store(job, std::memory_order_seq_cst);
-  if (asleep_.load(std::memory_order_seq_cst) != 0) futex_wake(job_, futex_scope::process);
-  while (do_one(job)) {
-  }
-  while (left_.load(std::memory_order_acquire) != 0) spin_hint();
-  return true;
+  started_.store(true, std::memory_order_release);
 }
 
-// Returns false if no part of this job is left.
-bool copy_threads::do_one(std::uint32_t job) noexcept {
-  std::uint64_t now = next_.load(std::memory_order_acquire);
-  do {
-    const std::size_t count = now >> 16 & most_count, next = now & most_count;
-    if (now >> 32 != job || next == count) return false;
-  } while (!next_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_acquire));
-  part_(with_, now & most_count);
-  left_.fetch_sub(1, std::memory_order_release);
-  return true;
+// Returns a copy that has pieces to copy. Each helper begins its search at another one, so that all get help.
+copy_threads::visit copy_threads::enter() noexcept {
+  const std::scoped_lock guard(lock_);
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    entry& e = copies_[(turn_ + i) % copies_.size()];
+    if (e.ends || e.copy->waiting_pieces() == 0) continue;
+    turn_ += i + 1;
+    ++e.inside;
+    return {e.copy, removals_.load(std::memory_order_relaxed)};
+  }
+  return {};
+}
+
+void copy_threads::leave(const shared_copy& copy) noexcept {
+  const std::scoped_lock guard(lock_);
+  for (entry& e : copies_)
+    if (e.copy == &copy && --e.inside == 0 && e.ends) left_.notify_all();
+}
+
+void copy_threads::take_part(const visit& v) const noexcept {
+  shared_copy& copy = *v.copy;
+  const auto stays = [&] { return removals_.load(std::memory_order_relaxed) == v.removals; };
+  for (int done = 0; done < pieces_in_a_row && stays();) {
+    if (copy.copy_piece()) {
+      ++done;
+      continue;
+    }
+    const std::int64_t until = now_ns() + spin_ns;
+    while (copy.waiting_pieces() == 0 && stays()) {
+      if (now_ns() >= until) return;
+      spin_hint();
+    }
+  }
 }
 
 void copy_threads::help() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-copy");
-  std::uint32_t seen = 0;
-  while (!ending_.load(std::memory_order_relaxed)) {
-    const std::int64_t until = now_ns() + spin_ns;
-    while (job_.load(std::memory_order_acquire) == seen && now_ns() < until) spin_hint();
-    asleep_.fetch_add(1, std::memory_order_seq_cst);
-    while (job_.load(std::memory_order_seq_cst) == seen) futex_wait(job_, seen, futex_scope::process);
-    asleep_.fetch_sub(1, std::memory_order_relaxed);
-    seen = job_.load(std::memory_order_acquire);
-    while (do_one(seen)) {
+  while (!ending_.load(std::memory_order_seq_cst)) {
+    const std::uint32_t seen = calls_.load(std::memory_order_seq_cst);
+    if (const visit v = enter(); v.copy != nullptr) {
+      take_part(v);
+      leave(*v.copy);
+      continue;
     }
+    // A call between the two lines that this thread misses is repeated with the next piece.
+    asleep_.fetch_add(1, std::memory_order_seq_cst);
+    if (!ending_.load(std::memory_order_seq_cst)) futex_wait(calls_, seen, futex_scope::process);
+    asleep_.fetch_sub(1, std::memory_order_seq_cst);
   }
 }
 

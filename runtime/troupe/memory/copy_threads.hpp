@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -12,47 +13,81 @@
 
 namespace troupe {
 
-/// Threads that share a copy in several parts, because one processor core moves less than a GPU can take. They start
-/// with the first shared copy, and sleep between copies.
+/// A copy that several threads carry out at the same time, piece by piece.
+class shared_copy {
+ public:
+  /// Copies a piece. Returns false if there is none at the moment. Thread-safe.
+  virtual bool copy_piece() noexcept = 0;
+  /// Returns how many pieces can be copied now. A hint; thread-safe.
+  virtual std::size_t waiting_pieces() const noexcept = 0;
+
+ protected:
+  ~shared_copy() = default;
+};
+
+/// Threads that help with copies, because one processor core moves less than a GPU can take. They start when they are
+/// first called, each goes from piece to piece without waiting for the others, and they sleep when there is none.
 class copy_threads {
  public:
-  /// `helpers` threads help the caller; 0: each caller copies alone.
+  /// `helpers` threads help; 0: the thread that has a copy carries it out alone.
   explicit copy_threads(std::size_t helpers) noexcept : helpers_(helpers) {}
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
 
-  /// Returns how many threads are worthwhile with that number of usable cores.
-  static std::size_t helpers_for(std::size_t cores) noexcept { return std::min<std::size_t>(cores / 3, 5); }
-  /// Returns the most parts at once that are worthwhile.
-  std::size_t most_parts() const noexcept { return helpers_ == 0 ? 1 : 2 * (helpers_ + 1); }
-
-  /// Calls `part(i)` for all i below `count`, some of them on other threads, and returns when all are done. If the
-  /// threads are busy with another copy, the caller does all parts.
-  template <class Part>
-  void run(std::size_t count, Part&& part) noexcept {
-    const auto call = [](void* p, std::size_t i) noexcept { (*static_cast<std::remove_reference_t<Part>*>(p))(i); };
-    if (count < 2 || helpers_ == 0 || !share(count, call, &part))
-      for (std::size_t i = 0; i < count; ++i) part(i);
+  /// Returns how many helpers are worthwhile with that number of usable cores. The others are for the thread that
+  /// waits for the copy, and for the worker.
+  static std::size_t helpers_for(std::size_t cores) noexcept {
+    return std::min<std::size_t>((std::max<std::size_t>(cores, 1) - 1) / 2, 8);
   }
 
+  /// Lets helpers take part in a copy.
+  void add(shared_copy& copy);
+  /// Returns once no helper takes part any more.
+  void remove(shared_copy& copy) noexcept;
+  /// Wakes helpers that sleep, if more pieces wait than the one that the caller copies next.
+  void call_help(std::size_t waiting_pieces) noexcept {
+    if (helpers_ != 0 && waiting_pieces > 1) wake(waiting_pieces - 1);
+  }
+
+  /// Adds a copy, and removes it at the end of the scope.
+  class sharing {
+   public:
+    [[nodiscard]] sharing(copy_threads& with, shared_copy& copy) : with_(with), copy_(copy) { with_.add(copy_); }
+    ~sharing() { with_.remove(copy_); }
+    sharing(const sharing&) = delete;
+
+   private:
+    copy_threads& with_;
+    shared_copy& copy_;
+  };
+
  private:
-  using part_fn = void (*)(void*, std::size_t) noexcept;
-  bool share(std::size_t count, part_fn part, void* with) noexcept;
-  bool do_one(std::uint32_t job) noexcept;
+  struct entry {
+    shared_copy* copy;
+    std::size_t inside = 0;  // helpers that take part
+    bool ends = false;
+  };
+  struct visit {
+    shared_copy* copy = nullptr;
+    std::uint32_t removals = 0;  // if there are more, the visit ends
+  };
+  void wake(std::size_t most) noexcept;
+  void start_helpers() noexcept;
+  visit enter() noexcept;
+  void leave(const shared_copy& copy) noexcept;
+  void take_part(const visit& v) const noexcept;
   void help() noexcept;
 
   const std::size_t helpers_;
-  std::mutex busy_;
-  std::vector<std::thread> threads_;  // for the caller whose job runs
-  // The current job. A thread that has taken a part of it keeps the call from returning.
-  part_fn part_ = nullptr;
-  void* with_ = nullptr;
-  alignas(64) std::atomic<std::uint64_t> next_{
-      0};  ///< number of the job, of its parts, of the next part: 32, 16, 16 bits
-  alignas(64) std::atomic<std::size_t> left_{0};
-  alignas(64) std::atomic<std::uint32_t> job_{0};  ///< changes with each job; helpers sleep on it
+  std::mutex lock_;
+  std::condition_variable left_;
+  std::vector<entry> copies_;
+  std::size_t turn_ = 0;  // which copy the next helper looks at first
+  std::vector<std::thread> threads_;
+  std::atomic<bool> started_{false}, ending_{false};
+  alignas(64) std::atomic<std::uint32_t> calls_{0};  // helpers sleep on it
   std::atomic<std::uint32_t> asleep_{0};
-  std::atomic<bool> ending_{false};
+  alignas(64) std::atomic<std::uint32_t> removals_{0};  // changes when helpers must leave a copy
 };
 
 }  // namespace troupe

@@ -63,9 +63,20 @@ static_assert(sizeof(sent_header) <= sizeof(staging_header));
 /// Chunks small enough to stay in a processor's cache between the two copies, and enough of them for both sides to
 /// work.
 struct staging_sizes {
+  static constexpr std::uint64_t limit_of_chunks = 16;
   std::uint64_t one_request = std::uint64_t{64} << 10;  ///< up to this size, a transfer is a single copy
   std::uint64_t chunk = std::uint64_t{256} << 10;
-  std::uint64_t most_chunks = 16;
+  std::uint64_t most_chunks = limit_of_chunks;
+  std::uint64_t largest_chunk = 0;  ///< chunks of large transfers grow up to this size; 0: they do not grow
+  std::uint64_t piece = std::uint64_t{256} << 10;  ///< threads of the application share a chunk in pieces of this size
+
+  /// Returns the sizes for a GPU. Each chunk costs its driver and its copy engine some microseconds, in which 256 KiB
+  /// could cross the bus. A transfer in flight uses at most 16 MiB.
+  static constexpr staging_sizes for_gpu() noexcept {
+    staging_sizes out;
+    out.largest_chunk = std::uint64_t{1} << 20;
+    return out;
+  }
 };
 
 /// How a transfer is cut into chunks.
@@ -73,7 +84,10 @@ struct staging_plan {
   std::uint64_t bytes, chunk_bytes, chunks;
 
   static constexpr staging_plan for_bytes(std::uint64_t bytes, const staging_sizes& sizes = {}) noexcept {
-    return {bytes, std::min(bytes, sizes.chunk), std::min((bytes + sizes.chunk - 1) / sizes.chunk, sizes.most_chunks)};
+    // Chunks grow only where there are enough of them, and by whole ones, so that all begin at round addresses.
+    const std::uint64_t growth = std::min(bytes / sizes.most_chunks, sizes.largest_chunk) / sizes.chunk,
+                        chunk = std::max<std::uint64_t>(growth, 1) * sizes.chunk;
+    return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, sizes.most_chunks)};
   }
   constexpr std::uint64_t count() const noexcept { return (bytes + chunk_bytes - 1) / chunk_bytes; }
   constexpr std::uint64_t size(std::uint64_t i) const noexcept {

@@ -20,5 +20,31 @@ TEST(staging, a_sleeper_whose_announcement_was_overwritten_still_wakes) {
   waits.join();
 }
 
+TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
+  constexpr std::uint64_t kib = 1024;
+  const auto plan = [](std::uint64_t bytes) { return staging_plan::for_bytes(bytes, staging_sizes::for_gpu()); };
+  EXPECT_EQ(plan(100 * kib).chunk_bytes, 100 * kib);
+  EXPECT_EQ(plan(4096 * kib).chunk_bytes, 256 * kib);
+  EXPECT_EQ(plan(9000 * kib).chunk_bytes, 512 * kib);
+  EXPECT_EQ(plan(9000 * kib).chunks, 16u);
+  EXPECT_EQ(plan(kib << 20).chunk_bytes, 1024 * kib);
+  EXPECT_LE(plan(kib << 20).block_bytes(), 16 * 1024 * kib + sizeof(staging_header));
+  EXPECT_EQ(staging_plan::for_bytes(kib << 20).chunk_bytes, 256 * kib) << "on the host they do not";
+}
+
+// Every transfer fits into its plan, also one that ends in the middle of a chunk.
+TEST(staging, a_plan_covers_all_bytes) {
+  const staging_sizes growing{.one_request = 1, .chunk = 8, .most_chunks = 3, .largest_chunk = 24, .piece = 4};
+  for (std::uint64_t bytes = 1; bytes < 300; ++bytes) {
+    const staging_plan plan = staging_plan::for_bytes(bytes, growing);
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < plan.count(); ++i) sum += plan.size(i);
+    EXPECT_EQ(sum, bytes);
+    EXPECT_LE(plan.chunk_bytes, 24u);
+    EXPECT_LE(plan.chunks, 3u);
+    EXPECT_LE(plan.chunks, plan.count());
+  }
+}
+
 }  // namespace
 }  // namespace troupe

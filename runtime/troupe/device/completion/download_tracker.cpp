@@ -44,13 +44,14 @@ void download_tracker::answer_after(std::uint64_t ticket, const result<void>& wi
 
 void download_tracker::add(std::shared_ptr<transfer> t) {
   const std::scoped_lock guard(transfers_lock_);
+  copies_.add(*t);
   transfers_.push_back(std::move(t));
   has_transfers_.store(true, std::memory_order_seq_cst);
 }
 
 bool download_tracker::has_data() const noexcept {
   const std::scoped_lock guard(transfers_lock_);
-  return std::any_of(transfers_.begin(), transfers_.end(), [](const auto& t) { return t->has_data(); });
+  return std::any_of(transfers_.begin(), transfers_.end(), [](const auto& t) { return t->waiting_pieces() != 0; });
 }
 
 download_tracker::progress download_tracker::advance() noexcept {
@@ -64,6 +65,7 @@ download_tracker::progress download_tracker::advance() noexcept {
     const transfer::progress how = t->advance(copies_);
     all.impossible |= how == transfer::progress::impossible;
     if (how != transfer::progress::finished) continue;
+    copies_.remove(*t);
     t->answer_caller();
     end(t->ticket);
     const std::scoped_lock guard(transfers_lock_);

@@ -8,49 +8,66 @@
 
 namespace troupe {
 
-transfer::progress transfer::advance(copy_threads& copies) noexcept {
-  while (true) {
-    {
-      std::unique_lock guard(lock_, std::try_to_lock);
-      if (!guard) return progress::waits;     // the thread that holds the lock checks answered_ after unlocking
-      if (finished_) return progress::waits;  // another call has returned progress::finished
-      // Read before the counter: an answered request fills no more chunks.
-      const bool answered = answered_.load(std::memory_order_seq_cst);
-      staging_header& h = header();
-      // The counter is read once and checked, so that nothing outside the staging block is read.
-      std::uint64_t i = emptied_.load(std::memory_order_relaxed);
-      const std::uint64_t filled = h.filled.load(std::memory_order_acquire),
-                          most = std::min(i + plan_.chunks, plan_.count());
-      const bool lies = filled < i || filled > most;
-      while (!lies && i < filled) {
-        const std::uint64_t first = i;
-        i += std::min<std::uint64_t>(filled - i, copies.most_parts());
-        copies.run(i - first, [&](std::size_t part) {
-          const std::uint64_t n = first + part;
-          stream_copy(to_ + n * plan_.chunk_bytes, plan_.chunk(&h, n), plan_.size(n));
-        });
-        emptied_.store(i, std::memory_order_relaxed);
-        h.step(h.emptied, i);
-      }
-      if (answered) {
-        // A successful request fills every chunk before it is answered, so this worker has violated the protocol.
-        if (*answer_ && i < plan_.count())
-          answer_ =
-              error(reaction::context_lost, "memory",
-                    cat("download: the worker has filled ", i, " of ", plan_.count(), " chunks and reports success"));
-        finished_ = true;
-        return progress::finished;
-      }
-      if (lies) return progress::impossible;
-    }
-    if (!answered_.load(std::memory_order_seq_cst)) return progress::waits;
+transfer::progress transfer::advance(copy_threads& helpers) noexcept {
+  // Read before the counter: an answered request fills no more chunks.
+  const bool answered = answered_.load(std::memory_order_seq_cst);
+  // Bounded by what the staging block holds, because the thread has answers to collect, too.
+  const std::uint64_t most = pieces_.pieces_of(plan_.chunks);
+  for (std::uint64_t i = 0; i < most; ++i) {
+    helpers.call_help(waiting_pieces());
+    if (!copy_piece()) break;
   }
+  if (answered) return finish();
+  const std::scoped_lock guard(lock_);
+  return is_impossible(header().filled.load(std::memory_order_acquire)) ? progress::impossible : progress::waits;
+}
+
+// Waits for the pieces that other threads are copying, each for some microseconds.
+transfer::progress transfer::finish() noexcept {
+  std::unique_lock guard(lock_);
+  if (finished_) return progress::waits;  // another call returns progress::finished
+  finished_ = stops_ = true;
+  all_put_.wait(guard, [this] { return pieces_.in_hand() == 0; });
+  // A successful request fills every chunk before it is answered, so this worker has violated the protocol.
+  if (*answer_ && pieces_.complete() < plan_.count())
+    answer_ = error(reaction::context_lost, "memory",
+                    cat("download: the worker has filled ", pieces_.complete(), " of ", plan_.count(),
+                        " chunks and reports success"));
+  return progress::finished;
+}
+
+// Under lock_. The counter is read once and checked, so that nothing outside the staging block is read.
+bool transfer::is_impossible(std::uint64_t filled) const noexcept {
+  return filled < pieces_.begun() || filled > std::min(pieces_.complete() + plan_.chunks, plan_.count());
+}
+
+bool transfer::copy_piece() noexcept {
+  std::optional<chunk_piece> piece;
+  {
+    const std::scoped_lock guard(lock_);
+    const std::uint64_t filled = header().filled.load(std::memory_order_acquire);
+    if (stops_ || is_impossible(filled)) return false;
+    piece = pieces_.take(filled);
+  }
+  if (!piece) return false;
+  stream_copy(to_ + piece->chunk * plan_.chunk_bytes + piece->offset,
+              plan_.chunk(&header(), piece->chunk) + piece->offset, piece->bytes);
+  const std::scoped_lock guard(lock_);
+  const std::uint64_t before = pieces_.complete();
+  pieces_.put(*piece);
+  if (pieces_.complete() != before) header().step(header().emptied, pieces_.complete());
+  if (stops_ && pieces_.in_hand() == 0) all_put_.notify_all();
+  return true;
 }
 
 void transfer::begin_again() noexcept {
-  const std::scoped_lock guard(lock_);
+  std::unique_lock guard(lock_);
   if (answered_.load(std::memory_order_seq_cst)) return;
-  emptied_.store(0, std::memory_order_relaxed);
+  stops_ = true;
+  all_put_.wait(guard, [this] { return pieces_.in_hand() == 0; });
+  if (finished_) return;
+  stops_ = false;
+  pieces_.restart();
   std::construct_at(&header());
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <troupe/base/by_itself.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/recovery/quarantine.hpp>
 #include <troupe/device/request_info.hpp>
@@ -56,6 +57,19 @@ struct alignas(64) ledger_entry {
   std::size_t bytes_up_to(std::size_t accesses_in_few) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(few.data() + accesses_in_few) -
                                     reinterpret_cast<const std::byte*>(this));
+  }
+  /// Notes the accesses of a request with at most `max_operands`, and keeps their memory alive. Returns how many of
+  /// them, from the first on, the worker must order: those behind read what no worker can write.
+  [[gnu::always_inline]] std::uint8_t hold(std::span<const operand_use> uses) noexcept {
+    std::size_t ordered = 0, behind = uses.size();
+    for (const operand_use& u : uses) {
+      const block* const b = u.range->owner.get();
+      const bool needs_order = b == nullptr || !b->sent || u.touched.mode != access_mode::read;
+      block_access& a = few[needs_order ? ordered++ : --behind];
+      a.what = {by_itself(u.touched.begin), by_itself(u.touched.end), u.touched.mode};
+      a.where = u.range->owner;
+    }
+    return static_cast<std::uint8_t>(ordered);
   }
   /// Fills in the entry of a request that is about to be sent. Inlined so that all stores happen in one go.
   [[gnu::always_inline]] void begin(const request_info& what, pending_core* to, std::uint8_t accesses_in_few,

@@ -41,6 +41,36 @@ TEST(ledger, predicts_the_slot_after_the_next_one) {
   EXPECT_EQ(all.slot_after_next(), ledger::none) << "none is left";
 }
 
+// What no worker can write need not be ordered. The memory must live as long as the request all the same.
+TEST(ledger, puts_reads_of_sent_memory_behind_the_accesses_that_are_ordered) {
+  struct nobody final : memory_owner {
+    void recycle(block&) noexcept override {}
+    std::optional<error> stale_cause(const block&, std::uint64_t, std::uint64_t) const override { return {}; }
+    void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
+    block_ref failed_buffer(std::uint64_t, error) override { return {}; }
+  } owner;
+  block blocks[4];
+  memory_range ranges[4];
+  operand_use uses[4];
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    blocks[i].owner = &owner;
+    blocks[i].sent = i % 2 == 0;
+    ranges[i].owner = block_ref(&blocks[i]);
+    blocks[i].references.store(1);
+    uses[i].range = &ranges[i];
+    uses[i].touched = {i * 100, i * 100 + 10, i == 3 ? access_mode::write : access_mode::read};
+  }
+  ledger_entry e;
+  EXPECT_EQ(e.hold(uses), 2u);
+  e.access_count = 4;
+  std::vector<std::uint64_t> begins;
+  for (const block_access& a : e.accesses()) begins.push_back(a.what.begin);
+  EXPECT_EQ(begins, (std::vector<std::uint64_t>{100, 300, 200, 0}));
+  for (const block& b : blocks) EXPECT_EQ(b.references.load(), 2u);
+  e.release();
+  for (const block& b : blocks) EXPECT_EQ(b.references.load(), 1u);
+}
+
 TEST(ledger, counts_requests_in_flight) {
   ledger all(8);
   EXPECT_EQ(all.in_flight(), 0u);

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <troupe/async/deferred_continuations.hpp>
-#include <troupe/base/by_itself.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
@@ -222,23 +221,20 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return {};
 }
 
-// Called before the record is written: atomic operations on reference counts wait for all earlier stores, and the
-// stores to the record take longest.
-[[gnu::always_inline]] inline void request_mailbox::hold_operands(ledger_entry& e, std::span<const operand_use> uses,
-                                                                  std::vector<block_access>& joined_uses,
-                                                                  std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    block_access& a = e.few[i];
-    if (joined_uses.empty()) [[likely]] {
-      const memory_access& touched = uses[i].touched;
-      a.what = {by_itself(touched.begin), by_itself(touched.end), touched.mode};
-      a.where = uses[i].range->owner;
-    } else {
-      a = std::move(joined_uses[i]);
-    }
-  }
-  if (count == 0 && !joined_uses.empty()) [[unlikely]]
+// Returns how many accesses the record has. Called before the record is written: atomic operations on reference counts
+// wait for all earlier stores, and the stores to the record take longest.
+[[gnu::always_inline]] inline std::uint8_t request_mailbox::hold_operands(ledger_entry& e,
+                                                                          std::span<const operand_use> uses,
+                                                                          std::vector<block_access>& joined_uses,
+                                                                          std::size_t count) {
+  if (joined_uses.empty()) [[likely]]
+    return e.hold(uses);
+  if (count == 0) {
     e.many = std::move(joined_uses);
+    return protocol::listed_accesses;
+  }
+  std::move(joined_uses.begin(), joined_uses.end(), e.few.begin());
+  return static_cast<std::uint8_t>(count);
 }
 
 // Returns false, and sets `why`, if the request is in quarantine.
@@ -332,7 +328,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   if (const std::size_t bytes = info.blob_bytes(request); bytes != 0 || listed) [[unlikely]]
     if (const auto made = make_blob(e, std::span(many).first(listed ? many.size() : 0), bytes, cursor, list); !made)
       return refuse_with_slot(slot, made.error(), checked, answer, info);
-  hold_operands(e, uses, many, count);
+  const std::uint8_t recorded = hold_operands(e, uses, many, count);
   if (extra) [[unlikely]]
     e.extra = std::move(extra);
   if (half != nullptr) [[unlikely]]
@@ -347,7 +343,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
       .generation = static_cast<std::uint32_t>(checked.generation()),
       .reports_seen = seen,
       .segments = segments_.sent(),
-      .access_count = listed ? protocol::listed_accesses : e.access_count,
+      .access_count = recorded,
       .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
   const auto access_at = [&](std::size_t i) -> const memory_access& { return listed ? list : e.few[i].what; };

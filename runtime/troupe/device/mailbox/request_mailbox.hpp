@@ -79,8 +79,8 @@ class request_mailbox {
   void prefetch(std::uint32_t slot, std::size_t accesses, std::size_t payload_bytes) noexcept;
   result<void> make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes, blob_cursor& cursor,
                          memory_access& list);
-  void hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
-                     std::size_t count);
+  std::uint8_t hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
+                             std::size_t count);
   bool claim_ticket(bool watched, std::uint32_t slot, std::uint64_t& ticket, std::optional<error>& why);
   void publish(std::uint32_t slot, std::uint64_t ticket, const std::shared_ptr<request_scope>& scope);
   void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
@@ -15,6 +16,7 @@
 #include <troupe/worker/engine.hpp>
 
 #include "rows.hpp"
+#include "uploads.hpp"
 
 namespace troupe::memory {
 namespace {
@@ -54,7 +56,7 @@ CUmem_advise advice_of(managed_advice what) noexcept {
 // Chunks of a transfer that are in flight, oldest first, each with an event behind it.
 class chunks_under_way {
  public:
-  static constexpr std::uint64_t most = 16;
+  static constexpr std::uint64_t most = staging_sizes::limit_of_chunks;
   std::uint64_t count() const noexcept { return sent_ - over_; }
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t over() const noexcept { return over_; }
@@ -113,8 +115,11 @@ inline constexpr bool is_plain_copy =
 
 struct cuda_memory {
   static constexpr bool recordable = true;
-  static result<std::unique_ptr<cuda_memory>> make(const engine_context&) {
+  static result<std::unique_ptr<cuda_memory>> make(const engine_context& context) {
     auto out = std::make_unique<cuda_memory>();
+    CUdevice device = 0;
+    TROUPE_TRY(done(::cuDeviceGet(&device, context.device), "cuDeviceGet"));
+    out->small_.emplace(TROUPE_TRY(small_uploads::make(device)));
     out->version_ = cuda::driver_text();
     return out;
   }
@@ -125,6 +130,22 @@ struct cuda_memory {
   result<void> run(const R& r, call& c) {
     return done(::cuMemcpyAsync(pointer(r.target.data()), pointer(r.source.data()), size(r.bytes), stream_of(c)),
                 "cuMemcpyAsync");
+  }
+
+  // Small uploads that wait together, none to memory of another, share a launch.
+  static std::uint64_t group_of(const upload& r) { return r.bytes <= small_uploads::most_bytes ? 1 : 0; }
+  // If it fails, each upload runs alone, which may write the same bytes again.
+  result<void> run_group(const group<upload>& all, call& c) {
+    std::array<small_uploads::one, small_uploads::most> list;
+    for (std::size_t first = 0; first < all.size(); first += list.size()) {
+      const std::size_t count = std::min(all.size() - first, list.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        const upload r = all[first + i];
+        list[i] = {r.target.data(), r.source.data(), size(r.bytes)};
+      }
+      TROUPE_TRY(small_->run({list.data(), count}, stream_of(c)));
+    }
+    return {};
   }
 
   result<void> run(const copy_2d& r, call& c) { return copy_rows(r, stream_of(c)); }
@@ -349,6 +370,7 @@ struct cuda_memory {
   }
 
   std::string version_;
+  std::optional<small_uploads> small_;
 };
 
 }  // namespace
