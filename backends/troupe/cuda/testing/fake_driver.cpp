@@ -177,6 +177,12 @@ CUresult cuStreamQuery(CUstream) {
   NOTE("cuStreamQuery");
   return driver().has_passed(driver().enqueued()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
+// Written at once.
+CUresult cuStreamWriteValue64(CUstream, CUdeviceptr to, cuuint64_t value, unsigned) {
+  NOTE("cuStreamWriteValue64", value);
+  if (driver().computes) std::memcpy(reinterpret_cast<void*>(to), &value, sizeof value);
+  return CUDA_SUCCESS;
+}
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* out) {
   NOTE("cuStreamIsCapturing");
   return *out = driver().capture.status, CUDA_SUCCESS;

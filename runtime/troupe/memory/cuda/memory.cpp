@@ -15,6 +15,7 @@
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
 
+#include "chunks_under_way.hpp"
 #include "rows.hpp"
 #include "uploads.hpp"
 
@@ -53,61 +54,7 @@ CUmem_advise advice_of(managed_advice what) noexcept {
   return CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
-// Chunks of a transfer that are in flight, oldest first, each with an event behind it.
-class chunks_under_way {
- public:
-  static constexpr std::uint64_t most = staging_sizes::limit_of_chunks;
-  std::uint64_t count() const noexcept { return sent_ - over_; }
-  std::uint64_t sent() const noexcept { return sent_; }
-  std::uint64_t over() const noexcept { return over_; }
-
-  result<void> send(void* to, const void* from, std::size_t bytes, CUstream s) {
-    if (auto ok =
-            done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
-                 "cuMemcpyAsync");
-        !ok)
-      return ok;
-    return mark(s);
-  }
-  // Marks all that is in the stream as one chunk.
-  result<void> mark(CUstream s) {
-    cuda::event& e = events_[sent_ % most];
-    if (!e) {
-      CUevent made = nullptr;
-      TROUPE_TRY(done(::cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
-      e.reset(made);
-    }
-    TROUPE_TRY(done(::cuEventRecord(e.get(), s), "cuEventRecord"));
-    ++sent_;
-    return {};
-  }
-  // Returns true, and removes the oldest chunk, if it has arrived.
-  result<bool> take_arrived() {
-    if (count() == 0) return false;
-    const CUresult r = ::cuEventQuery(events_[over_ % most].get());
-    if (r == CUDA_ERROR_NOT_READY) return false;
-    if (r != CUDA_SUCCESS) return cuda::failed("a copy", r);
-    ++over_;
-    return true;
-  }
-  result<void> await_all() {
-    constexpr long nap_ns = 10'000;
-    constexpr int spins = 10'000;
-    for (int tries = 0; count() != 0;) {
-      const auto one = TROUPE_TRY(take_arrived());
-      if (one) continue;
-      spin_hint();
-      if (++tries < spins) continue;
-      const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
-      ::nanosleep(&nap, nullptr);
-    }
-    return {};
-  }
-
- private:
-  std::array<cuda::event, most> events_{};
-  std::uint64_t sent_ = 0, over_ = 0;
-};
+constexpr std::uint64_t most_under_way = staging_sizes::limit_of_chunks;
 
 template <class R>
 inline constexpr bool is_plain_copy =
@@ -120,6 +67,7 @@ struct cuda_memory {
     CUdevice device = 0;
     TROUPE_TRY(done(::cuDeviceGet(&device, context.device), "cuDeviceGet"));
     out->small_.emplace(TROUPE_TRY(small_uploads::make(device)));
+    out->arrivals_ = TROUPE_TRY(arrivals::make(context.lanes));
     out->version_ = cuda::driver_text();
     return out;
   }
@@ -192,7 +140,7 @@ struct cuda_memory {
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan = plan_of(r);
     return in_parts(
-        plan, h, stream_of(c), [&](std::uint64_t i) { return from.filled.load(std::memory_order_acquire) > i; },
+        plan, h, c, [&](std::uint64_t i) { return from.filled.load(std::memory_order_acquire) > i; },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i));
         },
@@ -208,7 +156,7 @@ struct cuda_memory {
 
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    return fill_chunks(r, h, stream_of(c), [&c] { c.news(c.worker); });
+    return fill_chunks(r, h, c, [&c] { c.news(c.worker); });
   }
 
   // A streamed copy waits for the application, and the two halves of a copy between devices for each other. None may
@@ -221,8 +169,8 @@ struct cuda_memory {
   // If the other half fails, this one is not needed, and succeeds.
   result<void> run(const peer_show& r, call& c) {
     staging_header& h = meeting_of(r);
-    chunks_under_way going;
-    TROUPE_TRY(going.mark(stream_of(c)));
+    chunks_under_way going(arrivals_[c.lane], stream_of(c));
+    TROUPE_TRY(going.mark());
     TROUPE_TRY(going.await_all());
     h.step(h.filled, 1);
     h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
@@ -233,9 +181,9 @@ struct cuda_memory {
     staging_header& h = meeting_of(r);
     h.await([&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     if (h.is_broken()) return peer_failed();
-    chunks_under_way going;
+    chunks_under_way going(arrivals_[c.lane], stream_of(c));
     const auto* const from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from));
-    TROUPE_TRY(going.send(r.target.data(), from, size(r.bytes), stream_of(c)));
+    TROUPE_TRY(going.send(r.target.data(), from, size(r.bytes)));
     TROUPE_TRY(going.await_all());
     if (h.is_broken()) return peer_failed();
     h.step(h.emptied, 1);
@@ -243,13 +191,13 @@ struct cuda_memory {
   }
   result<void> run(const peer_send& r, call& c) {
     staging_header& h = meeting_of(r);
-    return fill_chunks(r, h, stream_of(c), [] {});
+    return fill_chunks(r, h, c, [] {});
   }
   result<void> run(const peer_receive& r, call& c) {
     staging_header& h = meeting_of(r);
     const staging_plan plan = plan_of(r);
     auto done = in_parts(
-        plan, h, stream_of(c), [&](std::uint64_t i) { return h.filled.load(std::memory_order_acquire) > i; },
+        plan, h, c, [&](std::uint64_t i) { return h.filled.load(std::memory_order_acquire) > i; },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i));
         },
@@ -322,10 +270,10 @@ struct cuda_memory {
   }
   // Copies the source to the chunks behind the header. Calls `told()` after each chunk.
   template <class R, class Told>
-  static result<void> fill_chunks(const R& r, staging_header& h, CUstream s, Told&& told) {
+  result<void> fill_chunks(const R& r, staging_header& h, call& c, Told&& told) {
     const staging_plan plan = plan_of(r);
     return in_parts(
-        plan, h, s, [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
+        plan, h, c, [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
         },
@@ -339,16 +287,16 @@ struct cuda_memory {
   // true if chunk i can be copied, `between(i)` returns its target and source, and `arrived(n)` is called when n have
   // arrived. Once the header is broken, no chunk is enqueued.
   template <class May, class Between, class Arrived>
-  static result<void> in_parts(const staging_plan& plan, staging_header& h, CUstream s, May&& may, Between&& between,
-                               Arrived&& arrived) {
-    chunks_under_way going;
+  result<void> in_parts(const staging_plan& plan, staging_header& h, call& c, May&& may, Between&& between,
+                        Arrived&& arrived) {
+    chunks_under_way going(arrivals_[c.lane], stream_of(c));
     while (going.over() < plan.count()) {
       const std::uint64_t i = going.sent();
-      const auto may_send = [&] { return i < plan.count() && going.count() < going.most && may(i); };
+      const auto may_send = [&] { return i < plan.count() && going.count() < most_under_way && may(i); };
       if (h.is_broken()) return going.await_all();
       if (may_send()) {
         const auto [to, from] = between(i);
-        TROUPE_TRY(going.send(to, from, plan.size(i), s));
+        TROUPE_TRY(going.send(to, from, plan.size(i)));
         continue;
       }
       const auto one = TROUPE_TRY(going.take_arrived());
@@ -371,6 +319,7 @@ struct cuda_memory {
 
   std::string version_;
   std::optional<small_uploads> small_;
+  arrivals arrivals_;
 };
 
 }  // namespace
