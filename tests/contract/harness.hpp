@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <tests/engines/requests.hpp>
 #include <tests/support/devices.hpp>
 
@@ -88,6 +89,23 @@ class blockade {
   device gpu_;
   host_buffer<std::uint32_t> gate_;
   pending<void> answer_;
+};
+
+/// Holds up what is sent while it lives, so that it waits together. On a GPU, where a worker cannot be held up, a test
+/// must send so much that it lags behind.
+class hold_up {
+ public:
+  explicit hold_up(const device& gpu) {
+    if (engine_under_test() == "cuda") return;
+    blockade_.emplace(gpu);
+    EXPECT_TRUE(blockade_->entered());
+  }
+  void lift() {
+    if (blockade_) blockade_->lift();
+  }
+
+ private:
+  std::optional<blockade> blockade_;
 };
 
 /// Counts answers by kind. Must outlive the pendings that it watches.

@@ -5,8 +5,6 @@
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
 
-#include <optional>
-
 namespace troupe::whole {
 namespace {
 
@@ -23,23 +21,6 @@ constexpr const char* versioned = R"(
 )";
 constexpr std::size_t width = 32;
 using words = std::vector<std::uint32_t>;
-
-// Holds up what is sent while it lives, so that it waits together. On a GPU, a worker issues launches more slowly than
-// they are sent, so they wait by themselves.
-class hold_up {
- public:
-  explicit hold_up(const device& gpu) {
-    if (engine_under_test() == "cuda") return;
-    blockade_.emplace(gpu);
-    EXPECT_TRUE(blockade_->entered());
-  }
-  void lift() {
-    if (blockade_) blockade_->lift();
-  }
-
- private:
-  std::optional<blockade> blockade_;
-};
 
 // A device with a program, and what it computes in.
 struct launcher {

@@ -69,6 +69,7 @@ struct cuda_memory {
     out->small_.emplace(TROUPE_TRY(small_uploads::make(device)));
     out->arrivals_ = TROUPE_TRY(arrivals::make(context.lanes));
     out->version_ = cuda::driver_text();
+    TROUPE_TRY(out->warm_up());
     return out;
   }
   const char* version() const { return version_.c_str(); }
@@ -262,6 +263,29 @@ struct cuda_memory {
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 
  private:
+  // The driver loads the code of its fills, and of our kernel, when a context first uses them. That takes tens of
+  // milliseconds while it is busy with the end of another process: not when this one takes over from that.
+  result<void> warm_up() {
+    constexpr std::size_t bytes = 1024;
+    CUdeviceptr made = 0;
+    TROUPE_TRY(done(::cuMemAlloc(&made, bytes), "cuMemAlloc"));
+    const cuda::device_memory scratch(made);
+    CUstream s = nullptr;
+    TROUPE_TRY(done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
+    const cuda::stream own(s);
+    TROUPE_TRY(done(::cuMemsetD8Async(made, 0, bytes, s), "cuMemsetD8Async"));
+    TROUPE_TRY(done(::cuMemsetD16Async(made, 0, bytes / 2, s), "cuMemsetD16Async"));
+    TROUPE_TRY(done(::cuMemsetD32Async(made, 0, bytes / 4, s), "cuMemsetD32Async"));
+    TROUPE_TRY(done(::cuMemsetD2D8Async(made, 16, 0, 1, 4, s), "cuMemsetD2D8Async"));
+    TROUPE_TRY(done(::cuMemsetD2D16Async(made, 16, 0, 1, 4, s), "cuMemsetD2D16Async"));
+    TROUPE_TRY(done(::cuMemsetD2D32Async(made, 16, 0, 1, 4, s), "cuMemsetD2D32Async"));
+    TROUPE_TRY(done(::cuMemcpyAsync(made, made + bytes / 2, bytes / 2, s), "cuMemcpyAsync"));
+    auto* const at = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(made));
+    const std::array<small_uploads::one, 4> small{
+        {{at, at + 512, 16}, {at + 16, at + 512, 16}, {at + 32, at + 512, 16}, {at + 48, at + 512, 16}}};
+    TROUPE_TRY(small_->run(small, s));
+    return done(::cuStreamSynchronize(s), "cuStreamSynchronize");
+  }
   static result<CUmemLocation> location_of(managed_place where) {
     if (where == managed_place::host) return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
     CUdevice device = 0;

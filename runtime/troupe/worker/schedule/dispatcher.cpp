@@ -131,6 +131,10 @@ bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept
   return independent;
 }
 
+bool dispatcher::group_can_wait() const noexcept {
+  return has_group() && group_.head->what->in_order != 0 && lanes_.yet_to_run(group_.lane) > most_together;
+}
+
 bool dispatcher::waits_for_group(const operation& op) const noexcept {
   return op.waits.sequence(group_.lane) >= group_.first;
 }

@@ -44,6 +44,12 @@ class lane_set {
   std::uint64_t done(std::uint32_t lane) const noexcept { return lanes_.done(lane); }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   operation& at(position p) const noexcept { return lanes_.at(p); }
+  /// How many operations the lane's thread has yet to run, with those of the call that it makes.
+  std::uint64_t yet_to_run(std::uint32_t lane) const noexcept {
+    const std::uint64_t ran = lanes_[lane].ran.load(std::memory_order_acquire),
+                        queued = lanes_[lane].queued.load(std::memory_order_relaxed);
+    return queued > ran ? queued - ran : 0;
+  }
   std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - done(lane); }
   bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
   /// Returns true if nothing has been issued behind this operation.

@@ -83,7 +83,7 @@ pump::stepped pump::step() {
     dispatcher_.close_group();  // its members have places in their lane
     return stepped::corrupt;
   }
-  if (!dispatcher_.has_group()) return stepped::nothing;
+  if (!dispatcher_.has_group() || dispatcher_.group_can_wait()) return stepped::nothing;
   dispatcher_.close_group();
   return stepped::something;
 }
@@ -106,7 +106,7 @@ result<void> pump::run() {
     const int rest = lanes().has_backlog() ? long_rest : 0;
     const auto arrived = [&] {
       for (int i = 0; i < rest; ++i) spin_hint();
-      return !parts_.commands.empty();
+      return !parts_.commands.empty() || (dispatcher_.has_group() && !dispatcher_.group_can_wait());
     };
     const auto in_vain = [&] {
       const std::uint32_t here = current_core();
@@ -114,6 +114,10 @@ result<void> pump::run() {
       return here != 0 && parts_.channel.application().shared_core.load(std::memory_order_relaxed) == here;
     };
     if (wait.spin(arrived, in_vain)) continue;
+    if (dispatcher_.has_group()) {  // nobody would close it while this thread sleeps
+      dispatcher_.close_group();
+      continue;
+    }
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;

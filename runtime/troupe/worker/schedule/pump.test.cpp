@@ -75,14 +75,17 @@ struct grouping : counting {
 struct following : grouping {
   std::uint64_t fails = 0;
   bool refuses = false;
+  std::atomic<bool> hold{false};  // its first call, until it is false
 
   static bool run_one(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
     failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);
+    while (static_cast<following*>(self)->hold) std::this_thread::yield();
     return run(self, payload, c, failure) && c->ticket != static_cast<following*>(self)->fails;
   }
   static bool run_all(void* self, const void* const* payloads, const troupe_engine_call* c, std::uint32_t count,
                       troupe_engine_failure* failure) {
     const auto& me = *static_cast<following*>(self);
+    while (me.hold) std::this_thread::yield();
     for (std::uint32_t i = 0; i < count; ++i)
       if (c[i].ticket == me.fails) return false;
     return !me.refuses && run_group(self, payloads, c, count, failure);
@@ -392,6 +395,33 @@ TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
   EXPECT_EQ(calls.at(1) % 7, 0u);
   EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0u), all);
   for (std::uint64_t i = 0; i < all; ++i) EXPECT_EQ(what_.tickets.at(i), i + 1);
+}
+
+// What it has to do first takes longer than the others need to arrive.
+TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
+  what_.hold = true;
+  write(100, protocol::command_flags{true, priority::normal});  // alone
+  for (std::uint32_t i = 0; i < most_together; ++i) change(100);
+  pump on_threads({.channel = channel_.view(),
+                   .commands = commands_in_,
+                   .reports = reports_,
+                   .engines = engines_,
+                   .wait = wait_policy::latency,
+                   .lanes = lane_chooser(lane_policy::single, 1, 1),
+                   .inline_bytes = 0});
+  const auto step_all = [&] {
+    while (on_threads.step() == pump::stepped::something) {
+    }
+  };
+  step_all();
+  for (int i = 0; i < 3; ++i) {
+    change(100);
+    step_all();
+  }
+  EXPECT_FALSE(on_threads.idle());
+  what_.hold = false;
+  while (!on_threads.idle()) step_all();
+  EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{32, 3}));
 }
 
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
