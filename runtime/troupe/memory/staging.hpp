@@ -71,10 +71,10 @@ struct staging_sizes {
   std::uint64_t piece = std::uint64_t{256} << 10;  ///< threads of the application share a chunk in pieces of this size
 
   /// Returns the sizes for a GPU. Each chunk costs its driver and its copy engine some microseconds, in which 256 KiB
-  /// could cross the bus. A transfer in flight uses at most 16 MiB.
+  /// could cross the bus. A transfer in flight uses at most 32 MiB.
   static constexpr staging_sizes for_gpu() noexcept {
     staging_sizes out;
-    out.largest_chunk = std::uint64_t{1} << 20;
+    out.largest_chunk = std::uint64_t{2} << 20;
     return out;
   }
 };

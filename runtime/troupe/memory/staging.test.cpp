@@ -27,8 +27,8 @@ TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
   EXPECT_EQ(plan(4096 * kib).chunk_bytes, 256 * kib);
   EXPECT_EQ(plan(9000 * kib).chunk_bytes, 512 * kib);
   EXPECT_EQ(plan(9000 * kib).chunks, 16u);
-  EXPECT_EQ(plan(kib << 20).chunk_bytes, 1024 * kib);
-  EXPECT_LE(plan(kib << 20).block_bytes(), 16 * 1024 * kib + sizeof(staging_header));
+  EXPECT_EQ(plan(kib << 20).chunk_bytes, 2048 * kib);
+  EXPECT_LE(plan(kib << 20).block_bytes(), 32 * 1024 * kib + sizeof(staging_header));
   EXPECT_EQ(staging_plan::for_bytes(kib << 20).chunk_bytes, 256 * kib) << "on the host they do not";
 }
 

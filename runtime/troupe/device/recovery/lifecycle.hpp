@@ -53,7 +53,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
  private:
   using worker_id = device_supervisor::worker_id;
-  enum timer : std::uint64_t { supervision_due, quiesced };
+  enum timer : std::uint64_t { supervision_due, quiesced, frozen_long_enough };
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
@@ -62,6 +62,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void await_drained();
   void announce_stop(const device_supervisor::action& a);
   void check_quiesced();
+  bool may_freeze(worker_id id) const;
+  void freeze(worker_link& link);
+  void thaw();
 
   const device_options& options_;
   const device_loop& loop_;
@@ -86,6 +89,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   // Of a worker that has given up: how long its copies go on once its memory is gone, and until when; 0: not gone yet.
   time_span copies_go_on_;
   std::int64_t quiet_at_ns_ = 0;
+  worker_id frozen_ = 0;  // 0: none
 };
 
 }  // namespace troupe

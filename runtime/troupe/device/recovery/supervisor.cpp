@@ -45,6 +45,12 @@ device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
   return at == workers_.end() ? nullptr : &*at;
 }
 
+bool device_supervisor::has_standby() const noexcept {
+  return std::any_of(workers_.begin(), workers_.end(), [this](const worker& w) {
+    return w.id != serving_ && w.ready && !w.stopping && !w.killed;
+  });
+}
+
 std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
   std::int64_t next = std::min(launch_at_, close_due_);
   for (const worker& w : workers_) next = std::min(next, w.due);

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-static constexpr std::int64_t fresh_ns = 10'000'000, look_timeout_ns = 10'000'000, slice_ns = 200'000;
+static constexpr std::int64_t fresh_ns = 10'000'000, look_timeout_ns = 2'000'000, slice_ns = 200'000;
 
 hardware_view::hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
                              const serving_worker& worker, worker_pool& workers, const device_events& events,
@@ -46,16 +46,20 @@ std::vector<engine_info> hardware_view::engines() const {
   return description_.engines;
 }
 
-// The worker looks on the thread that maps its memory. A busy or dying worker need not answer.
+// The worker looks on the thread that maps its memory, and the driver may keep it waiting there for 0.3 s, while it is
+// busy with the end of another process. A busy or dying worker need not answer, and is not asked again until it has.
 std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
   const protocol::free_memory& seen = channel_->page().free;
   const std::uint32_t before = seen.looks.load();
   const auto asked = worker_.id();
+  if (asked_worker_ == asked && before == answered_before_) return seen.free_bytes.load();
   {
     const auto guard = workers_.lock();
     worker_link* const link = workers_.find(asked);
     if (link == nullptr || !link->send_look()) return seen.free_bytes.load();
   }
+  asked_worker_ = asked;
+  answered_before_ = before;
   // Sleep in slices: no wake comes if the worker is gone meanwhile.
   for (std::int64_t until = now; until < now + look_timeout_ns && seen.looks.load() == before; until += slice_ns) {
     if (events_.state() != device_state::ready || worker_.id() != asked) break;

@@ -51,6 +51,8 @@ class hardware_view {
   device_hardware hardware_;        // as last seen
   std::string parsed_text_;         // the description that hardware_ was parsed from
   std::int64_t refresh_at_ns_ = 0;  // when to read the link and the free memory again
+  // The worker that has not answered a question, and how many it had answered before; 0: none.
+  std::uint32_t asked_worker_ = 0, answered_before_ = 0;
 };
 
 }  // namespace troupe

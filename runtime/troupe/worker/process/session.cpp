@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -276,7 +277,10 @@ void worker_session::give_up(const failure& why) {
                                              .work_ended = told || named});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
-  if (home_ == home::process) ::_exit(1);
+  if (home_ != home::process) return;
+  // The application decides when the driver takes apart what this process had on the GPU.
+  if (told || named) (void)::kill(::getpid(), SIGSTOP);
+  ::_exit(1);
 }
 
 void worker_session::end() {
