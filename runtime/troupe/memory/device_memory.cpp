@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/lock_soon.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <vector>
@@ -42,7 +43,7 @@ void device_memory::abandon() noexcept {
 result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment,
                                           const memory_quota& quota, bool sealable) {
   const auto shape = TROUPE_TRY(pools_.shape_of(bytes, alignment, sealable));
-  std::unique_lock guard(lock_);
+  std::unique_lock guard = lock_soon(lock_);
   if (auto never = pools_.never_fits(kind, shape, bytes, sealable)) return std::move(*never);
   if (*quota.state_ && !(*quota.state_)->take(shape.charged)) return over_quota(bytes, quota);
   auto taken = pools_.take(kind, shape, bytes, sealable, guard);
@@ -136,7 +137,7 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
 
 void device_memory::recycle(block& base) noexcept {
   auto& b = static_cast<owned_block&>(base);
-  std::unique_lock guard(lock_);
+  std::unique_lock guard = lock_soon(lock_);
   const bool last = --blocks_ == 0 && pools_.source() == nullptr;
   std::unique_ptr<segment> foreign = std::move(b.foreign);
   std::shared_ptr<const void> kept;
