@@ -113,7 +113,8 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
   else if (!g.driver.unnamed.empty())
     out.push_back({good,
                    "faults of a GPU are noticed within 0.1 s; within 0.01 s where workers may read the kernel's log, "
-                   "which says whose fault it is: " + g.driver.unnamed,
+                   "which says whose fault it is: " +
+                       g.driver.unnamed,
                    ""});
 }
 

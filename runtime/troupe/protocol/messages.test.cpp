@@ -117,8 +117,13 @@ TEST(version, is_raised_with_each_change_of_a_size) {
 TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
   crash_note note;
   EXPECT_EQ(note.read(), last_words());
-  const last_words first{
-      .signal = 11, .from_outside = true, .accessed = fault_address::known, .address = 64, .ticket = 7, .xid = 43, .work_ended = true};
+  const last_words first{.signal = 11,
+                         .from_outside = true,
+                         .accessed = fault_address::known,
+                         .address = 64,
+                         .ticket = 7,
+                         .xid = 43,
+                         .work_ended = true};
   note.write(first);
   note.write({.signal = 6, .ticket = 8});
   EXPECT_EQ(note.read(), first);

@@ -46,9 +46,8 @@ device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
 }
 
 bool device_supervisor::has_standby() const noexcept {
-  return std::any_of(workers_.begin(), workers_.end(), [this](const worker& w) {
-    return w.id != serving_ && w.ready && !w.stopping && !w.killed;
-  });
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [this](const worker& w) { return w.id != serving_ && w.ready && !w.stopping && !w.killed; });
 }
 
 std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {

@@ -26,8 +26,8 @@ class alarm_source {
   virtual result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) = 0;
 };
 
-/// Listens to a GPU: reads the kernel's log, which names processes, or else asks NVML. `pci` is the GPU's address on the
-/// bus. Fails with `unsupported` if neither is possible, and says why.
+/// Listens to a GPU: reads the kernel's log, which names processes, or else asks NVML. `pci` is the GPU's address on
+/// the bus. Fails with `unsupported` if neither is possible, and says why.
 result<std::unique_ptr<alarm_source>> listen_to_gpu(const std::string& pci);
 /// Listens by NVML, the library of NVIDIA's driver for monitoring, which is loaded if it is there: the library that the
 /// environment variable TROUPE_NVML names, or libnvidia-ml.so.1. It names no process.

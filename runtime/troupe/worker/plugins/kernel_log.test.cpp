@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 const std::string pci = "0000:17:00.0";
 const std::string fault =
-    "4,981,115981517,-;NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, intr 00000000. "
+    "4,981,115981517,-;NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, intr "
+    "00000000. "
     "MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x0_00000000";
 
 TEST(alarms_in_the_kernels_log, name_what_happened_and_to_whom) {
@@ -29,7 +30,8 @@ TEST(alarms_in_the_kernels_log, name_what_happened_and_to_whom) {
 }
 
 TEST(alarms_in_the_kernels_log, need_not_name_a_process) {
-  const auto found = alarm_in("NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off", pci);
+  const auto found =
+      alarm_in("NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off", pci);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->xid, 79u);
   EXPECT_EQ(found->process, 0u);

@@ -18,8 +18,8 @@ namespace troupe {
 ///
 /// If the alarm names this process, the worker is given up at once; if it names another, it does not concern this one.
 /// If it names none, and this worker has work under way, the driver is asked. If it tells of such an error only much
-/// later, a probe is sent as well: a write behind nothing, in a stream of its own. A worker whose work makes progress, or
-/// whose probe arrives, is innocent. The driver itself may be busy with the fault, so a thread of its own sends the
+/// later, a probe is sent as well: a write behind nothing, in a stream of its own. A worker whose work makes progress,
+/// or whose probe arrives, is innocent. The driver itself may be busy with the fault, so a thread of its own sends the
 /// probe, and the thread that listens never calls the driver.
 class alarm_watch {
  public:

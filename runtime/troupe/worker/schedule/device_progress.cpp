@@ -15,7 +15,7 @@ namespace {
 
 // A mark costs the device about 2 µs, and answers wait for the next mark: so there is one at least this often.
 constexpr std::int64_t longest_unmarked_ns = 2'500'000;
-constexpr long nap_ns = 10'000;  // of the watcher, while the device is busy
+constexpr long nap_ns = 10'000;                       // of the watcher, while the device is busy
 constexpr std::int64_t longest_blind_ns = 1'000'000;  // without progress it looks for overdue marks this often
 // Without progress, the device is asked for errors this often; the second, where somebody reports them.
 constexpr std::int64_t silence_ns = 1'000'000, silence_if_told_ns = 100'000'000;

@@ -25,8 +25,8 @@ namespace troupe {
 /// a number of operations, the smaller the longer they take.
 ///
 /// The device wakes no thread, and reports an error only when asked. So one thread, the watcher, polls the counters
-/// while marks are outstanding, and wakes the threads that wait. When nothing moves, another thread asks the device: the
-/// driver does not answer while it is busy with the end of another process, and progress must be seen meanwhile.
+/// while marks are outstanding, and wakes the threads that wait. When nothing moves, another thread asks the device:
+/// the driver does not answer while it is busy with the end of another process, and progress must be seen meanwhile.
 class device_progress {
  public:
   /// `gpu` is null where the lanes run on the host. `when_lost` is called at most once, on any thread.
@@ -69,8 +69,8 @@ class device_progress {
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
   /// Asks the device for errors, on a thread that may be blocked.
   void ask() noexcept;
-  /// While somebody else reports errors: asks the device by itself only after a long silence. Each question is a call of
-  /// the kernel's driver, which others may keep busy, and this process's calls wait for its answer.
+  /// While somebody else reports errors: asks the device by itself only after a long silence. Each question is a call
+  /// of the kernel's driver, which others may keep busy, and this process's calls wait for its answer.
   void ask_less_often(bool less = true) noexcept;
   /// Returns true if the device has not done all that was enqueued in streams.
   bool has_work() const noexcept;
@@ -115,8 +115,8 @@ class device_progress {
   std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
-  std::atomic<std::uint32_t> questions_{0};  ///< for errors; the thread that asks sleeps on it
-  std::atomic<std::int64_t> silence_ns_;     ///< how often it asks while nothing moves
+  std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the thread that asks sleeps on it
+  std::atomic<std::int64_t> silence_ns_;                     ///< how often it asks while nothing moves
   std::thread watcher_, asker_;
 };
 

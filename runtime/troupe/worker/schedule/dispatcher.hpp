@@ -38,8 +38,8 @@ class dispatcher {
   /// not enqueue this one itself.
   void dispatch(operation& op, protocol::command_flags flags, bool busy);
   bool has_group() const noexcept { return group_.count != 0; }
-  /// Returns true if there is an open group of operations that run in order, and its lane has other calls to make first:
-  /// more operations may join until then.
+  /// Returns true if there is an open group of operations that run in order, and its lane has other calls to make
+  /// first: more operations may join until then.
   bool group_can_wait() const noexcept;
   /// Runs the open group, if there is one, or leaves it to its lane.
   void close_group() {
