@@ -80,7 +80,7 @@ class device_progress {
 
  private:
   static constexpr std::uint64_t never = UINT64_MAX;
-  static constexpr std::uint32_t most_unmarked = 32;
+  static constexpr std::uint32_t most_unmarked = 64;
   struct alignas(64) stream_marks {
     std::mutex marking;
     std::atomic<std::uint64_t> marked{0};      ///< the device will write that it has done up to here

@@ -135,14 +135,14 @@ TEST_F(gpu_lanes, mark_finished_work_before_they_wait_for_another_lane) {
 
 TEST_F(gpu_lanes, mark_the_last_operation_of_a_lane_soon_though_nothing_follows_it) {
   run(other);
-  for (std::uint32_t i = 0; i < 32; ++i) run(lane);  // the device completes none of these
+  for (std::uint32_t i = 0; i < 64; ++i) run(lane);  // the device completes none of these
   EXPECT_TRUE(becomes(other, " runs marks 1")) << device_.enqueued(other);
 }
 
-TEST_F(gpu_lanes, mark_operations_that_are_not_awaited_only_after_32_of_them) {
-  for (std::uint32_t i = 0; i < 40; ++i) run(lane);
+TEST_F(gpu_lanes, mark_operations_that_are_not_awaited_only_after_64_of_them) {
+  for (std::uint32_t i = 0; i < 80; ++i) run(lane);
   std::string expected;
-  for (int i = 1; i <= 40; ++i) expected += i == 32 ? " runs marks 32" : " runs";
+  for (int i = 1; i <= 80; ++i) expected += i == 64 ? " runs marks 64" : " runs";
   EXPECT_TRUE(begins(lane, expected)) << device_.enqueued(lane);
 }
 

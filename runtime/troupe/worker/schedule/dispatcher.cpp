@@ -108,8 +108,9 @@ std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags
 }
 
 std::uint32_t dispatcher::most_in_call(const operation& head, std::uint32_t lane) const noexcept {
-  if (head.what->in_order == 0 || !lanes_.device().is_stream(lane)) return most_together;
-  const std::uint32_t most = std::min(most_together, lanes_.device().marked_after(lane));
+  if (head.what->in_order == 0) return most_together;
+  if (!lanes_.device().is_stream(lane)) return most_in_order;
+  const std::uint32_t most = std::min(most_in_order, lanes_.device().marked_after(lane));
   return most >= fewest_in_order ? most : 1;
 }
 
@@ -132,7 +133,7 @@ bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept
 }
 
 bool dispatcher::group_can_wait() const noexcept {
-  return has_group() && group_.head->what->in_order != 0 && lanes_.yet_to_run(group_.lane) > most_together;
+  return has_group() && group_.head->what->in_order != 0 && lanes_.yet_to_run(group_.lane) > most_in_order;
 }
 
 bool dispatcher::waits_for_group(const operation& op) const noexcept {

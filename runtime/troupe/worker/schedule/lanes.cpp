@@ -311,9 +311,10 @@ bool lane_set::is_lost_with_context(const failure& why) const noexcept {
 // Makes one call for all members that can still run. A member that is cancelled or misses an input is left out and
 // reported by itself.
 void lane_set::run_group(operation& head) noexcept {
-  std::array<const operation*, most_together> going;
-  std::array<const void*, most_together> payloads;
-  std::array<troupe_engine_call, most_together> calls;
+  static_assert(most_in_order >= most_together);
+  std::array<const operation*, most_in_order> going;
+  std::array<const void*, most_in_order> payloads;
+  std::array<troupe_engine_call, most_in_order> calls;
   std::uint32_t n = 0;
   const position first = head.at;
   const std::uint32_t all = head.together;

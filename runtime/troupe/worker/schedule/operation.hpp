@@ -12,6 +12,8 @@ namespace troupe {
 
 /// The most operations that may share one call.
 inline constexpr std::uint32_t most_together = 32;
+/// And of those that run in order, for which fewer, larger calls save more.
+inline constexpr std::uint32_t most_in_order = 64;
 
 /// One request inside the worker, from the pump's decision to its completion. It lies in an array by ledger slot, so
 /// none is ever allocated.

@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint32_t capacity = 64;
+constexpr std::uint32_t capacity = 256;
 
 // An operation that may not run on the pump until the test allows it.
 struct hesitant {
@@ -385,13 +385,13 @@ TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
   static std::uint64_t asked;
   asked = 0;
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
-  constexpr std::uint32_t all = 60;
+  constexpr std::uint32_t all = 130;
   sequence_cut cut;
-  for (std::uint32_t i = 1; i <= most_together; ++i) cut.note(i % 7 + 1, i, most_together);
-  ASSERT_LT(cut.place(most_together), most_together);
+  for (std::uint32_t i = 1; i <= most_in_order; ++i) cut.note(i % 7 + 1, i, most_in_order);
+  ASSERT_LT(cut.place(most_in_order), most_in_order);
   for (std::uint32_t i = 0; i < all; ++i) change(100);
   const std::vector<std::uint32_t> calls = calls_after(pump_);
-  EXPECT_EQ(calls.at(0), cut.place(most_together));
+  EXPECT_EQ(calls.at(0), cut.place(most_in_order));
   EXPECT_EQ(calls.at(1) % 7, 0u);
   EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0u), all);
   for (std::uint64_t i = 0; i < all; ++i) EXPECT_EQ(what_.tickets.at(i), i + 1);
@@ -401,7 +401,7 @@ TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
 TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   what_.hold = true;
   write(100, protocol::command_flags{true, priority::normal});  // alone
-  for (std::uint32_t i = 0; i < most_together; ++i) change(100);
+  for (std::uint32_t i = 0; i < most_in_order; ++i) change(100);
   pump on_threads({.channel = channel_.view(),
                    .commands = commands_in_,
                    .reports = reports_,
@@ -421,7 +421,7 @@ TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   EXPECT_FALSE(on_threads.idle());
   what_.hold = false;
   while (!on_threads.idle()) step_all();
-  EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{32, 3}));
+  EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{64, 3}));
 }
 
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
@@ -443,8 +443,8 @@ TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
     while (what_.ran < all) std::this_thread::yield();
     return what_.together;
   };
-  EXPECT_EQ(run(40), (std::vector<std::uint32_t>{32, 8}));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // what the device takes for 32 of them
+  EXPECT_EQ(run(80), (std::vector<std::uint32_t>{64, 16}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // what the device takes for 64 of them
   gpu.finish(1);
   while (of_gpu.device().marked_after(lane_chooser::first_compute) > 1) std::this_thread::yield();
   EXPECT_EQ(run(8).size(), 2u) << "they report their progress one by one";
