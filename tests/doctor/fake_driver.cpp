@@ -37,6 +37,10 @@ int cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) { return
 int cuDeviceGetPCIBusId(char* pci, int bytes, int) {
   return std::strncpy(pci, "0000:01:00.0", static_cast<std::size_t>(bytes)), 0;
 }
+int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  return *memory = std::calloc(1, bytes), *memory == nullptr ? 2 : 0;
+}
+int cuMemFreeHost(void* memory) { return std::free(memory), 0; }
 int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR_OF_THE_FAKE", 0; }
 int cuGetErrorString(int, const char** text) { return *text = "as it was told", 0; }
 }

@@ -245,7 +245,7 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
 }
 // So that calls are cut at different places.
 std::uint64_t kind_of_combine(const void* payload) {
-  return 1 + decode<simulated::combine>(static_cast<const std::byte*>(payload)).n;
+  return 1 + static_cast<std::uint64_t>(decode<simulated::combine>(static_cast<const std::byte*>(payload)).n.value());
 }
 // Some must run alone.
 bool run_combines(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,

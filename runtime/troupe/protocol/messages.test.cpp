@@ -111,7 +111,7 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 21u) << "put the new version here";
+  EXPECT_EQ(version, 22u) << "put the new version here";
 }
 
 TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
