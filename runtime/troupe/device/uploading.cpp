@@ -89,7 +89,10 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
                                  ? memory_range{}
                                  : allocate(*core, memory_kind::sent, small ? from.size() : plan.block_bytes(), 1, {});
   if (small) {
-    if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
+    if (stage.address != 0) {
+      stage.owner->of_one_upload = true;
+      std::memcpy(stage.owner->host, from.data(), from.size());
+    }
     const memory::upload r{
         .source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
     checker c(r, &core->memory, core->memory.generation());

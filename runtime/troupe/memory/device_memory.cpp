@@ -55,7 +55,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   b->owner = this;
   b->generation.store(generation_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   b->quota = *quota.state_;
-  b->sent = kind == memory_kind::sent;
+  b->of_one_upload = false;
   ++blocks_;
   return block_ref(b);
 }

@@ -42,9 +42,9 @@ struct block {
   std::atomic<std::uint32_t> stale_marks{0};  ///< 0 if every byte may be read; otherwise the owner knows which
   std::atomic<seal_state> seal{seal_state::open};
   std::atomic<fate> at_fault{fate::by_salvage};
-  bool sent = false;     ///< true if only the application can write it, so that those who read it need no order
-  bool managed = false;  ///< true if only the worker that made it has it, at its own address
-  std::atomic<bool> gone{false};              ///< true once that worker is replaced: the memory no longer exists
+  bool of_one_upload = false;     ///< true if only one request reads it and none writes it: that needs no order
+  bool managed = false;           ///< true if only the worker that made it has it, at its own address
+  std::atomic<bool> gone{false};  ///< true once that worker is replaced: the memory no longer exists
   std::atomic<std::uint64_t> unsealed_at{0};  ///< ticket of the last request that ended a seal
 };
 

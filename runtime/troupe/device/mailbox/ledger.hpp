@@ -59,12 +59,12 @@ struct alignas(64) ledger_entry {
                                     reinterpret_cast<const std::byte*>(this));
   }
   /// Notes the accesses of a request with at most `max_operands`, and keeps their memory alive. Returns how many of
-  /// them, from the first on, the worker must order: those behind read what no worker can write.
+  /// them, from the first on, the worker must order: those behind are of one upload.
   [[gnu::always_inline]] std::uint8_t hold(std::span<const operand_use> uses) noexcept {
     std::size_t ordered = 0, behind = uses.size();
     for (const operand_use& u : uses) {
       const block* const b = u.range->owner.get();
-      const bool needs_order = b == nullptr || !b->sent || u.touched.mode != access_mode::read;
+      const bool needs_order = b == nullptr || !b->of_one_upload || u.touched.mode != access_mode::read;
       block_access& a = few[needs_order ? ordered++ : --behind];
       a.what = {by_itself(u.touched.begin), by_itself(u.touched.end), u.touched.mode};
       a.where = u.range->owner;

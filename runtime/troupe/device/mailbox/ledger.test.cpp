@@ -41,8 +41,8 @@ TEST(ledger, predicts_the_slot_after_the_next_one) {
   EXPECT_EQ(all.slot_after_next(), ledger::none) << "none is left";
 }
 
-// What no worker can write need not be ordered. The memory must live as long as the request all the same.
-TEST(ledger, puts_reads_of_sent_memory_behind_the_accesses_that_are_ordered) {
+// Memory that carries the data of one upload needs no order. It must live as long as the request all the same.
+TEST(ledger, puts_the_memory_of_uploads_behind_the_accesses_that_are_ordered) {
   struct nobody final : memory_owner {
     void recycle(block&) noexcept override {}
     std::optional<error> stale_cause(const block&, std::uint64_t, std::uint64_t) const override { return {}; }
@@ -54,7 +54,7 @@ TEST(ledger, puts_reads_of_sent_memory_behind_the_accesses_that_are_ordered) {
   operand_use uses[4];
   for (std::uint64_t i = 0; i < 4; ++i) {
     blocks[i].owner = &owner;
-    blocks[i].sent = i % 2 == 0;
+    blocks[i].of_one_upload = i % 2 == 0;
     ranges[i].owner = block_ref(&blocks[i]);
     blocks[i].references.store(1);
     uses[i].range = &ranges[i];
