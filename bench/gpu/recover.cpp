@@ -163,9 +163,8 @@ const measure gpu_recover_standby{
     .name = "gpu.recover.standby",
     .unit = "ms",
     .ours =
-        "from the launch of a wild pointer under load to the first right answer; if that is later than raw, <= 10 "
-        "after "
-        "the report",
+        "from the launch of a wild pointer under load to the first right answer; if later than raw, <= 10 after the "
+        "report",
     .raw = "from the same launch, in a process without Troupe, until cuStreamQuery reports the fault",
     .goal = {goal::kind::at_most_above_raw, 15},
     .run = run_standby};

@@ -13,7 +13,7 @@ namespace {
 
 // During a long transfer, a new piece arrives every few microseconds.
 constexpr std::int64_t spin_ns = 50'000;
-// After so many pieces of one copy, a helper looks whether another one needs help.
+// How many pieces of one copy a helper takes before it looks whether another one needs help.
 constexpr int pieces_in_a_row = 16;
 
 }  // namespace

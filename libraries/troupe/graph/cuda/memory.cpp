@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/pinned.hpp>
 #include <troupe/graph/cuda/memory.hpp>
 
 namespace troupe::graph {
@@ -12,11 +13,6 @@ result<cuda::device_memory> device_pieces::make(std::uint64_t bytes) {
   return cuda::device_memory(made);
 }
 
-result<cuda::pinned_memory> pinned_pieces::make(std::uint64_t bytes) {
-  void* made = nullptr;
-  TROUPE_TRY(cuda::done(::cuMemHostAlloc(&made, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                        "cuMemHostAlloc"));
-  return cuda::pinned_memory(static_cast<std::byte*>(made));
-}
+result<cuda::pinned_memory> pinned_pieces::make(std::uint64_t bytes) { return cuda::make_pinned(bytes); }
 
 }  // namespace troupe::graph

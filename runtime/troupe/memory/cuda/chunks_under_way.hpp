@@ -8,12 +8,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cuda/handles.hpp>
+#include <troupe/cuda/pinned.hpp>
 #include <vector>
 
 namespace troupe::memory {
@@ -29,13 +27,8 @@ class arrivals {
     std::uint64_t sent = 0;
   };
   static result<arrivals> make(std::uint32_t lanes) {
-    void* made = nullptr;
-    const std::size_t bytes = lanes * apart;
-    TROUPE_TRY(cuda::done(::cuMemHostAlloc(&made, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                          "cuMemHostAlloc"));
     arrivals out;
-    out.memory_.reset(static_cast<std::byte*>(made));
-    std::memset(made, 0, bytes);
+    out.memory_ = TROUPE_TRY(cuda::make_pinned(lanes * apart));
     for (std::uint32_t i = 0; i < lanes; ++i)
       out.lanes_.push_back({.arrived = new (out.memory_.get() + i * apart) std::atomic<std::uint64_t>(0)});
     return out;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of the memory requests: copies and fills by the driver.
 #include <cuda.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
