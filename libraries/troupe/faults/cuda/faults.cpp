@@ -11,6 +11,7 @@
 #include <troupe/cuda/handles.hpp>
 #include <troupe/faults/internal/process.hpp>
 #include <troupe/worker/engine.hpp>
+#include <vector>
 
 namespace troupe::faults {
 namespace {
@@ -101,6 +102,7 @@ struct cuda_engine {
   static result<std::unique_ptr<cuda_engine>> make(const engine_context&) {
     auto out = std::make_unique<cuda_engine>();
     TROUPE_TRY(load(kernels, out->module_));
+    TROUPE_TRY(load(faults::assertion, out->assertion_));
     return out;
   }
 
@@ -117,10 +119,7 @@ struct cuda_engine {
   }
   result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
   result<void> run(const stack_overflow&, call& c) { return launch("deep", c); }
-  result<void> run(const failed_assertion&, call& c) {
-    if (!assertion_) TROUPE_TRY(load(faults::assertion, assertion_));
-    return launch(assertion_, "failed_assertion", c);
-  }
+  result<void> run(const failed_assertion&, call& c) { return launch(assertion_, "failed_assertion", c); }
   result<void> run(const shared_memory_overflow&, call& c) { return launch("beyond_shared", c); }
   result<void> run(const hang& r, call& c) {
     std::uint64_t ns = static_cast<std::uint64_t>(r.milliseconds.value()) * 1'000'000;
@@ -137,10 +136,16 @@ struct cuda_engine {
   result<void> run(const garbage& r, call&) { return overwrite_shared_memory(r); }
 
  private:
+  // Loads all code now. A broken program was mostly launched before, so its loading is not part of a fault.
   static result<void> load(const char* text, cuda::code_module& into) {
     CUmodule made = nullptr;
     TROUPE_TRY(done(::cuModuleLoadData(&made, text), "cuModuleLoadData"));
     into.reset(made);
+    unsigned count = 0;
+    TROUPE_TRY(done(::cuModuleGetFunctionCount(&count, made), "cuModuleGetFunctionCount"));
+    std::vector<CUfunction> all(count);
+    TROUPE_TRY(done(::cuModuleEnumerateFunctions(all.data(), count, made), "cuModuleEnumerateFunctions"));
+    for (const CUfunction f : all) TROUPE_TRY(done(::cuFuncLoad(f), "cuFuncLoad"));
     return {};
   }
   result<void> launch(const char* name, call& c, void** arguments = nullptr) {
