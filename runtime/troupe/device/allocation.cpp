@@ -15,6 +15,26 @@ std::string too_few(extent count, std::size_t element_bytes) {
              "; expected at least 1");
 }
 
+namespace {
+
+// `make()` allocates, and is called again if there was no room.
+template <class Make>
+memory_range made_by(device_core& core, memory_kind kind, std::uint64_t bytes, Make&& make) {
+  result<block_ref> made = make();
+  if (!made && made.error().reaction() == reaction::retry_later) {
+    core.completion.drive();  // buffers of requests that have finished may not have come back yet
+    made = make();
+  }
+  if (!made) {
+    core.memory.count_failure(kind);
+    return {core.memory.failed_buffer(bytes, made.error()), 0, bytes};
+  }
+  const std::uint64_t address = (*made)->address;
+  return {std::move(*made), address, bytes};
+}
+
+}  // namespace
+
 memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
                       const alloc_options& o) {
   const extent bytes = count * element_bytes;
@@ -31,19 +51,15 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
     return refused(
         "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
         "alloc");
-  auto made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
-  if (!made && made.error().reaction() == reaction::retry_later) {
-    core.completion.drive();  // buffers of requests that have finished may not have come back yet
-    made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
-  }
-  if (!made) {
-    memory.count_failure(kind);
-    return {memory.failed_buffer(n, made.error()), 0, n};
-  }
-  const std::uint64_t address = (*made)->address;
-  const memory_range r{std::move(*made), address, n};
-  if (kind != memory_kind::sent) core.quarantine.is_fresh(r);
+  const memory_range r =
+      made_by(core, kind, n, [&] { return memory.allocate(kind, n, o.alignment, o.quota, o.sealable); });
+  if (kind != memory_kind::sent && r.address != 0) core.quarantine.is_fresh(r);
   return r;
+}
+
+memory_range allocate_for_upload(device_core& core, std::uint64_t bytes) {
+  if (core.admission.refusing()) return {core.memory.failed_buffer(bytes, core.admission.refusal()), 0, bytes};
+  return made_by(core, memory_kind::sent, bytes, [&] { return core.memory.allocate_for_upload(bytes); });
 }
 
 void zero(const device& gpu, const memory_range& r) {

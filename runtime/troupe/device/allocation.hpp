@@ -15,6 +15,9 @@ namespace troupe::detail {
 memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
                       const alloc_options& o);
 
+/// Allocates memory for the bytes of one small upload, which only that request reads.
+memory_range allocate_for_upload(device_core& core, std::uint64_t bytes);
+
 /// Fills the range with zeros, as a request in order with others. If it is refused, the range is stale with the reason.
 void zero(const device& gpu, const memory_range& r);
 

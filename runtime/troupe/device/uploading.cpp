@@ -85,14 +85,11 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
   // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
   const bool small = from.size() <= core->staging.one_request;
   const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1), core->staging);
-  const memory_range stage = from.empty()
-                                 ? memory_range{}
-                                 : allocate(*core, memory_kind::sent, small ? from.size() : plan.block_bytes(), 1, {});
+  const memory_range stage = from.empty() ? memory_range{}
+                             : small      ? allocate_for_upload(*core, from.size())
+                                          : allocate(*core, memory_kind::sent, plan.block_bytes(), 1, {});
   if (small) {
-    if (stage.address != 0) {
-      stage.owner->of_one_upload = true;
-      std::memcpy(stage.owner->host, from.data(), from.size());
-    }
+    if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
     const memory::upload r{
         .source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
     checker c(r, &core->memory, core->memory.generation());

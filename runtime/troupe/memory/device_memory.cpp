@@ -34,6 +34,10 @@ device_memory::~device_memory() = default;
 
 void device_memory::abandon() noexcept {
   std::unique_lock guard(lock_);
+  uploads_.close([this](owned_block& b) {
+    --blocks_;
+    give_back(b);
+  });
   pools_.abandon();
   const bool last = blocks_ == 0;
   guard.unlock();
@@ -47,6 +51,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   if (auto never = pools_.never_fits(kind, shape, bytes, sealable)) return std::move(*never);
   if (*quota.state_ && !(*quota.state_)->take(shape.charged)) return over_quota(bytes, quota);
   auto taken = pools_.take(kind, shape, bytes, sealable, guard);
+  if (!taken && give_back_kept()) taken = pools_.take(kind, shape, bytes, sealable, guard);
   if (!taken) {
     if (*quota.state_) (*quota.state_)->give(shape.charged);
     return taken.error();
@@ -56,8 +61,26 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   b->generation.store(generation_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   b->quota = *quota.state_;
   b->of_one_upload = false;
+  b->shelf = 0;
   ++blocks_;
   return block_ref(b);
+}
+
+result<block_ref> device_memory::allocate_for_upload(std::uint64_t bytes) {
+  const bool keeps = bytes <= upload_blocks::largest;
+  if (owned_block* const kept = keeps ? uploads_.take(bytes) : nullptr) {
+    kept->bytes = bytes;
+    kept->generation.store(generation(), std::memory_order_relaxed);
+    kept->references.store(1, std::memory_order_relaxed);
+    return block_ref(kept);
+  }
+  auto made = allocate(memory_kind::sent, keeps ? upload_blocks::size_for(bytes) : bytes, 1, {});
+  if (made && keeps) uploads_.assign(static_cast<owned_block&>(*made->get()));
+  if (!made && keeps) made = allocate(memory_kind::sent, bytes, 1, {});  // there may be room for just these bytes
+  if (!made) return made;
+  (*made)->bytes = bytes;
+  (*made)->of_one_upload = true;
+  return made;
 }
 
 owned_block* device_memory::wrap(memory_kind kind, segment whole, std::uint64_t address, std::uint64_t bytes) {
@@ -137,6 +160,7 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
 
 void device_memory::recycle(block& base) noexcept {
   auto& b = static_cast<owned_block&>(base);
+  if (uploads_.keep(b)) return;  // nobody has written or marked it
   std::unique_lock guard = lock_soon(lock_);
   const bool last = --blocks_ == 0 && pools_.source() == nullptr;
   std::unique_ptr<segment> foreign = std::move(b.foreign);
@@ -151,21 +175,35 @@ void device_memory::recycle(block& base) noexcept {
     kept = std::move(foreign->keep);
     delete &b;
   } else {
-    seals_.protect(b, false);
-    if (b.quota) b.quota->give(b.charged);
-    b.quota.reset();
-    b.marks.clear();  // nodes are never destroyed singly
-    b.exported = false;
-    b.stale_marks.store(0, std::memory_order_relaxed);
-    b.seal.store(seal_state::open, std::memory_order_relaxed);
-    b.unsealed_at.store(0, std::memory_order_relaxed);
-    b.at_fault.store(fate::by_salvage, std::memory_order_relaxed);
-    pools_.give_back(b);
+    give_back(b);
   }
   guard.unlock();
   // The thread that releases the last reference may hold locks that this needs.
   if (kept.use_count() != 0) post(keeping_executor(), [mine = std::move(kept)]() mutable { mine.reset(); });
   if (last) delete this;
+}
+
+void device_memory::give_back(owned_block& b) noexcept {
+  seals_.protect(b, false);
+  if (b.quota) b.quota->give(b.charged);
+  b.quota.reset();
+  b.marks.clear();  // nodes are never destroyed singly
+  b.exported = false;
+  b.stale_marks.store(0, std::memory_order_relaxed);
+  b.seal.store(seal_state::open, std::memory_order_relaxed);
+  b.unsealed_at.store(0, std::memory_order_relaxed);
+  b.at_fault.store(fate::by_salvage, std::memory_order_relaxed);
+  pools_.give_back(b);
+}
+
+// Returns false if none was kept.
+bool device_memory::give_back_kept() noexcept {
+  const std::uint64_t before = blocks_;
+  uploads_.clear([this](owned_block& b) {
+    --blocks_;
+    give_back(b);
+  });
+  return blocks_ != before;
 }
 
 void device_memory::set_device_limit(std::uint64_t bytes) noexcept {
@@ -175,13 +213,21 @@ void device_memory::set_device_limit(std::uint64_t bytes) noexcept {
 
 std::uint64_t device_memory::trim() {
   const std::scoped_lock guard(lock_);
+  give_back_kept();
   return pools_.trim();
 }
 
 memory_statistics device_memory::statistics(memory_kind kind) const {
   const std::scoped_lock guard(lock_);
   memory_statistics out = pools_.statistics(kind);
-  if (kind != memory_kind::device) return out;
+  if (kind != memory_kind::device) {
+    const upload_blocks::figures kept = uploads_.statistics();
+    out.used_bytes -= kept.bytes;
+    out.free_bytes += kept.bytes;
+    out.live_buffers -= kept.blocks;
+    out.allocations += kept.taken;
+    return out;
+  }
   out.imported_bytes = imported_bytes_;
   out.managed_bytes = managed_bytes_;
   out.sealed_bytes = seals_.sealed_bytes();

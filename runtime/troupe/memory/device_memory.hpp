@@ -7,6 +7,7 @@
 #include <troupe/memory/quota.hpp>
 #include <troupe/memory/salvage.hpp>
 #include <troupe/memory/statistics.hpp>
+#include <troupe/memory/upload_blocks.hpp>
 #include <troupe/request/block.hpp>
 
 namespace troupe {
@@ -24,6 +25,8 @@ class device_memory final : public memory_owner {
   /// shares no granule with another.
   result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota,
                              bool sealable = false);
+  /// Allocates memory for the bytes of one upload, which only that request reads.
+  result<block_ref> allocate_for_upload(std::uint64_t bytes);
   /// Returns a buffer of `bytes` at `offset` in memory of another program, which the source opens. It counts against no
   /// limit.
   result<memory_range> import(std::uint64_t allocation, file_descriptor memory, std::uint64_t offset,
@@ -112,6 +115,8 @@ class device_memory final : public memory_owner {
   };
   device_memory(segment_source& source, limits l);
   ~device_memory();
+  void give_back(owned_block& b) noexcept;  // with the lock
+  bool give_back_kept() noexcept;           // with the lock
   void renew_block(owned_block& b);
   owned_block* wrap(memory_kind kind, segment whole, std::uint64_t address,
                     std::uint64_t bytes);  // with the lock
@@ -119,6 +124,7 @@ class device_memory final : public memory_owner {
 
   mutable std::mutex lock_;
   segment_pools pools_;
+  upload_blocks uploads_;
   block_seals seals_;
   std::uint64_t imported_bytes_ = 0, managed_bytes_ = 0;
   std::uint64_t blocks_ = 0;

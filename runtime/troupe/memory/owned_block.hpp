@@ -21,6 +21,8 @@ struct owned_block : block {
   bool imported = false;                 ///< true if it counts as memory of other programs
   bool exported = false;                 ///< true if another program may have a descriptor
   std::uint32_t addresses = 0;           ///< addresses at which this program can write it
+  std::uint8_t shelf = 0;                ///< for `upload_blocks`; 0: it is none of these
+  owned_block* next_kept = nullptr;      ///< the same
   seal_state before = seal_state::open;  ///< the state before `unsealing`
   /// A foreign segment that holds only this block. Without bytes, this program does not map it.
   std::unique_ptr<segment> foreign;

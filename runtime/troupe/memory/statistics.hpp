@@ -11,7 +11,7 @@ struct memory_statistics {
   std::uint64_t total_bytes = 0;       ///< what the device may allocate
   std::uint64_t free_bytes = 0;        ///< total minus used
   std::uint64_t used_bytes = 0;        ///< in live buffers, rounded up to 256 each
-  std::uint64_t high_water_bytes = 0;  ///< the most ever used at once
+  std::uint64_t high_water_bytes = 0;  ///< the most ever used at once, with what is kept for the next small uploads
   std::uint64_t reserved_bytes = 0;    ///< taken from the system so far
   std::uint64_t live_buffers = 0;
   std::uint64_t sealed_bytes = 0;    ///< in buffers that are sealed

@@ -93,20 +93,29 @@ void completion::collect() {
   if (closing_.load(std::memory_order_seq_cst)) check_drained();
 }
 
-void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
+completion::due_answer completion::take_answer(std::uint32_t slot, const error* why) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // the lock is held
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
-  pending_core* const to = std::exchange(e.answer, nullptr);
-  const request_info* const info = e.info;
-  std::array<std::byte, max_reply_bytes> reply;
-  if (to != nullptr && why == nullptr) std::memcpy(reply.data(), channel_->cell(slot).bytes, reply.size());
-  if (retires) retire(slot);
+  due_answer out;
+  out.to = std::exchange(e.answer, nullptr);
+  out.info = e.info;
+  if (out.to != nullptr && why == nullptr) std::memcpy(out.reply.data(), channel_->cell(slot).bytes, out.reply.size());
+  return out;
+}
+
+void completion::due_answer::give(const error* why) noexcept {
   if (to == nullptr) return;
   info->answer(*to, reply.data(), why);
   to->release();
+}
+
+void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
+  due_answer answer = take_answer(slot, why);
+  if (retires) retire(slot);
+  answer.give(why);
 }
 
 // Also applies what the failures mean for other requests before it publishes the count, so that a thread that sees the
@@ -187,7 +196,37 @@ void completion::name_peer_cause(error::details& what, const ledger_entry& e) {
   what = std::move(d);
 }
 
+// Retires requests that have succeeded or are answered already. Several are retired before the first of them is
+// answered, so that their slots go back together and a thread that has an answer finds the request's slot free.
+class completion::retirement {
+ public:
+  explicit retirement(completion& of) noexcept : of_(of) {}
+  ~retirement() { finish(); }
+  retirement(const retirement&) = delete;
+  void add(std::uint32_t slot) noexcept {
+    if (!of_.requests_[slot].answered) {
+      due_answer& next = answers_[due_] = of_.take_answer(slot, nullptr);
+      if (next.to != nullptr) ++due_;
+    }
+    of_.vacate(slot);
+    slots_.add(of_.requests_, slot);
+    if (slots_.count() == answers_.size()) finish();
+  }
+  void finish() noexcept {
+    of_.requests_.give_back(slots_);
+    for (std::size_t i = 0; i < due_; ++i) answers_[i].give(nullptr);
+    due_ = 0;
+  }
+
+ private:
+  completion& of_;
+  ledger::chain slots_;
+  std::size_t due_ = 0;
+  std::array<due_answer, 16> answers_;
+};
+
 void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
+  retirement together(*this);
   std::uint64_t retired = 0;
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     std::uint64_t& seen = retired_[lane];
@@ -201,15 +240,13 @@ void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) 
       const std::uint64_t word = channel_->log(lane, seen + 1).load(std::memory_order_relaxed);
       const std::uint32_t slot = protocol::slot_of(word);
       if (slot >= requests_.capacity()) return report_violation("a lane's log");
-      ledger_entry& e = requests_[slot];
+      const ledger_entry& e = requests_[slot];
       if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
         return report_violation("a lane's log");
-      if (e.answered)
-        retire(slot);
-      else
-        settle(slot, nullptr, true);
+      together.add(slot);
     }
   }
+  together.finish();
   if (retired == 0) return;
   const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
   retired_total_.store(total, std::memory_order_relaxed);
@@ -217,10 +254,14 @@ void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) 
   if (room_.has_blocked()) channel_.wake_waiters();
 }
 
-void completion::retire(std::uint32_t slot) noexcept {
+void completion::vacate(std::uint32_t slot) noexcept {
   ledger_entry& e = requests_[slot];
   e.release();
   e.in_flight.store(false, std::memory_order_seq_cst);
+}
+
+void completion::retire(std::uint32_t slot) noexcept {
+  vacate(slot);
   requests_.give_back(slot);
 }
 

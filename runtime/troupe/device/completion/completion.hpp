@@ -101,7 +101,17 @@ class completion {
   void name_cause(protocol::parsed_report& report, const request_info& info);
   void name_peer_cause(error::details& what, const ledger_entry& e);
   void prefetch_entry(std::uint32_t slot) noexcept;
+  class retirement;
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
+  // The answer of a request that may be retired already.
+  struct due_answer {
+    pending_core* to;  // null if nobody wants it
+    const request_info* info;
+    std::array<std::byte, max_reply_bytes> reply;
+    void give(const error* why) noexcept;
+  };
+  due_answer take_answer(std::uint32_t slot, const error* why) noexcept;
+  void vacate(std::uint32_t slot) noexcept;  // releases what it holds; its slot is not given back yet
   void fail(std::uint32_t slot, const error& why);
   void spread_failures();
   void answer_everything();

@@ -25,12 +25,14 @@ std::uint32_t ledger::take() noexcept {
   }
 }
 
-void ledger::give_back(std::uint32_t slot) noexcept {
+void ledger::give_back(chain& all) noexcept {
+  if (all.count_ == 0) return;
   std::uint64_t top = top_.load(std::memory_order_relaxed);
   do {
-    below_[slot].store(static_cast<std::uint32_t>(top), std::memory_order_relaxed);
-  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | slot, std::memory_order_seq_cst,
+    below_[all.last_].store(static_cast<std::uint32_t>(top), std::memory_order_relaxed);
+  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | all.first_, std::memory_order_seq_cst,
                                        std::memory_order_relaxed));
+  all = {};
 }
 
 std::uint32_t ledger::in_flight() const noexcept {

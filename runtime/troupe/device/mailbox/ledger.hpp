@@ -111,7 +111,28 @@ class ledger {
 
   /// Takes a free slot; returns `none` if the mailbox is full. Any thread.
   std::uint32_t take() noexcept;
-  void give_back(std::uint32_t slot) noexcept;
+  void give_back(std::uint32_t slot) noexcept {
+    chain one;
+    one.add(*this, slot);
+    give_back(one);
+  }
+  /// Slots that are given back at once, because threads that take slots meanwhile wait for each change of the stack.
+  class chain {
+   public:
+    void add(ledger& of, std::uint32_t slot) noexcept {
+      of.below_[slot].store(first_, std::memory_order_relaxed);
+      if (first_ == none) last_ = slot;
+      first_ = slot;
+      ++count_;
+    }
+    std::uint32_t count() const noexcept { return count_; }
+
+   private:
+    friend ledger;
+    std::uint32_t first_ = none, last_ = none, count_ = 0;
+  };
+  /// Gives back the slots of `all`, which is empty then.
+  void give_back(chain& all) noexcept;
   /// Returns the slot that will be taken after the next one, unless another thread takes or gives back a slot
   /// meanwhile; `none` if too few are free.
   std::uint32_t slot_after_next() const noexcept {

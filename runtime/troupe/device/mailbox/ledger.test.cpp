@@ -26,6 +26,26 @@ TEST(ledger, hands_out_every_slot_once_and_then_none) {
   }
 }
 
+TEST(ledger, takes_back_several_slots_at_once) {
+  ledger all(8);
+  std::vector<std::uint32_t> taken;
+  for (int i = 0; i < 6; ++i) taken.push_back(all.take());
+  ledger::chain back;
+  all.give_back(back);
+  EXPECT_TRUE(all.has_free(2));
+  EXPECT_FALSE(all.has_free(3)) << "nothing was given back";
+  for (const std::uint32_t s : taken) back.add(all, s);
+  EXPECT_EQ(back.count(), 6u);
+  EXPECT_FALSE(all.has_free(3)) << "not before they are given back";
+  all.give_back(back);
+  EXPECT_EQ(back.count(), 0u);
+  std::set<std::uint32_t> again;
+  for (int i = 0; i < 8; ++i) again.insert(all.take());
+  EXPECT_EQ(again.size(), 8u);
+  EXPECT_EQ(again.count(ledger::none), 0u);
+  EXPECT_EQ(all.take(), ledger::none);
+}
+
 TEST(ledger, predicts_the_slot_after_the_next_one) {
   ledger all(4);
   for (std::uint32_t free = 4; free > 2; --free) {
@@ -97,10 +117,12 @@ TEST(ledger, never_hands_one_slot_to_two_threads) {
             takes.fetch_add(1, std::memory_order_relaxed);
           }
           if (mine.size() > 3 || slot == ledger::none) {
+            ledger::chain back;
             for (const std::uint32_t s : mine) {
               ASSERT_EQ(all[s].ticket, t) << "another thread had slot " << s;
-              all.give_back(s);
+              back.add(all, s);
             }
+            all.give_back(back);
             mine.clear();
           }
         }
