@@ -36,6 +36,7 @@ void clients::send_anything(random_bits& r) {
   auto kind = static_cast<request_kind>(r.below(11));
   if (run_.settings.transfers && r.percent(60)) kind = r.percent(60) ? request_kind::upload : request_kind::download;
   if (run_.settings.deadly && r.percent(25)) kind = request_kind::add;  // which reads what it writes
+  if (run_.settings.sequences && r.percent(80)) kind = request_kind::combine;
   client_request& q = log_.begin(kind);
   const call_options o = choose_options(q, r);
   q.param = static_cast<word>(r.next());

@@ -62,6 +62,12 @@ run_settings draw_settings(random_bits& r) {
     o.restarts = r.between(3, 8);
     o.mailbox_capacity = 8;
   }
+  s.sequences = r.percent(10);
+  if (s.sequences) {
+    o.coalesce = true;
+    o.mailbox_capacity = 16;
+    if (r.percent(50)) o.lanes = lane_policy::single;
+  }
   return s;
 }
 

@@ -23,6 +23,7 @@ struct run_settings {
   bool deadly = false;                                          ///< some requests kill the worker that runs them
   bool transfers = false;                                       ///< most requests are transfers that go in parts
   bool wild = false;                                            ///< workers write to random places of device memory
+  bool sequences = false;   ///< most requests can run in one call, one after the other
   bool repetitive = false;  ///< clients send the same few data again and again, and some of them kill
 };
 run_settings draw_settings(random_bits& r);

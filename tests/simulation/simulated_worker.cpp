@@ -97,6 +97,7 @@ void simulated_worker::begin() {
                             .inline_bytes = settings_.inline_bytes,
                             .coalesce = settings_.coalesce,
                             .lanes_have_cores = id % 2 == 0,
+                            .most_in_order = 3,  // so that sequences are cut
                             .memory_begin = settings_.reserve_begin,
                             .memory_end = settings_.reserve_begin + settings_.reserve_bytes,
                             .threads = false});

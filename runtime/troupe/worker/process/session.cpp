@@ -162,8 +162,8 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool_lanes, g.settings.helpers),
                   .inline_bytes = g.settings.inline_bytes,
                   .coalesce = g.settings.coalesce,
-                  .sequences = is_wanted("TROUPE_LAUNCHES_TOGETHER"),
                   .lanes_have_cores = usable_cores() > 2,  // one is the pump's, one the application's
+                  .most_in_order = is_wanted("TROUPE_LAUNCHES_TOGETHER") ? most_in_order : 0,
                   .memory_begin = g.settings.reserve_begin,
                   .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
                   .gpu = state_->gpu.get(),

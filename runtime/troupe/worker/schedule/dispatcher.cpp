@@ -20,6 +20,7 @@ dispatcher::dispatcher(const settings& s, protocol::view channel, operation* ope
                        failure_log& failures, wait_policy policy, bool threads, platform* gpu)
     : settings_(s), lanes_(channel, operations, reports, failures, policy, threads, gpu) {
   settings_.inline_bytes = std::min(settings_.inline_bytes, too_heavy - 1);
+  settings_.most_in_order = std::min(settings_.most_in_order, troupe::most_in_order);
   lanes_.set_up(settings_.lanes);
 }
 
@@ -103,14 +104,14 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
 std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags, bool enqueues) const {
   if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
   // A time limit is that of one operation, not of all that run one after the other.
-  if (op.what->in_order != 0 && (!settings_.sequences || flags.timed() || !(enqueues || is_ready(op)))) return 0;
+  if (op.what->in_order != 0 && (settings_.most_in_order == 0 || flags.timed() || !(enqueues || is_ready(op)))) return 0;
   return op.what->group(op.payload);
 }
 
 std::uint32_t dispatcher::most_in_call(const operation& head, std::uint32_t lane) const noexcept {
   if (head.what->in_order == 0) return most_together;
-  if (!lanes_.device().is_stream(lane)) return most_in_order;
-  const std::uint32_t most = std::min(most_in_order, lanes_.device().marked_after(lane));
+  if (!lanes_.device().is_stream(lane)) return settings_.most_in_order;
+  const std::uint32_t most = std::min(settings_.most_in_order, lanes_.device().marked_after(lane));
   return most >= fewest_in_order ? most : 1;
 }
 
@@ -133,7 +134,7 @@ bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept
 }
 
 bool dispatcher::group_can_wait() const noexcept {
-  return has_group() && group_.head->what->in_order != 0 && lanes_.yet_to_run(group_.lane) > most_in_order;
+  return has_group() && group_.head->what->in_order != 0 && lanes_.yet_to_run(group_.lane) > settings_.most_in_order;
 }
 
 bool dispatcher::waits_for_group(const operation& op) const noexcept {

@@ -20,7 +20,7 @@ class dispatcher {
     lane_chooser lanes;
     std::uint64_t inline_bytes;  ///< an operation, or a group, that touches more is left to its lane's thread
     bool coalesce;
-    bool sequences;  ///< whether operations that run in order may share a call
+    std::uint32_t most_in_order;  ///< how many operations that run in order may share a call; 0: none
     /// If false, the thread of a lane would take the core of the pump or of the application: a group counts as its
     /// largest member. What arrives meanwhile waits for the whole group.
     bool lanes_have_cores;

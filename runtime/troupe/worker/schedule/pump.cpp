@@ -48,7 +48,7 @@ pump::pump(const parts& p)
       dispatcher_({.lanes = p.lanes,
                    .inline_bytes = p.inline_bytes,
                    .coalesce = p.coalesce,
-                   .sequences = p.sequences,
+                   .most_in_order = p.most_in_order,
                    .lanes_have_cores = p.lanes_have_cores},
                   p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
   lanes().when_context_lost(p.context_lost);

@@ -22,7 +22,8 @@ class pump {
     wait_policy wait;
     lane_chooser lanes;
     std::uint64_t inline_bytes;
-    bool coalesce = true, sequences = true, lanes_have_cores = true;  ///< see dispatcher::settings
+    bool coalesce = true, lanes_have_cores = true;  ///< see dispatcher::settings
+    std::uint32_t most_in_order = troupe::most_in_order;
     /// Where the application's memory is mapped, in which lists of accesses lie.
     std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;
     /// How many failures may spoil memory at a time: older poison is forgotten, since memory that is never written
