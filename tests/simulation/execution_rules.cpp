@@ -59,6 +59,13 @@ void execution_rules::request_joined_call(std::uint64_t ticket, simulated_worker
   ++q->presumed_starts;
 }
 
+void execution_rules::request_left_call(std::uint64_t ticket, simulated_worker& w) {
+  client_request* const q = log_.find(ticket);
+  if (q == nullptr) return;
+  note_start(*q, w);
+  ++q->presumed_starts;
+}
+
 void execution_rules::request_finished(std::uint64_t ticket, simulated_worker& w) {
   run_.record.note("finishes", ticket, w.id);
   if (client_request* const q = log_.find(ticket); q != nullptr) q->finished_by = &w;

@@ -16,6 +16,7 @@ class execution_rules {
 
   void request_started(std::uint64_t ticket, simulated_worker& w);
   void request_joined_call(std::uint64_t ticket, simulated_worker& w);
+  void request_left_call(std::uint64_t ticket, simulated_worker& w);
   void request_finished(std::uint64_t ticket, simulated_worker& w);
   void request_failed(std::uint64_t ticket, simulated_worker& w);
   void chunk_was_overwritten(std::uint64_t ticket, simulated_worker& w);

@@ -24,6 +24,8 @@ class scene {
   virtual void request_started(std::uint64_t ticket, simulated_worker& w) = 0;
   /// The request is one of several that share a call, which starts.
   virtual void request_joined_call(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// The request was to share a call, but runs alone, once those before it have: it can no longer be cancelled.
+  virtual void request_left_call(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
   /// The application overwrote a chunk of an upload before the worker had read it.

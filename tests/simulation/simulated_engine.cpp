@@ -250,7 +250,10 @@ std::uint64_t kind_of_combine(const void* payload) {
 // Some must run alone.
 bool run_combines(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                   troupe_engine_failure* failure) {
-  return calls[0].ticket % 4 != 0 && run_all<simulated::combine>(state, payloads, calls, count, failure, true);
+  if (calls[0].ticket % 4 != 0) return run_all<simulated::combine>(state, payloads, calls, count, failure, true);
+  simulated_worker& w = static_cast<engine*>(state)->worker;
+  for (std::uint32_t i = 0; i < count; ++i) w.environment().request_left_call(calls[i].ticket, w);
+  return false;
 }
 
 }  // namespace

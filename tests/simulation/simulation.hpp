@@ -21,6 +21,9 @@ class simulation final : public scene {
   void request_joined_call(std::uint64_t ticket, simulated_worker& w) override {
     of_execution_.request_joined_call(ticket, w);
   }
+  void request_left_call(std::uint64_t ticket, simulated_worker& w) override {
+    of_execution_.request_left_call(ticket, w);
+  }
   void request_finished(std::uint64_t ticket, simulated_worker& w) override {
     of_execution_.request_finished(ticket, w);
   }

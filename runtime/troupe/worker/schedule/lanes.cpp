@@ -340,9 +340,11 @@ void lane_set::run_group(operation& head) noexcept {
     for (std::uint32_t i = 0; i < n; ++i) {
       failure_ptr why = failed_input(*going[i]);  // if they run in order, it may be of one that failed just now
       if (!why) why = execute(*going[i]);
-      if (!why) continue;
-      if (is_lost_with_context(*why)) return;
-      report_failure(*going[i], why);
+      if (why && is_lost_with_context(*why)) return;
+      if (why) report_failure(*going[i], why);
+      if (i + 1 == n) break;
+      complete(going[i]->at);  // its answer does not wait for the others
+      lanes_[first.lane].running.store(true, std::memory_order_relaxed);
     }
   } else {
     std::atomic<std::uint64_t>& shared = lanes_.channel.page().lanes[first.lane].together;

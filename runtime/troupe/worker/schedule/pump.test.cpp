@@ -76,11 +76,15 @@ struct following : grouping {
   std::uint64_t fails = 0;
   bool refuses = false;
   std::atomic<bool> hold{false};  // its first call, until it is false
+  const std::atomic<std::uint64_t>* answered = nullptr;
+  std::vector<std::uint64_t> answered_before;  // each that ran alone
 
   static bool run_one(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
     failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);
-    while (static_cast<following*>(self)->hold) std::this_thread::yield();
-    return run(self, payload, c, failure) && c->ticket != static_cast<following*>(self)->fails;
+    auto& me = *static_cast<following*>(self);
+    while (me.hold) std::this_thread::yield();
+    if (me.answered != nullptr) me.answered_before.push_back(me.answered->load());
+    return run(self, payload, c, failure) && c->ticket != me.fails;
   }
   static bool run_all(void* self, const void* const* payloads, const troupe_engine_call* c, std::uint32_t count,
                       troupe_engine_failure* failure) {
@@ -337,9 +341,11 @@ TEST_F(pumps_with_sequences, leave_operations_alone_that_have_a_time_limit_or_sh
 
 TEST_F(pumps_with_sequences, run_them_one_by_one_if_the_engine_wishes) {
   what_.refuses = true;
+  what_.answered = &channel_.view().page().lanes[lane_chooser::first_compute].done;
   for (int i = 0; i < 4; ++i) change(100);
   EXPECT_TRUE(calls_after(pump_).empty());
   EXPECT_EQ(what_.tickets, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(what_.answered_before, (std::vector<std::uint64_t>{0, 1, 2, 3})) << "none waits for those behind it";
   EXPECT_EQ(channel_.view().page().lanes[lane_chooser::first_compute].together.load(), 0u);
 }
 
