@@ -77,6 +77,12 @@ struct staging_sizes {
     out.largest_chunk = std::uint64_t{2} << 20;
     return out;
   }
+  /// Returns the sizes for copies between devices, of which more are in flight, within one limit.
+  constexpr staging_sizes between_devices() const noexcept {
+    staging_sizes out = *this;
+    out.largest_chunk = std::min(largest_chunk, std::uint64_t{512} << 10);
+    return out;
+  }
 };
 
 /// How a transfer is cut into chunks.

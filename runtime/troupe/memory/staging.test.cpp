@@ -32,6 +32,14 @@ TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
   EXPECT_EQ(staging_plan::for_bytes(kib << 20).chunk_bytes, 256 * kib) << "on the host they do not";
 }
 
+// Those in flight from one device have 256 MiB.
+TEST(staging, is_smaller_for_copies_between_devices) {
+  constexpr std::uint64_t mib = 1 << 20;
+  const staging_sizes sizes = staging_sizes::for_gpu().between_devices();
+  EXPECT_LE(staging_plan::for_bytes(1024 * mib, sizes).block_bytes() * 30, 256 * mib);
+  EXPECT_EQ(staging_plan::for_bytes(1024 * mib, staging_sizes().between_devices()).chunk_bytes, mib / 4);
+}
+
 // Every transfer fits into its plan, also one that ends in the middle of a chunk.
 TEST(staging, a_plan_covers_all_bytes) {
   const staging_sizes growing{.one_request = 1, .chunk = 8, .most_chunks = 3, .largest_chunk = 24, .piece = 4};

@@ -107,8 +107,9 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
     }
   }
   const bool direct = mapped.get() != nullptr;
-  const staging_plan plan = direct ? staging_plan{source.bytes, source.bytes, 1}
-                                   : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), staging_);
+  const staging_plan plan =
+      direct ? staging_plan{source.bytes, source.bytes, 1}
+             : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), staging_.between_devices());
   std::shared_ptr<peer_copy> copy;
   if (!failure) {
     const auto at = through->take(from->memory_, memory_, direct ? sizeof(staging_header) : plan.block_bytes());
