@@ -41,8 +41,7 @@ owned_block* upload_blocks::take(std::uint64_t bytes) noexcept {
 
 void upload_blocks::assign(owned_block& b) noexcept { b.shelf = static_cast<std::uint8_t>(shelf_of_this_thread() + 1); }
 
-bool upload_blocks::keep(owned_block& b) noexcept {
-  if (b.shelf == 0) return false;
+bool upload_blocks::put_back(owned_block& b) noexcept {
   shelf& s = shelves_[b.shelf - 1u];
   owned_block* first = s.back.load(std::memory_order_relaxed);
   if (first == &end_ || s.bytes.load(std::memory_order_relaxed) >= most_kept) return false;

@@ -29,7 +29,7 @@ class upload_blocks {
   void assign(owned_block& b) noexcept;
   /// Keeps a block that nobody references. Returns false if the block is none of these, if its shelf is full, or after
   /// `close()`.
-  bool keep(owned_block& b) noexcept;
+  bool keep(owned_block& b) noexcept { return b.shelf != 0 && put_back(b); }
 
   /// Takes all blocks off the shelves, and calls `each(block)`.
   template <class Each>
@@ -63,6 +63,7 @@ class upload_blocks {
     std::atomic<std::uint64_t> blocks{0}, bytes{0};       // kept, in both lists
   };
   static std::uint8_t shelf_of_this_thread() noexcept;
+  bool put_back(owned_block& b) noexcept;
   static void sort(shelf& s, owned_block* came_back) noexcept;
   template <class Each>
   void empty(shelf& s, Each& each, owned_block* then);

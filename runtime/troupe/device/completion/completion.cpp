@@ -93,17 +93,16 @@ void completion::collect() {
   if (closing_.load(std::memory_order_seq_cst)) check_drained();
 }
 
-completion::due_answer completion::take_answer(std::uint32_t slot, const error* why) noexcept {
+void completion::take_answer(std::uint32_t slot, const error* why, due_answer& into) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // the lock is held
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
-  due_answer out;
-  out.to = std::exchange(e.answer, nullptr);
-  out.info = e.info;
-  if (out.to != nullptr && why == nullptr) std::memcpy(out.reply.data(), channel_->cell(slot).bytes, out.reply.size());
-  return out;
+  into.to = std::exchange(e.answer, nullptr);
+  into.info = e.info;
+  if (into.to != nullptr && why == nullptr)
+    std::memcpy(into.reply.data(), channel_->cell(slot).bytes, into.reply.size());
 }
 
 void completion::due_answer::give(const error* why) noexcept {
@@ -113,7 +112,8 @@ void completion::due_answer::give(const error* why) noexcept {
 }
 
 void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
-  due_answer answer = take_answer(slot, why);
+  due_answer answer;
+  take_answer(slot, why, answer);
   if (retires) retire(slot);
   answer.give(why);
 }
@@ -205,8 +205,8 @@ class completion::retirement {
   retirement(const retirement&) = delete;
   void add(std::uint32_t slot) noexcept {
     if (!of_.requests_[slot].answered) {
-      due_answer& next = answers_[due_] = of_.take_answer(slot, nullptr);
-      if (next.to != nullptr) ++due_;
+      of_.take_answer(slot, nullptr, answers_[due_]);
+      if (answers_[due_].to != nullptr) ++due_;
     }
     of_.vacate(slot);
     slots_.add(of_.requests_, slot);

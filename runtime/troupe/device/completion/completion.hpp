@@ -110,7 +110,7 @@ class completion {
     std::array<std::byte, max_reply_bytes> reply;
     void give(const error* why) noexcept;
   };
-  due_answer take_answer(std::uint32_t slot, const error* why) noexcept;
+  void take_answer(std::uint32_t slot, const error* why, due_answer& into) noexcept;
   void vacate(std::uint32_t slot) noexcept;  // releases what it holds; its slot is not given back yet
   void fail(std::uint32_t slot, const error& why);
   void spread_failures();
