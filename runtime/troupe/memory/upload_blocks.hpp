@@ -54,7 +54,7 @@ class upload_blocks {
   static std::size_t size_class(std::uint64_t size) noexcept {
     return static_cast<std::size_t>(std::countr_zero(size) - std::countr_zero(least));
   }
-  // Whoever takes a block holds the lock, and moves what has come back to the lists by size.
+  // The thread that takes a block holds the lock, and moves what has come back to the lists by size.
   struct shelf {
     alignas(64) std::mutex lock;
     std::array<owned_block*, sizes> free{};

@@ -104,7 +104,8 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
 std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags, bool enqueues) const {
   if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
   // A time limit is that of one operation, not of all that run one after the other.
-  if (op.what->in_order != 0 && (settings_.most_in_order == 0 || flags.timed() || !(enqueues || is_ready(op)))) return 0;
+  if (op.what->in_order != 0 && (settings_.most_in_order == 0 || flags.timed() || !(enqueues || is_ready(op))))
+    return 0;
   return op.what->group(op.payload);
 }
 
