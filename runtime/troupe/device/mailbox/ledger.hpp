@@ -131,7 +131,7 @@ class ledger {
     friend ledger;
     std::uint32_t first_ = none, last_ = none, count_ = 0;
   };
-  /// Gives back the slots of `all`, and empties it.
+  /// Makes the slots of `all` free, and empties it.
   void give_back(chain& all) noexcept;
   /// Returns the slot that will be taken after the next one, unless another thread takes or gives back a slot
   /// meanwhile; `none` if too few are free.
