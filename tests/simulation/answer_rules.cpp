@@ -115,6 +115,18 @@ void answer_rules::judge_failure(client_request& q) {
   if (!q.suspect && !had_to_fail(q)) run_.violated(q.name() + " failed without a reason: " + q.cause->text());
 }
 
+// Whether the device must assume that a later request, which has started, overwrote what this one reads.
+bool answer_rules::may_be_overwritten(const client_request& q) const {
+  const auto& all = log_.all();
+  return std::any_of(all.begin(), all.end(), [&q](const client_request& later) {
+    if (later.number <= q.number || !later.writes || later.starts + later.presumed_starts == 0) return false;
+    const client_request::range& w = *later.writes;
+    return std::any_of(q.reads.begin(), q.reads.end(), [&w](const client_request::range& r) {
+      return r.of == w.of && r.begin < w.begin + w.count && w.begin < r.begin + r.count;
+    });
+  });
+}
+
 bool answer_rules::had_to_fail(const client_request& q) const {
   // A call that several requests share is finished when the last of them is.
   const bool finished = q.finished_by != nullptr && q.finished_by == q.started_by && !q.joined_call;
@@ -122,8 +134,9 @@ bool answer_rules::had_to_fail(const client_request& q) const {
   // The data of a queued upload are in memory that a broken worker can write.
   const bool upload_lost = q.kind == request_kind::upload && run_.settings.options.salvage == salvage::strict &&
                            log_.generation() != q.generation;
-  const bool died_in_it = q.started_by != nullptr && q.started_by->dead &&
-                          (q.starts + q.presumed_starts > q.retries || q.kind == request_kind::add);
+  const bool died_in_it =
+      q.started_by != nullptr && q.started_by->dead &&
+      (q.starts + q.presumed_starts > q.retries || q.kind == request_kind::add || may_be_overwritten(q));
   return q.cancelled || upload_lost || device_.now() >= q.deadline || q.failed_by_worker || died_in_it ||
          device_.gave_up() || device_.closing_now() || q.may_miss_input();
 }

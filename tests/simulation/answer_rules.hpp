@@ -25,6 +25,7 @@ class answer_rules {
   std::vector<word> expect_answer(const client_request& q, const std::vector<word>& inputs, bool certain) const;
   void judge_seal(const client_request& q) const;
   bool had_to_fail(const client_request& q) const;
+  bool may_be_overwritten(const client_request& q) const;
   bool resembles_deadly_request(const client_request& q) const;
   [[noreturn]] void wrong(const char* what, const client_request& q) const;
 

@@ -273,6 +273,12 @@ void device_memory::marking::fails(block& base, std::uint64_t begin, std::uint64
   b.marks.add({begin, end}, stale_ranges::place_of(ticket), cause);
 }
 
+void device_memory::marking::overwritten(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t newest,
+                                         const error& cause) {
+  if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
+  static_cast<owned_block&>(base).marks.add_overwritten({begin, end}, stale_ranges::place_behind(newest), cause);
+}
+
 void device_memory::marking::replaces(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
   auto& b = static_cast<owned_block&>(base);
   if (base.address == 0 || b.marks.size() == 0) return;

@@ -75,6 +75,9 @@ class device_memory final : public memory_owner {
     void expect(block& b);
     /// Marks the bytes as stale, because request `ticket` failed, which should have written them.
     void fails(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
+    /// Marks the bytes as lost with the worker, which may have overwritten them, for all requests up to `newest`, also
+    /// for those sent before the one that writes them.
+    void overwritten(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t newest, const error& cause);
     /// Removes marks of earlier requests, because request `ticket` replaces these bytes.
     void replaces(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
     /// Removes losses, marks of earlier requests and its own, because request `ticket`, sent before the restart and run

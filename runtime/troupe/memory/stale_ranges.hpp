@@ -29,6 +29,11 @@ class stale_ranges {
   void add(range r, std::uint64_t place, error cause) { add({r.begin, r.end, place, std::move(cause)}); }
   /// Marks bytes that were lost with a worker, together with what later requests to that worker wrote.
   void add_loss(range r, std::uint64_t place, error cause);
+  /// Marks bytes that the lost worker may have overwritten, although a request that is older than the one which did so
+  /// has yet to read them. Unlike losses, of these a block has several.
+  void add_overwritten(range r, std::uint64_t place, error cause) {
+    add({r.begin, r.end, place, std::move(cause), true});
+  }
   /// Marks the output of a refused request. Nothing ran, so the bytes are unchanged, and valid if they were before.
   void add_refusal(range r, std::uint64_t place, const error& cause);
   /// Removes the bytes from marks before this place, and, if `losses`, from marks of losses.

@@ -102,6 +102,7 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
     device_memory::marking marks(memory_);
     for (const auto& [ticket, slot] : open) expect_marks(requests_[slot], marks);
     completion_.count_failures();
+    mark_overwritten(open, record.cause, marks);
     for (const auto& [ticket, slot] : open_up_to(requests_, UINT64_MAX)) {
       ledger_entry& e = requests_[slot];
       if (ticket >= next_ticket_) {
@@ -124,6 +125,23 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
       completion_.settle(slot, why.get(), true);
   }
   downloads_.begin_again();
+}
+
+// A request starts before those in front of it on its lane are known to be done, and may have overwritten what they
+// read. So those must not run again, unless something that runs before them writes it anew.
+void recovery::mark_overwritten(const open_requests& open, const error& cause, device_memory::marking& marks) {
+  const auto started = [this](const auto& request) {
+    return has_started(channel_, worker_, request.second, request.first);
+  };
+  if (std::none_of(open.begin(), open.end(),
+                   [&](const auto& request) { return requests_[request.second].retries != 0 && started(request); }))
+    return;
+  for (const auto& request : open) {
+    if (!started(request)) continue;
+    for (const auto& [what, where] : requests_[request.second].accesses())
+      if (what.mode != access_mode::read && where.get() != nullptr && !memory_.outlives_workers(*where.get()))
+        marks.overwritten(*where.get(), what.begin, what.end, open.back().first, cause);
+  }
 }
 
 // Decides the fate of one request and marks its outputs for later ones.
