@@ -12,6 +12,9 @@ constexpr const char* source = R"(
   __global__ void scaled(unsigned* x, unsigned by) { x[threadIdx.x] = x[threadIdx.x] * 3u + by; }
   __global__ void moved(unsigned* x, unsigned by) { x[threadIdx.x] = (x[threadIdx.x] ^ by) * 5u; }
   __global__ void added(unsigned* x, const unsigned* y) { x[threadIdx.x] += y[threadIdx.x]; }
+  __global__ void copied(unsigned* y, const unsigned* x) { y[threadIdx.x] = x[threadIdx.x]; }
+  __global__ void set(unsigned* x, unsigned to) { x[threadIdx.x] = to; }
+  __global__ void wild(unsigned* x) { *reinterpret_cast<volatile unsigned*>(16) = x[0]; }
 )";
 constexpr const char* versioned = R"(
   #ifndef VERSION
@@ -157,6 +160,32 @@ TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_n
     }
     EXPECT_EQ(l.gpu.download(l.x).get().value()[0], 4 * 32 * version);
     EXPECT_OK(p.unload().get());
+  }
+}
+
+// A launch that a fault overtakes may be done, though nobody knows, and its input replaced.
+TEST_P(launches_together, are_not_run_again_on_what_a_later_one_wrote) {
+  if (GetParam() == isolation::thread) return;  // its process would end
+  launcher l(GetParam(), {.restarts = 10, .quarantine_after = 0, .salvage = salvage::untouched});
+  for (int again = 0; again < 4; ++again) {
+    ASSERT_OK(l.gpu.fill(l.x, 1).get());
+    const auto copy = l.gpu.alloc<std::uint32_t>(width, {.zeroed = true});
+    hold_up b(l.gpu);
+    auto copied = l.gpu.ask(
+        jit::launch{.kernel = l.program.kernel("copied"), .grid = 1, .block = width, .arguments = {out(copy), in(l.x)}},
+        {.retries = 3});
+    for (int i = 0; i < again * 4; ++i)
+      l.gpu.tell(
+          jit::launch{.kernel = l.program.kernel("set"), .grid = 1, .block = width, .arguments = {out(l.x), 2u}});
+    auto broken =
+        l.gpu.ask(jit::launch{.kernel = l.program.kernel("wild"), .grid = 1, .block = 1, .arguments = {in(l.x)}});
+    b.lift();
+    EXPECT_EQ(broken.get().error().reaction(), reaction::context_lost);
+    if (const auto done = copied.get()) {
+      EXPECT_EQ(l.gpu.download(copy).get().value(), words(width, 1));
+    } else {
+      EXPECT_EQ(done.error().reaction(), reaction::context_lost) << done.error().text();
+    }
   }
 }
 

@@ -162,12 +162,12 @@ call_options clients::choose_options(client_request& q, random_bits& r) const {
   }
   o.coalesce = r.percent(80);
   if (r.percent(25)) o.priority = r.percent(50) ? priority::high : priority::low;
-  if (r.percent(15)) o.retries = static_cast<std::uint8_t>(q.retries = r.between(1, 2));
+  if (r.percent(run_.settings.sequences ? 60 : 15)) o.retries = static_cast<std::uint8_t>(q.retries = r.between(1, 2));
   if (r.percent(3)) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.has_run_timeout = true;
   }
-  if (run_.settings.deadly && r.percent(40)) {
+  if (run_.settings.deadly && r.percent(run_.settings.sequences ? 15 : 40)) {
     q.deadly_starts = r.between(1, 3);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }

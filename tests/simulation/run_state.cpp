@@ -67,6 +67,11 @@ run_settings draw_settings(random_bits& r) {
     o.coalesce = true;
     o.mailbox_capacity = 16;
     if (r.percent(50)) o.lanes = lane_policy::single;
+    if (o.isolation == isolation::process && !s.repetitive && r.percent(50)) {
+      s.deadly = true;
+      o.salvage = salvage::untouched;
+      o.restarts = 5;
+    }
   }
   return s;
 }
