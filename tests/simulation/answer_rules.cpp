@@ -115,11 +115,12 @@ void answer_rules::judge_failure(client_request& q) {
   if (!q.suspect && !had_to_fail(q)) run_.violated(q.name() + " failed without a reason: " + q.cause->text());
 }
 
-// Whether the device must assume that a later request, which has started, overwrote what this one reads.
+// Whether the device may have to assume that a later request overwrote what this one reads. It counts as started, too,
+// if it was to share the call of this one and fails for lack of an input.
 bool answer_rules::may_be_overwritten(const client_request& q) const {
   const auto& all = log_.all();
   return std::any_of(all.begin(), all.end(), [&q](const client_request& later) {
-    if (later.number <= q.number || !later.writes || later.starts + later.presumed_starts == 0) return false;
+    if (later.number <= q.number || !later.writes || later.ticket == 0) return false;
     const client_request::range& w = *later.writes;
     return std::any_of(q.reads.begin(), q.reads.end(), [&w](const client_request::range& r) {
       return r.of == w.of && r.begin < w.begin + w.count && w.begin < r.begin + r.count;

@@ -66,7 +66,7 @@ void clients::send_anything(random_bits& r) {
   }
 }
 
-void clients::send_operation(client_request& q, const client_buffer& x, const client_buffer& y, const call_options& o,
+void clients::send_operation(client_request& q, const client_buffer& x, client_buffer y, const call_options& o,
                              random_bits& r) {
   switch (q.kind) {
     case request_kind::add:
@@ -74,6 +74,11 @@ void clients::send_operation(client_request& q, const client_buffer& x, const cl
       q.will_write(x, x.size());
       return submission_.ask_or_tell(q, simulated::add{.x = x.handle, .n = x.handle.size(), .by = q.param}, o, r);
     case request_kind::combine: {
+      // Each overwrites what the one before it reads.
+      if (run_.settings.sequences && last_input_ != x.model && r.percent(60))
+        for (const client_buffer& b : buffers_.all())
+          if (b.model == last_input_) y = b;
+      last_input_ = x.model;
       client_buffer z = buffers_.any_part(r);
       while (z.model == y.model) z = buffers_.any_part(r);
       const std::uint32_t n = std::min({x.size(), y.size(), z.size()});

@@ -167,7 +167,7 @@ call_options clients::choose_options(client_request& q, random_bits& r) const {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.has_run_timeout = true;
   }
-  if (run_.settings.deadly && r.percent(run_.settings.sequences ? 15 : 40)) {
+  if (run_.settings.deadly && r.percent(run_.settings.sequences ? 20 : 40)) {
     q.deadly_starts = r.between(1, 3);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }

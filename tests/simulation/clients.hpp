@@ -26,7 +26,7 @@ class clients {
   void seal_or_unseal(random_bits& r);
   void send(random_bits& r);
   void send_anything(random_bits& r);
-  void send_operation(client_request& q, const client_buffer& x, const client_buffer& y, const call_options& o,
+  void send_operation(client_request& q, const client_buffer& x, client_buffer y, const call_options& o,
                       random_bits& r);
   void send_repeated(random_bits& r);
   void send_after(const client_request& answered);
@@ -40,6 +40,7 @@ class clients {
   client_buffers& buffers_;
   blocking_calls& calls_;
   submission submission_;
+  std::shared_ptr<model_buffer> last_input_;  // of a request that combines
   bool sending_ = false;  // an answer that arrives meanwhile sends nothing: its place in the order would be uncertain
 };
 

@@ -62,7 +62,7 @@ run_settings draw_settings(random_bits& r) {
     o.restarts = r.between(3, 8);
     o.mailbox_capacity = 8;
   }
-  s.sequences = r.percent(10);
+  s.sequences = r.percent(25);
   if (s.sequences) {
     o.coalesce = true;
     o.mailbox_capacity = 16;
