@@ -95,7 +95,8 @@ bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {
 }
 
 // Goes through the requests in ticket order, because the fate of one affects later ones. A started request cannot have
-// harmed an earlier one that had not started: if they conflict, the later one would have waited for the earlier.
+// harmed an earlier one that had not started: if they conflict, the later one would have waited for the earlier. For
+// one that had started as well, see mark_overwritten.
 void recovery::sort_requests(const open_requests& open, fault_record& record) {
   kept_ = 0;
   {
