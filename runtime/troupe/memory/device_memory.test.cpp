@@ -117,6 +117,27 @@ TEST_F(stale_marks, spare_bytes_that_an_accepted_request_replaces_already) {
   EXPECT_EQ(cause(64, 256), "request 5");
 }
 
+// What a request with ticket 8 has overwritten concerns those before it, too, unless one that runs again writes it
+// anew.
+TEST_F(stale_marks, of_overwritten_bytes_affect_older_requests) {
+  const error died(reaction::context_lost, "test", "the worker ended");
+  {
+    device_memory::marking marks(*memory_);
+    marks.expect(*block_.get());
+    marks.overwritten(*block_.get(), at(0), at(128), 9, died);
+    marks.overwritten(*block_.get(), at(128), at(192), 9, died);
+    EXPECT_TRUE(marks.stale_cause(*block_.get(), at(0), at(64), 5));
+    EXPECT_TRUE(marks.stale_cause(*block_.get(), at(128), at(192), 5)) << "a block has several";
+    EXPECT_FALSE(marks.stale_cause(*block_.get(), at(192), at(256), 5));
+    marks.revives(*block_.get(), at(0), at(64), 4);
+    EXPECT_FALSE(marks.stale_cause(*block_.get(), at(0), at(64), 5));
+    EXPECT_TRUE(marks.stale_cause(*block_.get(), at(0), at(65), 5));
+  }
+  EXPECT_EQ(cause(64, 128), "the worker ended");
+  writes(10, 64, 192);
+  EXPECT_EQ(cause(), "");
+}
+
 TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
   {
     std::vector<block_ref> all;
