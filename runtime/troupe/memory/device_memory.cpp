@@ -34,10 +34,8 @@ device_memory::~device_memory() = default;
 
 void device_memory::abandon() noexcept {
   std::unique_lock guard(lock_);
-  uploads_.close([this](owned_block& b) {
-    --blocks_;
-    give_back(b);
-  });
+  uploads_.close();
+  give_back_kept();
   pools_.abandon();
   const bool last = blocks_ == 0;
   guard.unlock();

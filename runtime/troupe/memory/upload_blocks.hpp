@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <troupe/memory/owned_block.hpp>
+#include <utility>
 
 namespace troupe {
 
@@ -34,13 +35,15 @@ class upload_blocks {
   /// Takes all blocks off the shelves, and calls `each(block)`.
   template <class Each>
   void clear(Each&& each) {
-    for (shelf& s : shelves_) empty(s, each, nullptr);
+    for (shelf& s : shelves_) {
+      const std::scoped_lock guard(s.lock);
+      collect(s, nullptr);
+      for (owned_block*& list : s.free)
+        while (list != nullptr) each(*take_first(s, list));
+    }
   }
-  /// The same; keeps none from now on.
-  template <class Each>
-  void close(Each&& each) {
-    for (shelf& s : shelves_) empty(s, each, &end_);
-  }
+  /// Keeps none from now on. Those on the shelves stay there.
+  void close() noexcept;
 
   struct figures {
     std::uint64_t blocks = 0, bytes = 0;  ///< kept
@@ -61,30 +64,23 @@ class upload_blocks {
     std::atomic<std::uint64_t> taken{0};
     alignas(64) std::atomic<owned_block*> back{nullptr};  // the first of a list; &end_ once closed
     std::atomic<std::uint64_t> blocks{0}, bytes{0};       // kept, in both lists
+    void count(const owned_block& b) noexcept {
+      blocks.fetch_add(1, std::memory_order_relaxed);
+      bytes.fetch_add(b.charged, std::memory_order_relaxed);
+    }
+    void uncount(const owned_block& b) noexcept {
+      blocks.fetch_sub(1, std::memory_order_relaxed);
+      bytes.fetch_sub(b.charged, std::memory_order_relaxed);
+    }
   };
   static std::uint8_t shelf_of_this_thread() noexcept;
   bool put_back(owned_block& b) noexcept;
-  static void sort(shelf& s, owned_block* came_back) noexcept;
-  template <class Each>
-  void empty(shelf& s, Each& each, owned_block* then);
+  void collect(shelf& s, owned_block* then) noexcept;
+  static owned_block* take_first(shelf& s, owned_block*& list) noexcept;
 
-  static constexpr std::size_t count = 16;
-  std::array<shelf, count> shelves_;
+  static constexpr std::size_t threads = 16;
+  std::array<shelf, threads> shelves_;
   owned_block end_;  // only its address is used
 };
-
-template <class Each>
-void upload_blocks::empty(shelf& s, Each& each, owned_block* then) {
-  const std::scoped_lock guard(s.lock);
-  if (s.back.load(std::memory_order_relaxed) == &end_) return;
-  sort(s, s.back.exchange(then, std::memory_order_acquire));
-  for (owned_block*& list : s.free)
-    while (owned_block* const b = list) {
-      list = b->next_kept;
-      s.blocks.fetch_sub(1, std::memory_order_relaxed);
-      s.bytes.fetch_sub(b->charged, std::memory_order_relaxed);
-      each(*b);
-    }
-}
 
 }  // namespace troupe
