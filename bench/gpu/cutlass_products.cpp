@@ -59,13 +59,10 @@ figures run_8192(const settings& s) {
 template <bool Measured>
 figures run_models(const settings& s) {
   const device_under_test gpu(s, for_cutlass());
-  constexpr product_extents small[] = {{32, 48, 64}, {1, 24, 40}};
-  const bool tests = s.engine == "host";
-  const std::span<const product_extents> layers =
-      tests ? std::span<const product_extents>(small) : std::span<const product_extents>(model_layers);
+  const std::span<const product_extents> layers = layers_for(s);
   ratio_list all;
   int count = 0, changed = 0;
-  for (std::size_t i = 0; i < layers.size(); i += s.quick && !tests ? 3 : 1) {
+  for (std::size_t i = 0; i < layers.size(); i += s.quick && layers.size() > 3 ? 3 : 1) {
     const product_extents& e = layers[i];
     const product_pair both(s, *gpu, in_copies({.type = raw_matmul_type::bf16, .m = e.m, .n = e.n, .k = e.k}));
     const compared_products found = compare(s, both, Measured ? measured_plans(s) : 0, 5);

@@ -38,7 +38,10 @@ matrix_copies::matrix_copies(const device& gpu, dtype type, std::int64_t rows, s
   constexpr std::size_t alignment = 256;
   distance_ = (bytes_ + alignment - 1) / alignment * alignment;
   memory_ = gpu.alloc<std::byte>(distance_ * static_cast<std::size_t>(count));
-  if (repeated.empty()) return;
+  if (repeated.empty()) {
+    gpu.fill(memory_, std::byte{0xff}).get().value();  // not a number, so that what is not written is seen
+    return;
+  }
   // They go on where the matrix before ended, as those of the raw side.
   const std::size_t all = bytes_ * static_cast<std::size_t>(count), line = distance_ == bytes_ ? all : bytes_;
   constexpr std::size_t most = std::size_t{64} << 20;  // of an upload

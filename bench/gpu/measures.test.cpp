@@ -217,9 +217,14 @@ TEST_F(measures_of_a_gpu, compare_a_known_product_with_that_of_blas) {
 
 #ifdef TROUPE_TEST_MATMUL
 TEST_F(measures_of_a_gpu, report_a_wrong_element_of_a_product) {
-  EXPECT_EQ(gpu_matmul_small.run(quick).objection, "");
-  ::setenv("RAW_STAND_IN", "wrong", 1);
-  EXPECT_EQ(gpu_matmul_small.run(quick).objection.find("the products differ: element "), 0u);
+  for (const measure* m : {&gpu_matmul_small, &gpu_matmul_models}) {
+    ::unsetenv("RAW_STAND_IN");
+    EXPECT_EQ(m->run(quick).objection, "") << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    const figures wrong = m->run(quick);
+    EXPECT_NE(wrong.objection.find("the products differ: element "), wrong.objection.npos)
+        << m->name << ": " << wrong.objection;
+  }
 }
 
 #endif

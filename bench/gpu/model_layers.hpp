@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bench/measure.hpp>
 #include <iterator>
+#include <span>
 
 namespace troupe::bench {
 
@@ -19,5 +21,12 @@ inline constexpr product_extents model_layers[] = {
     {4096, 3584, 18944}, {1024, 4608, 3584},  {1024, 3584, 18944}, {2048, 28672, 4096}, {8192, 3072, 1024},
     {8192, 1024, 1024},  {8192, 4096, 1024},  {8192, 1024, 4096},  {2048, 15360, 5120}, {2048, 5120, 20480}};
 static_assert(std::size(model_layers) == 30);
+
+/// Returns these layers, or two small ones for the host engine, which tests use.
+inline std::span<const product_extents> layers_for(const settings& s) {
+  static constexpr product_extents small[] = {{32, 48, 64}, {1, 24, 40}};
+  if (s.engine == "host") return small;
+  return model_layers;
+}
 
 }  // namespace troupe::bench
