@@ -18,7 +18,7 @@ simulated_link::~simulated_link() {
   if (worker_->isolation == isolation::thread || !worker_->launched) worker_->die({exit_status::ending::exited, 0});
 }
 
-result<void> simulated_link::greet(const protocol::greeting& hello, const memory_file& mailbox) {
+result<void> simulated_link::greet(const protocol::greeting& hello, const memory_file& mailbox, const memory_file&) {
   worker_->receive_greeting(hello.settings, mailbox);
   return {};
 }

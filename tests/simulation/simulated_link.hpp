@@ -12,7 +12,7 @@ class simulated_link final : public worker_link {
   explicit simulated_link(std::shared_ptr<simulated_worker> w);
   ~simulated_link() override;
 
-  result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) override;
+  result<void> greet(const protocol::greeting& hello, const memory_file& mailbox, const memory_file& workers) override;
   result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
   result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory, std::uint32_t number,
                         bool read_only) override;

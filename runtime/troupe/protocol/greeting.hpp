@@ -10,12 +10,12 @@
 #include <troupe/request/lane_policy.hpp>
 #include <vector>
 
-/// The application's first message to a worker. The files of the channel and of the mailbox are attached, and a socket
-/// on which the application asks for memory.
+/// The application's first message to a worker. The files of the channel and of the mailbox are attached, a socket on
+/// which the application asks for memory, and the file that the workers of a device share.
 namespace troupe::protocol {
 
 /// Must be raised with every change to this folder. Both sides must agree.
-inline constexpr std::uint32_t version = 22;
+inline constexpr std::uint32_t version = 23;
 
 /// A set of processor cores, as the system's calls take it.
 struct core_set {
@@ -67,7 +67,8 @@ struct greeting_descriptor {
   static constexpr std::size_t channel = 0;    ///< a file
   static constexpr std::size_t mailbox = 1;    ///< a file
   static constexpr std::size_t questions = 2;  ///< the socket on which the application asks for memory
-  static constexpr std::size_t count = 3;
+  static constexpr std::size_t workers = 3;    ///< the file of a `workers_page`
+  static constexpr std::size_t count = 4;
 };
 
 /// Returns the text of the message `greeting`.

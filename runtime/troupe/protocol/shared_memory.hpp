@@ -51,8 +51,10 @@ struct progress_page {
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note note;
   alignas(64) free_memory free;
-  /// Where a GPU writes when it is asked whether it still works for this worker.
+  /// Where a GPU writes when it is asked whether it still works for this worker: the number of the question, and how
+  /// often it has since.
   alignas(64) std::atomic<std::uint64_t> probe{0};
+  std::atomic<std::uint64_t> repeated{0};
 };
 
 /// Words that only the application writes and every worker may read.
@@ -65,6 +67,17 @@ struct application_page {
   /// The core that a thread that waited for an answer shared with the pump; 0: they ran on different cores. Threads of
   /// a worker that run there sleep instead of spinning.
   alignas(64) std::atomic<std::uint32_t> shared_core{0};
+};
+
+/// Words that the workers of a device tell each other, in a file that outlives them. The application does not use them.
+struct workers_page {
+  /// How often a worker has asked whether the GPU works again, after a fault that could be anybody's. All of them sleep
+  /// here.
+  std::atomic<std::uint32_t> questions{0};
+  /// How often it has worked for one that had nothing to do, which tells the others that it does.
+  std::atomic<std::uint64_t> signs{0};
+
+  static constexpr std::size_t bytes = 4096;
 };
 
 /// Writes the core only if it changes, because other threads read it all the time.

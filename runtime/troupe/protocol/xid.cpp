@@ -37,7 +37,7 @@ const char* meaning_of(std::uint32_t xid) noexcept {
 
 bool xid_ends_a_program(std::uint32_t xid) noexcept { return xid == 13 || xid == 31 || xid == 43 || xid == 45; }
 
-bool xid_stops_the_gpu(std::uint32_t xid) noexcept { return xid == 13 || xid == 31; }
+bool xid_is_told_early(std::uint32_t xid) noexcept { return xid == 13 || xid == 31; }
 
 std::string xid_text(std::uint32_t xid) { return cat("Xid ", xid, " (", meaning_of(xid), ")"); }
 

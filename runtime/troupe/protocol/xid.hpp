@@ -11,8 +11,8 @@ namespace troupe::protocol {
 std::string xid_text(std::uint32_t xid);
 /// Whether the program that such an error is about cannot go on: its work on the GPU has ended.
 bool xid_ends_a_program(std::uint32_t xid) noexcept;
-/// Whether the GPU may stand still for everybody until the driver has told the program: of an invalid access, up to
-/// 0.2 s.
-bool xid_stops_the_gpu(std::uint32_t xid) noexcept;
+/// Whether the driver tells the program itself of such an error within some 0.1 s: of an invalid access. The GPU may
+/// stand still for everybody until then.
+bool xid_is_told_early(std::uint32_t xid) noexcept;
 
 }  // namespace troupe::protocol

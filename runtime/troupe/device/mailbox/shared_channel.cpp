@@ -18,6 +18,7 @@ result<void> shared_channel::create(std::uint32_t capacity) {
   auto mailbox = TROUPE_TRY(memory_file::create_for_readers("troupe-mailbox", at.mailbox_total));
   auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
   TROUPE_TRY(mailbox.end_writing());
+  workers_file_ = TROUPE_TRY(memory_file::create("troupe-workers", protocol::workers_page::bytes));
   mailbox_memory_ = std::move(written);
   mailbox_file_ = std::move(mailbox);
   view_ = {at, channel_memory_.data(), mailbox_memory_.data()};

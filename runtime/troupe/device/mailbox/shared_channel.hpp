@@ -21,6 +21,8 @@ class shared_channel {
   const protocol::view* operator->() const noexcept { return &view_; }
   const protocol::view& view() const noexcept { return view_; }
   const memory_file& mailbox_file() const noexcept { return mailbox_file_; }
+  /// The memory that the workers share with each other.
+  const memory_file& workers_file() const noexcept { return workers_file_; }
 
   slot_queue_writer& commands() noexcept { return *commands_; }
   const slot_queue_writer& commands() const noexcept { return *commands_; }
@@ -42,7 +44,7 @@ class shared_channel {
 
  private:
   mapping channel_memory_, mailbox_memory_;
-  memory_file mailbox_file_;
+  memory_file mailbox_file_, workers_file_;
   protocol::view view_;
   std::optional<slot_queue_writer> commands_;
   std::shared_ptr<const memory_file> shown_;

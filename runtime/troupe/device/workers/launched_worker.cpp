@@ -48,7 +48,8 @@ launched_worker::~launched_worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox) {
+result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox,
+                                    const memory_file& workers) {
   protocol::control_message m{};
   m.kind = protocol::message::greeting;
   m.settings = hello.settings;
@@ -57,6 +58,7 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
   fds[attached::channel] = channel_->fd();
   fds[attached::mailbox] = mailbox.fd();
   fds[attached::questions] = allocator_theirs_.fd();
+  fds[attached::workers] = workers.fd();
   const std::string text = protocol::text_of(hello);
   if (text.size() > protocol::most_message_bytes - sizeof m)
     return error(

@@ -34,8 +34,10 @@ class worker_link {
   /// Waits for the worker's end if it has not ended: see `has_ended`.
   virtual ~worker_link() = default;
 
-  /// Sends the greeting. Must come before all other messages.
-  virtual result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) = 0;
+  /// Sends the greeting. `workers`: what the workers of the device share with each other. Must come before all other
+  /// messages.
+  virtual result<void> greet(const protocol::greeting& hello, const memory_file& mailbox,
+                             const memory_file& workers) = 0;
   /// Starts the worker. The calling thread must outlive it: see die_with_parent.
   virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
   /// Messages about memory, in order. If the worker is behind, they wait for up to a second and then fail with

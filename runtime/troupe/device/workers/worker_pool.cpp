@@ -52,7 +52,7 @@ result<void> worker_pool::launch(worker_id id) {
   auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_->at.total));
   worker_link& link = *made;
   TROUPE_TRY(channel_.prepare(*link.channel()));
-  TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file()));
+  TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file(), channel_.workers_file()));
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
     const std::scoped_lock guard(lock_);

@@ -43,7 +43,7 @@ error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "
 struct worker_session::state {
   std::unique_ptr<platform> gpu;
   memory_file file;
-  mapping channel_memory, mailbox_memory;
+  mapping channel_memory, mailbox_memory, workers_memory;
   worker_memory memory;  // for the thread of `tasks`
   allocation_server allocations;
   std::optional<slot_queue_reader> commands;
@@ -100,6 +100,8 @@ result<void> worker_session::begin() {
   auto seen = TROUPE_TRY(mapping::map(file, map_access::read_write));
   auto mailbox_file = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::mailbox]), at.mailbox_total));
   auto mailbox = TROUPE_TRY(mapping::map(mailbox_file, map_access::read_only));
+  auto shared = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::workers]), protocol::workers_page::bytes));
+  auto workers = TROUPE_TRY(mapping::map(shared, map_access::read_write));
   auto questions = TROUPE_TRY(control_socket::adopt(std::move(got.fds[attached::questions])));
   auto gpu = load_platform(g.backend, g.folders,
                            {.device = g.settings.ordinal,
@@ -119,6 +121,7 @@ result<void> worker_session::begin() {
                          .file = std::move(file),
                          .channel_memory = std::move(seen),
                          .mailbox_memory = std::move(mailbox),
+                         .workers_memory = std::move(workers),
                          .memory = {device, std::move(addresses)},
                          .allocations = {std::move(questions), device, [this] { enter_gpu(); }},
                          .commands = {},
@@ -173,7 +176,8 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
   // Not where the driver writes a core file first, and NVML is nothing to load into an application.
   if (is_wanted("TROUPE_GPU_ALARMS") && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())
     state_->alarms.emplace(
-        state_->work->device(), *state_->gpu, channel.page().probe,
+        state_->work->device(), *state_->gpu, channel.page(),
+        *reinterpret_cast<protocol::workers_page*>(state_->workers_memory.data()),
         [pci = protocol::parse_gpu_description(state_->gpu->description()).pci] { return listen_to_gpu(pci); });
   return {};
 }

@@ -16,10 +16,29 @@ namespace troupe {
 namespace {
 
 constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50'000};  // between looks at an alarm
+constexpr timespec between_signs{.tv_sec = 0, .tv_nsec = 1'000'000};
+constexpr std::int64_t between_questions_ns = 2'000'000;
 
 bool concerns_another(const gpu_alarm& a) noexcept {
   return a.process != 0 && a.process != static_cast<std::uint32_t>(::getpid());
 }
+
+// How far a worker is behind others that have had signs of the GPU since.
+class behind {
+ public:
+  explicit behind(const std::atomic<std::uint64_t>& signs) noexcept : signs_(&signs), before_(signs.load()) {}
+  bool is_far(std::int64_t now) noexcept {
+    const std::uint64_t since = signs_->load() - before_;
+    if (since == 0) return false;
+    if (first_ns_ == 0) first_ns_ = now;
+    return since >= alarm_watch::most_behind && now - first_ns_ >= alarm_watch::longest_behind_ns;
+  }
+
+ private:
+  const std::atomic<std::uint64_t>* signs_;
+  std::uint64_t before_;
+  std::int64_t first_ns_ = 0;
+};
 
 std::thread started(const char* name, std::function<void()> run) {
   try {
@@ -33,21 +52,28 @@ std::thread started(const char* name, std::function<void()> run) {
 
 }  // namespace
 
-alarm_watch::alarm_watch(device_progress& device, platform& gpu, std::atomic<std::uint64_t>& arrived, opener open,
-                         std::chrono::milliseconds patience)
+alarm_watch::alarm_watch(device_progress& device, platform& gpu, protocol::progress_page& page,
+                         protocol::workers_page& all, opener open, std::chrono::milliseconds patience)
     : device_(device),
       gpu_(gpu),
-      arrived_(arrived),
+      page_(page),
+      all_(all),
       open_(std::move(open)),
-      patience_ns_(std::chrono::nanoseconds(patience).count()) {
-  listener_ = started("troupe-alarms", [this] { listen(); });
+      patience_ns_(std::chrono::nanoseconds(patience).count()),
+      answered_(all.questions.load()) {
+  std::int32_t counts = 0;
+  auto made = gpu_.make_stream(priority::high, counts);
+  if (!made) return;
+  stream_ = *made;
+  prober_ = started("troupe-probe", [this] { answer_questions(); });
+  if (prober_.joinable()) listener_ = started("troupe-alarms", [this] { listen(); });
 }
 
 alarm_watch::~alarm_watch() {
   ending_.store(true);
   if (listener_.joinable()) listener_.join();
-  probes_.fetch_add(1);
-  futex_wake(probes_, futex_scope::process);
+  all_.questions.fetch_add(1);  // which the others answer in vain
+  futex_wake(all_.questions, futex_scope::shared);
   if (prober_.joinable()) prober_.join();
 }
 
@@ -55,14 +81,6 @@ void alarm_watch::listen() noexcept {
   (void)::prctl(PR_SET_TIMERSLACK, 1000UL);
   auto source = open_();
   if (!source) return;
-  if (!gpu_.enter()) return;
-  std::int32_t counts = 0;
-  if (auto made = gpu_.make_stream(priority::high, counts); made)
-    stream_ = *made;
-  else
-    return;
-  prober_ = started("troupe-probe", [this] { send_probes(); });
-  if (!prober_.joinable()) return;
   device_.ask_less_often();
   while (!ending_.load()) {
     const auto heard = (*source)->wait(turn);
@@ -89,32 +107,58 @@ void alarm_watch::judge(const gpu_alarm& alarm) noexcept {
 
 void alarm_watch::judge_by_probe(const gpu_alarm& alarm) noexcept {
   if (!device_.has_work()) return;
+  const bool driver_tells = protocol::xid_is_told_early(alarm.xid);
   device_.ask();
-  if (protocol::xid_stops_the_gpu(alarm.xid)) return;
-  const std::uint64_t probe = probes_.fetch_add(1) + 1;
-  futex_wake(probes_, futex_scope::process);
+  behind others(all_.signs);
+  const std::uint32_t question = all_.questions.fetch_add(1) + 1;
+  futex_wake(all_.questions, futex_scope::shared);
   std::uint64_t done = device_.total_done();
-  for (std::int64_t still_since = now_ns(); now_ns() - still_since < patience_ns_; ::nanosleep(&nap, nullptr)) {
-    if (arrived_.load(std::memory_order_acquire) >= probe || !device_.has_work() || device_.is_lost() || ending_.load())
-      return;
-    if (const std::uint64_t now_done = device_.total_done(); now_done != done) done = now_done, still_since = now_ns();
+  std::int64_t still_since = now_ns(), asked = still_since;
+  while (true) {
+    if (page_.probe.load(std::memory_order_acquire) >= question || !device_.has_work() || is_over()) return;
+    const std::int64_t now = now_ns();
+    if (const std::uint64_t now_done = device_.total_done(); now_done != done)
+      done = now_done, still_since = now, others = behind(all_.signs);
+    // Of others it tells after 0.3 s or more, and a call that waits for that also holds up the process's end.
+    if (driver_tells && now - asked >= between_questions_ns) asked = now, device_.ask();
+    const bool patient = now - still_since < patience_ns_;
+    if (driver_tells && !patient) return;
+    if (!driver_tells && (!patient || others.is_far(now))) break;
+    ::nanosleep(&nap, nullptr);
   }
   device_.lose(
       error(reaction::context_lost, "cuda",
             cat("the GPU reported ", protocol::xid_text(alarm.xid), ", and has done nothing for this worker since")));
 }
 
-void alarm_watch::send_probes() noexcept {
+void alarm_watch::answer_questions() noexcept {
+  (void)::prctl(PR_SET_TIMERSLACK, 1000UL);
   if (!gpu_.enter()) return;
-  for (std::uint32_t sent = 0; !ending_.load();) {
-    const std::uint32_t asked = probes_.load();
-    if (asked == sent) {
-      futex_wait(probes_, asked, futex_scope::process);
+  while (!ending_.load()) {
+    const std::uint32_t asked = all_.questions.load();
+    if (asked == answered_) {
+      futex_wait(all_.questions, asked, futex_scope::shared);
       continue;
     }
-    sent = asked;
+    answered_ = asked;
     // The driver may know by now, and says more.
-    if (auto ok = gpu_.write(stream_, arrived_, asked); !ok) device_.lose(ok.error());
+    if (auto ok = gpu_.write(stream_, page_.probe, asked); !ok) return device_.lose(ok.error());
+    give_signs();
+  }
+}
+
+// More than another may be behind, because that one may not have looked yet.
+void alarm_watch::give_signs() noexcept {
+  const std::int64_t until = now_ns() + patience_ns_;
+  for (std::uint64_t given = 0; given < 3 * most_behind && !device_.has_work(); ++given) {
+    const std::uint64_t write = ++written_;
+    if (auto ok = gpu_.write(stream_, page_.repeated, write); !ok) return device_.lose(ok.error());
+    while (page_.repeated.load(std::memory_order_acquire) < write) {
+      if (device_.has_work() || is_over() || now_ns() >= until) return;
+      ::nanosleep(&nap, nullptr);
+    }
+    all_.signs.fetch_add(1);
+    ::nanosleep(&between_signs, nullptr);
   }
 }
 

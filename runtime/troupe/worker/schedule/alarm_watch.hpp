@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <troupe/protocol/shared_memory.hpp>
 #include <troupe/worker/plugins/gpu_alarms.hpp>
 #include <troupe/worker/schedule/device_progress.hpp>
 
@@ -17,20 +18,30 @@ namespace troupe {
 /// only after most of a second, but everybody within milliseconds that there is one.
 ///
 /// If the alarm names this process, the worker is given up at once; if it names another, it does not concern this one.
-/// If it names none, and this worker has work under way, the driver is asked. If it tells of such an error only much
-/// later, a probe is sent as well: a write behind nothing, in a stream of its own. A worker whose work makes progress,
-/// or whose probe arrives, is innocent. The driver itself may be busy with the fault, so a thread of its own sends the
-/// probe, and the thread that listens never calls the driver.
+/// If it names none, and this worker has work under way, the driver is asked, and a probe is sent: a write behind
+/// nothing, in a stream of its own. A worker whose work makes progress, or whose probe arrives, is innocent. After a
+/// fault the GPU stands still for everybody, the longer, the more programs use it. So the other workers of the device
+/// are asked as well. Those without work, such as standbys, count the probes that arrive as *signs* that all see: a
+/// worker whose own probe is still missing then is the one. Of some faults the driver tells the process early; only
+/// that counts then.
+///
+/// The driver itself may be busy with the fault, so a thread of its own sends probes, and the thread that listens never
+/// calls the driver.
 class alarm_watch {
  public:
   using opener = std::function<result<std::unique_ptr<alarm_source>>()>;
-  /// How long neither work nor probe may stand still after an alarm that names no process. Programs that share a GPU
-  /// take turns: beside two that computed without a pause, 1 of 8,000 probes took 33 ms, the others 22 at most.
-  static constexpr std::chrono::milliseconds usual_patience{50};
+  /// How long work and probe may stand still after an alarm that names no process, where no other worker gives signs.
+  /// Beside two programs that computed without a pause, 1 of 8,000 probes took 33 ms, the others 22 at most; beside
+  /// six that did nothing, the GPU stood still for 70 ms.
+  static constexpr std::chrono::milliseconds usual_patience{250};
+  /// How many signs, and for how long, they may be behind: so often has the GPU turned to another program since.
+  static constexpr std::uint64_t most_behind = 10;
+  static constexpr std::int64_t longest_behind_ns = 10'000'000;
 
-  /// `arrived` is pinned memory that nothing else uses, and 0. `open` is called on the thread that listens.
-  alarm_watch(device_progress& device, platform& gpu, std::atomic<std::uint64_t>& arrived, opener open,
-              std::chrono::milliseconds patience = usual_patience);
+  /// `page` is pinned, `all` is shared with the other workers of the device. `open` is called on the thread that
+  /// listens.
+  alarm_watch(device_progress& device, platform& gpu, protocol::progress_page& page, protocol::workers_page& all,
+              opener open, std::chrono::milliseconds patience = usual_patience);
   alarm_watch(const alarm_watch&) = delete;
   /// May take as long as the source waits for an alarm, which is `turn` at most.
   ~alarm_watch();
@@ -45,15 +56,19 @@ class alarm_watch {
   void listen() noexcept;
   void judge(const gpu_alarm& alarm) noexcept;
   void judge_by_probe(const gpu_alarm& alarm) noexcept;
-  void send_probes() noexcept;
+  void answer_questions() noexcept;
+  void give_signs() noexcept;
+  bool is_over() const noexcept { return device_.is_lost() || ending_.load(); }
 
   device_progress& device_;
   platform& gpu_;
-  std::atomic<std::uint64_t>& arrived_;
+  protocol::progress_page& page_;
+  protocol::workers_page& all_;
   const opener open_;
   const std::int64_t patience_ns_;
   void* stream_ = nullptr;
-  std::atomic<std::uint32_t> probes_{0};  // asked for; the thread that sends them sleeps on it
+  std::uint64_t written_ = 0;  // to page_.repeated
+  std::uint32_t answered_;     // the newest question that is none of the prober's, or has been answered
   std::atomic<std::uint32_t> xid_{0};
   std::atomic<std::int64_t> heard_ns_{0};
   std::atomic<bool> named_{false}, ending_{false};

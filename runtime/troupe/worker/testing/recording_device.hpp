@@ -35,7 +35,7 @@ class recording_device final : public platform {
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
     const std::scoped_lock guard(lock_);
     if (broken_) return error(reaction::context_lost, "cuda", "CUDA_ERROR_ILLEGAL_ADDRESS");
-    if (immediate_) where.store(value);
+    if (immediate_ || std::find(prompt_.begin(), prompt_.end(), &where) != prompt_.end()) where.store(value);
     marks_.emplace_back(&where, value);
     enqueued_[number_of(stream)] += " marks " + std::to_string(value);
     return {};
@@ -66,6 +66,11 @@ class recording_device final : public platform {
     const std::scoped_lock guard(lock_);
     return enqueued_[lane];
   }
+  /// Carries out what is written there at once from now on, whatever is before it.
+  void finish_at(const std::atomic<std::uint64_t>& where) {
+    const std::scoped_lock guard(lock_);
+    prompt_.push_back(&where);
+  }
   /// Carries out the first marks, all by default. If all, later ones are carried out at once.
   void finish(std::size_t first = SIZE_MAX) {
     const std::scoped_lock guard(lock_);
@@ -81,6 +86,7 @@ class recording_device final : public platform {
   std::size_t made_ = 0;
   std::array<std::string, max_lanes> enqueued_;
   std::vector<std::pair<std::atomic<std::uint64_t>*, std::uint64_t>> marks_;
+  std::vector<const std::atomic<std::uint64_t>*> prompt_;
 };
 
 }  // namespace troupe::testing_worker
