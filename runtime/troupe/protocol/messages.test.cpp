@@ -89,17 +89,22 @@ TEST(version, is_raised_with_each_field_that_moves) {
   }
   {
     using struct_ = progress_page;
-    add({AT(epoch), AT(idle_epoch), AT(pump_sleeps), AT(pump_core), AT(lanes), AT(note), AT(free)});
+    add({AT(epoch), AT(idle_epoch), AT(pump_sleeps), AT(pump_core), AT(lanes), AT(note), AT(free), AT(probe),
+         AT(repeated)});
   }
   {
     using struct_ = application_page;
     add({AT(sleepers), AT(idle_sleepers), AT(retired), AT(shared_core)});
   }
+  {
+    using struct_ = workers_page;
+    add({AT(questions), AT(signs)});
+  }
 #undef AT
-  const std::vector<std::size_t> expected = {0,  4,  8,  9,  10, 12, 16,  20,  24,  32,   40,   48, 56, 64, 72, 80, 81,
-                                             88, 0,  4,  8,  8,  8,  0,   8,   16,  20,   0,    8,  16, 20, 24, 0,  8,
-                                             16, 24, 0,  4,  8,  16, 0,   8,   12,  16,   24,   28, 29, 30, 0,  8,  16,
-                                             24, 32, 36, 37, 0,  64, 128, 192, 256, 1280, 1344, 0,  4,  64, 128};
+  const std::vector<std::size_t> expected = {
+      0, 4,  8,  9,  10, 12, 16, 20, 24, 32,  40,  48,  56,   64,   72,   80,   81, 88, 0,  4,   8,  8,  8,  0,
+      8, 16, 20, 0,  8,  16, 20, 24, 0,  8,   16,  24,  0,    4,    8,    16,   0,  8,  12, 16,  24, 28, 29, 30,
+      0, 8,  16, 24, 32, 36, 37, 0,  64, 128, 192, 256, 1280, 1344, 1408, 1416, 0,  4,  64, 128, 0,  8};
   EXPECT_EQ(places, expected) << "raise protocol::version, which is " << version << ", and put the new places here";
 }
 
@@ -107,11 +112,12 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   const std::size_t sizes[] = {sizeof(control_message), sizeof(worker_settings),  sizeof(memory_place),
                                sizeof(service),         sizeof(protected_place),  sizeof(wanted_memory),
                                sizeof(made_memory),     sizeof(command_header),   sizeof(report_header),
-                               sizeof(progress_page),   sizeof(application_page), sizeof(crash_note)};
-  const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40};
+                               sizeof(progress_page),   sizeof(application_page), sizeof(crash_note),
+                               sizeof(workers_page)};
+  const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40, 16};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 22u) << "put the new version here";
+  EXPECT_EQ(version, 23u) << "put the new version here";
 }
 
 TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {

@@ -117,6 +117,8 @@ void alarm_watch::judge_by_probe(const gpu_alarm& alarm) noexcept {
   while (true) {
     if (page_.probe.load(std::memory_order_acquire) >= question || !device_.has_work() || is_over()) return;
     const std::int64_t now = now_ns();
+    // Another call, such as one that maps memory, may keep this process's driver busy for long.
+    if (sent_.load() < question) others = behind(all_.signs);
     if (const std::uint64_t now_done = device_.total_done(); now_done != done)
       done = now_done, still_since = now, others = behind(all_.signs);
     // Of others it tells after 0.3 s or more, and a call that waits for that also holds up the process's end.
@@ -143,6 +145,7 @@ void alarm_watch::answer_questions() noexcept {
     answered_ = asked;
     // The driver may know by now, and says more.
     if (auto ok = gpu_.write(stream_, page_.probe, asked); !ok) return device_.lose(ok.error());
+    sent_.store(asked);
     give_signs();
   }
 }

@@ -22,8 +22,8 @@ namespace troupe {
 /// nothing, in a stream of its own. A worker whose work makes progress, or whose probe arrives, is innocent. After a
 /// fault the GPU stands still for everybody, the longer, the more programs use it. So the other workers of the device
 /// are asked as well. Those without work, such as standbys, count the probes that arrive as *signs* that all see: a
-/// worker whose own probe is still missing then is the one. Of some faults the driver tells the process early; only
-/// that counts then.
+/// worker whose own probe is under way and still missing then is the one. Of some faults the driver tells the process
+/// early; only that counts then.
 ///
 /// The driver itself may be busy with the fault, so a thread of its own sends probes, and the thread that listens never
 /// calls the driver.
@@ -67,8 +67,9 @@ class alarm_watch {
   const opener open_;
   const std::int64_t patience_ns_;
   void* stream_ = nullptr;
-  std::uint64_t written_ = 0;  // to page_.repeated
-  std::uint32_t answered_;     // the newest question that is none of the prober's, or has been answered
+  std::atomic<std::uint32_t> sent_{0};  // the newest question whose probe is under way
+  std::uint64_t written_ = 0;           // to page_.repeated
+  std::uint32_t answered_;              // the newest question that is none of the prober's, or has been answered
   std::atomic<std::uint32_t> xid_{0};
   std::atomic<std::int64_t> heard_ns_{0};
   std::atomic<bool> named_{false}, ending_{false};

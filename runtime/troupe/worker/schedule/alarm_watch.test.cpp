@@ -238,6 +238,21 @@ TEST_F(alarms, end_a_worker_that_stands_still_while_the_gpu_gives_others_signs) 
   EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::most_behind);
 }
 
+// Such as one that maps memory at that time.
+TEST_F(alarms, do_not_end_a_worker_whose_probe_has_not_been_sent) {
+  watch(10min);
+  run();
+  device_.driver_is_stuck = true;
+  const auto signs = others();
+  bell_.ring({.xid = 43, .details = {}});
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(lost(), texts{});
+  device_.finish_at(page().probe);
+  device_.driver_is_stuck = false;
+  bell_.await_silence();
+  EXPECT_EQ(lost(), texts{});
+}
+
 // Such as where there are two standbys.
 TEST_F(alarms, give_a_worker_its_time_however_many_signs_others_have) {
   watch(10min);

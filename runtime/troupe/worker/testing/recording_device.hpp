@@ -33,6 +33,7 @@ class recording_device final : public platform {
   result<std::uint64_t> free_bytes() override { return 0; }
   result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
+    while (driver_is_stuck) std::this_thread::yield();
     const std::scoped_lock guard(lock_);
     if (broken_) return error(reaction::context_lost, "cuda", "CUDA_ERROR_ILLEGAL_ADDRESS");
     if (immediate_ || std::find(prompt_.begin(), prompt_.end(), &where) != prompt_.end()) where.store(value);
@@ -50,7 +51,8 @@ class recording_device final : public platform {
     while (driver_is_busy) std::this_thread::yield();
     return {};
   }
-  std::atomic<bool> driver_is_busy{false};  ///< so that it answers no question
+  std::atomic<bool> driver_is_busy{false};   ///< so that it answers no question
+  std::atomic<bool> driver_is_stuck{false};  ///< so that no write returns
   std::atomic<int> checks{0};
 
   /// Makes every write fail from now on.
