@@ -37,6 +37,24 @@ constexpr bool is_sticky(CUresult r) noexcept {
   }
 }
 
+/// Returns true if the driver reports it only once it has ended the kernels of the context.
+constexpr bool ends_kernels(CUresult r) noexcept {
+  switch (r) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
 constexpr reaction reaction_to(CUresult r) noexcept {
   if (is_sticky(r)) return reaction::context_lost;
   switch (r) {

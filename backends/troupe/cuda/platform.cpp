@@ -79,6 +79,9 @@ class gpu final : public platform {
     const CUresult r = ::cuStreamQuery(as_stream(stream));
     return r == CUDA_ERROR_NOT_READY ? result<void>() : done(r, "the GPU");
   }
+  bool has_ended_kernels(const error& why) const noexcept override {
+    return why.domain() == "cuda" && ends_kernels(static_cast<CUresult>(why.code()));
+  }
 
  private:
   explicit gpu(CUdevice d) noexcept : device_(d) {}

@@ -179,32 +179,24 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
   const multiplication first = all[0];
   const problem p = problem_of(first);
   const auto way = TROUPE_TRY(route_of(first, p, *on));
+  // Each alone may fail after others have written, and then all of them would be computed again.
+  bool small = way->small;
+  for (std::size_t i = 1; i < all.size(); ++i) small = small && are_of_one_kind(first, all[i]);
+  if (!small) return error(reaction::unsupported, "matmul", "these products do not share a kernel");
   const std::size_t words = 3 + first.epilogue.seen().memory().size();
-  const std::size_t at_once = cuda::argument_ring::part_bytes / (words * sizeof(std::uint64_t));
-  for (std::size_t begun = 0; begun < all.size() && way->small;) {
-    TROUPE_TRY(on->memory().next_part());
-    const std::size_t most = std::min(at_once, all.size() - begun);
-    auto* const addresses =
-        reinterpret_cast<std::uint64_t*>(TROUPE_TRY(on->memory().claim(most * words * sizeof(std::uint64_t))));
-    std::size_t count = 0;
-    for (const std::size_t end = begun + most; begun < end; ++begun) {
-      const multiplication r = all[begun];
-      if (!are_of_one_kind(first, r)) continue;  // it only has the same number
-      std::uint64_t* to = addresses + count++ * words;
-      *to++ = (p.transposed ? r.b : r.a).range().address;
-      *to++ = (p.transposed ? r.a : r.b).range().address;
-      *to++ = r.d.range().address;
-      for (const tree_memory& m : r.epilogue.seen().memory()) *to++ = m.address;
-      all.answer(begun, outcome{.fused = true});
-    }
-    if (count != 0) TROUPE_TRY(multiply_small(first, p, *way, addresses, count, on->stream()));
-  }
+  TROUPE_TRY(on->memory().next_part());
+  auto* const addresses =
+      reinterpret_cast<std::uint64_t*>(TROUPE_TRY(on->memory().claim(all.size() * words * sizeof(std::uint64_t))));
+  std::uint64_t* to = addresses;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const multiplication r = all[i];
-    if (way->small && are_of_one_kind(first, r)) continue;
-    all.answer(i, TROUPE_TRY(run(r, c)));
+    *to++ = (p.transposed ? r.b : r.a).range().address;
+    *to++ = (p.transposed ? r.a : r.b).range().address;
+    *to++ = r.d.range().address;
+    for (const tree_memory& m : r.epilogue.seen().memory()) *to++ = m.address;
+    all.answer(i, outcome{.fused = true});
   }
-  return {};
+  return multiply_small(first, p, *way, addresses, all.size(), on->stream());
 }
 
 // -- products by cuBLASLt

@@ -224,9 +224,9 @@ void lifecycle::thaw() {
 // gone.
 void lifecycle::check_quiesced() {
   constexpr std::int64_t poll_interval_ns = 200'000;
-  const worker_id id = worker_.id();
+  const worker_id id = quiescing_;
   worker_link* const link = workers_.find(id);
-  if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone
+  if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone, or another worker serves
   const std::int64_t now = loop_.now();
   if (!link->is_quiesced()) return loop_.at(now + poll_interval_ns, *this, timer::quiesced);
   if (quiet_at_ns_ == 0) quiet_at_ns_ = copies_go_on_.after(now);
@@ -273,6 +273,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       // has ended may write, until it is gone, into memory that another worker would use.
       if (!gpu_ || n.how != reaction::context_lost || id != supervisor_.serving()) return;
       if (const auto go_on = recovery_.writes_on_for()) {
+        quiescing_ = id;
         copies_go_on_ = *go_on;
         quiet_at_ns_ = 0;
         check_quiesced();

@@ -86,7 +86,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
   bool opened_ = false;
   std::int64_t opened_ns_ = 0;
   milestone ready_, stopped_;
-  // Of a worker that has given up: how long its copies go on once its memory is gone, and until when; 0: not gone yet.
+  // The worker that has given up, 0: none; how long its copies go on once its memory is gone, and until when; 0: not
+  // gone yet.
+  worker_id quiescing_ = 0;
   time_span copies_go_on_;
   std::int64_t quiet_at_ns_ = 0;
   worker_id frozen_ = 0;  // 0: none

@@ -78,10 +78,13 @@ bool recovery::work_has_ended() const noexcept { return channel_->page().note.re
 std::optional<time_span> recovery::writes_on_for() {
   constexpr std::int64_t slowest_bytes_per_us = 1000;  // of any bus; an H200's takes 55,000
   if (!work_has_ended()) return {};
+  const reactor::answering now(reactor_);
   const completion::lock guard(completion_);
   completion_.collect();
+  const open_requests open = open_up_to(requests_, channel_.newest_ticket());
+  if (worker_.violated() || !slot_words_are_valid(open)) return {};  // they do not tell what has started
   std::uint64_t bytes = 0;
-  for (const auto& [ticket, slot] : open_up_to(requests_, channel_.newest_ticket()))
+  for (const auto& [ticket, slot] : open)
     if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket))
       bytes += copied_bytes(requests_[slot]);
   return time_span(std::chrono::microseconds(static_cast<std::int64_t>(bytes) / slowest_bytes_per_us));

@@ -36,7 +36,8 @@ class recovery {
   /// Returns true if the serving worker has given up and knows that the GPU has ended its kernels.
   bool work_has_ended() const noexcept;
   /// Returns for how long the GPU may still write for the serving worker when that has left its memory, because copies
-  /// are under way; nothing if nobody can say, because the worker does not know that its kernels have ended.
+  /// are under way; nothing if nobody can say, because the worker does not know that its kernels have ended, or is not
+  /// to be believed.
   std::optional<time_span> writes_on_for();
   /// Fails every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);

@@ -24,7 +24,7 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
         text += "; install " + package;
       return missing(std::move(text));
     }
-    const auto open = reinterpret_cast<troupe_platform_open_fn>(::dlsym(file, "troupe_platform_open_4"));
+    const auto open = reinterpret_cast<troupe_platform_open_fn>(::dlsym(file, "troupe_platform_open_5"));
     if (open == nullptr)
       return missing(path + " is not of this version of Troupe; install worker and engines together");
     result<std::unique_ptr<platform>> out(nullptr);

@@ -63,6 +63,8 @@ class platform {
   virtual result<void> wait(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
   /// Fails if an operation in the stream has failed in a way that nothing works any more.
   virtual result<void> check(void* stream) = 0;
+  /// Returns true if an error of the device means that it runs no kernel of this process any more.
+  virtual bool has_ended_kernels(const error& why) const noexcept = 0;
 };
 
 struct platform_options {
@@ -86,7 +88,7 @@ using troupe_platform_open_fn = void (*)(const troupe::platform_options& o,
                                          troupe::result<std::unique_ptr<troupe::platform>>* out);
 }
 #define TROUPE_PLATFORM(MAKE)                                                                            \
-  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_4(                         \
+  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_5(                         \
       const ::troupe::platform_options& o, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) { \
     *out = MAKE(o);                                                                                      \
   }

@@ -274,16 +274,15 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  // An error that the driver itself reports, or a report that names this process, means that its kernels have ended.
-  const bool told = why.domain == "cuda" && why.code != 0, named = state_->alarms && state_->alarms->is_named();
-  state_->work->channel().page().note.write({.ticket = why.first.ticket,
-                                             .xid = state_->alarms ? state_->alarms->last_heard() : 0,
-                                             .work_ended = told || named});
+  // Told by the driver, or in a report that names this process.
+  const bool ended = state_->work->device().has_ended_kernels() || (state_->alarms && state_->alarms->is_named());
+  state_->work->channel().page().note.write(
+      {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_heard() : 0, .work_ended = ended});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ != home::process) return;
   // The application decides when the driver takes apart what this process had on the GPU.
-  if (told || named) (void)::kill(::getpid(), SIGSTOP);
+  if (ended) (void)::kill(::getpid(), SIGSTOP);
   ::_exit(1);
 }
 

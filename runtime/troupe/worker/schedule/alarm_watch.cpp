@@ -113,19 +113,19 @@ void alarm_watch::judge_by_probe(const gpu_alarm& alarm) noexcept {
   const std::uint32_t question = all_.questions.fetch_add(1) + 1;
   futex_wake(all_.questions, futex_scope::shared);
   std::uint64_t done = device_.total_done();
-  std::int64_t still_since = now_ns(), asked = still_since;
+  const std::int64_t begun = now_ns();
+  std::int64_t still_since = begun, asked = begun;
   while (true) {
     if (page_.probe.load(std::memory_order_acquire) >= question || !device_.has_work() || is_over()) return;
     const std::int64_t now = now_ns();
     // Another call, such as one that maps memory, may keep this process's driver busy for long.
-    if (sent_.load() < question) others = behind(all_.signs);
+    if (sent_.load() < question) others = behind(all_.signs), still_since = now;
     if (const std::uint64_t now_done = device_.total_done(); now_done != done)
       done = now_done, still_since = now, others = behind(all_.signs);
     // Of others it tells after 0.3 s or more, and a call that waits for that also holds up the process's end.
     if (driver_tells && now - asked >= between_questions_ns) asked = now, device_.ask();
-    const bool patient = now - still_since < patience_ns_;
-    if (driver_tells && !patient) return;
-    if (!driver_tells && (!patient || others.is_far(now))) break;
+    if (driver_tells && now - begun >= patience_ns_) return;
+    if (!driver_tells && (now - still_since >= patience_ns_ || others.is_far(now))) break;
     ::nanosleep(&nap, nullptr);
   }
   device_.lose(

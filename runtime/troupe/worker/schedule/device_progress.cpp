@@ -272,6 +272,7 @@ void device_progress::ask_for_errors() noexcept {
 
 void device_progress::lose(const error& why, const operation* reported_by) noexcept {
   if (lost_.exchange(true)) return;
+  ended_kernels_.store(gpu_ != nullptr && gpu_->has_ended_kernels(why));
   failure f{.reaction = reaction::context_lost, .code = why.code(), .domain = why.domain(), .text = why.text()};
   std::uint64_t open = 0;
   position only;

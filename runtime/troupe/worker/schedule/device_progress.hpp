@@ -77,6 +77,8 @@ class device_progress {
   /// Returns how many operations of streams are done. It changes when the device has made progress.
   std::uint64_t total_done() const noexcept;
   bool is_lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }
+  /// Returns true if it was lost with an error that says that it runs no kernel any more.
+  bool has_ended_kernels() const noexcept { return ended_kernels_.load(); }
 
  private:
   static constexpr std::uint64_t never = UINT64_MAX;
@@ -107,7 +109,7 @@ class device_progress {
   reporter& reports_;
   const wait_policy policy_;
   const std::function<void(const failure&)> when_lost_;
-  std::atomic<bool> lost_{false};
+  std::atomic<bool> lost_{false}, ended_kernels_{false};
   spin_experience spins_;
   alignas(64) std::array<void*, max_lanes> streams_{};
   alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< number of enqueued operations

@@ -12,7 +12,7 @@ constexpr std::uint64_t small_copy = 64 << 10;
 // Operations that run one after the other share a call if at least this many can and the device still reports its
 // progress often enough. If fewer can, they take long, and their calls are no longer what counts.
 constexpr std::uint32_t fewest_in_order = 4;
-constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // the sum of most_together of them does not overflow
+constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // also where sums of weights end
 
 }  // namespace
 
@@ -89,7 +89,8 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
-    group_.weight += weighs, group_.heaviest = std::max(group_.heaviest, weighs);
+    // What a cut leaves keeps its weight: behind a call that was queued, none runs here. So it may grow without end.
+    group_.weight = std::min(group_.weight + weighs, too_heavy), group_.heaviest = std::max(group_.heaviest, weighs);
     cut_.note(key, ++group_.count, group_.most);
     if (group_.count == group_.most) close_full_group();
   } else if (const std::uint32_t most = key != 0 && !has_group() ? most_in_call(op, lane) : 1; most > 1) {
@@ -168,8 +169,10 @@ void dispatcher::close_full_group() {
   close_open_group();
   if (rest.count == 0) return;
   rest.head = &lanes_.at({rest.lane, rest.first});
+  rest.most = most_in_call(*rest.head, rest.lane);
   group_ = rest;
   cut_.begin();
+  if (group_.count >= group_.most) close_open_group();
 }
 
 void dispatcher::close_open_group() {

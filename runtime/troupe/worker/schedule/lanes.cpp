@@ -250,7 +250,7 @@ failure_ptr lane_set::start(operation& op) noexcept {
                                            .first = op.id()});
 }
 
-failure_ptr lane_set::execute(const operation& op) noexcept {
+failure_ptr lane_set::execute(const operation& op, bool alone) noexcept {
   const troupe_engine_call c = call_of(op);
   engine_failure f;
   const working_on this_one(op.ticket);
@@ -268,7 +268,7 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
     if (device_.has_platform())
       device_.lose(
           error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
-          &op);
+          alone ? &op : nullptr);
     else if (context_lost_)
       context_lost_(why);
   }
@@ -339,7 +339,7 @@ void lane_set::run_group(operation& head) noexcept {
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i) {
       failure_ptr why = failed_input(*going[i]);  // if they run in order, it may be of one that failed just now
-      if (!why) why = execute(*going[i]);
+      if (!why) why = execute(*going[i], n < 2);  // the call for all may have begun
       if (why && is_lost_with_context(*why)) return;
       if (why) report_failure(*going[i], why);
       if (i + 1 == n) break;

@@ -78,7 +78,8 @@ class lane_set {
   void run(operation& op) noexcept;
   void run_group(operation& head) noexcept;
   failure_ptr start(operation& op) noexcept;
-  failure_ptr execute(const operation& op) noexcept;
+  /// `alone`: if the device is lost, nothing but this operation can have done it.
+  failure_ptr execute(const operation& op, bool alone = true) noexcept;
   void report_failure(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;

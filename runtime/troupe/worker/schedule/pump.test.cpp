@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint32_t capacity = 256;
+constexpr std::uint32_t capacity = 512;
 
 // An operation that may not run on the pump until the test allows it.
 struct hesitant {
@@ -428,6 +428,41 @@ TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   what_.hold = false;
   while (!on_threads.idle()) step_all();
   EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{64, 3}));
+}
+
+// However long they are: the thread of a lane has calls to make that come first.
+TEST_F(pumps_with_sequences, of_a_gpu_leave_all_to_the_lane_with_a_long_queue_behind_them) {
+  static std::uint64_t asked;
+  asked = 0;
+  what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
+  testing_worker::recording_device gpu;
+  {
+    pump of_gpu({.channel = channel_.view(),
+                 .commands = commands_in_,
+                 .reports = reports_,
+                 .engines = engines_,
+                 .wait = wait_policy::latency,
+                 .lanes = lane_chooser(lane_policy::single, 1, 1),
+                 .inline_bytes = 0,
+                 .gpu = &gpu});
+    ASSERT_TRUE(of_gpu.make_streams());
+    constexpr std::uint64_t all = 264;  // of which 256 have a long queue behind them
+    what_.hold = true;
+    for (std::uint64_t i = 0; i < all; ++i) change(100);
+    write(100, protocol::command_flags{true, priority::normal});  // alone
+    std::jthread lets_go([this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      what_.hold = false;
+    });
+    while (of_gpu.step() == pump::stepped::something) {
+    }
+    while (what_.ran < all + 1) std::this_thread::yield();
+    for (std::uint64_t i = 0; i < all; ++i) ASSERT_EQ(what_.tickets.at(i), i + 1);
+    for (std::size_t i = 0; i + 1 < what_.ran_on.size(); ++i) EXPECT_NE(what_.ran_on[i], std::this_thread::get_id());
+    gpu.finish();
+    of_gpu.device().mark_all();
+  }
+  EXPECT_EQ(what_.ran, 265u);
 }
 
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
