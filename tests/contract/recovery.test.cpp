@@ -116,6 +116,19 @@ TEST_P(recovery, too_many_faults_stop_a_device_until_it_is_reset) {
   EXPECT_EQ(gpu.ping(5).get().value(), 5u);
 }
 
+// It runs on a thread of the device.
+TEST_P(recovery, a_continuation_may_wait_until_a_device_is_reset) {
+  const device gpu = open();
+  auto again = gpu.stopped().then([gpu](result<void>) { return gpu.reset().get(); });
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_OK(gpu.sync().get());
+    kill_worker(gpu);
+    while (i < 3 && gpu.statistics().generation < static_cast<std::uint64_t>(i) + 2) std::this_thread::yield();
+  }
+  EXPECT_OK(again.get());
+  EXPECT_EQ(gpu.ping(5).get().value(), 5u);
+}
+
 TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
   tally answers;

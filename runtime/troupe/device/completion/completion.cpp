@@ -87,7 +87,7 @@ void completion::collect() {
     take_cancelled();  // no worker serves, so no caller need wait for one to learn of the cancellation
     answer_failures();
   }
-  if (dead_.load(std::memory_order_seq_cst)) answer_everything();
+  if (dead_.load(std::memory_order_seq_cst)) answer_everything(UINT64_MAX);
   if (room_.has_answers()) [[unlikely]]
     room_.answer();
   if (closing_.load(std::memory_order_seq_cst)) check_drained();
@@ -281,12 +281,25 @@ result<void> completion::begin_reading() {
   return {};
 }
 
-void completion::end_all(const std::optional<error>& why) {
+void completion::end_all(const error& why) {
   {
     const lock guard(*this);
     death_ = why;
   }
-  dead_.store(why.has_value(), std::memory_order_seq_cst);
+  dead_.store(true, std::memory_order_seq_cst);
+}
+
+// A sender that has its ticket may not have looked yet whether all has ended, and may find that it has not: so it is
+// answered here. One that gets its ticket later is served by the next worker.
+std::uint64_t completion::revive() {
+  const reactor::answering now(reactor_);
+  const lock guard(*this);
+  dead_.store(false, std::memory_order_seq_cst);
+  const std::uint64_t newest = channel_.newest_ticket();
+  while (channel_.exists() && !channel_.commands().all_published(newest)) ::sched_yield();
+  answer_everything(newest);
+  death_.reset();
+  return newest;
 }
 
 bool completion::has_news() const noexcept {

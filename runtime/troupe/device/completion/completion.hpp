@@ -65,8 +65,11 @@ class completion {
   /// True if no worker will answer, so the driving thread fails every request.
   bool dead() const noexcept { return dead_.load(std::memory_order_seq_cst); }
 
-  /// Fails every outstanding and future request with `why`. Without an error, workers answer requests again.
-  void end_all(const std::optional<error>& why);
+  /// Fails every outstanding and future request with `why`, until `revive`.
+  void end_all(const error& why);
+  /// Lets workers answer requests again. All that were sent before have been answered then; returns the last one's
+  /// ticket.
+  std::uint64_t revive();
   /// While set, the supervisor is told, once, that no request is left.
   void set_closing(bool on) noexcept { closing_.store(on, std::memory_order_seq_cst); }
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
@@ -114,7 +117,7 @@ class completion {
   void vacate(std::uint32_t slot) noexcept;  // releases what it holds; its slot is not given back yet
   void fail(std::uint32_t slot, const error& why);
   void spread_failures();
-  void answer_everything();
+  void answer_everything(std::uint64_t up_to);
   void check_drained() noexcept;
 
   shared_channel& channel_;

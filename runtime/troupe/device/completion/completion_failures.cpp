@@ -63,11 +63,11 @@ void completion::recheck_inputs(std::uint32_t slot, std::uint64_t ticket) {
   }
 }
 
-void completion::answer_everything() {
+void completion::answer_everything(std::uint64_t up_to) {
   const error why = death_ ? *death_ : error(reaction::stopped, "device", "stopped");
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
     ledger_entry& e = requests_[slot];
-    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket > up_to) continue;
     workers_.keep_memory_for_thread(e);
     if (e.answered) {
       retire(slot);

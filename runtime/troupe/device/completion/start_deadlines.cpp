@@ -33,6 +33,7 @@ void start_deadlines::on_time(std::uint64_t) {
     const reactor::answering now(reactor_);
     next = std::min(next, room_.answers().fail_overdue(loop_.now()));
   }
+  if (room_.has_answers()) completion_.drive();  // there may be room for those behind them
   if (next != no_deadline) watch(next);
 }
 

@@ -62,7 +62,7 @@ bool transfer::copy_piece() noexcept {
 
 void transfer::begin_again() noexcept {
   std::unique_lock guard(lock_);
-  if (answered_.load(std::memory_order_seq_cst)) return;
+  if (answered_.load(std::memory_order_seq_cst) || request_->done()) return;
   stops_ = true;
   all_put_.wait(guard, [this] { return pieces_.in_hand() == 0; });
   if (finished_) return;

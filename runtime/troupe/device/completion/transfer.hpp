@@ -20,17 +20,19 @@ class transfer final : public shared_copy {
  public:
   using finisher = void (*)(pending_core& state, const error* why) noexcept;
 
-  /// `staging` holds the header and the chunks. Precondition: the device has checked `plan`.
+  /// `staging` holds the header and the chunks, `request` is that of the worker, `state` the caller's. Precondition:
+  /// the device has checked `plan`.
   transfer(block_ref staging, const staging_plan& plan, std::uint64_t piece_bytes, std::byte* to,
-           ref<pending_core> state, finisher finish) noexcept
+           ref<pending_core> request, ref<pending_core> state, finisher finish) noexcept
       : staging_(std::move(staging)),
         plan_(plan),
         to_(to),
+        request_(std::move(request)),
         state_(std::move(state)),
         finish_(finish),
         pieces_(plan, piece_bytes) {}
 
-  /// The request's ticket. Must be set before the first call of `advance`.
+  /// The request's ticket. Must be set before `request_answered`.
   std::uint64_t ticket = 0;
 
   enum class progress : std::uint8_t {
@@ -62,7 +64,7 @@ class transfer final : public shared_copy {
   block_ref staging_;
   const staging_plan plan_;
   std::byte* to_;
-  ref<pending_core> state_;
+  ref<pending_core> request_, state_;
   finisher finish_;
   chunk_pieces pieces_;
   std::optional<result<void>> answer_;  // written before answered_, without the lock

@@ -33,8 +33,9 @@ class a_transfer : public testing::Test {
     staging.host = memory.data()->bytes;
     staging.references.store(1);
     to.assign(plan.bytes, std::byte{0});
-    auto answer = ref<pending_core>::adopt(new pending_state<void>(nullptr));
-    moving.emplace(block_ref(&staging), plan, piece_bytes, to.data(), std::move(answer),
+    request = ref<pending_state<void>>::adopt(new pending_state<void>(nullptr));
+    auto caller = ref<pending_core>::adopt(new pending_state<void>(nullptr));
+    moving.emplace(block_ref(&staging), plan, piece_bytes, to.data(), request, std::move(caller),
                    [](pending_core&, const error*) noexcept {});
   }
   // Fills chunk i with bytes that tell chunks apart.
@@ -50,6 +51,7 @@ class a_transfer : public testing::Test {
   staging_header* header = nullptr;
   block staging;
   std::vector<std::byte> to;
+  ref<pending_state<void>> request;
   std::optional<transfer> moving;
 };
 
@@ -73,6 +75,17 @@ TEST_F(a_transfer, restarts_from_the_first_chunk_with_another_worker) {
   EXPECT_EQ(to, std::vector<std::byte>(plan.bytes, std::byte{7}));
   moving->begin_again();
   EXPECT_EQ(moving->advance(alone), transfer::progress::waits) << "the transfer has finished";
+}
+
+// The thread that sent the request may not have got as far as to note the answer.
+TEST_F(a_transfer, does_not_restart_once_its_request_is_answered) {
+  begin(staging_plan::for_bytes(1 << 18), 1 << 16);
+  fill(0, 7);
+  request->complete({});
+  moving->begin_again();
+  moving->request_answered({});
+  EXPECT_EQ(moving->advance(alone), transfer::progress::finished);
+  EXPECT_EQ(to, std::vector<std::byte>(plan.bytes, std::byte{7}));
 }
 
 TEST_F(a_transfer, reports_a_counter_that_a_worker_cannot_have_reached) {

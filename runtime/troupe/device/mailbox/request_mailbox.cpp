@@ -140,9 +140,11 @@ std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64
   slot = requests_.take();
   if (slot != ledger::none || !waits_for_room(options)) return slot;
   const mailbox_room::blocked waits(room_);
-  while (slot == ledger::none && !admission_.refusing() && loop_.now() < start_deadline_ns &&
-         (scope == nullptr || !scope->stopped())) {
-    sleep_for_news(channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none; }, start_deadline_ns);
+  const auto gives_up = [&] { return admission_.refusing() || (scope != nullptr && scope->stopped()); };
+  while (slot == ledger::none && !gives_up() && loop_.now() < start_deadline_ns) {
+    sleep_for_news(
+        channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none || gives_up(); },
+        start_deadline_ns);
     if (slot == ledger::none) slot = requests_.take();
   }
   return slot;
@@ -303,7 +305,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   // against this request in the worker.
   const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
-  const std::uint32_t failures = completion_.failures_seen(std::memory_order_relaxed);
+  const std::uint32_t failures = completion_.failures_seen(std::memory_order_acquire);
   const std::optional<error>& wrong = checked.finish();
   if (wrong || admission_.refusing() || scope != nullptr || options.timeout.nanoseconds <= 0) [[unlikely]]
     if (const auto why = why_refused(wrong, options, scope.get())) return refuse(*why, checked, answer, info);

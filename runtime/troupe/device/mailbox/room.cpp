@@ -35,9 +35,13 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
 }
 
 void request_mailbox::cancel_room(const room_answer& answer) noexcept {
-  const reactor::answering now(reactor_);
-  room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
-                          error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
+  {
+    const reactor::answering now(reactor_);
+    room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
+                            error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
+  }
+  // There may be room for the one behind it.
+  if (room_.has_answers() && !deferred_continuations::active()) completion_.drive();
 }
 
 void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {

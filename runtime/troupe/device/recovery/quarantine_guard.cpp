@@ -45,7 +45,8 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
   bool known = !brings_data(e.info->opcode);
   if (e.info->opcode == opcode_of<memory::stream_in>) {
     kind.add(e.info->opcode);  // the rest of the request only says where its chunks lie
-    const std::uint64_t digest = reinterpret_cast<const sent_header*>(e.extra->host)->digest;
+    // One that was refused after it had its ticket brings nothing.
+    const std::uint64_t digest = e.extra ? reinterpret_cast<const sent_header*>(e.extra->host)->digest : 0;
     known = digest != 0;
     data.add(digest);
   } else {

@@ -219,10 +219,8 @@ void recovery::answer_all(const device_supervisor::action& end) {
 }
 
 void recovery::reset() {
-  // Everything sent so far has been answered, so nothing is kept for the next worker.
-  kept_ = 0;
-  next_ticket_ = channel_.newest_ticket() + 1;
-  completion_.end_all({});
+  kept_ = 0;  // all has been answered
+  next_ticket_ = completion_.revive() + 1;
 }
 
 result<void> recovery::serve(worker_link& link) {

@@ -32,11 +32,19 @@ class continuation_queue {
 
   void open() noexcept { set_open(true); }
   void close() noexcept { set_open(false); }
-  /// Returns false, and leaves the queue open, if jobs are left to post.
-  [[nodiscard]] bool close_if_empty() noexcept {
+  /// Closes the queue if no job is left to post and `may` returns true. Returns true if it is closed.
+  template <class Condition>
+  [[nodiscard]] bool close_if_empty(Condition&& may) noexcept {
     const std::scoped_lock guard(lock_);
-    if (first_ == nullptr) open_ = false;
+    if (first_ == nullptr && may()) open_ = false;
     return !open_;
+  }
+  /// Calls `then` if the queue is open, before anybody can close it. Returns true if it is.
+  template <class Action>
+  [[nodiscard]] bool if_open(Action&& then) noexcept {
+    const std::scoped_lock guard(lock_);
+    if (open_) then();
+    return open_;
   }
 
  private:

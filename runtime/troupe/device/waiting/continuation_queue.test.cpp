@@ -45,10 +45,17 @@ TEST(continuation_queue, closes_only_if_no_job_is_left_to_post) {
   q.open();
   job one;
   EXPECT_TRUE(q.hand_over(&one));
-  EXPECT_FALSE(q.close_if_empty());
+  bool may = true;
+  const auto permission = [&] { return may; };
+  EXPECT_FALSE(q.close_if_empty(permission));
   EXPECT_EQ(q.take(), &one);
-  EXPECT_TRUE(q.close_if_empty());
+  EXPECT_TRUE(q.if_open([&] { may = false; }));
+  EXPECT_FALSE(q.close_if_empty(permission));
+  may = true;
+  EXPECT_TRUE(q.close_if_empty(permission));
   EXPECT_FALSE(q.hand_over(&one));
+  EXPECT_FALSE(q.if_open([&] { may = false; }));
+  EXPECT_TRUE(may);
 }
 
 }  // namespace

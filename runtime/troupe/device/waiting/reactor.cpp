@@ -35,7 +35,9 @@ reactor::answering::~answering() {
 
 result<void> reactor::start(std::shared_ptr<const void> device) {
   if (!own_thread_) return {};
-  if (thread_.joinable()) thread_.join();  // a thread from before a reset, which has nothing left to do
+  // The thread from before a reset may still run continuations, one of which may wait for the reset: then it goes on.
+  if (continuations_.if_open([this] { ends_.store(false, std::memory_order_seq_cst); })) return {};
+  if (thread_.joinable()) thread_.join();  // it has nothing left to do
   ends_.store(false);
   continuations_.open();
   // The thread holds a reference because its answers may release every other handle of the device.
@@ -111,14 +113,22 @@ bool reactor::is_needed() const noexcept {
          completion_.closing();
 }
 
-// Posts all continuations. While an answer is wanted that no blocked thread waits for, the reactor waits like any other
-// thread ("attached"); otherwise it sleeps until the worker goes idle with unretired work. It stays attached for a few
-// wakes after the last interest, so that a chain of awaits does not switch it back and forth.
 void reactor::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
   running_ = this;
+  // Once the queue is closed, a thread that completes an answer posts its continuations itself.
+  do {
+    attend();
+    completion_.drive();
+    post_continuations();
+  } while (!continuations_.close_if_empty([this] { return ends(); }));
+}
+
+// Posts all continuations until the end. While an answer is wanted that no blocked thread waits for, the reactor waits
+// like any other thread ("attached"); otherwise it sleeps until the worker goes idle with unretired work. It stays
+// attached for a few wakes after the last interest, so that a chain of awaits does not switch it back and forth.
+void reactor::attend() noexcept {
   adaptive_wait waiting(spin_by_itself_);
-  const auto ends = [this] { return ends_.load(std::memory_order_seq_cst); };
   int attached = 0;
   while (!ends()) {
     if (is_needed()) attached = 8;
@@ -139,17 +149,12 @@ void reactor::run() noexcept {
           is_needed() ? longest_wait_ns : longest_idle_ns);
     });
   }
-  // Once the queue is closed, a thread that completes an answer posts its continuations itself.
-  do {
-    completion_.drive();
-    post_continuations();
-  } while (!continuations_.close_if_empty());
 }
 
 void reactor::sleep_until_idle() noexcept {
   protocol::progress_page& page = channel_->page();
   std::atomic<std::uint32_t>& idle_sleepers = channel_->application().idle_sleepers;
-  const auto stays_asleep = [this] { return !is_needed() && !ends_.load(std::memory_order_seq_cst); };
+  const auto stays_asleep = [this] { return !is_needed() && !ends(); };
   idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
   asleep_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);

@@ -45,7 +45,7 @@ class reactor final : public waiter {
   void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
 
-  /// Starts the thread, which keeps `device` alive until it ends.
+  /// Starts the thread, which keeps `device` alive until it ends, or lets one go on that has not ended yet.
   result<void> start(std::shared_ptr<const void> device);
   /// Tells the thread to end once it has posted all continuations.
   void end() noexcept;
@@ -64,7 +64,9 @@ class reactor final : public waiter {
   void post_continuations() noexcept;
   bool is_this_thread() const noexcept { return running_ == this; }
   bool is_needed() const noexcept;
+  bool ends() const noexcept { return ends_.load(std::memory_order_seq_cst); }
   void run() noexcept;
+  void attend() noexcept;
   void sleep_until_idle() noexcept;
 
   shared_channel& channel_;

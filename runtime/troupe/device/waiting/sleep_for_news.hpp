@@ -25,8 +25,9 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   completion.drive();
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
   sleepers.fetch_sub(1, std::memory_order_seq_cst);
-  // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive.
-  if (page.epoch.load(std::memory_order_seq_cst) != before) completion.drive();
+  // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive. The
+  // worker may have seen it, and not have changed the epoch yet.
+  if (page.epoch.load(std::memory_order_seq_cst) != before || completion.has_news()) completion.drive();
 }
 
 }  // namespace troupe
