@@ -273,8 +273,8 @@ TEST_F(alarms, of_invalid_accesses_are_not_judged_by_the_signs_of_others) {
 }
 
 TEST_F(alarms, make_a_standby_tell_that_the_gpu_works_again) {
-  worker standby;
   bell silent;
+  worker standby;
   EXPECT_TRUE(standby.lanes.device().make_streams(chooser_));
   standby.gpu.finish();
   standby.watch(all_, silent, 10min);
@@ -328,6 +328,7 @@ TEST_F(alarms, pass_on_what_the_driver_says_to_the_probe) {
   run();
   device_.break_down();
   ring_and_wait(43);
+  while (lost().empty()) std::this_thread::yield();
   EXPECT_EQ(lost(), texts{"CUDA_ERROR_ILLEGAL_ADDRESS"});
 }
 

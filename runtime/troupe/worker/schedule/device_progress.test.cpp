@@ -351,6 +351,22 @@ TEST_F(gpu_lanes, blame_no_operation_for_a_fault_if_several_lanes_have_work) {
   EXPECT_EQ(blamed(), 0u);
 }
 
+// Any other error leaves kernels running, which may still write.
+TEST_F(gpu_lanes, know_that_kernels_have_ended_only_by_an_error_that_says_so) {
+  EXPECT_FALSE(lanes_.device().has_ended_kernels());
+  lanes_.device().lose(
+      error(error::details{.reaction = reaction::retry_later, .domain = "cuda", .code = 2, .text = "no memory"}));
+  EXPECT_FALSE(lanes_.device().has_ended_kernels());
+}
+
+TEST_F(gpu_lanes, know_from_the_driver_that_kernels_have_ended) {
+  lanes_.device().lose(error(error::details{.reaction = reaction::context_lost,
+                                            .domain = "cuda",
+                                            .code = testing_worker::recording_device::kernel_failed,
+                                            .text = "an illegal address"}));
+  EXPECT_TRUE(lanes_.device().has_ended_kernels());
+}
+
 TEST_F(gpu_lanes, blame_the_call_that_reports_a_fault_if_nothing_else_is_incomplete) {
   lose(lane);
   EXPECT_EQ(blamed(), 1u);
