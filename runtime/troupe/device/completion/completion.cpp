@@ -295,8 +295,7 @@ std::uint64_t completion::revive() {
   const reactor::answering now(reactor_);
   const lock guard(*this);
   dead_.store(false, std::memory_order_seq_cst);
-  const std::uint64_t newest = channel_.newest_ticket();
-  while (channel_.exists() && !channel_.commands().all_published(newest)) ::sched_yield();
+  const std::uint64_t newest = channel_.await_published();
   answer_everything(newest);
   death_.reset();
   return newest;

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/try.hpp>
@@ -25,6 +27,12 @@ result<void> shared_channel::create(std::uint32_t capacity) {
   commands_.emplace(view_.queue(), view_.pump());
   TROUPE_TRY(ring_region::format(view_.reports(), at.report_bytes));
   return {};
+}
+
+std::uint64_t shared_channel::await_published() const noexcept {
+  const std::uint64_t newest = newest_ticket();
+  while (commands_ && !commands_->all_published(newest)) ::sched_yield();
+  return newest;
 }
 
 result<void> shared_channel::prepare(const memory_file& channel) const {

@@ -29,6 +29,10 @@ class shared_channel {
   /// Returns the greatest ticket so far; 0 before the first request.
   std::uint64_t newest_ticket() const noexcept { return commands_ ? commands_->newest_ticket() : 0; }
 
+  /// Waits until all requests that have a ticket are published, which their senders do right after they claim it.
+  /// Returns the newest one's ticket.
+  std::uint64_t await_published() const noexcept;
+
   /// Initialises the channel of a new worker.
   result<void> prepare(const memory_file& channel) const;
   /// Maps another worker's channel in place of the current one. Wakes all threads that sleep on words of the old one.

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Decides what becomes of each open request when a worker dies, and hands the remaining ones to the next worker.
-#include <sched.h>
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
@@ -52,10 +51,8 @@ void recovery::sort_out(const device_supervisor::action& death) {
     const completion::lock guard(completion_);
     completion_.collect();
     const bool lied = !worker_.violate();  // from here on nothing more is read from its channel
-    // Senders publish right after they claim a ticket. So each request either is seen below, or has a later ticket and
-    // is caught by its generation.
-    const std::uint64_t newest = channel_.commands().newest_ticket();
-    while (!channel_.commands().all_published(newest)) ::sched_yield();
+    // Each request either is seen below, or has a later ticket and is caught by its generation.
+    const std::uint64_t newest = channel_.await_published();
     const open_requests open = open_up_to(requests_, newest);
     // A worker that died before it served has started nothing; `end` then changes nothing.
     worker_.end(!lied && slot_words_are_valid(open));

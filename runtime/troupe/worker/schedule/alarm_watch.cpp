@@ -60,7 +60,7 @@ alarm_watch::alarm_watch(device_progress& device, platform& gpu, protocol::progr
       all_(all),
       open_(std::move(open)),
       patience_ns_(std::chrono::nanoseconds(patience).count()),
-      answered_(all.questions.load()) {
+      sent_(all.questions.load()) {
   std::int32_t counts = 0;
   auto made = gpu_.make_stream(priority::high, counts);
   if (!made) return;
@@ -138,11 +138,10 @@ void alarm_watch::answer_questions() noexcept {
   if (!gpu_.enter()) return;
   while (!ending_.load()) {
     const std::uint32_t asked = all_.questions.load();
-    if (asked == answered_) {
+    if (asked == sent_.load()) {
       futex_wait(all_.questions, asked, futex_scope::shared);
       continue;
     }
-    answered_ = asked;
     // The driver may know by now, and says more.
     if (auto ok = gpu_.write(stream_, page_.probe, asked); !ok) return device_.lose(ok.error());
     sent_.store(asked);

@@ -67,9 +67,8 @@ class alarm_watch {
   const opener open_;
   const std::int64_t patience_ns_;
   void* stream_ = nullptr;
-  std::atomic<std::uint32_t> sent_{0};  // the newest question whose probe is under way
-  std::uint64_t written_ = 0;           // to page_.repeated
-  std::uint32_t answered_;              // the newest question that is none of the prober's, or has been answered
+  std::atomic<std::uint32_t> sent_;  // the newest question whose probe is under way, or that came before this worker
+  std::uint64_t written_ = 0;        // to page_.repeated
   std::atomic<std::uint32_t> xid_{0};
   std::atomic<std::int64_t> heard_ns_{0};
   std::atomic<bool> named_{false}, ending_{false};

@@ -127,6 +127,18 @@ class pumps : public testing::Test {
     commands_out_.publish(ticket, slot);
     commands_out_.wake_if_sleeping();
   }
+  // Another pump of the same requests.
+  pump::parts parts_of(engine_set& engines, wait_policy wait, const lane_chooser& lanes, std::uint64_t inline_bytes,
+                       platform* gpu = nullptr) {
+    return {.channel = channel_.view(),
+            .commands = commands_in_,
+            .reports = reports_,
+            .engines = engines,
+            .wait = wait,
+            .lanes = lanes,
+            .inline_bytes = inline_bytes,
+            .gpu = gpu};
+  }
   // Blocks until the next report arrives.
   protocol::report_header next_report() {
     std::array<std::byte, protocol::max_report_bytes> room;
@@ -245,14 +257,9 @@ TEST_F(pumps, run_groups_themselves_if_only_their_members_are_small_and_no_core_
     grouping what;
     engine_set engines{"host", {}, {}};
     ASSERT_TRUE(engines.add("grouping", what.engine));
-    pump here({.channel = channel_.view(),
-               .commands = commands_in_,
-               .reports = reports_,
-               .engines = engines,
-               .wait = wait_policy::balanced,
-               .lanes = lane_chooser(lane_policy::single, 1, 1),
-               .inline_bytes = 1000,
-               .lanes_have_cores = free_cores});
+    pump::parts parts = parts_of(engines, wait_policy::balanced, lane_chooser(lane_policy::single, 1, 1), 1000);
+    parts.lanes_have_cores = free_cores;
+    pump here(parts);
     const auto run = [&](std::uint64_t requests, std::uint64_t bytes) {
       const std::size_t all = what.ran + requests;
       for (std::uint64_t i = 0; i < requests; ++i)
@@ -276,14 +283,7 @@ TEST_F(pumps, of_a_gpu_leave_requests_with_a_long_queue_behind_them_to_the_lane)
   counting& what = counting_;
   ASSERT_TRUE(engines_.add("counting", what.engine));
   {
-    pump of_gpu({.channel = channel_.view(),
-                 .commands = commands_in_,
-                 .reports = reports_,
-                 .engines = engines_,
-                 .wait = wait_policy::balanced,
-                 .lanes = lane_chooser(lane_policy::single, 1, 1),
-                 .inline_bytes = 0,
-                 .gpu = &gpu});
+    pump of_gpu(parts_of(engines_, wait_policy::balanced, lane_chooser(lane_policy::single, 1, 1), 0, &gpu));
     ASSERT_TRUE(of_gpu.make_streams());
     const auto run = [&](std::size_t requests) {
       const std::size_t all = what.ran + requests;
@@ -367,14 +367,7 @@ TEST_F(pumps_with_sequences, of_a_gpu_begin_anew_with_an_operation_that_waits_fo
   counting other;
   other.operation.opcode = testing_worker::only_opcode + 1;
   ASSERT_TRUE(engines_.add("other", other.engine));
-  pump of_gpu({.channel = channel_.view(),
-               .commands = commands_in_,
-               .reports = reports_,
-               .engines = engines_,
-               .wait = wait_policy::latency,
-               .lanes = lane_chooser(lane_policy::per_actor, 1, 1),
-               .inline_bytes = UINT64_MAX,
-               .gpu = &gpu});
+  pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::per_actor, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());
   send({.opcode = testing_worker::only_opcode + 1, .access = {500, 600, access_mode::write}});
   for (const std::uint64_t at : {100, 100, 500, 100, 500}) change(at);
@@ -408,13 +401,7 @@ TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   what_.hold = true;
   write(100, protocol::command_flags{true, priority::normal});  // alone
   for (std::uint32_t i = 0; i < most_in_order; ++i) change(100);
-  pump on_threads({.channel = channel_.view(),
-                   .commands = commands_in_,
-                   .reports = reports_,
-                   .engines = engines_,
-                   .wait = wait_policy::latency,
-                   .lanes = lane_chooser(lane_policy::single, 1, 1),
-                   .inline_bytes = 0});
+  pump on_threads(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), 0));
   const auto step_all = [&] {
     while (on_threads.step() == pump::stepped::something) {
     }
@@ -437,14 +424,7 @@ TEST_F(pumps_with_sequences, of_a_gpu_leave_all_to_the_lane_with_a_long_queue_be
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
   testing_worker::recording_device gpu;
   {
-    pump of_gpu({.channel = channel_.view(),
-                 .commands = commands_in_,
-                 .reports = reports_,
-                 .engines = engines_,
-                 .wait = wait_policy::latency,
-                 .lanes = lane_chooser(lane_policy::single, 1, 1),
-                 .inline_bytes = 0,
-                 .gpu = &gpu});
+    pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), 0, &gpu));
     ASSERT_TRUE(of_gpu.make_streams());
     constexpr std::uint64_t all = 264;  // of which 256 have a long queue behind them
     what_.hold = true;
@@ -467,14 +447,7 @@ TEST_F(pumps_with_sequences, of_a_gpu_leave_all_to_the_lane_with_a_long_queue_be
 
 TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
   testing_worker::recording_device gpu;
-  pump of_gpu({.channel = channel_.view(),
-               .commands = commands_in_,
-               .reports = reports_,
-               .engines = engines_,
-               .wait = wait_policy::latency,
-               .lanes = lane_chooser(lane_policy::single, 1, 1),
-               .inline_bytes = UINT64_MAX,
-               .gpu = &gpu});
+  pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());
   const auto run = [&](std::size_t count) {
     const std::size_t all = what_.ran + count;
