@@ -184,12 +184,6 @@ result<void> process::kill(int signal) {
   return {};
 }
 
-bool process::is_stopped() const noexcept {
-  siginfo_t info{};
-  return ::waitid(by_pidfd, static_cast<id_t>(child_.get()), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid_;
-}
-
 result<exit_status> process::wait(std::int64_t deadline_ns) {
   if (status_.ended()) return status_;
   const auto over = TROUPE_TRY(poll_until(child_.get(), POLLIN, deadline_ns));

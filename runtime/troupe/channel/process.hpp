@@ -73,8 +73,6 @@ class process {
 
   /// Sends a signal. Succeeds if the child has ended already.
   result<void> kill(int signal);
-  /// Returns true if a signal has stopped all of its threads, and it has not ended.
-  bool is_stopped() const noexcept;
   /// Waits for the end, at most until the deadline. Collects the status and remembers it. Returns `running` if the
   /// child has not ended.
   result<exit_status> wait(std::int64_t deadline_ns = no_deadline);

@@ -188,19 +188,6 @@ TEST(process, waiting_for_a_running_child_times_out_and_killing_it_reaps_it) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(process, a_stopped_child_is_seen_to_stand_still_until_it_is_killed) {
-  launched l({"hang"});
-  ASSERT_EQ(l.hear(), "here");
-  EXPECT_FALSE(l.child.is_stopped());
-  ASSERT_TRUE(l.child.kill(SIGSTOP));
-  while (!l.child.is_stopped()) std::this_thread::yield();
-  EXPECT_TRUE(l.child.is_stopped()) << "asking does not change it";
-  EXPECT_FALSE(l.child.wait(now_ns())->ended());
-  ASSERT_TRUE(l.child.kill(SIGKILL));
-  ASSERT_TRUE(l.child.wait());
-  EXPECT_FALSE(l.child.is_stopped());
-}
-
 TEST(process, destruction_kills_and_leaves_no_zombie) {
   int pid;
   {

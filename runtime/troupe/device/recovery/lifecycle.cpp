@@ -111,7 +111,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case kill_worker:
       if (link == nullptr) return;
       link->ready.store(false);
-      return may_freeze(a.worker) ? freeze(*link) : link->kill();
+      return link->kill();
     case answer_all:
       return recovery_.answer_all(a);
     case tell_stopped:
@@ -177,7 +177,6 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
 
 void lifecycle::on_time(std::uint64_t tag) {
   if (static_cast<timer>(tag) == timer::quiesced) return check_quiesced();
-  if (static_cast<timer>(tag) == timer::frozen_long_enough) return thaw();
   armed_tick_.reset();
   workers_.receive_all();
   if (workers_.handle_next_exit()) return loop_.at(loop_.now(), *this, timer::supervision_due);
@@ -201,26 +200,7 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   });
 }
 
-// When a process ends, the driver is busy for 0.1 to 0.3 s with taking apart what it had on the GPU, and calls of other
-// processes wait meanwhile. So a worker whose work the GPU has ended waits until the next one has served for a moment.
-bool lifecycle::may_freeze(worker_id id) const {
-  return gpu_ && id == supervisor_.serving() && supervisor_.has_standby() && recovery_.work_has_ended();
-}
-
-void lifecycle::freeze(worker_link& link) {
-  constexpr std::int64_t moment_ns = 150'000'000;
-  thaw();
-  frozen_ = link.id();
-  link.freeze();
-  loop_.at(loop_.now() + moment_ns, *this, timer::frozen_long_enough);
-}
-
-void lifecycle::thaw() {
-  if (worker_link* const link = workers_.find(frozen_)) link->kill();
-  frozen_ = 0;
-}
-
-// For a worker of a GPU that was killed or frozen: the driver ends its work on the device long before the process is
+// For a worker of a GPU that was killed: the driver ends its work on the device long before the process is
 // gone.
 void lifecycle::check_quiesced() {
   constexpr std::int64_t poll_interval_ns = 200'000;

@@ -53,7 +53,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
  private:
   using worker_id = device_supervisor::worker_id;
-  enum timer : std::uint64_t { supervision_due, quiesced, frozen_long_enough };
+  enum timer : std::uint64_t { supervision_due, quiesced };
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
@@ -62,9 +62,6 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void await_drained();
   void announce_stop(const device_supervisor::action& a);
   void check_quiesced();
-  bool may_freeze(worker_id id) const;
-  void freeze(worker_link& link);
-  void thaw();
 
   const device_options& options_;
   const device_loop& loop_;
@@ -91,7 +88,6 @@ class lifecycle final : public supervision, public worker_listener, public contr
   worker_id quiescing_ = 0;
   time_span copies_go_on_;
   std::int64_t quiet_at_ns_ = 0;
-  worker_id frozen_ = 0;  // 0: none
 };
 
 }  // namespace troupe

@@ -70,11 +70,9 @@ void recovery::sort_out(const device_supervisor::action& death) {
   channel_.wake_waiters();
 }
 
-bool recovery::work_has_ended() const noexcept { return channel_->page().note.read().work_ended; }
-
 std::optional<time_span> recovery::writes_on_for() {
   constexpr std::int64_t slowest_bytes_per_us = 1000;  // of any bus; an H200's takes 55,000
-  if (!work_has_ended()) return {};
+  if (!channel_->page().note.read().work_ended) return {};
   const reactor::answering now(reactor_);
   const completion::lock guard(completion_);
   completion_.collect();

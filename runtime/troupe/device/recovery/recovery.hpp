@@ -33,8 +33,6 @@ class recovery {
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
-  /// Returns true if the serving worker has given up and knows that the GPU has ended its kernels.
-  bool work_has_ended() const noexcept;
   /// Returns for how long the GPU may still write for the serving worker when that has left its memory, because copies
   /// are under way; nothing if nobody can say, because the worker does not know that its kernels have ended, or is not
   /// to be believed.

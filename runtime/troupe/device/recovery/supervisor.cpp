@@ -45,11 +45,6 @@ device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
   return at == workers_.end() ? nullptr : &*at;
 }
 
-bool device_supervisor::has_standby() const noexcept {
-  return std::any_of(workers_.begin(), workers_.end(),
-                     [this](const worker& w) { return w.id != serving_ && w.ready && !w.stopping && !w.killed; });
-}
-
 std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
   std::int64_t next = std::min(launch_at_, close_due_);
   for (const worker& w : workers_) next = std::min(next, w.due);
@@ -157,9 +152,11 @@ void device_supervisor::schedule_launch(std::int64_t now) noexcept {
   launch_at_ = now + pause_;
 }
 
-// Launches standbys up to the limit, one at a time.
+// Launches standbys up to the limit, one at a time, and not while a killed worker ends: a GPU's driver is then busy with
+// taking apart what it had, and with what a new one asks for it would stand still for longer.
 void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
+  if (std::any_of(workers_.begin(), workers_.end(), [](const worker& w) { return w.killed; })) return;
   const auto usable =
       std::count_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
   const bool one_is_coming = std::any_of(workers_.begin(), workers_.end(),

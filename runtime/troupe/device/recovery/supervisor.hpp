@@ -88,8 +88,6 @@ class device_supervisor {
   device_state state() const noexcept { return state_; }
   /// Returns the worker that serves, or will serve when it is ready.
   worker_id serving() const noexcept { return serving_; }
-  /// Returns true if another worker could take over at once.
-  bool has_standby() const noexcept;
   /// Returns true if the device has stopped and cannot be reset.
   bool ended() const noexcept { return ended_; }
   /// Returns when the next `tick` is due; nothing if none is.

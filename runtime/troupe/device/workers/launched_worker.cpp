@@ -139,10 +139,6 @@ void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
-void launched_worker::freeze() noexcept {
-  if (process_) (void)process_->kill(SIGSTOP);
-}
-
 worker_link::message launched_worker::receive() {
   std::array<std::byte, protocol::most_message_bytes> packet;
   auto got = socket_.receive(packet, 0, 0);
@@ -184,7 +180,6 @@ worker_link::message launched_worker::remarked(std::string text) {
 // drivers hold for the process comes later and takes long.
 bool launched_worker::is_quiesced() const noexcept {
   if (!process_) return false;
-  if (process_->is_stopped()) return true;
   const std::string path = cat("/proc/", process_->pid(), "/statm");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   unsigned long long pages = 1;

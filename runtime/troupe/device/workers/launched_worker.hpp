@@ -31,7 +31,6 @@ class launched_worker final : public worker_link {
   bool send_look() noexcept override;
   result<void> send_load(const std::string& library) override;
   void kill() noexcept override;
-  void freeze() noexcept override;
   message receive() override;
   std::optional<exit_status> ended() noexcept override;
   bool has_ended(std::int64_t deadline_ns) noexcept override;

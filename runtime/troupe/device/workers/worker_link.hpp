@@ -59,8 +59,6 @@ class worker_link {
   virtual bool send_look() noexcept { return false; }
   virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
-  /// Stops all threads of a process where they are, until it is killed.
-  virtual void freeze() noexcept { kill(); }
 
   /// Returns the next message, or message::kind::none. Does not block.
   virtual message receive() = 0;
@@ -74,7 +72,7 @@ class worker_link {
   std::atomic<bool> missed_memory{false};
 
   /// Returns true if none of its threads can access memory any more, though its process may still exist. Precondition:
-  /// it was killed or frozen.
+  /// it was killed.
   virtual bool is_quiesced() const noexcept { return false; }
   /// Kills a process and waits for its end until the deadline; returns true if it has ended. A thread has ended when
   /// its end of the socket is closed.

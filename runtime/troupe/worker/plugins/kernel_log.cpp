@@ -56,6 +56,13 @@ bool is_the_gpu(std::string_view address, const std::string& pci) {
          std::sscanf(pci.c_str(), "%x:%x:%x", &b[0], &b[1], &b[2]) == 3 && std::equal(a, a + 3, b);
 }
 
+// As drivers since 570 and older ones write it.
+bool names_a_channel(std::string_view line) noexcept {
+  constexpr std::string_view ways[] = {" channel 0x", " Ch ", " ChID "};
+  return std::any_of(std::begin(ways), std::end(ways),
+                     [line](std::string_view way) { return line.find(way) != std::string_view::npos; });
+}
+
 class kernel_log final : public alarm_source {
  public:
   kernel_log(file_descriptor file, const char* path, std::string pci)
@@ -99,6 +106,8 @@ class kernel_log final : public alarm_source {
 }  // namespace
 
 // NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, ...
+// Lines about the state of a multiprocessor (Xid 13) come first and name no channel, and no process, or the one that
+// the processor happened to run when the GPU interrupted it.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci) {
   if (!take_until(line, "NVRM: Xid (PCI:")) return {};
   const auto address = take_until(line, "): ");
@@ -107,8 +116,11 @@ std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci)
   const auto number = number_in(*xid);
   if (!number) return {};
   gpu_alarm out{.xid = *number, .details = std::string(line.substr(0, most_details))};
-  if (!take_until(line, "pid=")) return {};  // details, before the line that says whose they are
-  out.process = number_in(line.substr(0, line.find(','))).value_or(0);
+  if (!take_until(line, "pid=")) return {};
+  if (names_a_channel(line))
+    out.process = number_in(line.substr(0, line.find(','))).value_or(0);
+  else if (out.xid == 13)
+    return {};
   return out;
 }
 

@@ -38,9 +38,30 @@ TEST(alarms_in_the_kernels_log, need_not_name_a_process) {
   EXPECT_TRUE(alarm_in("NVRM: Xid (PCI:0000:17:00): 48, pid='<unknown>'", "00000000:17:00.0"));
 }
 
-// While the GPU stands still, nobody could show that it is innocent.
-TEST(alarms_in_the_kernels_log, are_not_the_lines_before_that_do_not_say_whose_they_are) {
-  EXPECT_FALSE(alarm_in("NVRM: Xid (PCI:0000:17:00): 13, Graphics SM Warp Exception on (GPC 1): Misaligned", pci));
+// As an H200 reported a kernel of process 755, while another one happened to run on the processor. While the GPU stands
+// still, nobody could show that it is innocent.
+TEST(alarms_in_the_kernels_log, are_not_the_lines_before_that_name_whoever_was_interrupted) {
+  const std::string begin = "4,370,33718193,c;NVRM: Xid (PCI:0000:17:00): 13, ";
+  for (const char* line : {"Graphics SM Warp Exception on (GPC 1): Misaligned Address",
+                           "pid=798, name=troupe-worker, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0): Out Of "
+                           "Range Address",
+                           "pid=798, name=troupe-worker, Graphics Exception: ESR 0x517730=0x301000e 0x517734=0x0"})
+    EXPECT_FALSE(alarm_in(begin + line, pci)) << line;
+  for (const char* line : {"pid=755, name=troupe-worker, Graphics Exception: channel 0x00000075, Class 0000cbc0",
+                           "pid=755, name=troupe-worker, Graphics Exception: ChID 0008, Class 0000c7c0"}) {
+    const auto found = alarm_in(begin + line, pci);
+    ASSERT_TRUE(found) << line;
+    EXPECT_EQ(found->process, 755u) << line;
+  }
+}
+
+TEST(alarms_in_the_kernels_log, name_a_process_only_with_its_channel) {
+  const std::string begin = "NVRM: Xid (PCI:0000:17:00): ";
+  EXPECT_EQ(alarm_in(begin + "43, pid=755, name=troupe-worker, channel 0x0000000a", pci)->process, 755u);
+  EXPECT_EQ(alarm_in(begin + "43, pid=755, name=troupe-worker, Ch 00000010", pci)->process, 755u);
+  const auto memory = alarm_in(begin + "95, pid=798, name=python3, Uncontained: memory error", pci);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->process, 0u) << "it concerns everyone";
 }
 
 TEST(alarms_in_the_kernels_log, are_of_one_gpu_and_all_else_is_passed_over) {

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -280,10 +279,7 @@ void worker_session::give_up(const failure& why) {
       {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_heard() : 0, .work_ended = ended});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
-  if (home_ != home::process) return;
-  // The application decides when the driver takes apart what this process had on the GPU.
-  if (ended) (void)::kill(::getpid(), SIGSTOP);
-  ::_exit(1);
+  if (home_ == home::process) ::_exit(1);
 }
 
 void worker_session::end() {
