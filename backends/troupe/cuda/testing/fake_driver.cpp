@@ -164,8 +164,9 @@ CUresult cuStreamCreate(CUstream* out, unsigned) {
   return *out = reinterpret_cast<CUstream>(&one), CUDA_SUCCESS;
 }
 NOTED(cuStreamDestroy, (CUstream), "cuStreamDestroy")
-CUresult cuStreamSynchronize(CUstream) {
-  NOTE("cuStreamSynchronize");
+CUresult cuStreamSynchronize(CUstream stream) {
+  NOTE(stream == nullptr ? "cuStreamSynchronize of the default stream" : "cuStreamSynchronize");
+  if (stream == nullptr) return CUDA_SUCCESS;  // everything is enqueued in others
   return driver().pass(driver().enqueued()), CUDA_SUCCESS;
 }
 CUresult cuStreamQuery(CUstream) {

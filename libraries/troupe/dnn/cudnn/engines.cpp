@@ -5,6 +5,7 @@
 #include <charconv>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/default_stream.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <vector>
@@ -109,7 +110,7 @@ std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::
   out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
       .set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text))
       .finalize();
-  if (out.plan.status() != CUDNN_STATUS_SUCCESS) return std::nullopt;
+  if (out.plan.status() != CUDNN_STATUS_SUCCESS || !cuda::await_default_stream("dnn")) return std::nullopt;
   out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
   return out;
 }
@@ -133,6 +134,7 @@ result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, 
         why_not = sound.error().text();
         continue;
       }
+      TROUPE_TRY(cuda::await_default_stream("dnn"));
       out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
       if (out.workspace > w.workspace) {
         why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");

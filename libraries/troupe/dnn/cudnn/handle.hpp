@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
+#include <troupe/cuda/default_stream.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 
@@ -19,7 +21,9 @@ using handle = unique_handle<handle_traits>;
 inline result<handle> make_handle() {
   cudnnHandle_t made = nullptr;
   if (const cudnnStatus_t s = calls().create(&made); s != CUDNN_STATUS_SUCCESS) return failed("cudnnCreate", s);
-  return handle(made);
+  handle out(made);
+  TROUPE_TRY(cuda::await_default_stream("dnn"));
+  return out;
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/default_stream.hpp>
 #include <troupe/fft/cuda/plans.hpp>
 
 namespace troupe::fft {
@@ -86,6 +87,7 @@ result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time
             "cufftXtMakePlanMany returned CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
             "lengths; those with a large prime factor cannot have any. Pad the transform, or use no callbacks"});
   TROUPE_TRY(done(made, "cufftXtMakePlanMany"));
+  TROUPE_TRY(cuda::await_default_stream("fft"));
   out->work_bytes_ = bytes;
   return out;
 }

@@ -28,13 +28,24 @@ TEST_F(gpu_plans, pass_the_whole_layout_to_cufft) {
       key_of(n, {.embed = {5, 8}, .stride = 3}, n, CUDA_R_64F, {.distance = 99}, half_of(n), CUDA_C_64F, 7), nullptr);
   ASSERT_TRUE(made) << made.error().text();
   const strings calls = driver.calls();
-  ASSERT_EQ(calls.size(), 3u);
+  ASSERT_EQ(calls.size(), 4u);
   EXPECT_TRUE(calls[0].starts_with("cufftCreate"));
   EXPECT_TRUE(calls[1].starts_with("cufftSetAutoAllocation") && calls[1].ends_with(", 0)")) << calls[1];
   const std::string want = ", 2, 4, 6, 1, 5, 8, 1, 3, 120, " + std::to_string(CUDA_R_64F) + ", 4, 4, 1, 1, 99, " +
                            std::to_string(CUDA_C_64F) + ", 7, " + std::to_string(CUDA_C_64F) + ")";
   EXPECT_TRUE(calls[2].ends_with(want)) << calls[2] << " and not " << want;
+  EXPECT_TRUE(calls[3].starts_with("cuStreamSynchronize of the default stream")) << calls[3];
   EXPECT_EQ((*made)->work_bytes(), 4u * 7 * 8);
+}
+
+// A plan whose tables have not arrived on the device gives a kernel a null pointer.
+TEST_F(gpu_plans, are_not_used_before_what_cufft_copies_has_arrived) {
+  plans all;
+  driver.fail("cuStreamSynchronize of the default stream", CUDA_ERROR_LAUNCH_FAILED, 1);
+  const auto made = all.find(key(8), nullptr);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().reaction(), reaction::context_lost);
+  EXPECT_EQ(driver.count("cufftDestroy"), 1u);
 }
 
 TEST_F(gpu_plans, are_made_once_and_differ_by_every_number) {

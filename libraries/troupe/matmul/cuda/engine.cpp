@@ -82,12 +82,12 @@ result<chip> chip_of(CUdevice device, std::size_t library) {
 
 result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) {
   auto kernels = TROUPE_TRY(load_kernels());
-  auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   cublasLtHandle_t handle = nullptr;
   if (const cublasStatus_t s = ::cublasLtCreate(&handle); s != CUBLAS_STATUS_SUCCESS)
     return failed("cublasLtCreate", s);
   library owned(handle);
   warm_up(owned.get());
+  auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   const std::size_t version = ::cublasLtGetVersion();
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device), version));
   std::unique_ptr<cublaslt> out(

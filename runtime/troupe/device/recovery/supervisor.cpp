@@ -152,8 +152,8 @@ void device_supervisor::schedule_launch(std::int64_t now) noexcept {
   launch_at_ = now + pause_;
 }
 
-// Launches standbys up to the limit, one at a time, and not while a killed worker ends: a GPU's driver is then busy with
-// taking apart what it had, and with what a new one asks for it would stand still for longer.
+// Launches standbys up to the limit, one at a time, and not while a killed worker ends: a GPU's driver is then busy
+// with taking apart what it had, and with what a new one asks for it would stand still for longer.
 void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
   if (std::any_of(workers_.begin(), workers_.end(), [](const worker& w) { return w.killed; })) return;
