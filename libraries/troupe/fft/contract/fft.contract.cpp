@@ -220,6 +220,20 @@ TEST(fft_of_many_small_transforms, produces_the_right_result_for_each) {
         ASSERT_EQ((*got)[static_cast<std::size_t>(i * step % count * n + k)], complex64(static_cast<float>(i), 0))
             << step << ", " << i << ", " << k;
   }
+  // In place.
+  for (std::int64_t i = 0; i < count; ++i)
+    gpu.tell(
+        fft::c2c<complex64>{.input = x.slice(i * n, n),
+                            .output = x.slice(i * n, n),
+                            .n = n,
+                            .normalization = i < count / 2 ? fft::normalization::forward : fft::normalization::none});
+  const auto over = gpu.download(x).get();
+  ASSERT_OK(over);
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t k = 0; k < n; ++k)
+      ASSERT_EQ((*over)[static_cast<std::size_t>(i * n + k)],
+                complex64(static_cast<float>(i < count / 2 ? i : 8 * i), 0))
+          << i << ", " << k;
   const auto bins = gpu.alloc<complex64>(5 * count);
   const auto real = gpu.alloc<float>(n * count);
   gpu.fill(bins, complex64(1, 0));

@@ -168,11 +168,13 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
       to[i] = member.output.data();
       side_by_side &= from[i] == from[0] + i * in_each && to[i] == to[0] + i * out_each;
     }
+    const double factor = factor_of(r.normalization, forward, r.n);
+    // If a later call fails, each member is transformed alone, which one in place must not be twice.
+    side_by_side &= static_cast<const void*>(from[0]) != to[0] || (std::has_single_bit(members) && factor == 1);
     const layout tight{};
     const auto find = [&](std::int64_t batch) {
       return plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr);
     };
-    const double factor = factor_of(r.normalization, forward, r.n);
     if (side_by_side) {
       std::array<std::shared_ptr<plan>, 32> plans;  // one for each bit of `members`, the largest first
       std::size_t calls = 0;

@@ -29,6 +29,7 @@ bool start_deadlines::has_passed(const ledger_entry& e) const noexcept {
 void start_deadlines::on_time(std::uint64_t) {
   timer_.fired();
   std::int64_t next = cancel_overdue();
+  if (cancelled_.any()) completion_.drive();
   {
     const reactor::answering now(reactor_);
     next = std::min(next, room_.answers().fail_overdue(loop_.now()));
@@ -41,14 +42,13 @@ void start_deadlines::on_time(std::uint64_t) {
 // unless its worker dies; `look_again` handles that case.
 std::int64_t start_deadlines::cancel_overdue() {
   std::int64_t next = no_deadline;
+  const completion::lock guard(completion_);  // or another request might get a slot meanwhile
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
     const ledger_entry& e = requests_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    // Another request may get the slot at any moment. The second look at the ticket rejects a deadline that is not this
-    // request's.
-    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
-    const std::int64_t deadline = e.start_deadline_ns.load(std::memory_order_acquire);
-    if (deadline == no_deadline || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
+    const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+    const std::int64_t deadline = e.start_deadline_ns.load(std::memory_order_relaxed);
+    if (deadline == no_deadline) continue;
     if (const std::uint64_t word = channel_->slot(slot).load(std::memory_order_acquire);
         protocol::ticket_of(word) >= ticket) {
       if (is_impossible_word(requests_, word, slot, ticket)) completion_.report_violation("the state of a request");
@@ -58,7 +58,6 @@ std::int64_t start_deadlines::cancel_overdue() {
       cancelled_.mark(slot, ticket, {deadline_texts::before_start, reaction::retry_later, ETIMEDOUT});
     }
   }
-  if (cancelled_.any()) completion_.drive();
   return next;
 }
 

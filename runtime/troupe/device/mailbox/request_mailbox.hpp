@@ -87,6 +87,8 @@ class request_mailbox {
                     std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
   void return_slot(std::uint32_t slot) noexcept;
+  template <class Wanted>
+  void cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept;
   bool waits_for_room(const call_options& options) const noexcept;
   void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
 

@@ -44,17 +44,20 @@ void request_mailbox::cancel_room(const room_answer& answer) noexcept {
   if (room_.has_answers() && !deferred_continuations::active()) completion_.drive();
 }
 
+// Cancels requests that have not started. Without the lock, a slot could pass from one request to the next meanwhile,
+// and a request that is not in flight yet would be marked: the worker would pass over it, and nobody answer it.
+template <class Wanted>
+void request_mailbox::cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept {
+  const completion::lock guard(completion_);
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
+    if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && wanted(e))
+      cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed), {why, how, code});
+}
+
 void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {
   loop_.post([this, scope] {
-    {
-      const completion::lock guard(completion_);
-      for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
-        const ledger_entry& e = requests_[slot];
-        if (e.in_flight.load(std::memory_order_seq_cst) && e.scope == scope)
-          cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed),
-                          {request_scope::stopped_text, reaction::retry_later, ECANCELED});
-      }
-    }
+    cancel_where([&](const ledger_entry& e) { return e.scope == scope; }, request_scope::stopped_text,
+                 reaction::retry_later, ECANCELED);
     completion_.drive();
     {
       const reactor::answering now(reactor_);
@@ -66,10 +69,8 @@ void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& sco
 }
 
 void request_mailbox::cancel_queued() noexcept {
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
-    if (requests_[slot].in_flight.load(std::memory_order_acquire))
-      cancelled_.mark(slot, requests_[slot].ticket.load(std::memory_order_relaxed),
-                      {"the device was closed before this request started", reaction::stopped});
+  cancel_where([](const ledger_entry&) { return true; }, "the device was closed before this request started",
+               reaction::stopped, 0);
   completion_.drive();
 }
 
