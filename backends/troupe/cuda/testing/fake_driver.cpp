@@ -83,8 +83,14 @@ CUresult cuDeviceGetAttribute(int* out, CUdevice_attribute which, CUdevice) {
   return *out = found == driver().attributes.end() ? 0 : found->second, CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
+  NOTE("cuDevicePrimaryCtxGetState");
+  return *flags = 0, *active = driver().primary_is_active ? 1 : 0, CUDA_SUCCESS;
+}
+
 // -- memory
 
+NOTED(cuPointerGetAttribute, (void*, CUpointer_attribute which, CUdeviceptr), "cuPointerGetAttribute", which)
 CUresult cuMemHostAlloc(void** out, std::size_t bytes, unsigned) {
   NOTE("cuMemHostAlloc", bytes);
   return driver().allocate(true, out, bytes);

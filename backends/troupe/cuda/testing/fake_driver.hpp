@@ -110,6 +110,7 @@ class fake_driver {
   std::deque<float> elapsed_ms;                    ///< returned by cuEventElapsedTime, one after the other; then 1
   std::map<std::string, std::vector<std::byte>> globals;    ///< of every image, by name
   std::map<CUdevice_attribute, int> attributes;             ///< returned by cuDeviceGetAttribute; the others are 0
+  bool primary_is_active = false;                           ///< returned by cuDevicePrimaryCtxGetState
   std::map<CUfunction_attribute, int> function_attributes;  ///< returned by cuFuncGetAttribute; the others are 0
 
   // -- what a test reads

@@ -24,7 +24,20 @@ result<small_uploads> small_uploads::make(int device) {
     TROUPE_TRY(done(::cuDeviceGetAttribute(&value, needed, device), "cuDeviceGetAttribute"));
     can_read &= value != 0;
   }
-  return small_uploads(can_read);
+  // Only where the worker is a thread of the program does it use the primary context.
+  unsigned flags = 0;
+  int is_primary = 0;
+  TROUPE_TRY(done(::cuDevicePrimaryCtxGetState(device, &flags, &is_primary), "cuDevicePrimaryCtxGetState"));
+  return small_uploads(can_read, is_primary != 0);
+}
+
+// Memory that a program lends may be of the host, and known only to copies of the driver.
+bool small_uploads::can_write(std::span<const one> all) const noexcept {
+  return !among_others_ || std::all_of(all.begin(), all.end(), [](const one& u) {
+    CUmemorytype type{};
+    return ::cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(u.target)) ==
+           CUDA_SUCCESS;
+  });
 }
 
 // Loads the kernel once. If that fails, uploads go on without it.
@@ -37,7 +50,8 @@ const cuda::kernel_set* small_uploads::kernels() {
 }
 
 result<void> small_uploads::run(std::span<const one> all, CUstream stream) {
-  const cuda::kernel_set* const with = can_read_ && all.size() >= fewest && all.size() <= most ? kernels() : nullptr;
+  const bool by_kernel = can_read_ && all.size() >= fewest && all.size() <= most && can_write(all);
+  const cuda::kernel_set* const with = by_kernel ? kernels() : nullptr;
   if (with == nullptr) {
     for (const one& u : all)
       TROUPE_TRY(done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(u.target), reinterpret_cast<CUdeviceptr>(u.source),

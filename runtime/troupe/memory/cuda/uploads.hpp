@@ -32,10 +32,12 @@ class small_uploads {
   result<void> run(std::span<const one> all, CUstream stream);
 
  private:
-  explicit small_uploads(bool can_read) noexcept : can_read_(can_read) {}
+  small_uploads(bool can_read, bool among_others) noexcept : can_read_(can_read), among_others_(among_others) {}
   const cuda::kernel_set* kernels();
+  bool can_write(std::span<const one> all) const noexcept;
 
-  bool can_read_;  // whether kernels can read all memory that uploads come from
+  bool can_read_;      // whether kernels can read all memory that uploads come from
+  bool among_others_;  // whether the process is the program itself, which may have lent memory of its own
   bool is_loaded_ = false;
   std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();
   std::optional<cuda::kernel_set> kernels_;

@@ -32,6 +32,7 @@ class uploads : public testing::Test {
  protected:
   uploads() {
     driver.reset();
+    driver.primary_is_active = false;
     driver.kernels = {{"troupe_memory_uploads", sizeof(upload_arguments::uploads), &copy}};
     driver.computes = true;
     can(1);
@@ -86,6 +87,25 @@ TEST_F(uploads, from_memory_that_no_kernel_can_read_are_copied_by_the_driver) {
   EXPECT_TRUE(run(*on, {1, 2, 3, 4, 5}));
   EXPECT_EQ(driver.count("cuMemcpyAsync"), 5u);
   EXPECT_EQ(driver.count("cuLaunchKernel"), 0u);
+}
+
+TEST_F(uploads, to_memory_that_no_kernel_can_write_are_copied_by_the_driver) {
+  driver.primary_is_active = true;
+  auto on = small_uploads::make(0);
+  ASSERT_TRUE(on);
+  EXPECT_TRUE(run(*on, {1, 2, 3, 4}));
+  EXPECT_EQ(driver.count("cuLaunchKernel"), 1u);
+  driver.fail("cuPointerGetAttribute", CUDA_ERROR_INVALID_VALUE, 1);
+  EXPECT_TRUE(run(*on, {1, 2, 3, 4}));
+  EXPECT_EQ(driver.count("cuMemcpyAsync"), 4u);
+  EXPECT_EQ(driver.count("cuLaunchKernel"), 1u);
+}
+
+TEST_F(uploads, of_a_process_of_the_workers_own_go_to_memory_that_kernels_can_write) {
+  auto on = small_uploads::make(0);
+  ASSERT_TRUE(on);
+  EXPECT_TRUE(run(*on, {1, 2, 3, 4}));
+  EXPECT_EQ(driver.count("cuPointerGetAttribute"), 0u);
 }
 
 TEST_F(uploads, go_on_without_a_kernel_that_cannot_be_loaded) {
