@@ -32,7 +32,7 @@ TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   const device gpu = open();
   const auto p =
       jit::compile(gpu, {.source = "__global__ void k(float* out) {\n"
-                                   "  for (const long long begin = clock64(); clock64() - begin < 40000000;) {}\n"
+                                   "  for (const long long begin = clock64(); clock64() - begin < 50000000;) {}\n"
                                    "  out[0] += 1;\n}\n"});
   ASSERT_OK(p.ready().get());
   const auto out = gpu.alloc<float>(1, {.zeroed = true});

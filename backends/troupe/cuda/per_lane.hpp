@@ -6,7 +6,6 @@
 #include <mutex>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/cuda/default_stream.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
@@ -20,7 +19,7 @@ class per_lane {
   /// Makes the first lane together with the engine rather than at the first request, because a vendor's first handle
   /// can take long to make.
   static result<per_lane> make(std::uint32_t lanes) {
-    auto first = TROUPE_TRY(new_lane());
+    auto first = TROUPE_TRY(Lane::make());
     return per_lane(lanes, std::move(first));
   }
   /// Returns the lane of the call, after `Lane::use(call)`.
@@ -42,13 +41,7 @@ class per_lane {
       const std::scoped_lock guard(*lock_);
       if (spare_ != nullptr) return std::move(spare_);
     }
-    return new_lane();
-  }
-  // A vendor's handle may be part of it.
-  static result<std::unique_ptr<Lane>> new_lane() {
-    auto made = TROUPE_TRY(Lane::make());
-    TROUPE_TRY(await_default_stream("cuda"));
-    return made;
+    return Lane::make();
   }
 
   std::vector<std::unique_ptr<Lane>> all_;

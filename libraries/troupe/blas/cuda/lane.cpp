@@ -3,6 +3,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/lane.hpp>
 #include <troupe/blas/cuda/status.hpp>
+#include <troupe/cuda/default_stream.hpp>
 
 namespace troupe::blas {
 
@@ -11,6 +12,7 @@ result<std::unique_ptr<lane>> lane::make() {
   cublasHandle_t handle = nullptr;
   TROUPE_TRY(done(::cublasCreate(&handle), "cublasCreate"));
   out->handle_.reset(handle);
+  TROUPE_TRY(cuda::await_default_stream("blas"));
   // Sums of half and bfloat16 are rounded once, at the end, as the requests specify.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   TROUPE_TRY(done(::cublasSetMathMode(handle, mode), "cublasSetMathMode"));

@@ -110,7 +110,7 @@ std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::
   out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
       .set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text))
       .finalize();
-  if (out.plan.status() != CUDNN_STATUS_SUCCESS || !cuda::await_default_stream("dnn")) return std::nullopt;
+  if (out.plan.status() != CUDNN_STATUS_SUCCESS) return std::nullopt;
   out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
   return out;
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/default_stream.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
@@ -119,6 +120,10 @@ class cudnn_vendor final : public vendor {
       if (stored && stored->value.empty()) return std::nullopt;
       auto plan = stored ? execution_plan::from(planning_.get(), stored->value) : std::nullopt;
       if (plan) {
+        if (const auto arrived = cuda::await_default_stream("dnn"); !arrived) {
+          remarks_.once(arrived.error().text());
+          return std::nullopt;
+        }
         s.what.workspace = pack.workspace_of(*plan);
         return plan;
       }

@@ -169,8 +169,8 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
       side_by_side &= from[i] == from[0] + i * in_each && to[i] == to[0] + i * out_each;
     }
     const double factor = factor_of(r.normalization, forward, r.n);
-    // If a later call fails, each member is transformed alone, which one in place must not be twice.
-    side_by_side &= static_cast<const void*>(from[0]) != to[0] || (std::has_single_bit(members) && factor == 1);
+    // If a call fails, each member is transformed alone. One in place must not be twice, not even in part.
+    side_by_side &= static_cast<const void*>(from[0]) != to[0];
     const layout tight{};
     const auto find = [&](std::int64_t batch) {
       return plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/default_stream.hpp>
 #include <troupe/matmul/cuda/engine.hpp>
 #include <troupe/matmul/cuda/kernel_arguments.hpp>
 #include <troupe/matmul/cuda/rehearsal.hpp>
@@ -87,6 +88,7 @@ result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) 
     return failed("cublasLtCreate", s);
   library owned(handle);
   warm_up(owned.get());
+  TROUPE_TRY(cuda::await_default_stream("matmul"));
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   const std::size_t version = ::cublasLtGetVersion();
   auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device), version));

@@ -200,8 +200,7 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   });
 }
 
-// For a worker of a GPU that was killed: the driver ends its work on the device long before the process is
-// gone.
+// For a worker of a GPU that was killed: the driver ends its work on the device long before the process is gone.
 void lifecycle::check_quiesced() {
   constexpr std::int64_t poll_interval_ns = 200'000;
   const worker_id id = quiescing_;

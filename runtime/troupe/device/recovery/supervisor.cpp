@@ -12,6 +12,7 @@ using kind = device_supervisor::action_kind;
 
 constexpr std::int64_t unable_grace_ns = 100'000'000;
 constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000;
+constexpr std::int64_t longest_hold_ns = 1'000'000'000;  // usually 0.05 to 0.3 s suffice
 
 error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
 
@@ -47,7 +48,7 @@ device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
 
 std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
   std::int64_t next = std::min(launch_at_, close_due_);
-  for (const worker& w : workers_) next = std::min(next, w.due);
+  for (const worker& w : workers_) next = std::min({next, w.due, w.holds_until});
   return next == never ? std::nullopt : std::optional(next);
 }
 
@@ -71,6 +72,7 @@ void device_supervisor::serve(actions& out, worker& w) {
 void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
   w.killed = true;
   w.due = limits_.stop.after(now);
+  w.holds_until = now + longest_hold_ns;
   add(out, {kind::kill_worker, w.id});
 }
 
@@ -152,11 +154,11 @@ void device_supervisor::schedule_launch(std::int64_t now) noexcept {
   launch_at_ = now + pause_;
 }
 
-// Launches standbys up to the limit, one at a time, and not while a killed worker ends: a GPU's driver is then busy
-// with taking apart what it had, and with what a new one asks for it would stand still for longer.
+// Launches standbys up to the limit, one at a time, and usually not while a killed worker ends: a GPU's driver is then
+// busy with taking apart what it had, and with what a new one asks for it would stand still for longer.
 void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
-  if (std::any_of(workers_.begin(), workers_.end(), [](const worker& w) { return w.killed; })) return;
+  if (std::any_of(workers_.begin(), workers_.end(), [](const worker& w) { return w.holds_until != never; })) return;
   const auto usable =
       std::count_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
   const bool one_is_coming = std::any_of(workers_.begin(), workers_.end(),
@@ -219,6 +221,7 @@ void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
 void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     worker& w = workers_[i];
+    if (w.holds_until <= now) w.holds_until = never;
     if (w.due > now) continue;
     const worker_id id = w.id;
     if (!w.stopping && !w.killed) {
@@ -250,9 +253,8 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
         now);
   if (launch_at_ > now) return;
   launch_at_ = never;
-  if (drained_ || ended_) return;  // no more workers are needed
-  const worker_id id = launch(out, now);
-  if (serving_ == 0) serving_ = id;
+  // Otherwise it is a standby, or no more workers are needed.
+  if (serving_ == 0 && !drained_ && !ended_) serving_ = launch(out, now);
 }
 
 std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64_t now) {

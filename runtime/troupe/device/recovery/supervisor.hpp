@@ -102,7 +102,8 @@ class device_supervisor {
   };
   struct worker {
     worker_id id;
-    std::int64_t due;  ///< when it must be ready, or gone
+    std::int64_t due;                  ///< when it must be ready, or gone
+    std::int64_t holds_until = never;  ///< while a killed one ends: no standby is launched before
     /// `ready` stays set when the worker is killed, unlike worker_link::ready, which is for other threads.
     bool ready = false, stopping = false, killed = false;
     std::optional<fault> unable = {};  ///< why it could not serve; used if the worker gives no better cause by `due`

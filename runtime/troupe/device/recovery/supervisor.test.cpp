@@ -286,8 +286,12 @@ TEST(device_supervisor, forgets_a_quiesced_worker_whose_process_never_ends) {
   auto d = supervised::ready();
   d.on(event::worker_failed, 1);
   d.on(event::quiesced, 1);
-  EXPECT_EQ(d.later(4 * second), "");
-  EXPECT_EQ(d.later(second), "forget_worker1,launch3");
+  EXPECT_EQ(d.s.next_tick(), d.now + second);
+  EXPECT_EQ(d.later(second - 1), "");
+  EXPECT_EQ(d.later(1), "launch3") << "a standby waits for its end no longer";
+  d.on(event::worker_ready, 3);
+  EXPECT_EQ(d.later(3 * second), "");
+  EXPECT_EQ(d.later(second), "forget_worker1");
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 

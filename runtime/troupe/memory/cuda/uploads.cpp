@@ -31,7 +31,7 @@ result<small_uploads> small_uploads::make(int device) {
   return small_uploads(can_read, is_primary != 0);
 }
 
-// Memory that a program lends may be of the host, and known only to copies of the driver.
+// Memory that was adopted may be the host's, which only copies of the driver reach.
 bool small_uploads::can_write(std::span<const one> all) const noexcept {
   return !among_others_ || std::all_of(all.begin(), all.end(), [](const one& u) {
     CUmemorytype type{};

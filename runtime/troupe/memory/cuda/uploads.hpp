@@ -37,7 +37,7 @@ class small_uploads {
   bool can_write(std::span<const one> all) const noexcept;
 
   bool can_read_;      // whether kernels can read all memory that uploads come from
-  bool among_others_;  // whether the process is the program itself, which may have lent memory of its own
+  bool among_others_;  // whether the process is the program itself, whose memory may have been adopted
   bool is_loaded_ = false;
   std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();
   std::optional<cuda::kernel_set> kernels_;

@@ -15,6 +15,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/worker/plugins/kernel_log.hpp>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -56,11 +57,16 @@ bool is_the_gpu(std::string_view address, const std::string& pci) {
          std::sscanf(pci.c_str(), "%x:%x:%x", &b[0], &b[1], &b[2]) == 3 && std::equal(a, a + 3, b);
 }
 
-// As drivers since 570 and older ones write it.
 bool names_a_channel(std::string_view line) noexcept {
-  constexpr std::string_view ways[] = {" channel 0x", " Ch ", " ChID "};
+  constexpr std::string_view ways[] = {" channel 0x", " Ch ", " ChID ", " ChId ", " Channel ID "};
   return std::any_of(std::begin(ways), std::end(ways),
                      [line](std::string_view way) { return line.find(way) != std::string_view::npos; });
+}
+
+// What a line about a multiprocessor says was wrong: "Misaligned Address".
+std::optional<std::string_view> wrong_access_in(std::string_view line) noexcept {
+  if (!take_until(line, "Graphics SM Warp Exception on (") || !take_until(line, "): ")) return {};
+  return line.substr(0, most_details);
 }
 
 class kernel_log final : public alarm_source {
@@ -91,23 +97,28 @@ class kernel_log final : public alarm_source {
     while (true) {
       const std::size_t end = text_.find('\n');
       if (end == std::string::npos) return {};
-      auto found = alarm_in(std::string_view(text_).substr(0, end), pci_);
+      const std::string_view line = std::string_view(text_).substr(0, end);
+      auto found = alarm_in(line, pci_);
+      if (const auto what = wrong_access_in(line)) access_ = *what;
       text_.erase(0, end + 1);
-      if (found) return found;
+      if (!found) continue;
+      if (!access_.empty()) found->details += " (" + std::exchange(access_, {}) + ")";
+      return found;
     }
   }
 
   file_descriptor file_;
   const char* path_;
   std::string pci_;
-  std::string text_;  // read, but not looked at
+  std::string text_;    // read, but not looked at
+  std::string access_;  // what the lines before the next alarm say of it
 };
 
 }  // namespace
 
 // NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, ...
 // Lines about the state of a multiprocessor (Xid 13) come first and name no channel, and no process, or the one that
-// the processor happened to run when the GPU interrupted it.
+// called the driver when the GPU interrupted it.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci) {
   if (!take_until(line, "NVRM: Xid (PCI:")) return {};
   const auto address = take_until(line, "): ");
@@ -116,11 +127,9 @@ std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci)
   const auto number = number_in(*xid);
   if (!number) return {};
   gpu_alarm out{.xid = *number, .details = std::string(line.substr(0, most_details))};
-  if (!take_until(line, "pid=")) return {};
-  if (names_a_channel(line))
-    out.process = number_in(line.substr(0, line.find(','))).value_or(0);
-  else if (out.xid == 13)
-    return {};
+  const bool of_channel = names_a_channel(line);
+  if (!of_channel && out.xid == 13) return {};
+  if (of_channel && take_until(line, "pid=")) out.process = number_in(line.substr(0, line.find(','))).value_or(0);
   return out;
 }
 

@@ -62,6 +62,12 @@ TEST(alarms_in_the_kernels_log, name_a_process_only_with_its_channel) {
   const auto memory = alarm_in(begin + "95, pid=798, name=python3, Uncontained: memory error", pci);
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->process, 0u) << "it concerns everyone";
+  for (const char* line :
+       {"79, GPU has fallen off the bus.", "95, Uncontained: memory error", "43, channel 0x0000000a"}) {
+    const auto found = alarm_in(begin + line, pci);
+    ASSERT_TRUE(found) << line;
+    EXPECT_EQ(found->process, 0u) << line;
+  }
 }
 
 TEST(alarms_in_the_kernels_log, are_of_one_gpu_and_all_else_is_passed_over) {
@@ -101,6 +107,22 @@ TEST_F(kernels_log, is_read_line_by_line_however_it_comes) {
   const auto second = (*source)->wait(10s);
   ASSERT_TRUE(second && *second);
   EXPECT_EQ((*second)->process, 1065u);
+}
+
+TEST_F(kernels_log, says_what_was_wrong_though_another_line_says_whose_it_was) {
+  const std::string begin = "NVRM: Xid (PCI:0000:17:00): 13, ";
+  auto source = read_kernel_log(pci);
+  ASSERT_TRUE(source) << source.error().text();
+  log(begin + "pid=798, name=other, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0): Out Of Range Address\n" +
+      begin + "pid=798, name=other, Graphics Exception: ESR 0x517730=0x301000e\n" + begin +
+      "pid=755, name=troupe-worker, Graphics Exception: channel 0x00000075, Class 0000cbc0\n" + fault + "\n");
+  const auto first = (*source)->wait(10s);
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->process, 755u);
+  EXPECT_NE((*first)->details.find("(Out Of Range Address)"), std::string::npos) << (*first)->details;
+  const auto second = (*source)->wait(10s);
+  ASSERT_TRUE(second && *second);
+  EXPECT_EQ((*second)->details.find("Out Of Range"), std::string::npos) << (*second)->details;
 }
 
 TEST_F(kernels_log, is_preferred_to_nvml_where_it_can_be_read) {

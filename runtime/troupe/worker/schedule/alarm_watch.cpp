@@ -99,7 +99,9 @@ std::uint32_t alarm_watch::last_heard() const noexcept {
 }
 
 void alarm_watch::judge(const gpu_alarm& alarm) noexcept {
-  if (alarm.process == 0 || !protocol::xid_ends_a_program(alarm.xid)) return judge_by_probe(alarm);
+  // Of a channel that is gone, the kernel's log may name the process that happened to call the driver.
+  const bool is_mine = alarm.process != 0 && device_.has_work();
+  if (!is_mine || !protocol::xid_ends_a_program(alarm.xid)) return judge_by_probe(alarm);
   named_.store(true);
   device_.lose(error(reaction::context_lost, "cuda",
                      cat("the GPU reported ", protocol::xid_text(alarm.xid), " for this worker: ", alarm.details)));

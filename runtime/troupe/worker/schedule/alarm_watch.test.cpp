@@ -170,11 +170,19 @@ TEST_F(alarms, do_not_end_a_worker_without_work) {
 
 TEST_F(alarms, that_name_the_worker_end_it_at_once_with_the_drivers_words) {
   watch();
+  run();
   ring_and_wait(43, static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(lost(), texts{"the GPU reported Xid 43 (a kernel trapped, or an assertion in it failed) for this worker: "
                           "pid, channel"});
   EXPECT_TRUE(worker_.listening->is_named());
   EXPECT_EQ(page().probe.load(), 0u);
+}
+
+TEST_F(alarms, that_name_a_worker_without_work_are_not_believed) {
+  watch();
+  ring_and_wait(43, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(lost(), texts{});
+  EXPECT_FALSE(worker_.listening->is_named());
 }
 
 // The driver tells whose fault it is, but not at once.
