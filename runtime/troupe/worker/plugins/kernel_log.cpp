@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t longest_record = 8192;  // the kernel's CONSOLE_EXT_LOG_MAX
 constexpr std::size_t most_details = 200;
+constexpr std::string_view xid_begins = "NVRM: Xid (PCI:";
 
 error unavailable(const char* path, const std::string& why) {
   return error(reaction::unsupported, "worker", cat("cannot read the kernel's log ", path, ": ", why));
@@ -63,8 +64,11 @@ bool names_a_channel(std::string_view line) noexcept {
                      [line](std::string_view way) { return line.find(way) != std::string_view::npos; });
 }
 
-// What a line about a multiprocessor says was wrong: "Misaligned Address".
-std::optional<std::string_view> wrong_access_in(std::string_view line) noexcept {
+// What a line about a multiprocessor of the GPU says was wrong: "Misaligned Address".
+std::optional<std::string_view> wrong_access_in(std::string_view line, const std::string& pci) {
+  if (!take_until(line, xid_begins)) return {};
+  const auto address = take_until(line, "): ");
+  if (!address || !is_the_gpu(*address, pci)) return {};
   if (!take_until(line, "Graphics SM Warp Exception on (") || !take_until(line, "): ")) return {};
   return line.substr(0, most_details);
 }
@@ -99,7 +103,7 @@ class kernel_log final : public alarm_source {
       if (end == std::string::npos) return {};
       const std::string_view line = std::string_view(text_).substr(0, end);
       auto found = alarm_in(line, pci_);
-      if (const auto what = wrong_access_in(line)) access_ = *what;
+      if (const auto what = wrong_access_in(line, pci_)) access_ = *what;
       text_.erase(0, end + 1);
       if (!found) continue;
       if (!access_.empty()) found->details += " (" + std::exchange(access_, {}) + ")";
@@ -120,7 +124,7 @@ class kernel_log final : public alarm_source {
 // Lines about the state of a multiprocessor (Xid 13) come first and name no channel, and no process, or the one that
 // called the driver when the GPU interrupted it.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci) {
-  if (!take_until(line, "NVRM: Xid (PCI:")) return {};
+  if (!take_until(line, xid_begins)) return {};
   const auto address = take_until(line, "): ");
   const auto xid = take_until(line, ", ");
   if (!address || !xid || !is_the_gpu(*address, pci)) return {};

@@ -115,7 +115,8 @@ TEST_F(kernels_log, says_what_was_wrong_though_another_line_says_whose_it_was) {
   ASSERT_TRUE(source) << source.error().text();
   log(begin + "pid=798, name=other, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0): Out Of Range Address\n" +
       begin + "pid=798, name=other, Graphics Exception: ESR 0x517730=0x301000e\n" + begin +
-      "pid=755, name=troupe-worker, Graphics Exception: channel 0x00000075, Class 0000cbc0\n" + fault + "\n");
+      "pid=755, name=troupe-worker, Graphics Exception: channel 0x00000075, Class 0000cbc0\n" +
+      "NVRM: Xid (PCI:0000:18:00): 13, Graphics SM Warp Exception on (GPC 1): Out Of Range Address\n" + fault + "\n");
   const auto first = (*source)->wait(10s);
   ASSERT_TRUE(first && *first);
   EXPECT_EQ((*first)->process, 755u);
