@@ -202,14 +202,11 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
 
 // For a worker of a GPU that was killed: the driver ends its work on the device long before the process is gone.
 void lifecycle::check_quiesced() {
-  constexpr std::int64_t poll_interval_ns = 200'000;
-  const worker_id id = quiescing_;
+  const worker_id id = handover_.worker();
   worker_link* const link = workers_.find(id);
   if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone, or another worker serves
-  const std::int64_t now = loop_.now();
-  if (!link->is_quiesced()) return loop_.at(now + poll_interval_ns, *this, timer::quiesced);
-  if (quiet_at_ns_ == 0) quiet_at_ns_ = copies_go_on_.after(now);
-  if (now < quiet_at_ns_) return loop_.at(quiet_at_ns_, *this, timer::quiesced);
+  if (const auto again = handover_.look_again_at(link->is_quiesced(), loop_.now()))
+    return loop_.at(*again, *this, timer::quiesced);
   report_now({device_supervisor::event_kind::quiesced, id});
 }
 
@@ -252,9 +249,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       // has ended may write, until it is gone, into memory that another worker would use.
       if (!gpu_ || n.how != reaction::context_lost || id != supervisor_.serving()) return;
       if (const auto go_on = recovery_.writes_on_for()) {
-        quiescing_ = id;
-        copies_go_on_ = *go_on;
-        quiet_at_ns_ = 0;
+        handover_.begin(id, *go_on);
         check_quiesced();
       }
       return;

@@ -4,6 +4,7 @@
 
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
+#include <troupe/device/recovery/early_handover.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/milestone.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -83,11 +84,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   bool opened_ = false;
   std::int64_t opened_ns_ = 0;
   milestone ready_, stopped_;
-  // The worker that has given up, 0: none; how long its copies go on once its memory is gone, and until when; 0: not
-  // gone yet.
-  worker_id quiescing_ = 0;
-  time_span copies_go_on_;
-  std::int64_t quiet_at_ns_ = 0;
+  early_handover handover_;
 };
 
 }  // namespace troupe
