@@ -24,7 +24,6 @@ class grouped_transforms : public ::testing::Test {
   grouped_transforms() {
     driver.reset();
     driver.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 9;
-    driver.notes_calls = true;
     driver.kernels.clear();
 #define KERNEL(NAME, ARGUMENTS, ...) \
   driver.kernels.push_back({"troupe_fft_" #NAME, sizeof(kernel_arguments::ARGUMENTS)});
@@ -38,6 +37,7 @@ class grouped_transforms : public ::testing::Test {
   ~grouped_transforms() override {
     engine.reset();
     driver.reset();
+    driver.attributes.clear();
     driver.kernels.clear();
   }
 

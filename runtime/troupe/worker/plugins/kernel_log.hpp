@@ -16,8 +16,8 @@ namespace troupe {
 /// this process sees, as in a container.
 result<std::unique_ptr<alarm_source>> read_kernel_log(const std::string& pci);
 
-/// Returns the alarm that a line of the log is, if it is one of the GPU at this address and says whose it is, or that
-/// nobody knows.
+/// Returns the alarm that a line of the log is, if it is one of the GPU at this address. A line about a multiprocessor
+/// is none: another one follows that says whose it is.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci);
 
 }  // namespace troupe
