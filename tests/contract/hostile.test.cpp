@@ -117,6 +117,17 @@ TEST_F(hostile, a_progress_counter_that_leaps_is_detected) {
 TEST_F(hostile, a_progress_counter_that_goes_back_is_detected) {
   with_damage([](const protocol::view& c) { c.page().lanes[0].done.store(UINT64_MAX), announce(c); }, "counter");
 }
+TEST_F(hostile, a_progress_counter_that_leaps_discredits_all_others) {
+  with_damage(
+      [](const protocol::view& c) {
+        const auto [ticket, slot] = *waiting(c).begin();
+        c.log(5, 1).store(protocol::log_word(ticket, slot));
+        c.page().lanes[9].done.store(1'000'000);
+        c.page().lanes[5].done.store(1);
+        announce(c);
+      },
+      "counter");
+}
 TEST_F(hostile, a_lane_log_with_a_nonexistent_slot_is_detected) {
   with_damage(
       [](const protocol::view& c) {

@@ -31,6 +31,13 @@ struct waiter {
   ~waiter() = default;
 };
 
+/// Which request an answer comes from, in the numbers of its producer.
+struct answer_source {
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  std::uint32_t place = nowhere;  ///< nowhere: not said
+  std::uint64_t number = 0;
+};
+
 /// What `pending_core::attach` did.
 enum class attach_outcome : std::uint8_t {
   attached,      ///< the job will be posted when the answer arrives
@@ -75,6 +82,8 @@ class pending_core {
 
   /// Asks the producer to give up. The producer must still answer, with a result or an error.
   virtual void cancel() noexcept {}
+  /// For the waiter: which request's end leads to the answer.
+  virtual answer_source source() const noexcept { return {}; }
 
   /// Sleeps until done, a spurious wake, or the deadline; for waiters that have no word of their own to sleep on. Call
   /// it only inside `waiter::wait`. Returns false if the deadline has passed.

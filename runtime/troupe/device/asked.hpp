@@ -28,6 +28,7 @@ template <class T>
 struct asked : pending_state<T> {
   explicit asked(std::shared_ptr<device_core> core) : pending_state<T>(helper_of(core)) { link.core = std::move(core); }
   void cancel() noexcept override { link.cancel(); }
+  answer_source source() const noexcept override { return {link.slot, link.ticket}; }
   request_link link;
 };
 

@@ -94,7 +94,7 @@ TEST(version, is_raised_with_each_field_that_moves) {
   }
   {
     using struct_ = application_page;
-    add({AT(sleepers), AT(idle_sleepers), AT(retired), AT(shared_core)});
+    add({AT(sleepers), AT(idle_sleepers), AT(curious), AT(retired), AT(shared_core)});
   }
   {
     using struct_ = workers_page;
@@ -102,9 +102,9 @@ TEST(version, is_raised_with_each_field_that_moves) {
   }
 #undef AT
   const std::vector<std::size_t> expected = {
-      0, 4,  8,  9,  10, 12, 16, 20, 24, 32,  40,  48,  56,   64,   72,   80,   81, 88, 0,  4,   8,  8,  8,  0,
-      8, 16, 20, 0,  8,  16, 20, 24, 0,  8,   16,  24,  0,    4,    8,    16,   0,  8,  12, 16,  24, 28, 29, 30,
-      0, 8,  16, 24, 32, 36, 37, 0,  64, 128, 192, 256, 1280, 1344, 1408, 1416, 0,  4,  64, 128, 0,  8};
+      0, 4,  8,  9,  10, 12, 16, 20, 24, 32,  40,  48,  56,   64,   72,   80,   81, 88, 0,  4,  8,   8,  8,  0,
+      8, 16, 20, 0,  8,  16, 20, 24, 0,  8,   16,  24,  0,    4,    8,    16,   0,  8,  12, 16, 24,  28, 29, 30,
+      0, 8,  16, 24, 32, 36, 37, 0,  64, 128, 192, 256, 1280, 1344, 1408, 1416, 0,  4,  8,  64, 128, 0,  8};
   EXPECT_EQ(places, expected) << "raise protocol::version, which is " << version << ", and put the new places here";
 }
 
@@ -117,7 +117,17 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40, 16};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 23u) << "put the new version here";
+  EXPECT_EQ(version, 24u) << "put the new version here";
+}
+
+TEST(wanted, of_a_slot_is_the_latest_request) {
+  std::atomic<std::uint64_t> noted{0};
+  note_wanted(noted, 5);
+  EXPECT_EQ(noted.load(), 5u);
+  note_wanted(noted, 3);  // by a thread that is late: the slot is used again
+  EXPECT_EQ(noted.load(), 5u);
+  note_wanted(noted, 8);
+  EXPECT_EQ(noted.load(), 8u);
 }
 
 TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {

@@ -39,7 +39,7 @@ struct free_memory {
 };
 
 struct progress_page {
-  /// Threads that wait for answers sleep here. If there are any, the worker adds 1 and wakes them.
+  /// Threads that wait for answers sleep here. If there is news for any of them, the worker adds 1 and wakes them.
   std::atomic<std::uint32_t> epoch{0};
   /// The reactor sleeps here while no thread waits for answers. The worker adds 1 and wakes it when it goes idle with
   /// answers that no thread was woken for.
@@ -61,6 +61,8 @@ struct progress_page {
 struct application_page {
   std::atomic<std::uint32_t> sleepers{0};       ///< on `epoch`
   std::atomic<std::uint32_t> idle_sleepers{0};  ///< on `idle_epoch`
+  /// How many of `sleepers` want all news; the others want to know of one request, see `view::wanted`.
+  std::atomic<std::uint32_t> curious{0};
   /// How many operations of the serving worker the application has retired, so that the worker need not wake it for
   /// these.
   alignas(64) std::atomic<std::uint64_t> retired{0};
@@ -85,13 +87,20 @@ inline void note_core(std::atomic<std::uint32_t>& at, std::uint32_t core) noexce
   if (at.load(std::memory_order_relaxed) != core) at.store(core, std::memory_order_relaxed);
 }
 
+/// Notes that a thread waits for a request. If a later one in its slot is noted, it stays: the earlier one has ended.
+inline void note_wanted(std::atomic<std::uint64_t>& at, std::uint64_t ticket) noexcept {
+  std::uint64_t noted = at.load(std::memory_order_seq_cst);
+  while (noted < ticket && !at.compare_exchange_weak(noted, ticket, std::memory_order_seq_cst)) {
+  }
+}
+
 /// The layout of the two memory files of a device: the channel, one for each worker, which both sides write, and the
 /// mailbox, which outlives workers and which only the application writes.
 struct layout {
   std::uint32_t capacity;  ///< slots, a power of two
   std::uint64_t report_bytes;
   std::uint64_t page, slots, gates, cells, logs, reports, total;  ///< in the channel
-  std::uint64_t application, queue, mailbox_total;                ///< in the mailbox
+  std::uint64_t application, wanted, queue, mailbox_total;        ///< in the mailbox
 
   static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
@@ -106,7 +115,8 @@ struct layout {
     l.reports = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
     l.total = up(l.reports + ring_region::bytes_for(l.report_bytes));
     l.application = 0;
-    l.queue = up(sizeof(application_page));
+    l.wanted = up(sizeof(application_page));
+    l.queue = up(l.wanted + 8 * std::uint64_t{capacity});
     l.mailbox_total = up(l.queue + slot_queue_region::bytes_for(capacity, record_bytes));
     return l;
   }
@@ -120,6 +130,10 @@ struct view {
 
   application_page& application() const noexcept {
     return *reinterpret_cast<application_page*>(mailbox + at.application);
+  }
+  /// Returns the ticket of the request in this slot that a sleeper waits for; other tickets mean nothing.
+  std::atomic<std::uint64_t>& wanted(std::uint32_t slot) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(mailbox + at.wanted)[slot];
   }
   slot_queue_region queue() const noexcept {
     return {{mailbox + at.queue, slot_queue_region::bytes_for(at.capacity, record_bytes)}, at.capacity, record_bytes};

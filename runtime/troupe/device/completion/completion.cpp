@@ -226,13 +226,13 @@ class completion::retirement {
 };
 
 void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
+  // All counters first: if one was overwritten, the worker may have run what waited for it too early.
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
+    if (done[lane] - retired_[lane] > requests_.capacity()) return report_violation("a lane's counter");
   retirement together(*this);
   std::uint64_t retired = 0;
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     std::uint64_t& seen = retired_[lane];
-    if (done[lane] == seen) [[likely]]
-      continue;
-    if (done[lane] - seen > requests_.capacity()) return report_violation("a lane's counter");
     for (; seen != done[lane]; ++seen, ++retired) {
       if (done[lane] - seen > prefetch_distance) [[likely]]
         prefetch_entry(

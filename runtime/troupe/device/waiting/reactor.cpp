@@ -82,6 +82,8 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (!channel_.exists()) return void(core.sleep(deadline_ns));
   const bool on_reactor = is_this_thread();  // a continuation blocks here, so keep posting the others
   const auto ready = [&] { return core.done() || (on_reactor && !continuations_.empty()); };
+  // The reactor answers for all, and so does every thread if there is no reactor.
+  const answer_source only = on_reactor || !own_thread_ ? answer_source() : core.source();
   adaptive_wait waiting(spin_for_answers_);
   while (!core.done()) {
     const bool collected = completion_.drive();
@@ -91,7 +93,7 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
     if (waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
                      [this] { return channel_.shares_core(); }))
       continue;
-    waiting.sleep_after_spin([&] { sleep_for_news(channel_, completion_, ready, deadline_ns); });
+    waiting.sleep_after_spin([&] { sleep_for_news(channel_, completion_, ready, deadline_ns, longest_wait_ns, only); });
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <troupe/async/pending_core.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/completion/completion.hpp>
 
@@ -12,19 +13,27 @@ namespace troupe {
 inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
-/// announced that it sleeps; if it returns true, the thread does not sleep.
+/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` says so, the end of that request
+/// is the only news; the worker may still wake the thread for others.
 template <class Ready>
 void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
-                    std::int64_t slice_ns = longest_wait_ns) noexcept {
+                    std::int64_t slice_ns = longest_wait_ns, answer_source only = {}) noexcept {
   // Announce, remember the epoch, look once more, sleep. The worker publishes first and then looks for sleepers, so
   // either this thread sees the news or the worker sees the sleeper; a wake in between changes the epoch.
   protocol::progress_page& page = channel->page();
-  std::atomic<std::uint32_t>& sleepers = channel->application().sleepers;
-  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  protocol::application_page& application = channel->application();
+  const bool is_curious = only.place == answer_source::nowhere;
+  // Before `sleepers`: a worker that sees this thread sees what it wants.
+  if (is_curious)
+    application.curious.fetch_add(1, std::memory_order_seq_cst);
+  else
+    protocol::note_wanted(channel->wanted(only.place), only.number);
+  application.sleepers.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   completion.drive();
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
-  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  application.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  if (is_curious) application.curious.fetch_sub(1, std::memory_order_seq_cst);
   // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive. The
   // worker may have seen it, and not have changed the epoch yet.
   if (page.epoch.load(std::memory_order_seq_cst) != before || completion.has_news()) completion.drive();

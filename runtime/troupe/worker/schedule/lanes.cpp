@@ -170,7 +170,10 @@ void lane_set::sleep_until(Reached&& reached) noexcept {
 }
 
 void lane_set::wait_until_done(position p) noexcept {
-  const auto reached = [&] { return lanes_.counter(p.lane).load(std::memory_order_seq_cst) >= p.sequence; };
+  // The counter is the one that is stored in an order with `step_waiters_`, and done() is the one that is right.
+  const auto reached = [&] {
+    return lanes_.counter(p.lane).load(std::memory_order_seq_cst) >= p.sequence && done(p.lane) >= p.sequence;
+  };
   if (reached()) return;
   if (device_.is_stream(p.lane)) return device_.wait_until_done(p);
   sleep_until(reached);
@@ -357,9 +360,16 @@ void lane_set::complete(position up_to) noexcept {
   lane_state& l = lanes_[up_to.lane];
   l.running.store(false, std::memory_order_relaxed);  // relaxed: the ordered store that follows publishes it too
   if (!device_.is_stream(up_to.lane)) {
+    const bool is_alone = l.ran.load(std::memory_order_relaxed) + 1 == up_to.sequence;
+    const operation& last = lanes_.at(up_to);
+    const std::uint32_t slot = last.slot;  // read before it is complete: then the pump may use its place again
+    const std::uint64_t ticket = last.ticket;
     l.ran.store(up_to.sequence, std::memory_order_release);  // before `done`: a lane that is idle has run everything
     lanes_.counter(up_to.lane).store(up_to.sequence, std::memory_order_seq_cst);
-    reports_.announce();
+    if (is_alone)
+      reports_.announce(slot, ticket);
+    else
+      reports_.announce();
   } else {
     device_.mark_if_due(l.ran.exchange(up_to.sequence, std::memory_order_seq_cst), up_to);
   }

@@ -41,7 +41,12 @@ class lane_set {
   /// is queued, or it must wait for another lane.
   bool step(std::uint32_t lane) noexcept;
 
-  std::uint64_t done(std::uint32_t lane) const noexcept { return lanes_.done(lane); }
+  /// How many operations of the lane are complete. Counters that only threads of this process move are read from its
+  /// own memory: those that the application reads may be overwritten by a broken kernel, and a wrong one must not let
+  /// an operation run before what it needs.
+  std::uint64_t done(std::uint32_t lane) const noexcept {
+    return device_.is_stream(lane) ? lanes_.done(lane) : lanes_[lane].ran.load(std::memory_order_acquire);
+  }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   operation& at(position p) const noexcept { return lanes_.at(p); }
   /// How many operations the lane's thread has yet to run, with those of the call that it makes.
@@ -50,7 +55,7 @@ class lane_set {
                         queued = lanes_[lane].queued.load(std::memory_order_relaxed);
     return queued > ran ? queued - ran : 0;
   }
-  std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - done(lane); }
+  std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - lanes_.done(lane); }
   bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
   /// Returns true if nothing has been issued behind this operation.
   bool is_last(position p) const noexcept { return lanes_[p.lane].issued == p.sequence; }

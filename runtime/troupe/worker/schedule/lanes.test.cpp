@@ -36,6 +36,10 @@ class lanes : public testing::Test {
 
   // Does what the pump does with an operation of one slot. `number` is its payload.
   operation& prepare(std::uint32_t slot, std::uint32_t number, const troupe_engine_operation& what, void* engine) {
+    return prepare_on(lane, slot, number, what, engine);
+  }
+  operation& prepare_on(std::uint32_t on, std::uint32_t slot, std::uint32_t number, const troupe_engine_operation& what,
+                        void* engine) {
     operation& op = operations_[slot];
     op.ticket = ++ticket_;
     op.slot = slot;
@@ -44,7 +48,7 @@ class lanes : public testing::Test {
     op.doomed.reset();
     numbers_[slot] = number;
     op.payload = reinterpret_cast<const std::byte*>(&numbers_[slot]);
-    lanes_.issue(op, lane);
+    lanes_.issue(op, on);
     return op;
   }
   // The failure in the next report.
@@ -146,6 +150,61 @@ TEST_F(lanes, wake_the_reactor_when_they_go_idle_with_answers_that_no_thread_wai
   const std::int64_t deadline = now_ns() + 10'000'000'000;
   while (news.load() == 0 && now_ns() < deadline) std::this_thread::yield();
   EXPECT_NE(news.load(), 0u);
+}
+
+TEST_F(lanes, wake_a_thread_only_with_the_request_that_it_waits_for) {
+  const auto what = testing_worker::operation_that(&count_run);
+  int runs[6] = {};
+  const std::atomic<std::uint32_t>& news = channel_.view().page().epoch;
+  protocol::application_page& application = channel_.view().application();
+  application.sleepers.store(1);
+  channel_.view().wanted(1).store(2);
+  lanes_.run_here(prepare(0, 0, what, runs));
+  EXPECT_EQ(news.load(), 0u);
+  lanes_.run_here(prepare(1, 1, what, runs));
+  EXPECT_EQ(news.load(), 1u);
+  lanes_.run_here(prepare(1, 2, what, runs));
+  EXPECT_EQ(news.load(), 1u) << "a later request in the same slot";
+  application.curious.store(1);
+  lanes_.run_here(prepare(3, 3, what, runs));
+  EXPECT_EQ(news.load(), 2u) << "a thread wants all news";
+}
+
+TEST_F(lanes, wake_the_reactor_for_what_the_sleeping_threads_do_not_wait_for) {
+  const auto what = testing_worker::operation_that(&count_run);
+  int runs = 0;
+  channel_.view().application().sleepers.store(1);
+  std::atomic<std::uint32_t>& news = channel_.view().page().idle_epoch;
+  lanes_.queue(prepare(0, 0, what, &runs));
+  const std::int64_t deadline = now_ns() + 10'000'000'000;
+  while (news.load() == 0 && now_ns() < deadline) std::this_thread::yield();
+  EXPECT_NE(news.load(), 0u);
+  EXPECT_EQ(channel_.view().page().epoch.load(), 0u);
+}
+
+bool run_once_open(void* gate, const void*, const troupe_engine_call*, troupe_engine_failure*) {
+  auto& open = *static_cast<std::atomic<bool>*>(gate);
+  while (!open.load()) std::this_thread::yield();
+  return true;
+}
+
+// A broken kernel may write there.
+TEST_F(lanes, do_not_believe_the_counters_that_they_share_with_the_application) {
+  const auto waits = testing_worker::operation_that(&run_once_open),
+             counts = testing_worker::operation_that(&count_run);
+  std::atomic<bool> open{false};
+  int runs[2] = {};
+  lanes_.queue(prepare(0, 0, waits, &open));
+  operation& second = prepare_on(lane + 1, 1, 1, counts, runs);
+  second.waits.add({lane, 1});
+  channel_.view().page().lanes[lane].done.store(1'000'000);
+  EXPECT_EQ(lanes_.done(lane), 0u);
+  lanes_.queue(second);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(std::atomic_ref(runs[1]).load(), 0) << "it ran before what it waits for";
+  open.store(true);
+  lanes_.drain();
+  EXPECT_EQ(runs[1], 1);
 }
 
 TEST_F(lanes, report_a_failure_without_a_reason_as_fatal) {
