@@ -29,7 +29,6 @@ INSTANTIATE_TEST_SUITE_P(each, waiting, testing::Values(isolation::process, isol
 
 TEST_P(waiting, for_the_last_of_many_requests_does_not_wake_for_each) {
   constexpr int requests = 300;
-  const auto x = gpu.alloc<float>(1, {.zeroed = true});
   ASSERT_OK(gpu.sync().get());
   const long before = sleeps();
   for (int i = 1; i < requests; ++i) gpu.tell(nap{.microseconds = 100});

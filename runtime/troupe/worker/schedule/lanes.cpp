@@ -294,7 +294,7 @@ void lane_set::run(operation& op) noexcept {
   if (!why) why = execute(op);
   if (why && is_lost_with_context(*why)) return;
   if (why) report_failure(op, why);
-  complete(op.at);
+  complete(op, why != nullptr);
 }
 
 // The application times operations that run, which an enqueued one need not do yet: of each lane only the first
@@ -346,30 +346,30 @@ void lane_set::run_group(operation& head) noexcept {
       if (why && is_lost_with_context(*why)) return;
       if (why) report_failure(*going[i], why);
       if (i + 1 == n) break;
-      complete(going[i]->at);  // its answer does not wait for the others
+      complete(*going[i], true);  // its answer does not wait for the others, nor do those of members left out
       lanes_[first.lane].running.store(true, std::memory_order_relaxed);
     }
   } else {
     std::atomic<std::uint64_t>& shared = lanes_.channel.page().lanes[first.lane].together;
     shared.store(shared.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
-  complete({first.lane, first.sequence + all - 1});
+  complete(member(all - 1), true);
 }
 
-void lane_set::complete(position up_to) noexcept {
+void lane_set::complete(const operation& last, bool is_news_for_all) noexcept {
+  // Read before it is complete: then the pump may use its place again.
+  const position up_to = last.at;
+  const std::uint32_t slot = last.slot;
+  const std::uint64_t ticket = last.ticket;
   lane_state& l = lanes_[up_to.lane];
   l.running.store(false, std::memory_order_relaxed);  // relaxed: the ordered store that follows publishes it too
   if (!device_.is_stream(up_to.lane)) {
-    const bool is_alone = l.ran.load(std::memory_order_relaxed) + 1 == up_to.sequence;
-    const operation& last = lanes_.at(up_to);
-    const std::uint32_t slot = last.slot;  // read before it is complete: then the pump may use its place again
-    const std::uint64_t ticket = last.ticket;
     l.ran.store(up_to.sequence, std::memory_order_release);  // before `done`: a lane that is idle has run everything
     lanes_.counter(up_to.lane).store(up_to.sequence, std::memory_order_seq_cst);
-    if (is_alone)
-      reports_.announce(slot, ticket);
-    else
+    if (is_news_for_all)
       reports_.announce();
+    else
+      reports_.announce(slot, ticket);
   } else {
     device_.mark_if_due(l.ran.exchange(up_to.sequence, std::memory_order_seq_cst), up_to);
   }

@@ -97,7 +97,9 @@ class lane_set {
   template <class Reached>
   void sleep_until(Reached&& reached) noexcept;
   void wake_steps() noexcept;
-  void complete(position up_to) noexcept;
+  /// Counts the operations of a lane up to this one as complete. If not all threads that wait are to know, wakes only
+  /// those that wait for it.
+  void complete(const operation& last, bool is_news_for_all) noexcept;
   failure_ptr failed_input(const operation& op) const;
 
   lane_table lanes_;

@@ -34,41 +34,32 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
   if (!c) std::abort();
   std::memcpy(c.data, room.data(), bytes);
   ring_.publish(c);
-  failed_.store(true, std::memory_order_relaxed);  // the same thread announces it
   return head.number;
 }
 
 void reporter::announce() noexcept {
-  if (channel_.application().sleepers.load(std::memory_order_seq_cst) != 0)
-    wake_sleepers();
-  else
-    leave_unannounced();
+  announce_if(channel_.application().sleepers.load(std::memory_order_seq_cst) != 0);
 }
 
 void reporter::announce(std::uint32_t slot, std::uint64_t ticket) noexcept {
   const protocol::application_page& application = channel_.application();
-  const bool failed = failed_.load(std::memory_order_relaxed) && failed_.exchange(false, std::memory_order_relaxed);
-  const bool matters = application.sleepers.load(std::memory_order_seq_cst) != 0 &&
-                       (failed || application.curious.load(std::memory_order_seq_cst) != 0 ||
-                        channel_.wanted(slot).load(std::memory_order_seq_cst) == ticket);
-  if (matters)
-    wake_sleepers();
-  else
-    leave_unannounced();
+  announce_if(application.sleepers.load(std::memory_order_seq_cst) != 0 &&
+              (application.curious.load(std::memory_order_seq_cst) != 0 ||
+               channel_.wanted(slot).load(std::memory_order_seq_cst) == ticket));
 }
 
-void reporter::wake_sleepers() noexcept {
+void reporter::announce_if(bool matters) noexcept {
+  if (!matters) {
+    if (!unannounced_.load(std::memory_order_seq_cst)) unannounced_.store(true, std::memory_order_release);
+    return;
+  }
   protocol::progress_page& page = channel_.page();
   page.epoch.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(page.epoch, futex_scope::shared);
 }
 
-void reporter::leave_unannounced() noexcept {
-  if (!unannounced_.load(std::memory_order_seq_cst)) unannounced_.store(true, std::memory_order_release);
-}
-
 void reporter::announce_idle() noexcept {
-  // Several lanes and the pump may be here at once. A thread that found the flag set in `leave_unannounced` had counted
+  // Several lanes and the pump may be here at once. A thread that found the flag set in `announce_if` had counted
   // its operation before, so the thread that clears the flag sees that operation counted.
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();

@@ -24,22 +24,21 @@ class reporter {
 
   /// Wakes the threads that wait for answers, after operations became complete.
   void announce() noexcept;
-  /// The same after this one became complete, if it failed, or if a thread waits for it or for any news. Many requests
-  /// may come before the one that a thread waits for: to be woken by each would cost more than a small one takes.
+  /// The same after this one became complete, if a thread waits for it or for any news. Many requests may come before
+  /// the one that a thread waits for: to be woken by each would cost more than a small one takes.
   void announce(std::uint32_t slot, std::uint64_t ticket) noexcept;
   /// Wakes the reactor, before the pump or a lane sleeps, if there are answers that no thread was woken for.
   void announce_idle() noexcept;
 
  private:
-  void wake_sleepers() noexcept;
-  void leave_unannounced() noexcept;
+  void announce_if(bool matters) noexcept;
   void wake_reactor() noexcept;
 
   protocol::view channel_;
   ring_writer& ring_;
   std::mutex lock_;
   std::uint64_t last_ = 0;
-  std::atomic<bool> unannounced_{false}, failed_{false};
+  std::atomic<bool> unannounced_{false};
 };
 
 }  // namespace troupe
