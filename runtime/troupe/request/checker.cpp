@@ -9,7 +9,10 @@ namespace troupe {
 namespace {
 
 // Returns the number of elements from the first to the last of a matrix. An overflowed size is not an empty one.
-extent elements_of(extent rows, extent columns, extent ld) {
+[[gnu::always_inline]] inline extent elements_of(extent rows, extent columns, extent ld) {
+  const std::int64_t m = rows.value(), n = columns.value(), pitch = ld.value();
+  if (m > 0 && n > 0 && ((m | n | pitch) >> 31) == 0) [[likely]]  // quick where nothing can overflow
+    return (n - 1) * pitch + m;
   if (rows.overflowed() || columns.overflowed()) return extent::overflow();
   return rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
 }
@@ -18,10 +21,6 @@ extent elements_of(extent rows, extent columns, extent ld) {
 void refuse_short_columns(checker& c, const void* field, extent ld, extent rows) {
   c.refuse(field, "has a leading dimension of " + detail::text(ld),
            "at least " + detail::text(rows) + " (the rows it must hold)");
-}
-
-std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
-  return cat(count, element_bytes == 1 ? " byte" : " element", count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -35,9 +34,8 @@ void checker::refuse(const void* field, std::string_view value, std::string_view
   refusal_.refuse(field, value, expected);
 }
 
-operand_use& checker::use(const void* field) {
-  if (operand_use* const found = uses_.find(field)) return *found;
-  refusal_.blame("names a place that holds no operand: a number given by value, or an optional that was left out");
+operand_use& detail::no_operand(request_refusal& r) {
+  r.blame("names a place that holds no operand: a number given by value, or an optional that was left out");
   static const memory_range nothing;
   thread_local operand_use none;  // refused already, so nothing reads what is written there
   return none = {.range = &nothing, .element_bytes = 1, .touched = {}};
@@ -62,49 +60,28 @@ void checker::renew(const void* field, const memory_range& range) {
   if (range.owner->gone.load(std::memory_order_acquire)) refuse_range(field, range);
 }
 
-void checker::touch(const void* field, extent count, std::string_view shape) {
-  if (refusal_) return;
-  operand_use& u = use(field);
-  std::uint64_t bytes = 0;
-  if (count.value() < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(count.value()), u.element_bytes, &bytes) ||
-      bytes > u.range->bytes) [[unlikely]] {
-    const std::uint64_t have = u.range->bytes / u.element_bytes;
-    const std::string holds = "holds " + amount(have, u.element_bytes);
-    if (!count.overflowed()) return refuse(field, holds, "at least " + detail::text(count).append(shape));
-    const std::string_view product = shape.empty() ? "it" : shape.substr(2, shape.size() - 3);  // without " (" and ")"
-    refuse(field, holds + ", and the size asked for is too large: " + std::string(product) + " does not fit 64 bits",
-           cat("at most ", have));
-    return;
-  }
-  u.touched.end = u.touched.begin + bytes;
-}
-
 void checker::strided(const void* field, extent n, extent inc, const void* inc_field) {
   if (refusal_) return;
   inc = or_tight(inc, 1);
   if (inc == extent(0)) return refuse(inc_field, "is 0", "a nonzero increment: 1 for neighbouring elements");
   const extent step = inc < 0 ? extent(0) - inc : inc;
   const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
-  touch(field, count, " ((n - 1) * |increment| + 1)");
-  operand_use& u = use(field);
-  if (refusal_ || step == extent(1) || n <= 1) return;
-  u.gaps = true;
-  u.row_bytes = u.element_bytes;
-  u.pitch = static_cast<std::uint64_t>(step.value()) * u.element_bytes;
+  operand_use* const u = touch(field, count, " ((n - 1) * |increment| + 1)");
+  if (u == nullptr || step == extent(1) || n <= 1) return;
+  u->gaps = true;
+  u->row_bytes = u->element_bytes;
+  u->pitch = static_cast<std::uint64_t>(step.value()) * u->element_bytes;
 }
 
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
   if (refusal_) return;
   ld = or_tight(ld, rows);
   if (ld < rows) return refuse_short_columns(*this, field, ld, rows);
-  const extent count = elements_of(rows, columns, ld);
-  touch(field, count, " ((columns - 1) * leading dimension + rows)");
-  if (refusal_) return;
-  operand_use& u = use(field);
-  if (ld == rows || columns <= 1) return;
-  u.row_bytes = static_cast<std::uint64_t>(rows.value()) * u.element_bytes;
-  u.pitch = static_cast<std::uint64_t>(ld.value()) * u.element_bytes;
-  u.gaps = true;
+  operand_use* const u = touch(field, elements_of(rows, columns, ld), " ((columns - 1) * leading dimension + rows)");
+  if (u == nullptr || ld == rows || columns <= 1) return;
+  u->row_bytes = static_cast<std::uint64_t>(rows.value()) * u->element_bytes;
+  u->pitch = static_cast<std::uint64_t>(ld.value()) * u->element_bytes;
+  u->gaps = true;
 }
 
 void checker::strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count,
@@ -115,9 +92,10 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
   if (ld < rows) return refuse_short_columns(*this, field, ld, rows);
   const extent one = elements_of(rows, columns, ld);
   stride = or_tight(stride, one);
-  touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");
-  if (refusal_) return;
-  operand_use& u = use(field);
+  operand_use* const touched =
+      touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");
+  if (touched == nullptr) return;
+  operand_use& u = *touched;
   const auto bytes = [&u](extent elements) { return static_cast<std::uint64_t>(elements.value()) * u.element_bytes; };
   if (stride == one) {  // one run after another
     u.gaps = ld != rows && columns > 1;
@@ -150,7 +128,8 @@ void checker::view_at(const void* field, const tensor_shape& s) {
 }
 
 void checker::refuse_overlaps() {
-  if (uses_.size() < 2 || may_overlap_freely_) return;
+  if (may_overlap_freely_ || (uses_.size() <= max_operands && all_apart(uses()))) [[likely]]
+    return;
   if (const auto found = find_overlap(uses(), std::span(allowed_, allowed_count_)))
     refuse(found->written->field, "overlaps " + refusal_.field_name(found->other->field),
            "separate memory: it is written while the other is in use");

@@ -17,6 +17,11 @@
 
 namespace troupe {
 
+namespace detail {
+/// Blames a `check` that names a place without an operand. Returns one that nobody reads.
+operand_use& no_operand(request_refusal& r);
+}  // namespace detail
+
 /// Checks one request before it is queued, and learns from its `check` which parts of its operands it touches. The
 /// first refusal wins; later checks do nothing. Allocates only for a refusal, or for more than `max_operands` operands.
 class checker {
@@ -149,16 +154,33 @@ class checker {
     }
   }
   void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) {
-    if (!range.owner || range.owner->owner != owner_ || range.owner->address == 0) [[unlikely]]
+    const block* const b = range.owner.get();
+    if (b == nullptr || b->owner != owner_ || b->address == 0) [[unlikely]]
       refuse_range(field, range);
-    else if (range.owner->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
+    else if (b->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
       renew(field, range);
-    uses_managed_ |= range.owner && range.owner->managed;
+    uses_managed_ |= b != nullptr && b->managed;
     uses_.add(field, &range, element_bytes, memory_access{range.address, range.address + range.bytes, mode});
   }
   bool writes_sealed(const operand_use& u) const noexcept;
-  operand_use& use(const void* field);
-  void touch(const void* field, extent count, std::string_view shape);
+  // Returns the operand at this place.
+  operand_use& use(const void* field) {
+    operand_use* const found = uses_.find(field);
+    return found != nullptr ? *found : detail::no_operand(refusal_);
+  }
+  // Returns the operand that was touched; null if the request is refused.
+  operand_use* touch(const void* field, extent count, std::string_view shape) {
+    if (refusal_) [[unlikely]]
+      return nullptr;
+    operand_use& u = use(field);
+    std::uint64_t bytes = 0;
+    if (count.value() < 0 ||
+        __builtin_mul_overflow(static_cast<std::uint64_t>(count.value()), u.element_bytes, &bytes) ||
+        bytes > u.range->bytes) [[unlikely]]
+      return refusal_.refuse_short(u, count, shape), nullptr;
+    u.touched.end = u.touched.begin + bytes;
+    return &u;
+  }
   void strided(const void* field, extent n, extent inc, const void* inc_field);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);

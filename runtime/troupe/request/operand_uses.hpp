@@ -27,7 +27,8 @@ struct operand_use {
 /// The operands of one request, in the order of its fields. Allocates only if there are more than `max_operands`.
 class operand_uses {
  public:
-  operand_uses() noexcept {}
+  operand_uses() noexcept : first_(few_) {}
+  operand_uses(const operand_uses&) = delete;
 
   // Made where it stays: a processor would wait long to copy what was stored just before.
   template <class... Fields>
@@ -39,26 +40,22 @@ class operand_uses {
     ++count_;
   }
   std::size_t size() const noexcept { return count_; }
-  std::span<const operand_use> all() const noexcept { return {many_.empty() ? few_ : many_.data(), count_}; }
-  std::span<operand_use> all() noexcept { return {many_.empty() ? few_ : many_.data(), count_}; }
-  /// Returns the operand at this place; null if there is none. Quick in the order of the fields.
+  std::span<const operand_use> all() const noexcept { return {first_, count_}; }
+  std::span<operand_use> all() noexcept { return {first_, count_}; }
+  /// Returns the operand at this place; null if there is none. Quick for the one that was found last and the next one.
   operand_use* find(const void* field) noexcept {
-    operand_use* const first = all().data();
-    for (std::size_t tried = 0, i = next_; tried < count_; ++tried) {
-      const std::size_t after = i + 1 < count_ ? i + 1 : 0;
-      if (first[i].field == field) {
-        next_ = after;
-        return first + i;
-      }
-      i = after;
-    }
+    for (std::size_t i = found_; i < count_; ++i)
+      if (first_[i].field == field) return first_ + (found_ = i);
+    for (std::size_t i = 0; i < found_; ++i)
+      if (first_[i].field == field) return first_ + (found_ = i);
     return nullptr;
   }
 
  private:
   void add_to_many(const operand_use& u);
 
-  std::size_t count_ = 0, next_ = 0;  // `next_`: index that `find` tries first
+  operand_use* first_;
+  std::size_t count_ = 0, found_ = 0;  // `found_`: index of the one that was found last
   union {
     operand_use few_[max_operands];  // the first `count_` of them, up to max_operands
   };

@@ -15,6 +15,16 @@ struct operand_overlap {
   const operand_use* other;
 };
 
+/// Returns true if the range of no written operand meets another one's. Every request with few operands pays for it.
+inline bool all_apart(std::span<const operand_use> all) noexcept {
+  for (const operand_use& w : all)
+    if (w.touched.mode != access_mode::read)
+      for (const operand_use& other : all)
+        if (w.touched.begin < other.touched.end && other.touched.begin < w.touched.end && &w != &other) [[unlikely]]
+          return false;
+  return true;
+}
+
 /// Finds an overlap among these operands that is not between one of the `allowed` pairs of fields.
 std::optional<operand_overlap> find_overlap(std::span<const operand_use> all,
                                             std::span<const std::pair<const void*, const void*>> allowed);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/request/describe.hpp>
 #include <troupe/request/request_refusal.hpp>
 
@@ -19,6 +20,15 @@ void request_refusal::refuse_less(const void* field, extent value, extent low, s
   std::string expected = "at least " + detail::text(low);
   if (low.overflowed()) expected = "a shape whose size fits 64 bits";
   refuse(field, "is " + detail::text(value), expected.append(hint));
+}
+
+void request_refusal::refuse_short(const operand_use& u, extent count, std::string_view shape) {
+  const std::uint64_t have = u.range->bytes / u.element_bytes;
+  const std::string holds = cat("holds ", have, u.element_bytes == 1 ? " byte" : " element", have == 1 ? "" : "s");
+  if (!count.overflowed()) return refuse(u.field, holds, "at least " + detail::text(count).append(shape));
+  const std::string_view product = shape.empty() ? "it" : shape.substr(2, shape.size() - 3);  // without " (" and ")"
+  refuse(u.field, cat(holds, ", and the size asked for is too large: ", product, " does not fit 64 bits"),
+         cat("at most ", have));
 }
 
 void request_refusal::blame(std::string_view what) {

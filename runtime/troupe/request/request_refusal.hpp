@@ -7,6 +7,7 @@
 #include <string_view>
 #include <troupe/base/error.hpp>
 #include <troupe/request/extent.hpp>
+#include <troupe/request/operand_uses.hpp>
 
 namespace troupe {
 
@@ -32,6 +33,8 @@ class request_refusal {
   void refuse(const void* field, std::string_view value, std::string_view expected);
   /// Refuses a field that is less than `low`. `hint` follows the expectation.
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
+  /// Refuses an operand that holds less than `count` elements. `shape` is the formula behind the count, or empty.
+  void refuse_short(const operand_use& u, extent count, std::string_view shape);
   /// Blames the request's `check`, which is wrong, and not its caller.
   void blame(std::string_view what);
   /// Makes the error that an operand carries the request's.
