@@ -3,6 +3,7 @@
 // A thread that waits for one answer sleeps through others, and nobody waits longer because of that.
 #include <sys/resource.h>
 #include <thread>
+#include <troupe/memory/staging.hpp>
 
 #include "harness.hpp"
 
@@ -34,6 +35,17 @@ TEST_P(waiting, for_the_last_of_many_requests_does_not_wake_for_each) {
   for (int i = 1; i < requests; ++i) gpu.tell(nap{.microseconds = 100});
   ASSERT_OK(gpu.ask(nap{.microseconds = 100}).get());
   EXPECT_LT(sleeps() - before, requests / 10);
+}
+
+TEST_P(waiting, for_a_download_does_not_wake_for_each_chunk) {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  const long chunks = static_cast<long>(staging_plan::for_bytes(bytes).count());
+  const auto from = gpu.alloc<std::byte>(bytes, {.zeroed = true});
+  std::vector<std::byte> to(bytes, std::byte{1});
+  const long before = sleeps();
+  ASSERT_OK(gpu.download(from, std::span(to)).get());
+  EXPECT_LT(sleeps() - before, chunks / 3);
+  EXPECT_EQ(to, std::vector<std::byte>(bytes));
 }
 
 // What a waiting thread collects too late would come after a second, when it looks again.

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -88,7 +89,7 @@ struct host_memory {
     return {};
   }
 
-  // Copies the source to the chunks behind the header, no further ahead than allowed. Calls `told()` after each chunk.
+  // Copies the source to the chunks behind the header, no further ahead than allowed. Calls `told(n)` after the n-th.
   template <class R, class Told>
   static void fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);
@@ -97,12 +98,17 @@ struct host_memory {
       if (h.is_broken()) return;
       std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
       h.step(h.filled, i + 1);
-      told();
+      told(i + 1);
     }
   }
+  // A thread of the application empties a chunk sooner than the next one is filled. It is not woken for each: only for
+  // the first ones, and whenever half of all places have been filled since. The others are still free for the rest.
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    fill_chunks(r, h, [&c] { c.news(c.worker); });
+    const std::uint64_t half = std::max<std::uint64_t>(plan_of(r).chunks / 2, 1);
+    fill_chunks(r, h, [&](std::uint64_t filled) {
+      if (std::has_single_bit(filled) || filled % half == 0) c.news(c.worker);
+    });
     return {};
   }
 
@@ -133,7 +139,7 @@ struct host_memory {
   }
   result<void> run(const peer_send& r, call&) {
     staging_header& h = meeting_of(r);
-    fill_chunks(r, h, [] {});
+    fill_chunks(r, h, [](std::uint64_t) {});
     return {};
   }
   result<void> run(const peer_receive& r, call&) {
