@@ -59,13 +59,7 @@ class block_ref {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }
   block_ref(block_ref&& o) noexcept : block_(o.leave()) {}
-  block_ref& operator=(const block_ref& o) noexcept {
-    block* const shared = o.block_;  // `o` may be this object
-    if (shared) shared->references.fetch_add(1, std::memory_order_relaxed);
-    reset();
-    block_ = shared;
-    return *this;
-  }
+  block_ref& operator=(const block_ref& o) noexcept { return *this = block_ref(o); }
   block_ref& operator=(block_ref&& o) noexcept {
     block* const taken = o.leave();
     reset();
