@@ -52,7 +52,7 @@ Programs use the library: #include <troupe/troupe.hpp>, and in CMake find_packag
 target_link_libraries(program PRIVATE troupe::troupe). A first program:
 
   troupe::runtime rt;
-  troupe::device gpu = rt.open_device();    // the host engine: works on any machine
+  troupe::device gpu = rt.open_device();    // the first GPU; without one, the host engine
   auto x = gpu.alloc<float>(1000);
   gpu.fill(x, 1.5f);                        // queued, in order
   auto values = gpu.download(x).get();      // waits; an error anywhere above arrives here
