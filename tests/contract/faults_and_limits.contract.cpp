@@ -25,10 +25,10 @@ class faults_and_limits : public testing::Test {
   runtime rt;
 };
 
-// On a GPU all are enqueued at once, and the download waits there for the last of them. The limit is long enough for
-// other programs whose faults make the GPU stand still: beside 23 of them, a download has taken more than 1 s.
+// On a GPU all are enqueued at once, and the download waits there for the last of them. Other programs' faults may stop
+// the GPU for longer than the limit, which does not count.
 TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
-  constexpr int launches = 200;
+  constexpr int launches = 100;
   const device gpu = open();
   const auto p =
       jit::compile(gpu, {.source = "__global__ void k(float* out) {\n"
@@ -36,7 +36,7 @@ TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
                                    "  out[0] += 1;\n}\n"});
   ASSERT_OK(p.ready().get());
   const auto out = gpu.alloc<float>(1, {.zeroed = true});
-  const call_options limited{.run_timeout = 3s};
+  const call_options limited{.run_timeout = 1s};
   const auto begun = std::chrono::steady_clock::now();
   for (int i = 0; i < launches; ++i)
     gpu.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}}, limited);
@@ -44,7 +44,7 @@ TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   ASSERT_OK(got);
   EXPECT_EQ((*got)[0], launches);
   EXPECT_EQ(gpu.statistics().faults, 0u);
-  EXPECT_GT(std::chrono::steady_clock::now() - begun, 3s) << "together they must take longer, or this tests nothing";
+  EXPECT_GT(std::chrono::steady_clock::now() - begun, 1s) << "together they must take longer, or this tests nothing";
 }
 
 TEST_F(faults_and_limits, the_state_of_a_gpu_is_written_to_the_record_folder) {

@@ -15,7 +15,7 @@
 namespace troupe::protocol {
 
 /// Must be raised with every change to this folder. Both sides must agree.
-inline constexpr std::uint32_t version = 24;
+inline constexpr std::uint32_t version = 25;
 
 /// A set of processor cores, as the system's calls take it.
 struct core_set {

@@ -71,11 +71,13 @@ struct application_page {
   alignas(64) std::atomic<std::uint32_t> shared_core{0};
 };
 
-/// Words that the workers of a device tell each other, in a file that outlives them. The application does not use them.
+/// Words that the workers of a device tell each other and the application, in a file that outlives them.
 struct workers_page {
-  /// How often a worker has asked whether the GPU works again, after a fault that could be anybody's. All of them sleep
-  /// here.
+  /// How often somebody has asked whether the GPU works: a worker after a fault that could be anybody's, or the
+  /// application because of a request that runs for too long. All workers sleep here.
   std::atomic<std::uint32_t> questions{0};
+  /// How often a worker that had nothing to do has received a question, and will give signs once the GPU works.
+  std::atomic<std::uint64_t> asked{0};
   /// How often it has worked for one that had nothing to do, which tells the others that it does.
   std::atomic<std::uint64_t> signs{0};
 

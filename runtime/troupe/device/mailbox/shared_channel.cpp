@@ -21,12 +21,19 @@ result<void> shared_channel::create(std::uint32_t capacity) {
   auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
   TROUPE_TRY(mailbox.end_writing());
   workers_file_ = TROUPE_TRY(memory_file::create("troupe-workers", protocol::workers_page::bytes));
+  workers_memory_ = TROUPE_TRY(mapping::map(workers_file_, map_access::read_write));
   mailbox_memory_ = std::move(written);
   mailbox_file_ = std::move(mailbox);
   view_ = {at, channel_memory_.data(), mailbox_memory_.data()};
   commands_.emplace(view_.queue(), view_.pump());
   TROUPE_TRY(ring_region::format(view_.reports(), at.report_bytes));
   return {};
+}
+
+void shared_channel::ask_workers() const noexcept {
+  auto& page = *reinterpret_cast<protocol::workers_page*>(workers_memory_.data());
+  page.questions.fetch_add(1);
+  futex_wake(page.questions, futex_scope::shared);
 }
 
 std::uint64_t shared_channel::await_published() const noexcept {

@@ -23,6 +23,11 @@ class shared_channel {
   const memory_file& mailbox_file() const noexcept { return mailbox_file_; }
   /// The memory that the workers share with each other.
   const memory_file& workers_file() const noexcept { return workers_file_; }
+  const protocol::workers_page& workers() const noexcept {
+    return *reinterpret_cast<const protocol::workers_page*>(workers_memory_.data());
+  }
+  /// Asks the workers without work whether the GPU works, see protocol::workers_page.
+  void ask_workers() const noexcept;
 
   slot_queue_writer& commands() noexcept { return *commands_; }
   const slot_queue_writer& commands() const noexcept { return *commands_; }
@@ -47,7 +52,7 @@ class shared_channel {
   bool shares_core() const noexcept;
 
  private:
-  mapping channel_memory_, mailbox_memory_;
+  mapping channel_memory_, mailbox_memory_, workers_memory_;
   memory_file mailbox_file_, workers_file_;
   protocol::view view_;
   std::optional<slot_queue_writer> commands_;

@@ -55,10 +55,17 @@ void watchdog::check_running() {
   {
     const completion::lock guard(completion_);
     const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
-    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overrun; ++slot) {
-      if (!runs_too_long(slot, now, running, again)) continue;
-      overrun = overrun_error(slot);
-      blame(slot);
+    std::optional<std::uint32_t> overdue;
+    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overdue; ++slot)
+      if (runs_too_long(slot, now, running, again)) overdue = slot;
+    if (!overdue) {
+      standstill_.end();
+    } else if (const auto verdict = classify_overdue(now); verdict == standstill::verdict::overran) {
+      overrun = overrun_error(*overdue);
+      blame(*overdue);
+    } else {
+      if (verdict == standstill::verdict::resumed) restart_clocks(now);
+      again = std::min(again, now + standstill::poll_interval_ns);
     }
   }
   if (overrun) {
@@ -67,6 +74,18 @@ void watchdog::check_running() {
     again = std::min(again, now + longest_interval_ns);
   }
   if (again != no_deadline) running_timer_.set(again);
+}
+
+// Only a GPU can stand still because of other programs.
+standstill::verdict watchdog::classify_overdue(std::int64_t now) {
+  if (!streams_ || options_.isolation != isolation::process) return standstill::verdict::overran;
+  if (standstill_.begin(channel_.workers(), now)) channel_.ask_workers();
+  return standstill_.look(channel_.workers(), now);
+}
+
+// Under the drive lock. While the GPU stood still, no request ran.
+void watchdog::restart_clocks(std::int64_t now) {
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) requests_[slot].running_ns = now;
 }
 
 // Under the drive lock. A request that has not begun is run by the next worker.

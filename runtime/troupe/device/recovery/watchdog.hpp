@@ -6,6 +6,7 @@
 #include <troupe/device/completion/open_requests.hpp>
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
+#include <troupe/device/recovery/standstill.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/earliest_timer.hpp>
 
@@ -35,6 +36,8 @@ class watchdog final : public control_loop::handler {
   enum timer : std::uint64_t { running, heartbeat };
   void check_running();
   bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
+  standstill::verdict classify_overdue(std::int64_t now);
+  void restart_clocks(std::int64_t now);
   void blame(std::uint32_t slot);
   error overrun_error(std::uint32_t slot) const;
   void check_heartbeat();
@@ -49,6 +52,7 @@ class watchdog final : public control_loop::handler {
   supervision& supervisor_;
   const bool streams_;
   earliest_timer running_timer_;
+  standstill standstill_;
   std::atomic<bool> heartbeat_watched_{false};
 };
 

@@ -144,6 +144,7 @@ void alarm_watch::answer_questions() noexcept {
       futex_wait(all_.questions, asked, futex_scope::shared);
       continue;
     }
+    if (!device_.has_work()) all_.asked.fetch_add(1);
     // The driver may know by now, and says more.
     if (auto ok = gpu_.write(stream_, page_.probe, asked); !ok) return device_.lose(ok.error());
     sent_.store(asked);

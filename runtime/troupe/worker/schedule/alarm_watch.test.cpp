@@ -304,11 +304,13 @@ TEST_F(alarms, let_only_idle_workers_give_signs) {
   while (page().probe.load() == 0) std::this_thread::yield();
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(all_.signs.load(), 1000u);
+  EXPECT_EQ(all_.asked.load(), 0u);
 }
 
 TEST_F(alarms, let_no_worker_give_signs_before_the_gpu_works) {
   watch(10min);
   ask();
+  while (all_.asked.load() == 0) std::this_thread::yield();  // the application knows that it will give signs
   while (device_.enqueued(chooser_.streams()) == "") std::this_thread::yield();
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(device_.enqueued(chooser_.streams()), " marks 1 marks 1");
