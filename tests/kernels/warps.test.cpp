@@ -268,6 +268,61 @@ extern "C" __global__ void k(int* y, const int* x) {
       EXPECT_EQ(run_k(load_text(source, {.only_fibers = only_fibers}), x, 40), want) << source;
 }
 
+// The tail of a reduction with one barrier per step: a lane reads what its higher neighbour is about to overwrite.
+TEST(warps, lanes_continue_in_ascending_order_after_a_barrier) {
+  const std::string sources[] = {R"(
+extern "C" __global__ void k(int* y, const int* x) {
+  __shared__ int s[64];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  if (t < 32) {
+    s[t] += s[t + 32]; __syncwarp();
+    s[t] += s[t + 16]; __syncwarp();
+    s[t] += s[t + 8]; __syncwarp();
+    s[t] += s[t + 4]; __syncwarp();
+    s[t] += s[t + 2]; __syncwarp();
+    s[t] += s[t + 1]; __syncwarp();
+  }
+  if (t == 0) y[0] = s[0];
+})",
+                                 R"(
+extern "C" __global__ void k(int* y, const int* x) {
+  __shared__ int s[128];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  s[t + 64] = 0;
+  for (int step = 32; step > 0; step /= 2) {
+    __syncthreads();
+    s[t] += s[t + step];
+  }
+  if (t == 0) y[0] = s[0];
+})"};
+  const std::vector<int> x = numbers(64);
+  for (const std::string& source : sources)
+    for (const bool only_fibers : {false, true})
+      EXPECT_EQ(run_k(load_text(source, {.only_fibers = only_fibers}), x, 1)[0], std::accumulate(x.begin(), x.end(), 0))
+          << source;
+}
+
+// The lanes of an inner barrier wait until the others of their warp have come as far as they can.
+TEST(warps, the_order_is_ascending_too_where_some_lanes_have_met_before) {
+  const std::vector<int> x = count_from(1, 32);
+  EXPECT_EQ(run_k(load_text(R"(
+extern "C" __global__ void k(int* y, const int* x) {
+  __shared__ int s[33];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  if (t == 0) s[32] = 33;
+  if (t < 16) __syncwarp(0xffffu);
+  __syncwarp();
+  s[t] = s[t + 1];
+  y[t] = s[t];
+})"),
+                  x),
+            count_from(2, 32));
+}
+
 TEST(warps, volatile_memory_with_proper_barriers_needs_no_fibers) {
   const compiled c = compile_text(R"(
 extern "C" __global__ void k(int* y, const int* x) {

@@ -27,7 +27,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
     const std::uint32_t rest = count - w * lanes;
     const std::uint32_t mask = rest >= lanes ? ~0u : (1u << rest) - 1;
     warps_[w].ready = warps_[w].live = mask;
-    warps_[w].converging = warps_[w].stepping = warps_[w].meetings = warps_[w].postponed = 0;
+    warps_[w].released = warps_[w].converging = warps_[w].stepping = warps_[w].meetings = warps_[w].postponed = 0;
   }
   ready_warps_ = warp_count_ == max_warps ? ~0u : (1u << warp_count_) - 1;
   live_ = count;
@@ -166,7 +166,7 @@ void fibers::prefetch_after(std::uint32_t thread) const noexcept {
 }
 
 // Returns the next thread to run: the next ready lane of this warp, else one of the next ready warp. Returns none if
-// all have ended.
+// all have ended. Lanes that are released together continue in ascending order.
 std::uint32_t fibers::next() {
   for (;;) {
     warp& w = warps_[warp_];
@@ -177,7 +177,11 @@ std::uint32_t fibers::next() {
           lanes;
       return warp_ * lanes + lane_;
     }
-    if (w.postponed != 0) {
+    if (w.released != 0) {
+      w.ready = w.released;
+      w.released = 0;
+      ready_warps_ |= 1u << warp_;
+    } else if (w.postponed != 0) {
       release_postponed(w);
     } else if (w.stepping != 0) {
       release_step(warp_);
@@ -188,12 +192,12 @@ std::uint32_t fibers::next() {
       warp_ = (first + static_cast<std::uint32_t>(
                            std::countr_zero(std::rotr(ready_warps_, static_cast<int>(first % max_warps))))) %
               max_warps;
-      lane_ = lanes - 1;
     } else if (live_ == 0) {
       return none;
     } else {
       stuck();
     }
+    lane_ = lanes - 1;  // lane 0 is the next one
   }
 }
 
@@ -203,11 +207,11 @@ void fibers::end_thread() {
   w.live &= ~bit;
   if ((w.ready &= ~bit) == 0) ready_warps_ &= ~(1u << warp_);
   --live_;
-  if (arrived_ != 0 && arrived_ == live_) release_barrier();
+  if (arrived_ != 0 && arrived_ == live_) return release_barrier();  // nobody waits in a meeting
   for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(rest));
     const meeting& m = w.meeting_of[index];
-    if ((m.mask & bit) != 0 && m.arrived == (m.mask & w.live)) (void)complete(w, index);
+    if ((m.mask & bit) != 0 && m.arrived == (m.mask & w.live)) complete(w, index);
   }
 }
 
@@ -220,15 +224,13 @@ std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::ui
   else if (!(at == barrier_at_))
     other_line_ = line;
   counted_ += predicate != 0;
-  if (arrived_ == live_) {
-    release_barrier();
-  } else {
-    sleep_at(at);
-    wait();
-  }
+  sleep_at(at);
+  if (arrived_ == live_) release_barrier();
+  wait();
   return barrier_result_;
 }
 
+// All threads continue, in ascending order, so that s[t] += s[t + 1] reads what was there before the barrier.
 void fibers::release_barrier() {
   if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
   if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have reached the end of the kernel");
@@ -238,6 +240,8 @@ void fibers::release_barrier() {
     warps_[w].ready = warps_[w].live;
     ready_warps_ |= std::uint32_t{warps_[w].live != 0} << w;
   }
+  warp_ = 0;
+  lane_ = lanes - 1;
 }
 
 // Ends the block: every live thread waits, and none can continue.

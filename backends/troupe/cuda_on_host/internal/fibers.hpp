@@ -15,8 +15,8 @@
 namespace troupe::cuda_on_host {
 
 // Runs the threads of one block as fibers of one system thread. A fiber runs until it waits for others; then the next
-// ready fiber runs, preferably of the same warp. A fiber gets a stack when it first runs, and passes the stack on when
-// it ends, so threads that do not wait run like a loop.
+// ready fiber runs, preferably of the same warp. Threads that continue together do so in ascending order. A fiber gets
+// a stack when it first runs, and passes the stack on when it ends, so threads that do not wait run like a loop.
 class fibers {
  public:
   using thread_function = void (*)(void* context, std::uint32_t index);
@@ -60,6 +60,7 @@ class fibers {
   };
   struct warp {
     std::uint32_t ready;       // can run, or have not begun
+    std::uint32_t released;    // become ready when no other lane can run
     std::uint32_t live;        // have not ended
     std::uint32_t converging;  // wait in converged()
     std::uint32_t stepping;    // wait in in_step()
@@ -91,7 +92,7 @@ class fibers {
   void go_to(std::uint32_t thread, stack_position& from, stack_state* state);
   void go_to_main(stack_state* state);
   void release_barrier();
-  bool complete(warp& w, std::uint32_t index);
+  void complete(warp& w, std::uint32_t index);
   void complete_shuffle(warp& w, std::uint32_t index);
   void release_postponed(warp& w);
   void release_converged(std::uint32_t warp_index);

@@ -31,23 +31,23 @@ void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, s
   }
   meeting& m = w.meeting_of[index];
   m.arrived |= bit;
-  if (m.arrived == (mask & w.live) && complete(w, index)) return;
   sleep_at({file, line});
+  if (m.arrived == (mask & w.live)) complete(w, index);
   wait();
 }
 
 void fibers::shuffle(std::uint32_t mask, const char* file, std::uint32_t line) { meet(mask, read_lanes, file, line); }
 
-// Returns false if the meeting must wait for other lanes: they may be about to join the same shuffle.
-bool fibers::complete(warp& w, std::uint32_t index) {
+// Releases the lanes of a meeting. A shuffle is postponed while other lanes can run: they may be about to join it.
+void fibers::complete(warp& w, std::uint32_t index) {
   const meeting& m = w.meeting_of[index];
   if (m.arrived != 0 && m.complete == read_lanes) {
     if (m.arrived == ~0u) {  // no lane is outside
       troupe_host_warp& x = exchange_[warp_];
       for (std::uint32_t lane = 0; lane < lanes; ++lane) x.out[lane] = x.in[x.argument[lane] & (lanes - 1)];
-    } else if ((w.ready & ~(1u << lane_)) != 0 || w.postponed != 0) {
+    } else if (w.ready != 0 || w.released != 0 || w.postponed != 0) {
       w.postponed |= 1u << index;
-      return false;
+      return;
     } else {
       complete_shuffle(w, index);
     }
@@ -55,9 +55,7 @@ bool fibers::complete(warp& w, std::uint32_t index) {
     m.complete(&exchange_[warp_], m.arrived);
   }
   w.meetings &= ~(1u << index);
-  w.ready |= m.arrived;
-  if (m.arrived != 0) ready_warps_ |= 1u << warp_;
-  return true;
+  w.released |= m.arrived;
 }
 
 // As on the hardware, reading a lane that is not in a shuffle at this place returns 0.
