@@ -3,7 +3,9 @@
 //
 // Functions of the prelude: their types must be CUDA's, and their values are compared with series, or with the
 // functions that they invert.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "compiled.hpp"
 
@@ -135,6 +137,66 @@ extern "C" __global__ void converted(double x, int i, unsigned u, long long l, u
       expect(of[k], static_cast<float>(c[3 * k]), static_cast<float>(c[3 * k + 1]), static_cast<float>(c[3 * k + 2]),
              "a conversion to float");
     for (std::size_t k = 5; k < 7; ++k) expect(of[k], c[3 * k], c[3 * k + 1], c[3 * k + 2], "a conversion to double");
+  }
+}
+
+TEST(functions, work_on_the_parts_of_a_word_one_by_one) {
+  const loaded_image image = load_text(R"(
+#include <cuda_fp16.h>
+extern "C" __global__ void k(const unsigned* a, const unsigned* b, unsigned* y) {
+  const unsigned u = a[threadIdx.x], v = b[threadIdx.x];
+  y += 10 * threadIdx.x;
+  y[0] = __vsub4(u, v);
+  y[1] = __vsubss4(u, v);
+  y[2] = __vaddus2(u, v);
+  y[3] = __vmaxs4(u, v);
+  y[4] = __vminu2(u, v);
+  y[5] = __vcmpne4(u, v);
+  y[6] = __vcmplts2(u, v);
+  y[7] = __vabsdiffu4(u, v);
+  y[8] = __vneg2(u);
+  __builtin_assume(threadIdx.x < 1024);
+  y[9] = __hgt2_mask(make_half2(u & 0xff, v & 0xff), make_half2(v & 0xff, u & 0xff));
+})");
+  random_source random;
+  std::vector<unsigned> a(256), b(256), y(10 * 256);
+  for (unsigned& u : a) u = static_cast<unsigned>(random.between(0, 0xffffffff));
+  for (unsigned& u : b) u = static_cast<unsigned>(random.between(0, 0xffffffff));
+  b[0] = a[0];
+  a[1] = 0x807f8080, b[1] = 0x7f80807f;
+  run(image, "k", {1}, {256}, 0, static_cast<const unsigned*>(a.data()), static_cast<const unsigned*>(b.data()),
+      y.data());
+  const auto parts = [](auto type, unsigned u, unsigned v, const auto& f) {
+    using part = decltype(type);
+    part x[4 / sizeof(part)], z[4 / sizeof(part)];
+    std::memcpy(x, &u, 4);
+    std::memcpy(z, &v, 4);
+    for (std::size_t i = 0; i < std::size(x); ++i) x[i] = static_cast<part>(f(int{x[i]}, int{z[i]}));
+    unsigned out = 0;
+    std::memcpy(&out, x, 4);
+    return out;
+  };
+  using u8 = std::uint8_t;
+  using s8 = std::int8_t;
+  using u16 = std::uint16_t;
+  using s16 = std::int16_t;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const unsigned u = a[i], v = b[i], first = u & 0xff, second = v & 0xff;
+    const std::vector<unsigned> want{parts(u8(), u, v, [](int x, int z) { return x - z; }),
+                                     parts(s8(), u, v, [](int x, int z) { return std::clamp(x - z, -128, 127); }),
+                                     parts(u16(), u, v, [](int x, int z) { return std::min(x + z, 65535); }),
+                                     parts(s8(), u, v, [](int x, int z) { return std::max(x, z); }),
+                                     parts(u16(), u, v, [](int x, int z) { return std::min(x, z); }),
+                                     parts(u8(), u, v, [](int x, int z) { return x != z ? 255 : 0; }),
+                                     parts(s16(), u, v, [](int x, int z) { return x < z ? -1 : 0; }),
+                                     parts(u8(), u, v, [](int x, int z) { return std::abs(x - z); }),
+                                     parts(u16(), u, v, [](int x, int) { return -x; }),
+                                     first > second   ? 0xffffu
+                                     : first < second ? 0xffff0000u
+                                                      : 0u};
+    EXPECT_EQ(std::vector<unsigned>(y.begin() + 10 * static_cast<long>(i), y.begin() + 10 * static_cast<long>(i) + 10),
+              want)
+        << std::hex << u << " and " << v << "; " << how_to_repeat();
   }
 }
 

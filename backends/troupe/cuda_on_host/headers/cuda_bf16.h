@@ -7,7 +7,7 @@
 #pragma GCC system_header
 #include "troupe_cuda/narrow.h"
 
-TROUPE_NARROW_TYPES(__nv_bfloat16, __nv_bfloat162, bfloat16_format)
+TROUPE_NARROW_TYPES(__nv_bfloat16, __nv_bfloat162, bfloat16_format, __nv_bfloat16_raw, __nv_bfloat162_raw)
 TROUPE_NARROW_ARITHMETIC(__nv_bfloat16, __nv_bfloat162, bfloat16_format)
 TROUPE_NARROW_CONVERSIONS(__nv_bfloat16, __nv_bfloat162, bfloat16_format, bfloat16, bfloat162)
 

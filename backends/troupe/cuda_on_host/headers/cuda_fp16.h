@@ -7,7 +7,7 @@
 #pragma GCC system_header
 #include "troupe_cuda/narrow.h"
 
-TROUPE_NARROW_TYPES(__half, __half2, half_format)
+TROUPE_NARROW_TYPES(__half, __half2, half_format, __half_raw, __half2_raw)
 TROUPE_NARROW_ARITHMETIC(__half, __half2, half_format)
 TROUPE_NARROW_CONVERSIONS(__half, __half2, half_format, half, half2)
 

@@ -32,6 +32,8 @@
 
 #include "troupe_cuda/intrinsics.h"
 
+#include "troupe_cuda/video.h"
+
 #include "troupe_cuda/rounding.h"
 
 #include "troupe_cuda/atomics.h"
@@ -73,6 +75,9 @@
 #define __VECTOR_FUNCTIONS_H__
 #define __VECTOR_FUNCTIONS_HPP__
 #define __VECTOR_TYPES_H__
+#if !__has_builtin(__builtin_assume)
+#define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#endif
 #undef assert
 #define assert(condition) ((condition) ? (void)0 : ::troupe_cuda::assertion_failed(#condition))
 

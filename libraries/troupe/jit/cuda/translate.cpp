@@ -100,6 +100,7 @@ class translation {
     // Host functions stand beside kernels, and functions for both may have no annotation: NVRTC would otherwise refuse
     // these.
     all.emplace_back("--device-as-default-execution-space");
+    all.emplace_back("--define-macro=__extension__=");  // as in headers for GCC, whose compiler nvcc calls
     all.push_back("--define-macro=CUDA_VERSION=" + with_.cuda_version);
     for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
     for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);

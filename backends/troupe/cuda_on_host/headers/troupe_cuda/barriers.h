@@ -47,3 +47,7 @@ TROUPE_INLINE int __syncthreads_or(int predicate, TROUPE_PLACE) {
 TROUPE_INLINE void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 TROUPE_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 TROUPE_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// Launches run one after the other, so the one before has ended.
+TROUPE_INLINE void cudaGridDependencySynchronize() {}
+TROUPE_INLINE void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -84,7 +84,13 @@ TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 
 
 }  // namespace troupe_cuda
 
-#define TROUPE_NARROW_TYPES(name, pair, format)                                                                     \
+#define TROUPE_NARROW_TYPES(name, pair, format, raw, raw_pair)                                                      \
+  struct alignas(2) raw {                                                                                           \
+    unsigned short x;                                                                                               \
+  };                                                                                                                \
+  struct alignas(4) raw_pair {                                                                                      \
+    unsigned short x, y;                                                                                            \
+  };                                                                                                                \
   struct alignas(2) name {                                                                                          \
     unsigned short bits;                                                                                            \
     name() = default;                                                                                               \
@@ -103,6 +109,8 @@ TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 
     TROUPE_INLINE explicit operator int() const { return static_cast<int>(static_cast<float>(*this)); }             \
     TROUPE_INLINE explicit operator unsigned() const { return static_cast<unsigned>(static_cast<float>(*this)); }   \
     TROUPE_INLINE explicit operator long long() const { return static_cast<long long>(static_cast<float>(*this)); } \
+    TROUPE_INLINE name(raw r) : bits(r.x) {}                                                                        \
+    TROUPE_INLINE operator raw() const { return {bits}; }                                                           \
     static TROUPE_INLINE name of_bits(unsigned short b) {                                                           \
       name r;                                                                                                       \
       r.bits = b;                                                                                                   \
@@ -113,6 +121,8 @@ TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 
     name x, y;                                                                                                      \
     pair() = default;                                                                                               \
     TROUPE_INLINE pair(name a, name b) : x(a), y(b) {}                                                              \
+    TROUPE_INLINE pair(raw_pair r) : x(raw{r.x}), y(raw{r.y}) {}                                                    \
+    TROUPE_INLINE operator raw_pair() const { return {x.bits, y.bits}; }                                            \
   };
 
 namespace troupe_cuda {
@@ -231,11 +241,14 @@ TROUPE_INLINE double whole_to_odd(T x) {
   TROUPE_INLINE pair function(pair a, pair b) { return pair(single(a.x, b.x), single(a.y, b.y)); }
 #define TROUPE_NARROW_PAIR3(name, pair, function, single) \
   TROUPE_INLINE pair function(pair a, pair b, pair c) { return pair(single(a.x, b.x, c.x), single(a.y, b.y, c.y)); }
-#define TROUPE_NARROW_COMPARE(name, pair, how)                                                   \
-  TROUPE_INLINE pair __h##how##2(pair a, pair b) {                                               \
-    return pair(name(__h##how(a.x, b.x) ? 1.0f : 0.0f), name(__h##how(a.y, b.y) ? 1.0f : 0.0f)); \
-  }                                                                                              \
-  TROUPE_INLINE bool __hb##how##2(pair a, pair b) { return __h##how(a.x, b.x) && __h##how(a.y, b.y); }
+#define TROUPE_NARROW_COMPARE(name, pair, how)                                                         \
+  TROUPE_INLINE pair __h##how##2(pair a, pair b) {                                                     \
+    return pair(name(__h##how(a.x, b.x) ? 1.0f : 0.0f), name(__h##how(a.y, b.y) ? 1.0f : 0.0f));       \
+  }                                                                                                    \
+  TROUPE_INLINE bool __hb##how##2(pair a, pair b) { return __h##how(a.x, b.x) && __h##how(a.y, b.y); } \
+  TROUPE_INLINE unsigned __h##how##2_mask(pair a, pair b) {                                            \
+    return (__h##how(a.x, b.x) ? 0xffffu : 0) | (__h##how(a.y, b.y) ? 0xffff0000u : 0);                \
+  }
 #define TROUPE_NARROW_PAIRS(name, pair)                                                    \
   TROUPE_NARROW_PAIR2(name, pair, __hadd2, __hadd)                                         \
   TROUPE_NARROW_PAIR2(name, pair, __hsub2, __hsub)                                         \
