@@ -386,4 +386,56 @@ extern "C" __global__ void k(unsigned* y, unsigned n) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
+TEST(semantics, a_struct_of_pointers_does_not_make_a_kernel_slow) {
+  const auto text = [](const std::string& members) {
+    return "struct job { const int* in; " + members + R"( float* at; int n; };
+extern "C" __global__ void k(job j, int* copy) {
+  __shared__ int part[32];
+  const int t = threadIdx.x;
+  part[t] = t < j.n ? j.in[t] : 0;
+  __syncthreads();
+  if (t < j.n) atomicAdd(&j.histogram[part[31 - t] & 3], 1);
+  j.at[t] = 2.0f * part[t];
+  ++j.at[t];
+  __syncthreads();
+  copy[t] = part[t] + j.histogram[0] * 0 + static_cast<int>(j.at[31 - t]);
+  if (t < 4) copy[32 + t] = j.histogram[t];
+})";
+  };
+  std::vector<int> in(32), want(36);
+  for (std::size_t i = 0; i < 32; ++i) in[i] = static_cast<int>(i * 7 % 13);
+  for (std::size_t i = 0; i < 32; ++i) want[i] = in[i] + 2 * in[31 - i] + 1;
+  for (std::size_t i = 0; i < 32; ++i) ++want[32 + static_cast<std::size_t>(in[i] & 3)];
+  const compiled c = compile_text(text("int* __restrict__ histogram;"), {});
+  EXPECT_EQ(c.how("k").find("split"), 0u) << c.how("k");
+  for (const bool only_fibers : {false, true}) {
+    struct {
+      const int* in;
+      int* histogram;
+      float* at;
+      int n;
+    } j{};
+    std::vector<int> histogram(4), copy(36);
+    std::vector<float> at(32);
+    j = {in.data(), histogram.data(), at.data(), 32};
+    run(load_text(text("int* __restrict__ histogram;"), {.only_fibers = only_fibers}), "k", {1}, {32}, 0, j,
+        copy.data());
+    EXPECT_EQ(copy, want) << only_fibers;
+  }
+  // Each thread has an array of its own in its parameter.
+  struct {
+    const int* in;
+    int histogram[4];
+    float* at;
+    int n;
+  } own{};
+  std::vector<int> copy(36);
+  std::vector<float> at(32);
+  own.in = in.data();
+  own.at = at.data();
+  own.n = 32;
+  run(load_text(text("int histogram[4];"), {}), "k", {1}, {32}, 0, own, copy.data());
+  for (std::size_t t = 0; t < 4; ++t) EXPECT_EQ(copy[32 + t], (in[31 - t] & 3) == static_cast<int>(t) ? 1 : 0) << t;
+}
+
 }  // namespace troupe::cuda_on_host::testing

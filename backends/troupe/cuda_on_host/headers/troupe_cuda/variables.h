@@ -76,6 +76,14 @@ inline constexpr bool member = data<T>;
 template <class T, size_t N>
 inline constexpr bool member<T[N]> = false;
 template <class T>
+inline constexpr bool pointer = false;
+template <class T>
+inline constexpr bool pointer<T*> = true;
+template <class T>
+inline constexpr bool pointer<T* __restrict__> = true;
+template <class T>
+inline constexpr bool pointer<const T> = pointer<T>;
+template <class T>
 T& some();
 
 template <class T>

@@ -297,12 +297,14 @@ class planner {
     if (out_.conditions.size() > 100) out_.obstacle = "too many types that are not known";
   }
 
-  // A parameter that is neither a number nor a pointer is shared by all threads, so only its members may be read.
+  // A parameter that is neither a number nor a pointer is shared by all threads, so only its members may be read. What
+  // they point to may be used in any way.
   void check_parameter(const kernel_parameter& p) {
     if (p.name.empty() || p.is_number || p.is_pointer) return;
     for (const name_use& use : v_.uses().of(p.name))
-      if (use.kind != use_kind::read && use.kind != use_kind::assigned)
-        give_up(use.at, "what happens to the parameter '" + std::string(p.name) + "' is not understood");
+      if (use.kind != use_kind::read && use.kind != use_kind::assigned && use.pointee == 0)
+        give_up(use.at, "what happens to the parameter '" + std::string(p.name) +
+                            "' is not understood; copy the member that is needed to a local variable");
     require(fill_in(u_.has_operators ? "::troupe_cuda::number<decltype(%1)>" : "::troupe_cuda::data<decltype(%1)>",
                     {p.name}));
     check_members(p.name, "decltype(" + std::string(p.name) + ")", 0, s_.size());
@@ -331,12 +333,13 @@ class planner {
     check_members(v.name, type, v.begin, v.end);
   }
 
-  // x.a.b must be a number: an array would decay to a pointer into x.
+  // x.a.b must be a number: an array would decay to a pointer into x. In x.a.b[i], it must be a pointer.
   void check_members(std::string_view name, const std::string& type, std::size_t begin, std::size_t end) {
     for (const name_use& use : v_.uses().of(name)) {
       if (use.at < begin || use.at >= end || !use.has_member) continue;
       std::string chain;
-      for (std::size_t i = use.at + 1; i < use.end; ++i) {
+      const std::size_t chain_end = use.pointee != 0 ? use.pointee : use.end;
+      for (std::size_t i = use.at + 1; i < chain_end; ++i) {
         if (s_[i].is("[") && chain.empty()) {
           i = s_.closing(i);
         } else if (s_[i].is(".") || s_[i].is_identifier()) {
@@ -345,7 +348,8 @@ class planner {
           return give_up(use.at, "what happens to a member of '" + std::string(name) + "' is not understood");
         }
       }
-      require(fill_in("::troupe_cuda::member<decltype(::troupe_cuda::some<%1>()%2)>", {type, chain}));
+      const std::string trait = use.pointee != 0 ? "pointer" : "member";
+      require(fill_in("::troupe_cuda::%3<decltype(::troupe_cuda::some<%1>()%2)>", {type, chain, trait}));
     }
   }
 

@@ -123,9 +123,11 @@ class finder : token_context {
         use.has_member = true;
       } else if (s_[last + 1].is("->") && s_[last + 2].is_identifier()) {
         use.through |= last == i;
+        if (use.has_member && use.pointee == 0) use.pointee = last + 1;
         use.has_member = true;
         last += 2;
       } else if (s_[last + 1].is("[") && s_.closing(last + 1) < end_) {
+        if (use.has_member && use.pointee == 0) use.pointee = last + 1;
         if (!use.has_member) ++use.subscripts;
         last = s_.closing(last + 1);
       } else {

@@ -29,6 +29,7 @@ struct name_use {
   std::uint32_t subscripts = 0;  ///< directly after the name
   bool has_member = false;       ///< a . somewhere after the name
   bool through = false;          ///< preceded by * or followed by ->: the pointee is meant
+  std::size_t pointee = 0;       ///< the first [ or -> after a member, x.p[i]: if p is a pointer, x only is read
   bool is_argument = false;      ///< a whole argument in a call of a function that is not the user's
   use_kind kind = use_kind::leaked;
 

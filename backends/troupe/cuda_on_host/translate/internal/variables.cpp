@@ -29,7 +29,7 @@ void level_variables::add_parameter(const kernel_parameter& p, const definition&
   if (p.is_number || p.is_pointer) plain_parameters_.emplace(p.name, p.is_pointer);
   const std::vector<name_use>& uses = uses_.of(p.name);
   const bool is_read_only = std::all_of(uses.begin(), uses.end(), [&](const name_use& use) {
-    return use.kind == use_kind::read || (p.is_pointer && use.leaves_pointer());
+    return use.kind == use_kind::read || (p.is_pointer && use.leaves_pointer()) || (!p.is_pointer && use.pointee != 0);
   });
   if (is_read_only) {
     if (p.is_number || p.is_pointer || !u_.has_operators) read_only_parameters_.insert(p.name);
