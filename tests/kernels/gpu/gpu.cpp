@@ -224,6 +224,35 @@ TEST_F(on_a_gpu, blocks_are_limited_by_the_gpu) {
             std::string::npos);
 }
 
+// In each round, each thread takes a number that a thread of the next block has left in the round before.
+constexpr const char* across_blocks = R"(
+#include <cooperative_groups.h>
+__global__ void pass_on(int* x, int* y, int rounds) {
+  const auto grid = cooperative_groups::this_grid();
+  const unsigned i = grid.thread_rank(), n = grid.size();
+  for (int round = 0; round < rounds; ++round) {
+    y[i] = x[(i + blockDim.x) % n] + 1;
+    grid.sync();
+    int* const now = y;
+    y = x;
+    x = now;
+  }
+}
+)";
+
+TEST_F(on_a_gpu, blocks_of_a_cooperative_launch_wait_for_each_other) {
+  const auto all = programs(compiled({.source = across_blocks}));
+  constexpr int threads = 64, rounds = 101;  // an odd number, so the last one writes to y
+  const auto blocks = static_cast<int>(limits_.multiprocessors), n = blocks * threads;
+  numbers<int> x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) x[static_cast<std::size_t>(i)] = 1000 * i;
+  EXPECT_EQ(
+      run(*all, "pass_on", {x.written(), y.written(), rounds}, {.grid = blocks, .block = threads, .cooperative = true}),
+      "");
+  for (int i = 0; i < n; ++i)
+    ASSERT_EQ(y[static_cast<std::size_t>(i)], 1000 * ((i + rounds * threads) % n) + rounds) << "thread " << i;
+}
+
 // Each block reads the number of its right neighbour in the cluster, from that block's shared memory.
 constexpr const char* of_clusters = R"(
 __global__ void neighbours(int* out) {
