@@ -13,7 +13,8 @@ set(TROUPE_ENTRY_HEADERS
   troupe/actor/supervisor.hpp troupe/runtime/device_child.hpp
   troupe/device/keep_content.hpp troupe/device/managed.hpp troupe/device/matrix_copy.hpp troupe/device/peers.hpp troupe/device/sealing.hpp
   troupe/device/sharing.hpp
-  troupe/base/bfloat16.hpp troupe/base/complex.hpp troupe/base/half.hpp
+  troupe/base/bfloat16.hpp troupe/base/complex.hpp troupe/base/float4.hpp troupe/base/float8.hpp troupe/base/float8_e8m0.hpp
+  troupe/base/half.hpp troupe/cutlass/weights.hpp
   troupe/request/checker.hpp troupe/request/request.hpp troupe/worker/engine.hpp  # for users' own libraries
   troupe/interop/dlpack.hpp troupe/cuda_on_host/host_block.h troupe/cuda_on_host/image.h)
 

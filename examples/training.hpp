@@ -23,9 +23,9 @@ namespace training {
 using namespace troupe;
 
 struct options {
-  std::string engine = "auto", picture;
+  std::string engine = "auto", picture = {};
   std::uint32_t ordinal = 0;
-  int steps, faults = 0;
+  int steps = 0, faults = 0;
 };
 
 /// Reads `--device cuda:0`, `--steps N`, `--faults N` and `--picture FILE.svg`.

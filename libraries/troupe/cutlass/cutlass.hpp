@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything of cutlass, and the language of epilogues.
+/// Everything of cutlass, the language of epilogues, and the types of elements. `weights` is in
+/// <troupe/cutlass/weights.hpp>.
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/complex.hpp>
+#include <troupe/base/float4.hpp>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
+#include <troupe/base/half.hpp>
 #include <troupe/cutlass/convolution.hpp>
 #include <troupe/cutlass/convolution_plans.hpp>
 #include <troupe/cutlass/gemm.hpp>

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything of dnn: tensors, what is computed from them, and the requests.
+/// Everything of dnn: tensors, what is computed from them, the requests, and the types of elements.
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/float4.hpp>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
+#include <troupe/base/half.hpp>
 #include <troupe/dnn/attention.hpp>
 #include <troupe/dnn/blocks.hpp>
 #include <troupe/dnn/computation.hpp>

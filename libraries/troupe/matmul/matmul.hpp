@@ -2,7 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything of matmul, and the language of epilogues.
+/// Everything of matmul, the language of epilogues, and the types of elements.
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/complex.hpp>
+#include <troupe/base/float4.hpp>
+#include <troupe/base/float8.hpp>
+#include <troupe/base/float8_e8m0.hpp>
+#include <troupe/base/half.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/matmul/multiplication.hpp>
 #include <troupe/matmul/plans.hpp>

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
-#include <troupe/base/cat.hpp>
 
 using namespace std::chrono_literals;
 using namespace troupe;
@@ -20,7 +19,7 @@ struct close_day {};
 /// Adds up sales. Any class with handlers is an actor.
 struct till {
   void handle(sale s) {
-    if (s.cents < 0) throw std::invalid_argument(cat("a sale of ", s.cents, " cents"));
+    if (s.cents < 0) throw std::invalid_argument("a sale of " + std::to_string(s.cents) + " cents");
     total += s.cents;
   }
   int handle(takings) const { return total; }
