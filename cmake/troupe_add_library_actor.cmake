@@ -34,6 +34,8 @@ function(troupe_add_library_actor name)
   endif()
   troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY TROUPE_LIBRARY_ACTORS ${name})
+  # A program of somebody else that links this library alone has all of <troupe/troupe.hpp>.
+  target_link_libraries(troupe_${name} INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TROUPE_OWN_TARGET>>>:troupe::runtime>)
   set(requests troupe::${name})
   if(arg_APPLICATION)
     set(requests troupe::${name}_requests)
