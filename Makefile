@@ -40,7 +40,7 @@ reference: ## the API reference, build/reference/html; and docs/pictures
 	@scripts/reference
 format: ## clang-format over all sources
 	@scripts/format
-install: ## install to PREFIX=/usr/local, after test or demo without compiling again
+install: ## install to PREFIX=/usr/local, after test without compiling again
 	@scripts/install $(or $(PREFIX),/usr/local)
 uninstall: ## remove the installation
 	@scripts/uninstall $(or $(PREFIX),/usr/local)
