@@ -246,7 +246,7 @@ void conv_weight_gradient::check(checker& c) const {
   convolution_check(c, *this, {convolution_result::dfilters, "x", "dfilters", "dy"}, x, dfilters, dy).run();
 }
 void prepare_convolution::check(checker& c) const {
-  if (!is_known(result)) return c.refuse(&result, "is not known", "y, dx or dfilters");
+  if (!is_known(result)) return product_check(c).known(result, "y, dx or dfilters");
   convolution_check(c, *this, {result, "x", "filters", "y"}, x, filters, y).run();
   check_measuring(c, *this);
 }

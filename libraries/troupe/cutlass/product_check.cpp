@@ -18,9 +18,15 @@ bool may_scale(dtype scale) noexcept {
 
 // Refuses a plan that no template could follow, whatever the chip.
 void product_check::check_plan(const plan& p) {
-  check_.require(p.family <= family::vendor && p.schedule <= schedule::ping_pong && p.raster <= raster::along_rows &&
-                     p.swapped <= decision::yes && p.divided <= decision::yes,
-                 p, "has an unknown choice", "values of their types");
+  const auto choice = [&](std::string_view name, auto is, auto last) {
+    if (is > last)
+      check_.refuse(&p, cat("has ", name, " ", static_cast<int>(is)), cat("0 to ", static_cast<int>(last)));
+  };
+  choice("family", p.family, family::vendor);
+  choice("schedule", p.schedule, schedule::ping_pong);
+  choice("raster", p.raster, raster::along_rows);
+  choice("swapped", p.swapped, decision::yes);
+  choice("divided", p.divided, decision::yes);
   const auto multiple = [&](std::uint16_t n, int of) { return n % of == 0; };
   if (!multiple(p.tile_m, 16) || !multiple(p.tile_n, 8) || !multiple(p.tile_k, 8))
     check_.refuse(&p, cat("has a tile of ", p.tile_m, " x ", p.tile_n, " x ", p.tile_k),
@@ -65,7 +71,7 @@ void product_check::scales(const in_any& scales, const seen_operand& factor, std
   if (s.rows != lines && s.rows != coarse)
     return refuse(seen, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));
   if (all.count != of.count && all.count != batch && all.count != 1)
-    return refuse(seen, cat("1 or ", of.count, " matrices, as its factor"));
+    return refuse_count(seen, cat(of.count == 1 ? "" : "1 or ", of.count, ", as its factor has"));
   check_.view(scales);
 }
 

@@ -22,9 +22,9 @@ class product_check : public matmul::operand_check {
 
   template <class R>
   void options_of(const R& r) {
-    check_.require(is_known(r.precision), r.precision, "is not a precision", "exact or tf32");
-    check_.require(matmul::is_known(r.accumulation), r.accumulation, "is not an accumulation", "precise or fast");
-    check_.require(is_known(r.compiling), r.compiling, "is not known", "allowed, forbidden or awaited");
+    known(r.precision, "exact or tf32");
+    known(r.accumulation, "precise or fast");
+    known(r.compiling, "allowed, forbidden or awaited");
     check_plan(r.plan);
   }
   /// Also keeps the type of the sums.

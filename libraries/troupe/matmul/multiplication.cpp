@@ -42,11 +42,10 @@ class product_check {
 
  private:
   void check_options() {
-    check_.require(is_known(r_.precision), r_.precision, "is not a precision", "exact, tf32, bf16, f16 or bf16x9");
-    check_.require(is_known(r_.fusion), r_.fusion, "is not a fusion", "allowed or required");
-    check_.require(is_known(r_.accumulation), r_.accumulation, "is not an accumulation", "precise or fast");
-    check_.require(is_known(r_.repeatability), r_.repeatability, "is not a repeatability",
-                   "within_a_process or between_processes");
+    operands_.known(r_.precision, "exact, tf32, bf16, f16 or bf16x9");
+    operands_.known(r_.fusion, "allowed or required");
+    operands_.known(r_.accumulation, "precise or fast");
+    operands_.known(r_.repeatability, "within_a_process or between_processes");
     if (r_.multiprocessors < 0)
       check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
   }

@@ -37,7 +37,13 @@ bool operand_check::fits(const seen_operand& a, const seen_operand& b, const see
 bool operand_check::has_count(const seen_operand& o, std::int64_t count, std::string_view as) {
   const std::int64_t has = matrices_of(o.shape).count;
   if (has == count || has == 1) return true;
-  return refuse(o, cat("1 or ", count, " matrices, as ", as)), false;
+  return refuse_count(o, cat(count == 1 ? "" : "1 or ", count, ", as ", as, " has")), false;
+}
+
+void operand_check::refuse_count(const seen_operand& o, std::string_view expected) {
+  check_.refuse(o.place,
+                cat("has ", matrices_of(o.shape).count, " matrices (", troupe::detail::extents_text(o.shape), ")"),
+                expected);
 }
 
 bool operand_check::fits_sums(const seen_operand& a, dtype sums) {

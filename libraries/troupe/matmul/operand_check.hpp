@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <troupe/base/cat.hpp>
 #include <troupe/matmul/shapes.hpp>
 #include <troupe/request/checker.hpp>
 
@@ -32,6 +33,14 @@ class operand_check {
   bool fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs);
   /// Whether there are `count` matrices, or one for all.
   bool has_count(const seen_operand& o, std::int64_t count, std::string_view as);
+  /// Refuses an operand that has another number of matrices than are expected.
+  void refuse_count(const seen_operand& o, std::string_view expected);
+  /// Refuses a field whose value is none of its type's.
+  template <class Enum>
+  void known(const Enum& field, std::string_view expected) {
+    if (!is_known(field)) [[unlikely]]
+      check_.refuse(&field, cat("is ", static_cast<int>(field)), expected);
+  }
   /// Whether sums of this type hold the products of a row of `a`.
   bool fits_sums(const seen_operand& a, dtype sums);
 

@@ -47,7 +47,7 @@ TEST_F(matmul_refusals, name_the_matrix_that_has_the_wrong_extents) {
   expect_refused(r, "b is 6 x 7; expected an even number of columns, because the epilogue pairs them");
   r = good();
   r.a = batch_at<float>(0, 3, 4, 6);
-  expect_refused(r, "a is 3 x 4 x 6; expected 1 or 1 matrices, as d");
+  expect_refused(r, "a has 3 matrices (3 x 4 x 6); expected 1, as d has");
   r = good();
   r.a = tensor<float>(vector_at<float>(0, 16), {2, 2, 2, 2});
   expect_refused(r, "a has 4 indexes; expected 2, or 3 for a batch of matrices");
@@ -81,16 +81,16 @@ TEST_F(matmul_refusals, refuse_sums_that_could_overflow) {
 TEST_F(matmul_refusals, refuse_unknown_choices) {
   multiplication r = good();
   r.precision = static_cast<precision>(9);
-  expect_refused(r, "precision is not a precision; expected exact, tf32, bf16, f16 or bf16x9");
+  expect_refused(r, "precision is 9; expected exact, tf32, bf16, f16 or bf16x9");
   r = good();
   r.fusion = static_cast<fusion>(2);
-  expect_refused(r, "fusion is not a fusion; expected allowed or required");
+  expect_refused(r, "fusion is 2; expected allowed or required");
   r = good();
   r.accumulation = static_cast<accumulation>(2);
-  expect_refused(r, "accumulation is not an accumulation; expected precise or fast");
+  expect_refused(r, "accumulation is 2; expected precise or fast");
   r = good();
   r.repeatability = static_cast<repeatability>(2);
-  expect_refused(r, "repeatability is not a repeatability; expected within_a_process or between_processes");
+  expect_refused(r, "repeatability is 2; expected within_a_process or between_processes");
   r = good();
   r.multiprocessors = -1;
   expect_refused(r, "multiprocessors is -1; expected 0 for all, or more");
