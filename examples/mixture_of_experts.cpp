@@ -72,11 +72,7 @@ int main() {
   const auto sizes = gpu.upload(counts);
 
   gpu.tell(cutlass::gemm_grouped{.a = rows, .b = w1, .d = h, .sizes = sizes, .epilogue = silu(left) * right});
-  const auto outcome = gpu.ask(cutlass::gemm_grouped{.a = h, .b = w2, .d = y, .sizes = sizes}).get().value();
-  if (const auto wrong = cutlass::error_of(outcome)) {
-    std::printf("%s\n", wrong->text().c_str());
-    return 1;
-  }
+  gpu.tell(cutlass::gemm_grouped{.a = h, .b = w2, .d = y, .sizes = sizes});
 
   // The same, token by token.
   const std::vector<float> got = gpu.download(y.memory()).get().value();

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Errors travel with the data.
+#include <troupe/device/sealing.hpp>
+
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -193,6 +195,57 @@ TEST_P(data_errors, the_earliest_of_several_failures_is_reported) {
   b.lift();
   EXPECT_TRUE(is_error(error_of(end.get()), reaction::unsupported, {"third"}))
       << "it replaced what the first had made stale";
+}
+
+TEST_P(data_errors, a_failure_that_only_a_reply_tells_spreads_to_requests_that_have_run) {
+  const auto x = zeros(), y = zeros(), z = zeros(), other = zeros();
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  gpu.tell(fail_late{.target = x});
+  gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+  auto end = gpu.ask(testing_actor::copy{.source = y, .target = z, .n = 10});
+  auto unrelated = gpu.ask(fail_late{.target = other, .fails = false});
+  auto anew = gpu.ask(testing_actor::copy{.source = other, .target = y, .n = 10});
+  b.lift();
+  const error e = error_of(std::move(end));
+  EXPECT_TRUE(is_error(e, reaction::caller_bug, {"found too late"}));
+  EXPECT_EQ(e.request().name, "testing.fail_late");
+  EXPECT_NE(e.request().ticket, 0u);
+  ASSERT_EQ(e.chain().size(), 2u) << e.to_string();
+  EXPECT_EQ(unrelated.get().value(), false);
+  EXPECT_OK(anew.get());
+  EXPECT_FALSE(x.readable());
+  EXPECT_TRUE(y.readable()) << "it was overwritten";
+  EXPECT_FALSE(z.readable());
+  EXPECT_EQ(gpu.download(y).get().value().front(), 1.0f);
+  EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::caller_bug, {"found too late", "memory.download"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(fail_late{.target = other})), reaction::caller_bug, {"found too late"}));
+}
+
+TEST_P(data_errors, a_failure_that_only_a_reply_tells_reaches_all_of_thousands_of_dependents) {
+  const auto x = zeros(), y = zeros();
+  for (int round = 0; round < 300; ++round) {
+    gpu.upload(x, counting(10));
+    gpu.tell(fail_late{.target = x});
+    gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+    gpu.tell(increment{.x = y, .n = 10});
+    EXPECT_TRUE(is_error(error_of(gpu.download(y)), reaction::caller_bug, {"found too late"})) << round;
+  }
+}
+
+TEST_P(data_errors, what_was_sealed_and_proves_to_be_stale_can_be_written_again) {
+  const auto x = gpu.alloc<float>(10, {.sealable = true});
+  gpu.fill(x, 0.0f);
+  for (int round = 0; round < 3; ++round) {
+    blockade b(gpu);
+    ASSERT_TRUE(b.entered());
+    gpu.tell(fail_late{.target = x});
+    auto sealed = seal(gpu, x);
+    b.lift();
+    EXPECT_TRUE(is_error(error_of(std::move(sealed)), reaction::caller_bug, {"found too late"}));
+    gpu.upload(x, counting(10));
+    EXPECT_EQ(gpu.download(x).get().value(), counting(10));
+  }
 }
 
 TEST_P(data_errors, thousands_of_failures_are_all_reported_and_numbered_right) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <troupe/request/checker.hpp>
 #include <vector>
@@ -248,6 +249,19 @@ struct number_all {
   TROUPE_REQUEST("testing.number_all", targets)
   void check(checker& c) const {
     for (const auto& t : targets) c.elements(t, 1);
+  }
+};
+
+/// Writes 1 to `target`, and fails only by its reply, as requests do whose failure a GPU finds.
+struct fail_late {
+  inout<float> target;
+  bool fails = true;
+  using reply = bool;
+  TROUPE_REQUEST("testing.fail_late", target, fails)
+  void check(checker& c) const { c.elements(target, 1); }
+  static std::optional<error> failure_in(bool failed) {
+    if (!failed) return std::nullopt;
+    return error(reaction::caller_bug, "testing", "found too late");
   }
 };
 

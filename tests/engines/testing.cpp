@@ -152,6 +152,10 @@ struct engine {
     r.target.data()[0] = r.factor.load() * sum;
     return r.parts.size();
   }
+  result<bool> run(const fail_late& r, call&) {
+    r.target.data()[0] = 1;
+    return r.fails;
+  }
   result<void> run(const number_all& r, call&) {
     float n = 0;
     for (const auto& t : r.targets) t.data()[0] = n++;
@@ -168,4 +172,4 @@ struct engine {
 using namespace testing_actor;
 TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, say, break_handle, break_once,
               fail, spoil, throws, crash, die_with, fragile, spin, increment, testing_actor::copy, checksum, widest,
-              testing_actor::count, together, sum_of, number_all)
+              testing_actor::count, together, sum_of, number_all, fail_late)

@@ -53,12 +53,22 @@ void check_groups(checker& c, const Groups& r) {
 std::optional<error> error_of(const grouped_outcome& o) {
   if (o.wrong_group < 0) return std::nullopt;
   return error(reaction::caller_bug, "cutlass",
-               cat("cutlass.gemm_grouped: sizes[", o.wrong_group, "] is ", o.size,
-                   "; expected a number of rows, at least 0 and at most those that are left: this group and those "
-                   "after it were not computed"));
+               cat("cutlass.gemm_grouped: sizes[", o.wrong_group, "] is ", o.size, "; expected at least 0 and at most ",
+                   o.rows_left,
+                   o.partial_results == partial_results::allowed
+                       ? ", the rows that are left: this group and those after it were not computed"
+                       : ", the rows that are left; correct the sizes, or allow partial_results"));
 }
 
-void gemm_grouped::check(checker& c) const { check_groups(c, *this); }
+std::optional<error> gemm_grouped::failure_in(const grouped_outcome& o) {
+  if (o.partial_results == partial_results::allowed) return std::nullopt;
+  return error_of(o);
+}
+
+void gemm_grouped::check(checker& c) const {
+  product_check(c).known(partial_results, "refused or allowed");
+  check_groups(c, *this);
+}
 
 void prepare_grouped::check(checker& c) const {
   check_groups(c, *this);

@@ -9,10 +9,20 @@
 /// Products of groups of rows, as mixtures of experts have them.
 namespace troupe::cutlass {
 
+/// What a wrong size does to the groups before it.
+enum class partial_results : std::uint8_t {
+  refused = 0,  ///< the request fails, and everything that it writes becomes stale
+  allowed = 1,  ///< they are computed, and the answer names the wrong size
+};
+constexpr bool is_known(partial_results p) noexcept { return p <= partial_results::allowed; }
+
 /// Whether all groups were computed.
 struct grouped_outcome {
   std::int32_t wrong_group = -1;  ///< the first whose number of rows is wrong: it and those after it are not computed
   std::int32_t size = 0;          ///< that number
+  std::int32_t rows_left = 0;     ///< the largest that would have been right
+  cutlass::partial_results partial_results = cutlass::partial_results::allowed;  ///< as the request says
+  std::uint8_t unused[3]{};                                                      ///< 0
 };
 
 /// Returns why groups were not computed, or nothing if all were.
@@ -30,8 +40,9 @@ std::optional<error> error_of(const grouped_outcome& outcome);
 /// numbers and reductions of columns or of all have a part for each group; what is only read may also be the same for
 /// each. Reductions of a group without rows are 0, or minus infinity for the maximum.
 ///
-/// A size below 0, or beyond the rows that there are, ends the computation: that group and those after it are not
-/// computed, and nothing is written for them. The request is answered with its number.
+/// If a size is below 0, or beyond the rows that there are, the request fails. With `partial_results` that are allowed,
+/// such a size ends the computation instead: that group and those after it are not computed, nothing is written for
+/// them, and the answer has the group's number.
 struct gemm_grouped {
   in_any a, b;
   out_any d;
@@ -44,9 +55,12 @@ struct gemm_grouped {
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  cutlass::partial_results partial_results = cutlass::partial_results::refused;
   using reply = grouped_outcome;
   TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
-                 compiling, plan, workspace)
+                 compiling, plan, workspace, partial_results)
+  /// Returns why the request failed, if a GPU found out only while it computed.
+  static std::optional<error> failure_in(const grouped_outcome& outcome);
   void check(checker&) const;
 };
 

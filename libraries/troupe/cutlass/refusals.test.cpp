@@ -339,12 +339,27 @@ TEST_F(group_refusals, mark_results_as_kept_where_no_group_writes) {
 
 TEST_F(group_refusals, say_which_group_was_wrong_after_the_request_ran) {
   EXPECT_FALSE(error_of(grouped_outcome{}));
-  const auto wrong = error_of({.wrong_group = 2, .size = -4});
+  grouped_outcome outcome{.wrong_group = 2, .size = -4, .rows_left = 7};
+  const auto wrong = error_of(outcome);
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->reaction(), reaction::caller_bug);
   EXPECT_EQ(wrong->text(),
-            "cutlass.gemm_grouped: sizes[2] is -4; expected a number of rows, at least 0 and at most those that are "
-            "left: this group and those after it were not computed");
+            "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the rows that are left: this "
+            "group and those after it were not computed");
+  EXPECT_FALSE(gemm_grouped::failure_in(outcome));
+  outcome.partial_results = partial_results::refused;
+  const auto failure = gemm_grouped::failure_in(outcome);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->text(),
+            "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the rows that are left; correct "
+            "the sizes, or allow partial_results");
+  EXPECT_FALSE(gemm_grouped::failure_in({.partial_results = partial_results::refused}));
+}
+
+TEST_F(group_refusals, name_a_value_of_partial_results_that_does_not_exist) {
+  gemm_grouped r = good();
+  r.partial_results = static_cast<partial_results>(2);
+  expect_refused(r, "partial_results is 2; expected refused or allowed");
 }
 
 }  // namespace

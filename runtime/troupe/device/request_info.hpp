@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <troupe/async/pending_state.hpp>
 #include <troupe/request/ready_request.hpp>
 
@@ -19,6 +20,9 @@ struct request_info {
   void (*encode)(const void* request, std::byte* payload, blob_cursor blob) noexcept;
   /// Completes a pending of the request's reply: with the error if `why` is not null, otherwise from the reply's bytes.
   void (*answer)(pending_core& pending, const std::byte* reply, const error* why) noexcept;
+  /// Returns why a request failed that its worker completed, from the reply's bytes, which a GPU may have written. Null
+  /// if the request has no such function; see completion::fail_by_replies.
+  std::optional<error> (*failure_in)(const std::byte* reply);
 };
 
 namespace detail {
@@ -37,6 +41,18 @@ void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, cons
     std::memcpy(&value, reply, sizeof value);
     state.complete(value);
   }
+}
+
+template <class R>
+constexpr auto failure_in() noexcept -> std::optional<error> (*)(const std::byte*) {
+  if constexpr (requires(const typename R::reply& reply) { R::failure_in(reply); })
+    return [](const std::byte* reply) {
+      typename R::reply value;
+      std::memcpy(&value, reply, sizeof value);
+      return R::failure_in(value);
+    };
+  else
+    return nullptr;
 }
 
 template <class R>
@@ -59,6 +75,7 @@ inline constexpr request_info info_of{
     .encode = [](const void* r, std::byte* payload,
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
     .answer = &answer<typename R::reply>,
+    .failure_in = failure_in<R>(),
 };
 /// The same as for what it is sent as, but for its name.
 template <ready_request R>

@@ -90,7 +90,10 @@ void block_seals::end(block& base, std::uint32_t number, bool done, std::uint32_
   const seal_state now = b.seal.load(std::memory_order_relaxed), next = done ? seal_state::sealed : seal_state::open;
   if (now == seal_state::unsealing) b.before = next;
   if (now != seal_state::sealing) return;
-  if (done) protect(b, true, by);
+  if (done)
+    protect(b, true, by);
+  else if (pools_.source() != nullptr)
+    pools_.source()->protect(b.address, b.sealable, false, 0);  // the worker may have sealed what proved to be stale
   b.seal.store(next, std::memory_order_seq_cst);
 }
 

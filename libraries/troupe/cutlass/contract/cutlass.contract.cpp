@@ -114,12 +114,38 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, of_cutlass);
 
 class cutlass_products : public products<of_cutlass> {};
 
-TEST_F(cutlass_products, of_groups_say_which_size_is_wrong) {
-  const auto r = groups::make(gpu, {1, 4});
+TEST_F(cutlass_products, of_groups_fail_with_a_wrong_size_and_their_results_become_stale) {
+  for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>{1, 4}, {-1, 2}}) {
+    const auto r = groups::make(gpu, sizes);
+    gpu.tell(r);
+    const buffer<float> d(r.d.range());
+    const std::string wrong = sizes[0] < 0 ? "sizes[0] is -1; expected at least 0 and at most 4, the rows that are left"
+                                           : "sizes[1] is 4; expected at least 0 and at most 3, the rows that are left";
+    const auto got = gpu.download(d).get();
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().reaction(), reaction::caller_bug) << got.error().to_string();
+    EXPECT_NE(got.error().to_string().find(wrong), std::string::npos) << got.error().to_string();
+    EXPECT_EQ(got.error().request().name, "cutlass.gemm_grouped");
+    ASSERT_FALSE(d.readable());
+    EXPECT_EQ(d.cause()->request().name, "cutlass.gemm_grouped");
+    gpu.fill(d, 7.0f);
+    const auto answer = gpu.ask(r).get();
+    ASSERT_FALSE(answer);
+    EXPECT_NE(answer.error().text().find(wrong), std::string::npos) << answer.error().to_string();
+    gpu.upload(buffer<std::int32_t>(r.sizes.range()), std::vector<std::int32_t>{2, 1});
+    gpu.fill(d, 7.0f);
+    groups::expect_right(gpu, r, gpu.ask(r).get());
+  }
+}
+
+TEST_F(cutlass_products, of_groups_say_which_size_is_wrong_if_partial_results_are_allowed) {
+  auto r = groups::make(gpu, {1, 4});
+  r.partial_results = cutlass::partial_results::allowed;
   const auto answer = gpu.ask(r).get();
   ASSERT_OK(answer);
   EXPECT_EQ(answer->wrong_group, 1);
   EXPECT_EQ(answer->size, 4);
+  EXPECT_EQ(answer->rows_left, 3);
   EXPECT_TRUE(cutlass::error_of(*answer));
   EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), (std::vector<float>{2, 3, 7, 7, 7, 7, 7, 7}));
 }

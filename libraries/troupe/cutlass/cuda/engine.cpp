@@ -171,7 +171,7 @@ result<void> cuda_engine::run(const gemm_batched& r, call& c) {
   return {};
 }
 result<void> cuda_engine::run(const gemm_grouped& r, call& c) {
-  const grouped_outcome fine;
+  const grouped_outcome fine{.partial_results = r.partial_results};
   if (c.reply != nullptr) std::memcpy(c.reply, &fine, sizeof fine);
   return compute(r, problem_of(r), reinterpret_cast<std::uint64_t>(c.reply), c);
 }

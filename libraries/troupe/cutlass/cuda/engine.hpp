@@ -22,7 +22,7 @@ class cuda_engine {
 
   result<void> run(const gemm& r, call& c);
   result<void> run(const gemm_batched& r, call& c);
-  /// The GPU writes the answer if a group is wrong.
+  /// The GPU writes the answer if a group is wrong: see gemm_grouped::failure_in.
   result<void> run(const gemm_grouped& r, call& c);
   result<plan_info> run(const prepare& r, call& c);
   result<plan_info> run(const prepare_batched& r, call& c);

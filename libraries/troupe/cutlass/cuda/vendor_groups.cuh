@@ -43,7 +43,7 @@ inline __device__ void list_groups(const vendor_groups& p) {
     const int least = combined_up_to_here<int>(wrongs, wrong, [](int x, int y) { return x < y ? x : y; });
     const bool computed = least >= p.groups && first_wrong >= p.groups;
     if (is_group && wrong == g && least == g && first_wrong >= p.groups && p.wrong != nullptr)
-      p.wrong[0] = g, p.wrong[1] = size;
+      p.wrong[0] = g, p.wrong[1] = size, p.wrong[2] = static_cast<int>(p.rows - first);
     if (is_group) {
       p.shapes[3 * g] = computed ? size : 0, p.shapes[3 * g + 1] = p.n, p.shapes[3 * g + 2] = p.k;
       for (const grouped_matrix& m : p.matrices) {

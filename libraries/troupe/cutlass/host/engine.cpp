@@ -43,7 +43,8 @@ class host_cutlass {
   result<grouped_outcome> run(const gemm_grouped& r, call&) {
     TROUPE_TRY(check(r));
     const problem p = problem_of(r);
-    const groups_of_rows groups(p);
+    const groups_of_rows groups(p, r.partial_results);
+    if (const auto wrong = gemm_grouped::failure_in(groups.outcome())) return *wrong;
     TROUPE_TRY(compute(r, groups.products()));
     return groups.outcome();
   }

@@ -38,13 +38,15 @@ host_product product_of(const problem& p, std::int64_t which, const epilogue::tr
   return out;
 }
 
-groups_of_rows::groups_of_rows(const problem& p) : problem_(p) {
+groups_of_rows::groups_of_rows(const problem& p, partial_results partial)
+    : groups_of_rows(p, grouped_outcome{.partial_results = partial}) {
   const auto* const sizes = reinterpret_cast<const std::int32_t*>(p.groups.sizes);
   std::int64_t first = 0;
   for (std::int64_t g = 0; g < p.batch; ++g) {
     const std::int64_t size = sizes[g];
     if (size < 0 || size > p.m - first) {
-      outcome_ = {static_cast<std::int32_t>(g), sizes[g]};
+      outcome_.wrong_group = static_cast<std::int32_t>(g), outcome_.size = sizes[g];
+      outcome_.rows_left = static_cast<std::int32_t>(p.m - first);
       return;
     }
     add(g, first, size);
@@ -53,7 +55,7 @@ groups_of_rows::groups_of_rows(const problem& p) : problem_(p) {
 }
 
 groups_of_rows groups_of_rows::largest(const problem& p) {
-  groups_of_rows out(p, {});
+  groups_of_rows out(p, grouped_outcome());
   out.add(0, 0, p.m);
   return out;
 }

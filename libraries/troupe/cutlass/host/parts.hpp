@@ -18,7 +18,7 @@ matmul::host_product product_of(const problem& p, std::int64_t which, const epil
 class groups_of_rows {
  public:
   /// Reads the sizes.
-  explicit groups_of_rows(const problem& p);
+  groups_of_rows(const problem& p, partial_results partial);
   /// One group with all rows that there may be.
   static groups_of_rows largest(const problem& p);
 

@@ -72,7 +72,8 @@ class cutlass_groups : public gemm_suite {
                          .epilogue = e,
                          .a_scales = a.scales(!f.packed),
                          .b_scales = b.scales(true),
-                         .plan = f.plan};
+                         .plan = f.plan,
+                         .partial_results = right < f.groups() ? partial_results::allowed : partial_results::refused};
     SCOPED_TRACE(story(r));
     std::vector<encoded_tree> trees;
     std::vector<epilogue::evaluated> expected;
@@ -93,6 +94,8 @@ class cutlass_groups : public gemm_suite {
     ASSERT_TRUE(answer) << answer.error().to_string();
     EXPECT_EQ(answer->wrong_group, outcome.wrong_group);
     EXPECT_EQ(answer->size, outcome.size);
+    EXPECT_EQ(answer->rows_left, right < f.groups() ? f.rows - (f.packed ? first : 0) : 0);
+    EXPECT_EQ(answer->partial_results, r.partial_results);
     EXPECT_TRUE(a.is_untouched() && b.is_untouched() && d.untouched_outside());
     comparison c(tolerance);
     const auto expect_poison = [&](std::int64_t place, std::int64_t from) {

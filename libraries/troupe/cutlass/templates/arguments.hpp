@@ -63,7 +63,7 @@ struct fixed_part {
   int parts;               ///< into which a tile is divided at most
   int stage_bytes;         ///< that are copied for a stage: a block copies no rows or columns that do not exist
   const int* group_sizes;  ///< of groups of rows, `batch` of them: how many rows each has
-  int* wrong_group;        ///< where the number of the first wrong group is written, and its size
+  int* wrong_group;        ///< where the first wrong group is written: its number, its size, and the rows left for it
   int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
   int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
   int beside;              ///< not 0: the kernel before it writes nothing that this one reads or writes

@@ -108,7 +108,7 @@ struct row_groups {
     rows = group < most ? sizes[group] : p.group_sizes[group];
     if (rows >= 0 && rows <= p.m - first_row) return;
     if (blockIdx.x == 0 && threadIdx.x == 0 && p.wrong_group != nullptr)
-      p.wrong_group[0] = group, p.wrong_group[1] = rows;
+      p.wrong_group[0] = group, p.wrong_group[1] = rows, p.wrong_group[2] = p.m - first_row;
     group = p.batch;
   }
 };

@@ -16,6 +16,12 @@ namespace {
 // How many ledger entries ahead of the one being retired are prefetched.
 constexpr std::uint64_t prefetch_distance = 4;
 
+std::array<std::uint64_t, max_lanes> done_operations(const shared_channel& channel) noexcept {
+  std::array<std::uint64_t, max_lanes> done;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = channel->page().lanes[i].done.load(std::memory_order_seq_cst);
+  return done;
+}
+
 }  // namespace
 
 completion::completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
@@ -76,12 +82,14 @@ void completion::collect() {
     // Read the counters first, then the reports, then retire. A report is published before its operation's counter
     // moves, and an operation completes after those it depends on. So for every operation that the counters below show
     // as done, the reports read next include its failure and the failures of everything it depended on.
-    std::array<std::uint64_t, max_lanes> done;
-    for (std::uint32_t i = 0; i < max_lanes; ++i)
-      done[i] = channel_->page().lanes[i].done.load(std::memory_order_seq_cst);
+    const lane_counts done = done_operations(channel_);
+    // Read after `done`, so it includes everything that the requests up to `done` depend on.
+    const bool replies_may_fail = replies_may_fail_.load(std::memory_order_seq_cst);
+    const lane_counts seen = replies_may_fail ? done_operations(channel_) : done;
     read_reports();
     if (cancelled_.any()) take_cancelled();
     answer_failures();
+    if (replies_may_fail && !worker_.violated()) fail_by_replies(seen);
     if (!worker_.violated()) retire_lanes(done);
   } else if (cancelled_.any()) {
     take_cancelled();  // no worker serves, so no caller need wait for one to learn of the cancellation
@@ -225,7 +233,7 @@ class completion::retirement {
   std::array<due_answer, 16> answers_;
 };
 
-void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
+void completion::retire_lanes(const lane_counts& done) {
   // All counters first: if one was overwritten, the worker may have run what waited for it too early.
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
     if (done[lane] - retired_[lane] > requests_.capacity()) return report_violation("a lane's counter");

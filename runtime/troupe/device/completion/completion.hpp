@@ -59,6 +59,9 @@ class completion {
   /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.
   void report_violation(const char* what) noexcept;
 
+  /// Must be called before a request is published that has request_info::failure_in.
+  void expect_failing_replies() noexcept { replies_may_fail_.store(true, std::memory_order_seq_cst); }
+
   /// Counts that senders read before they check a request. If a count has changed since, the check may be out of date.
   std::uint64_t reports_seen(std::memory_order order) const noexcept { return reports_seen_.load(order); }
   std::uint32_t failures_seen(std::memory_order order) const noexcept { return failures_seen_.load(order); }
@@ -104,8 +107,11 @@ class completion {
   void name_cause(protocol::parsed_report& report, const request_info& info);
   void name_peer_cause(error::details& what, const ledger_entry& e);
   void prefetch_entry(std::uint32_t slot) noexcept;
+  using lane_counts = std::array<std::uint64_t, max_lanes>;
+  void fail_by_replies(const lane_counts& done);
+  void fail_by_reply(std::uint32_t slot);
   class retirement;
-  void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
+  void retire_lanes(const lane_counts& done);
   // The answer of a request that may be retired already.
   struct due_answer {
     pending_core* to;  // null if nobody wants it
@@ -137,7 +143,7 @@ class completion {
   open_requests failing_;  // failed requests that `answer_failures` has yet to answer
   std::atomic<std::uint64_t> reports_seen_{0};
   std::atomic<std::uint32_t> failures_seen_{0};  // incremented before the requests that a failure affects are looked up
-  std::atomic<bool> dead_{false}, closing_{false};
+  std::atomic<bool> dead_{false}, closing_{false}, replies_may_fail_{false};
   bool drained_ = false;
   std::optional<error> death_;
   struct unknown_request {

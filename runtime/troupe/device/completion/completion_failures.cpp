@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that fail or are cancelled, and the effect on later requests.
 #include <algorithm>
+#include <cstring>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -50,6 +51,40 @@ void completion::spread_failures() {
     else
       propagate_marks(e, marks);
   }
+}
+
+// Fails the requests that are done but whose replies say that they failed. Their worker does not know: the GPU has
+// written the replies, and may have run what reads the results. So those requests fail here, too, in each pass those
+// that read the results of the pass before. Impossible values are left for retire_lanes to report.
+void completion::fail_by_replies(const lane_counts& done) {
+  do {
+    answer_failures();
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+      if (done[lane] - retired_[lane] > requests_.capacity()) continue;
+      for (std::uint64_t at = retired_[lane] + 1; at <= done[lane]; ++at) {
+        const std::uint64_t word = channel_->log(lane, at).load(std::memory_order_relaxed);
+        const std::uint32_t slot = protocol::slot_of(word);
+        if (slot >= requests_.capacity()) continue;
+        const ledger_entry& e = requests_[slot];
+        if (e.in_flight.load(std::memory_order_acquire) && protocol::log_word(e.ticket, slot) == word && !e.answered)
+          fail_by_reply(slot);
+      }
+    }
+  } while (!failing_.empty());
+}
+
+void completion::fail_by_reply(std::uint32_t slot) {
+  const ledger_entry& e = requests_[slot];
+  if (e.failure) return fail(slot, passed_on(*e.failure, *e.info, e.ticket));
+  if (e.info->failure_in == nullptr) return;
+  std::array<std::byte, max_reply_bytes> reply;
+  std::memcpy(reply.data(), channel_->cell(slot).bytes, reply.size());
+  const std::optional<error> why = e.info->failure_in(reply.data());
+  if (!why) return;
+  error::details d = why->all();
+  d.request = {std::string(e.info->label), e.ticket};
+  d.generation = memory_.generation();
+  fail(slot, error(std::move(d)));
 }
 
 void completion::recheck_inputs(std::uint32_t slot, std::uint64_t ticket) {

@@ -252,7 +252,10 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
 // Publishing is a fence between the store to `in_flight` and later loads: either a thread that stops the scope finds
 // the request in flight, or this thread sees that the scope is stopped.
 [[gnu::always_inline]] inline void request_mailbox::publish(std::uint32_t slot, std::uint64_t ticket,
+                                                            const request_info& info,
                                                             const std::shared_ptr<request_scope>& scope) {
+  if (info.failure_in != nullptr) [[unlikely]]
+    completion_.expect_failing_replies();
   channel_.commands().publish(ticket, slot);
   if (scope != nullptr && scope->stopped()) [[unlikely]]
     stop_requests_of(scope);
@@ -364,7 +367,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   e.in_flight.store(true, std::memory_order_release);
   if (forbidden) [[unlikely]]
     cancelled_.forbid(slot, ticket, sealed_meanwhile);
-  publish(slot, ticket, scope);
+  publish(slot, ticket, info, scope);
   if (completion_.failures_seen(std::memory_order_seq_cst) != failures) [[unlikely]]
     completion_.recheck_inputs(slot, ticket);
   if (!watched && quarantine_.watches()) [[unlikely]]

@@ -82,7 +82,8 @@ class request_mailbox {
   std::uint8_t hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
                              std::size_t count);
   bool claim_ticket(bool watched, std::uint32_t slot, std::uint64_t& ticket, std::optional<error>& why);
-  void publish(std::uint32_t slot, std::uint64_t ticket, const std::shared_ptr<request_scope>& scope);
+  void publish(std::uint32_t slot, std::uint64_t ticket, const request_info& info,
+               const std::shared_ptr<request_scope>& scope);
   void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
                     std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
