@@ -51,7 +51,7 @@ void check_scales(checker& c, const pack& r, const batch_of_matrices& from) {
   if (terms_of_block(from.one.rows, s.one.rows) == 0)
     return c.refuse(&scales, "is " + troupe::detail::extents_text(scales.shape()),
                     cat("one for each 16, 32, 64 ... or all of ", from.one.rows, " terms"));
-  if (has_extents(c, scales, s, s.one.rows, from)) c.view(scales);
+  if (has_extents(c, scales, s, s.one.rows, from) && !r.replaces_all) c.view(scales);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ void pack::check(checker& c) const {
   if (!has_extents(c, packed, p, all.one.rows / each, all)) return;
   check_scales(c, *this, all);
   c.view(from);
-  c.view(packed);
+  if (!replaces_all) c.view(packed);
 }
 
 pack_problem problem_of(const pack& r) {

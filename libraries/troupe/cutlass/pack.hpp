@@ -21,8 +21,11 @@ struct pack {
   in_any from;
   out_any packed;
   std::optional<out_any> scales = {};
+  /// All memory of `packed` and `scales` counts as overwritten, also what lies between their columns and behind them,
+  /// whose content is unspecified afterwards. Otherwise that keeps what it holds, and stays stale if it was.
+  bool replaces_all = false;
   using reply = void;
-  TROUPE_REQUEST("cutlass.pack", from, packed, scales)
+  TROUPE_REQUEST("cutlass.pack", from, packed, scales, replaces_all)
   void check(checker&) const;
 };
 

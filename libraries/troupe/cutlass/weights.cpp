@@ -80,7 +80,7 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
 
 struct weights::state : std::enable_shared_from_this<state> {
   static constexpr int none = -1;
-  static constexpr std::uint32_t requests_of_refit = 4;  // the end of a seal, filling, packing, the next seal
+  static constexpr std::uint32_t requests_of_refit = 3;  // the end of a seal, packing, the next seal
   struct refit_request {
     device gpu;
     in_any from;
@@ -98,9 +98,13 @@ struct weights::state : std::enable_shared_from_this<state> {
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
     unseal(r.gpu, halves[half]).detach();  // if it fails, so does what follows
-    // After a failure all of it is made valid, for the seal: a packing does not write the gaps behind lines.
-    if (halves[half].cause()) r.gpu.fill(halves[half], std::byte{0}, r.options).detach();
-    pack request{.from = r.from, .packed = out_any(packed(half), layout.packed, options.type)};
+    // One request makes all of the half valid, which may be stale: a product between two would see neither the old
+    // weights nor the new ones.
+    pack request{
+        .from = r.from,
+        .packed = out_any(halves[half].slice(0, has_scales() ? layout.scales_at : layout.packed_bytes).memory(),
+                          layout.packed, options.type),
+        .replaces_all = true};
     if (has_scales()) request.scales.emplace(scales(half), layout.scales, options.scale_type);
     auto packing = r.gpu.ask(request, r.options);
     seal(r.gpu, halves[half])

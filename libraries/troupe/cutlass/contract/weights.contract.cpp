@@ -123,6 +123,38 @@ TEST_F(refitted_weights, stay_in_force_if_a_refit_fails) {
   EXPECT_EQ(w->refits(), 2u);
 }
 
+// A product waits for the same room in the mailbox as the requests of a refit, so that it often gets in between them.
+TEST_F(testing_actor_beside_weights, are_never_seen_half_refitted_after_a_failed_refit) {
+  constexpr std::uint32_t capacity = 8;
+  const device gpu = open({.mailbox_capacity = capacity});
+  const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
+  const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
+  const matrix<float> threes = all(gpu, 3), wrong(gpu.upload(std::vector<float>(4, 1)), 2, 2);
+  const buffer<float> d = gpu.alloc<float>(rows * columns);
+  int computed = 0;
+  for (int round = 0; round < 200 && !HasFailure(); ++round) {
+    ASSERT_OK(w->refit(gpu, threes).get());
+    const cutlass::packed_weights old = w->in_force();
+    ASSERT_OK(w->refit(gpu, threes).get());
+    EXPECT_FALSE(w->refit(gpu, wrong).get()) << "the half of `old` is stale";
+    gpu.fill(d, 7.0f);
+    ASSERT_OK(gpu.sync().get());
+    blockade b(gpu);
+    ASSERT_TRUE(b.entered());
+    for (std::uint32_t i = 2; i < capacity; ++i) gpu.tell(testing_actor::nap{.microseconds = 0});
+    std::thread refitting([&] { EXPECT_OK(w->refit(gpu, threes).get()); });
+    while (old.b.range().owner->stale_marks.load() != 0) std::this_thread::yield();
+    b.lift();
+    const accepted sent =
+        gpu.tell(cutlass::gemm{.a = ones, .b = old.b, .d = matrix(d, rows, columns), .b_scales = old.b_scales});
+    refitting.join();
+    if (!sent) continue;
+    ++computed;
+    EXPECT_TRUE(are_sums(gpu.download(d).get().value(), 3)) << "round " << round;
+  }
+  EXPECT_GT(computed, 0);
+}
+
 TEST_F(refitted_weights, survive_a_worker_in_force) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.standbys = standbys});
