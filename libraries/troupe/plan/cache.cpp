@@ -34,17 +34,23 @@ class any_cache::flight {
   flight(const flight&) = delete;
   flight& operator=(const flight&) = delete;
   ~flight() {
-    if (!over_) land([this](entries& gone) { of_.move_out(at_, gone); });
+    if (!over_)
+      land([this](entries& gone) {
+        if (at_->plan == nullptr) of_.move_out(at_, gone);
+      });
   }
-  void made(const any_plan& plan) {
+  // Returns the plan that counts: one that was put meanwhile, or this.
+  any_plan made(any_plan plan) {
     land([&](entries& gone) {
-      at_->plan = plan;
-      ++of_.counted_.made;
+      if (at_->plan == nullptr) at_->plan = std::move(plan), ++of_.counted_.made;
+      plan = at_->plan;
       of_.trim(of_.settings_.most, false, gone);
     });
+    return plan;
   }
   void failed(const error& why) {
     land([&](entries& gone) {
+      if (at_->plan != nullptr) return;
       if (!is_lasting(why)) return of_.move_out(at_, gone);
       at_->failed = why;
       ++of_.counted_.failures;
@@ -91,10 +97,8 @@ result<any_cache::any_plan> any_cache::get(std::string_view key, maker make) {
   flight mine(*this, all_.begin());
   guard.unlock();
   auto plan = make.make(make.with);
-  if (plan)
-    mine.made(*plan);
-  else
-    mine.failed(plan.error());
+  if (plan) return mine.made(std::move(*plan));
+  mine.failed(plan.error());
   return plan;
 }
 
@@ -138,6 +142,18 @@ void any_cache::drop_if(const std::function<bool(std::string_view)>& unwanted) {
   drop(std::move(gone));
 }
 
+void any_cache::drop(std::string_view key, const void* plan) {
+  entries gone;
+  {
+    std::unique_lock guard(lock_);
+    auto found = by_key_.end();
+    made_.wait(guard, [&] { return (found = by_key_.find(key)) == by_key_.end() || !found->second->being_made; });
+    if (plan == nullptr || found == by_key_.end() || found->second->plan.get() != plan) return;
+    move_out(found->second, gone);
+  }
+  drop(std::move(gone));
+}
+
 // Destroys plans, while the lock is not held.
 void any_cache::drop(entries gone) {
   const bool plans = std::any_of(gone.begin(), gone.end(), [](const entry& e) { return e.plan != nullptr; });
@@ -163,17 +179,19 @@ statistics any_cache::count_anew() {
   return out;
 }
 
-// Stores a plan in the place of any other.
+// Stores a plan in the place of any other. An entry whose plan is being made stays where its maker finds it.
 void any_cache::put(std::string_view key, any_plan plan) {
   entries gone;
   {
     const std::scoped_lock guard(lock_);
-    if (const auto found = by_key_.find(key); found != by_key_.end() && !found->second->being_made)
-      move_out(found->second, gone);
-    if (by_key_.find(key) == by_key_.end()) {
+    ++counted_.made;
+    const auto found = by_key_.find(key);
+    if (found != by_key_.end() && found->second->being_made) {
+      std::swap(found->second->plan, plan);
+    } else {
+      if (found != by_key_.end()) move_out(found->second, gone);
       all_.push_front({.key = std::string(key), .being_made = false, .plan = std::move(plan)});
       by_key_.emplace(all_.front().key, all_.begin());
-      ++counted_.made;
       trim(settings_.most, false, gone);
     }
   }

@@ -37,6 +37,7 @@ class any_cache {
   result<any_plan> get(std::string_view key, maker make);
   bool has(std::string_view key) const;
   void drop_if(const std::function<bool(std::string_view key)>& unwanted);
+  void drop(std::string_view key, const void* plan);
   statistics count() const;
   statistics count_anew();
   void put(std::string_view key, any_plan plan);
@@ -45,7 +46,7 @@ class any_cache {
   struct entry {
     std::string key;
     bool being_made = true;
-    any_plan plan = {};
+    any_plan plan = {};  // while another is being made: the one that was put, which counts
     std::optional<error> failed = {};
   };
   using entries = std::list<entry>;
@@ -92,10 +93,12 @@ class cache {
   }
   /// Returns true if `get` would return at once: there is a plan, or a failure that is remembered.
   bool has(std::string_view key) const { return any_.has(key); }
-  /// Puts a plan in the place of the one that there is; not while that is being made.
+  /// Puts a plan in the place of the one that there is, or that is being made.
   void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
   /// Drops the plans whose keys `unwanted(key)` names.
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
+  /// Drops the plan with this key, if it still is `plan`. Waits for one that is being made.
+  void drop(std::string_view key, const std::shared_ptr<const Plan>& plan) { any_.drop(key, plan.get()); }
   statistics count() const { return any_.count(); }
   /// Returns the same, and counts from 0 from now on.
   statistics count_anew() { return any_.count_anew(); }

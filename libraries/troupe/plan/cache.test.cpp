@@ -100,6 +100,42 @@ TEST(plan_cache, drops_what_is_not_wanted_any_more) {
   EXPECT_EQ(synchronised, 1) << "nothing was dropped";
 }
 
+TEST(plan_cache, keeps_a_plan_that_is_put_while_another_is_made) {
+  plans p;
+  const auto got = p.get("key", [&] {
+    p.put("key", std::make_shared<std::string>("put"));
+    return made("made");
+  });
+  EXPECT_EQ(**got, "put");
+  EXPECT_EQ(**p.get("key", [] { return made("again"); }), "put");
+  const auto failed = p.get("other", [&] {
+    p.put("other", std::make_shared<std::string>("put"));
+    return refused(reaction::unsupported);
+  });
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(**p.get("other", [] { return made("again"); }), "put");
+  EXPECT_THROW((void)p.get("third",
+                           [&]() -> result<std::shared_ptr<std::string>> {
+                             p.put("third", std::make_shared<std::string>("put"));
+                             throw std::runtime_error("once");
+                           }),
+               std::runtime_error);
+  EXPECT_EQ(**p.get("third", [] { return made("again"); }), "put");
+}
+
+TEST(plan_cache, drops_a_plan_only_if_it_is_still_there) {
+  plans p;
+  const auto first = *p.get("key", [] { return made("first"); });
+  p.put("key", std::make_shared<std::string>("second"));
+  p.drop("key", first);
+  p.drop("absent", first);
+  p.drop("key", nullptr);
+  const auto second = *p.get("key", [] { return made("again"); });
+  EXPECT_EQ(*second, "second");
+  p.drop("key", second);
+  EXPECT_FALSE(p.has("key"));
+}
+
 TEST(plan_cache, makes_a_plan_once_for_many_threads) {
   constexpr int threads = 8, keys = 40;
   plans p({.most = 1000});
