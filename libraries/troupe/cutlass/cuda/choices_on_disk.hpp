@@ -3,17 +3,19 @@
 #pragma once
 
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/remarks.hpp>
 #include <type_traits>
+#include <unordered_map>
 
 namespace troupe::cutlass {
 
 /// Measured choices, which are those of all processes on a kind of GPU with the same plug-in of CUTLASS's kernels, or
-/// without one. Thread-safe.
+/// without one. Those of this process are also in memory, because there may be no folder. Thread-safe.
 class choices_on_disk {
  public:
   choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in) : remarks_(std::move(remark)) {
@@ -25,23 +27,38 @@ class choices_on_disk {
   template <class Choice>
   std::optional<Choice> find(const std::string& key) {
     static_assert(std::is_trivially_copyable_v<Choice>);
-    if (disk_.folder().empty()) return std::nullopt;
-    std::string why_not;
-    const auto found = disk_.find(key + kernels_, why_not);
-    remarks_.once(why_not);
+    const std::optional<std::string> found = bytes_of(key);
     Choice out;
-    if (!found || found->value.size() != sizeof out) return std::nullopt;
-    std::memcpy(&out, found->value.data(), sizeof out);
+    if (!found || found->size() != sizeof out) return std::nullopt;
+    std::memcpy(&out, found->data(), sizeof out);
     return out;
   }
   template <class Choice>
   void keep(const std::string& key, const Choice& c) {
     static_assert(std::is_trivially_copyable_v<Choice>);
-    if (disk_.folder().empty()) return;
-    remarks_.once(disk_.store(key + kernels_, {}, {reinterpret_cast<const char*>(&c), sizeof c}));
+    const std::string bytes(reinterpret_cast<const char*>(&c), sizeof c);
+    {
+      const std::scoped_lock guard(lock_);
+      kept_.insert_or_assign(key, bytes);
+    }
+    if (!disk_.folder().empty()) remarks_.once(disk_.store(key + kernels_, {}, bytes));
   }
 
  private:
+  std::optional<std::string> bytes_of(const std::string& key) {
+    {
+      const std::scoped_lock guard(lock_);
+      if (const auto mine = kept_.find(key); mine != kept_.end()) return mine->second;
+    }
+    if (disk_.folder().empty()) return std::nullopt;
+    std::string why_not;
+    const auto found = disk_.find(key + kernels_, why_not);
+    remarks_.once(why_not);
+    return found ? std::optional<std::string>(found->value) : std::nullopt;
+  }
+
+  std::mutex lock_;
+  std::unordered_map<std::string, std::string> kept_;
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
   troupe::plan::remarks remarks_;
   std::string kernels_;  ///< what the plug-in was when this process began

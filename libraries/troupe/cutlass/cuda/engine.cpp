@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
@@ -52,6 +53,11 @@ void write_key(std::string& key, const problem& p, const request_options& o) {
   key.assign(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   append(key, o.plan, extents_of(p));
   key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
+  // CUTLASS's kernels take scales in one order only: see vendor_plans_of.
+  for (const scales* const by : {&p.a_scales, &p.b_scales})
+    if (by->address != 0)
+      for (const std::int64_t distance : {by->line, by->term, by->batch})
+        key.append(reinterpret_cast<const char*>(&distance), sizeof distance);
   cutlass::write_key(key, p);
 }
 
@@ -78,21 +84,59 @@ result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& con
 
 std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
 
+// All plans that can compute this, the first to be taken first: the measured one, or the cost model's.
+result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const whole_form& f, const request_options& o) {
+  choices out;
+  out.stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
+  const bool of_vendor = out.stored && out.stored->plan.family == family::vendor;
+  out.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, of_vendor}, cells_->vendors()));
+  const auto at = std::find_if(out.all.begin(), out.all.end(),
+                               [&](const candidate& c) { return out.stored && c.plan == out.stored->plan; });
+  if (at == out.all.end())
+    out.stored.reset();
+  else
+    std::rotate(out.all.begin(), at, at + 1);
+  return out;
+}
+
+// The first of these plans that the request's memory is enough for, as `make` makes its route.
+template <class Make>
+result<std::shared_ptr<route>> cuda_engine::first_that_fits(const problem& p, const choices& from,
+                                                            const request_options& o, Make&& make) {
+  const candidate& first = from.all.front();
+  std::string smallest;
+  std::uint64_t least = any_amount;
+  const auto note = [&](const candidate& c, std::uint64_t bytes, std::string_view how) {
+    if (bytes < least) least = bytes, smallest = cat(to_string(c), " needs ", how, bytes);
+  };
+  for (const candidate& c : from.all) {
+    const std::uint64_t fewest = fewest_scratch_bytes(p, c);
+    if (fewest > o.workspace && !(&c == &first && o.plan.divided == decision::yes)) {
+      note(c, fewest, "at least ");
+      continue;
+    }
+    auto made = TROUPE_TRY(make(c));
+    if (made->scratch_bytes() <= o.workspace) {
+      const bool is_stored = from.stored && made->info.plan == from.stored->plan;
+      made->info.candidates = static_cast<std::uint32_t>(from.all.size());
+      made->info.choice = from.stored            ? choice_source::stored
+                          : from.all.size() == 1 ? choice_source::given
+                                                 : choice_source::model;
+      if (is_stored) made->info.microseconds = from.stored->microseconds;
+      return made;
+    }
+    note(c, made->scratch_bytes(), "");
+    if (made->sums_bytes == 0) break;  // all need that for reductions, about
+  }
+  return error(reaction::unsupported, "cutlass",
+               cat(o.request, ": workspace is ", o.workspace, "; ", smallest, " bytes, and no other plan needs less"));
+}
+
 result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const request_options& o,
                                                        const std::string& key) {
   const whole_form f = form_of(p);
-  const std::optional<stored_choice> stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
-  const bool of_vendor = stored && stored->plan.family == family::vendor;
-  const auto all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, of_vendor}, cells_->vendors()));
-  const auto chosen =
-      !stored ? all.begin()
-              : std::find_if(all.begin(), all.end(), [&](const candidate& c) { return c.plan == stored->plan; });
-  const bool use_stored = stored && chosen != all.end();
-  auto out = TROUPE_TRY(known_route(p, f, all, use_stored ? *chosen : all.front(), o, key));
-  out->info.candidates = static_cast<std::uint32_t>(all.size());
-  out->info.choice = use_stored ? choice_source::stored : all.size() == 1 ? choice_source::given : choice_source::model;
-  if (use_stored && out->info.plan == stored->plan) out->info.microseconds = stored->microseconds;
-  return out;
+  const choices from = TROUPE_TRY(choices_of(p, f, o));
+  return first_that_fits(p, from, o, [&](const candidate& best) { return known_route(p, f, from.all, best, o, key); });
 }
 
 // The best plan, unless it would have to be compiled, and another one need not be and has all the memory that it needs:
@@ -100,22 +144,37 @@ result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const r
 result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const whole_form& f,
                                                         const std::vector<candidate>& all, const candidate& best,
                                                         const request_options& o, const std::string& key) {
-  if (o.compiling == compiling::awaited) return route_of(p, f, best, *cells_, o.compiling);
-  auto first = route_of(p, f, best, *cells_, compiling::forbidden);
-  if (first || first.error().code() != missing_kernel) return first;
+  if (o.compiling == compiling::awaited) return route_with_kernel(p, f, best, o.compiling);
+  const absent_kernels::of_form absent(absent_, f);
+  // Who forbids compiling gets what another process has compiled meanwhile.
+  if (o.compiling == compiling::forbidden || !absent.contains(best.plan)) {
+    auto first = route_of(p, f, best, *cells_, compiling::forbidden);
+    if (first || first.error().code() != missing_kernel) return first;
+    absent.add(best.plan);
+  }
   for (const candidate& other : all) {
-    if (&other == &best) continue;
+    if (&other == &best || absent.contains(other.plan)) continue;
     auto way = route_of(p, f, other, *cells_, compiling::forbidden);
+    if (!way && way.error().code() == missing_kernel) absent.add(other.plan);
     if (!way || (*way)->scratch_bytes() > o.workspace) continue;
     if (o.compiling == compiling::allowed)
-      later_.add([this, text = text_of_cell(f, best.plan), key] {
+      later_.add([this, text = text_of_cell(f, best.plan), absent, chosen = best.plan, key,
+                  stand_in = std::weak_ptr<route>(*way)] {
         if (!cells_->get(text, compiling::allowed)) return;
-        routes_.drop_if([&](std::string_view k) { return k == key; });
+        absent.remove(chosen);
+        routes_.drop(key, stand_in.lock());
         replaced_.fetch_add(1, std::memory_order_acq_rel);
       });
     return way;
   }
-  return route_of(p, f, best, *cells_, o.compiling);
+  return route_with_kernel(p, f, best, o.compiling);
+}
+
+result<std::shared_ptr<route>> cuda_engine::route_with_kernel(const problem& p, const whole_form& f, const candidate& c,
+                                                              compiling how) {
+  auto out = route_of(p, f, c, *cells_, how);
+  if (out) absent_kernels::of_form(absent_, f).remove(c.plan);
+  return out;
 }
 
 // Measured choices are those of all processes on this kind of GPU.
@@ -155,10 +214,6 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
     on->known_since = now;
   }
   const route& way = *on->last_route;
-  if (way.scratch_bytes() > r.workspace)
-    return error(reaction::unsupported, "cutlass",
-                 cat(R::request_name, ": workspace is ", r.workspace, "; ", to_string(way.info.plan), " needs ",
-                     way.scratch_bytes(), " bytes"));
   const lane::room room = TROUPE_TRY(on->take(way.scratch_bytes(), way.arrivals, c));
   if (c.recording != nullptr) on->keep(on->last_route);
   return enqueue(p, way, *on, room.memory(), room.arrivals, wrong,
@@ -197,61 +252,77 @@ template <class R>
 result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   lane* const on = TROUPE_TRY(lanes_.of(c));
+  const request_options o = options_of(r);
   const whole_form f = form_of(p);
-  auto all = TROUPE_TRY(plans_of(p, f, chip_, {r.plan, r.workspace, r.measure > 1}, cells_->vendors()));
-  std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
-  std::shared_ptr<route> best;
-  double least = 0, first = 0, waited = 0;
-  std::uint32_t tried = 0;
-  const std::size_t measured = order_for_measuring(all, static_cast<std::size_t>(r.measure),
-                                                   [](const candidate& c) -> const candidate& { return c; });
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  std::unique_ptr<rehearsal<problem>> stage;
-  if (measured > 1) stage = TROUPE_TRY(rehearsal<problem>::make(p, c, stream));
-  const auto time_of = [&](const route& way) {
-    return stage->time(way.scratch_bytes(), way.arrivals,
-                       [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                         return enqueue(turn, way, *on, memory, arrivals, 0, overlap::begins, stream);
-                       });
-  };
-  for (std::size_t i = 0; i < std::max<std::size_t>(1, measured); ++i) {
-    auto way = route_of(p, f, all[i], *cells_, r.compiling);
-    if (!way && (i > 0 || measured > 1)) {
-      log += cat(to_string(all[i]), ": ", way.error().text(), "\n");
-      continue;
-    }
-    if (!way) return answer_of(way.error());
-    waited += (*way)->info.compile_seconds;
-    const double us = stage == nullptr ? 0 : TROUPE_TRY(time_of(**way));
-    ++tried;
-    log += cat(to_string(all[i]), ": ", in_microseconds(all[i].microseconds), " expected",
-               stage != nullptr ? cat(", ", in_microseconds(us), " measured") : "", "\n");
-    if (first == 0) first = us;
-    if (best == nullptr || us < least) best = *way, least = us;
+  std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
+  choices from;
+  std::shared_ptr<route> best;
+  if (r.measure > 1) {
+    from.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, true}, cells_->vendors()));
+    const std::size_t most = order_for_measuring(from.all, static_cast<std::size_t>(r.measure),
+                                                 [](const candidate& x) -> auto& { return x; });
+    if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
   }
-  if (best == nullptr)
-    return error(reaction::unsupported, "cutlass", cat(R::request_name, ": no plan could be measured:\n", log));
-  for (std::size_t i = std::max<std::size_t>(1, measured); i < all.size(); ++i)
-    log += cat(to_string(all[i]), ": ", in_microseconds(all[i].microseconds), " expected\n");
+  if (best == nullptr) {
+    from = TROUPE_TRY(choices_of(p, f, o));
+    auto made =
+        first_that_fits(p, from, o, [&](const candidate& x) { return route_with_kernel(p, f, x, r.compiling); });
+    if (!made) return answer_of(made.error());
+    best = std::move(*made);
+  }
+  for (const candidate& x : from.all) log += cat(to_string(x), ": ", in_microseconds(x.microseconds), " expected\n");
+  log += cat("chosen: ", to_string(best->info.plan), ", with ", best->scratch_bytes(), " bytes of memory\n");
   plan_info& info = best->info;
-  info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
-  info.compile_seconds = static_cast<float>(waited);
-  info.candidates = static_cast<std::uint32_t>(all.size()), info.measured = measured > 1 ? tried : 0;
-  info.choice = measured > 1 ? choice_source::measured : all.size() == 1 ? choice_source::given : choice_source::model;
+  info.candidates = static_cast<std::uint32_t>(from.all.size());
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-  stage.reset();
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   const plan_info answer = info;
-  if (measured > 1) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
+  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
   for (const compiling how : {compiling::allowed, compiling::awaited}) {
-    request_options o = options_of(r);
-    o.compiling = how;
+    request_options later = o;
+    later.compiling = how;
     std::string key;
-    write_key(key, p, o);
+    write_key(key, p, later);
     routes_.put(key, best);
   }
   replaced_.fetch_add(1, std::memory_order_acq_rel);
   return answer;
+}
+
+// Measures these plans on copies of the operands. The log gets what was found.
+result<std::shared_ptr<route>> cuda_engine::fastest_of(const problem& p, const whole_form& f,
+                                                       std::span<const candidate> all, const request_options& o,
+                                                       call& c, std::string& log) {
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  const CUstream stream = TROUPE_TRY(on->stream_of(c));
+  const auto stage = TROUPE_TRY(rehearsal<problem>::make(p, c, stream));
+  std::shared_ptr<route> best;
+  double least = 0, first = 0, waited = 0;
+  std::uint32_t tried = 0;
+  for (const candidate& x : all) {
+    auto made = route_with_kernel(p, f, x, o.compiling);
+    if (!made || (*made)->scratch_bytes() > o.workspace) {
+      log += cat(to_string(x), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
+      continue;
+    }
+    const route& way = **made;
+    waited += way.info.compile_seconds;
+    const double us = TROUPE_TRY(stage->time(
+        way.scratch_bytes(), way.arrivals, [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
+          return enqueue(turn, way, *on, memory, arrivals, 0, overlap::begins, stream);
+        }));
+    log += cat(to_string(x), ": ", in_microseconds(us), " measured\n");
+    if (tried++ == 0) first = us;
+    if (best == nullptr || us < least) best = std::move(*made), least = us;
+  }
+  if (best == nullptr)
+    return error(reaction::unsupported, "cutlass", cat(o.request, ": no plan could be measured:\n", log));
+  plan_info& info = best->info;
+  info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
+  info.compile_seconds = static_cast<float>(waited), info.measured = tried;
+  info.choice = choice_source::measured;
+  return best;
 }
 
 // As much of the log as there is room for.

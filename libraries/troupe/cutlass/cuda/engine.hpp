@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <troupe/cuda/per_lane.hpp>
+#include <troupe/cutlass/cuda/absent_kernels.hpp>
 #include <troupe/cutlass/cuda/background.hpp>
 #include <troupe/cutlass/cuda/choices_on_disk.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
@@ -48,6 +50,10 @@ class cuda_engine {
     cutlass::plan plan;
     float microseconds = 0;
   };
+  struct choices {
+    std::vector<candidate> all;
+    std::optional<stored_choice> stored;  ///< the first of them, if it was measured before
+  };
   std::string key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const;
   bool knows(const problem& p, const request_options& o);
   template <class R>
@@ -57,9 +63,18 @@ class cuda_engine {
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
+  result<choices> choices_of(const problem& p, const whole_form& f, const request_options& o);
+  template <class Make>
+  result<std::shared_ptr<route>> first_that_fits(const problem& p, const choices& from, const request_options& o,
+                                                 Make&& make);
+  result<std::shared_ptr<route>> fastest_of(const problem& p, const whole_form& f, std::span<const candidate> all,
+                                            const request_options& o, call& c, std::string& log);
   result<std::shared_ptr<route>> make_route(const problem& p, const request_options& o, const std::string& key);
   result<std::shared_ptr<route>> known_route(const problem& p, const whole_form& f, const std::vector<candidate>& all,
                                              const candidate& best, const request_options& o, const std::string& key);
+
+  result<std::shared_ptr<route>> route_with_kernel(const problem& p, const whole_form& f, const candidate& c,
+                                                   compiling how);
 
   std::unique_ptr<cell_store> cells_;
   cuda::kernel_set packing_;
@@ -67,6 +82,7 @@ class cuda_engine {
   const chip chip_;
   choices_on_disk disk_;
   convolutions convolutions_;
+  absent_kernels absent_;
   troupe::plan::cache<route> routes_{{.most = 4096}};
   std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
   background later_;                        // destroyed first, because its jobs use the rest

@@ -68,6 +68,48 @@ TEST_F(cutlass_cuda, serves_no_new_size_by_a_kernel_that_needs_more_memory_than_
   EXPECT_TRUE(run(r)) << failure;
 }
 
+TEST_F(cutlass_cuda, serves_a_request_with_little_memory_whatever_was_compiled_meanwhile) {
+  // The model's first plan divides tiles along k, which needs memory.
+  gemm r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 128, 65536),
+         .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 65536, 256, false),
+         .d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 128, 256)};
+  r.compiling = compiling::awaited;
+  const auto best = engine->run(prepare::of(r));
+  ASSERT_TRUE(best) << best.error().to_string();
+  ASSERT_EQ(best->plan.divided, decision::yes);
+  ASSERT_GT(best->workspace, 0u);
+  for (const std::uint64_t workspace : {best->workspace - 1, std::uint64_t{0}})
+    for (const compiling how : {compiling::allowed, compiling::awaited}) {
+      r.workspace = workspace, r.compiling = how;
+      EXPECT_TRUE(run(r)) << failure;
+      const auto smaller = engine->run(prepare::of(r));
+      ASSERT_TRUE(smaller) << smaller.error().to_string();
+      EXPECT_LE(smaller->workspace, workspace);
+      EXPECT_TRUE(run(r)) << failure;
+    }
+}
+
+TEST_F(cutlass_cuda, asks_for_a_missing_kernel_only_once_for_many_new_sizes) {
+  ASSERT_TRUE(run(product(4096))) << failure;
+  const auto time_of = [&](std::int64_t m) {
+    const gemm r = product(m);
+    timespec begun{}, ended{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
+    EXPECT_TRUE(run(r)) << failure;
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
+    return static_cast<double>(ended.tv_sec - begun.tv_sec) * 1e6 +
+           static_cast<double>(ended.tv_nsec - begun.tv_nsec) * 1e-3;
+  };
+  (void)time_of(8), (void)time_of(160), (void)time_of(320);
+  std::vector<double> us;
+  for (const std::int64_t first : {17, 18, 23}) {
+    us.clear();
+    for (std::int64_t m = first; m < 1500; m += 31) us.push_back(time_of(m));
+    std::sort(us.begin(), us.end());
+    std::printf("median %.1f us, most %.1f us\n", us[us.size() / 2], us.back());
+  }
+}
+
 TEST_F(cutlass_cuda, compiles_a_better_kernel_while_another_serves) {
   ASSERT_TRUE(run(product(4096)) && run(product(16))) << failure;
   for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -155,6 +197,10 @@ class measured_plans : public cutlass_cuda {
     EXPECT_EQ(driver.count("cuLaunchKernelEx"), (3u + 3 + 3 * 4) + (3 + 3 + 3 * 12)) << "those of averages";
     EXPECT_EQ(driver.count("cuMemcpyAsync"), 2u * 64) << "both factors in each copy";
     EXPECT_EQ(driver.device_pieces(), pieces) << "the copies are freed";
+    const auto again = engine->run(by_model);
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_EQ(again->plan, info->plan) << "what was measured stays, also without a folder";
+    EXPECT_EQ(again->choice, choice_source::stored);
   }
 
   alignas(256) std::byte memory[3][most_bytes]{};

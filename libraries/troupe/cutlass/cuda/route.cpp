@@ -48,6 +48,8 @@ map_form map_of(map_form m, const factor& f, std::int64_t lines, std::int64_t te
 }
 factor as_factor(const placed_matrix& d) noexcept { return {d.address, d.type, d.row, 1, d.batch}; }
 
+std::uint64_t bytes_of_sum(const problem& p) noexcept { return p.sums == dtype::f64 ? sizeof(double) : sizeof(float); }
+
 // Blocks, tiles and memory of a plan of the template for Hopper.
 void lay_out(const problem& p, const candidate& c, const cell& kernel, route& way) {
   const plan& chosen = c.plan;
@@ -73,8 +75,8 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
     constexpr std::int64_t most_groups = 4;  // of a block, each of which counts
     constexpr std::int64_t counters = 4;     // see divided_tiles.cuh
     way.arrivals = static_cast<std::uint32_t>(d.rest * cluster * most_groups * counters);
-    way.sums_bytes = static_cast<std::uint64_t>(d.rest * cluster * d.parts) * chosen.tile_m * chosen.tile_n *
-                     (p.sums == dtype::f64 ? sizeof(double) : sizeof(float));
+    way.sums_bytes =
+        static_cast<std::uint64_t>(d.rest * cluster * d.parts) * chosen.tile_m * chosen.tile_n * bytes_of_sum(p);
   } else {
     clusters = std::min(clusters, supers);
     way.whole_tiles = static_cast<int>(supers);
@@ -172,6 +174,12 @@ std::string in_microseconds(double us) {
 }
 
 result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
+// Unless all tiles fill rounds, in which case a plan that does not divide them is the same.
+std::uint64_t fewest_scratch_bytes(const problem& p, const candidate& c) noexcept {
+  if (c.cell != nullptr || c.plan.divided != decision::yes) return 0;
+  return std::uint64_t{c.plan.tile_m} * c.plan.tile_n * bytes_of_sum(p);
+}
+
                                         compiling how) {
   if (c.cell == nullptr) return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
   auto out = std::make_shared<route>();

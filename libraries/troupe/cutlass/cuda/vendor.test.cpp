@@ -136,6 +136,24 @@ TEST_F(cutlass_cuda_vendor, names_the_order_of_scales_that_a_kernel_takes) {
   EXPECT_EQ(calls_of("fake90_mxfp8(32, 32, 128").size(), 1u);
 }
 
+TEST_F(cutlass_cuda_vendor, is_not_taken_for_scales_in_another_order_than_those_of_an_equal_request_before) {
+  gemm r = wish();
+  r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 32, 128);
+  r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 128, 32, false);
+  r.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 32, 32);
+  r.accumulation = matmul::accumulation::fast;
+  const auto scales = [&](std::int64_t line) {
+    r.a_scales = in_any{{{}, 1 << 25, 512}, {.rank = 2, .extents = {32, 4}, .strides = {line, 1}}, dtype::f8e8m0};
+    r.b_scales = in_any{{{}, 1 << 26, 512}, {.rank = 2, .extents = {4, 32}, .strides = {1, line}}, dtype::f8e8m0};
+  };
+  scales(16);
+  ASSERT_TRUE(run(r)) << failure;
+  scales(4);
+  EXPECT_FALSE(run(r));
+  EXPECT_NE(failure.find("takes scales in atoms of 128 lines and 4 blocks"), std::string::npos) << failure;
+  EXPECT_EQ(calls_of("fake90_mxfp8").size(), 1u);
+}
+
 TEST_F(cutlass_cuda_vendor, that_is_missing_is_normal_and_said_where_it_is_wished) {
   open_with("/nonexistent/vendor.so");
   driver.computes = true;
@@ -176,7 +194,11 @@ TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
   driver.computes = true;
   const auto again = engine->run(prepare::of(r));
   ASSERT_TRUE(again) << again.error().to_string();
-  EXPECT_NE(again->plan.family, family::vendor) << "prepare without measuring trusts the cost model";
+  EXPECT_EQ(again->plan.family, family::vendor) << "prepare without measuring keeps what was measured";
+  EXPECT_EQ(again->choice, choice_source::stored);
+  EXPECT_EQ(again->microseconds, info->microseconds);
+  ASSERT_TRUE(run(r)) << failure;
+  EXPECT_EQ(calls_of("fake").size(), 1u);
   open_with(TROUPE_ENGINE_UNDER_TEST);
   ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(calls_of("fake").size(), 1u) << "another process has measured it";
