@@ -170,8 +170,6 @@ TEST_P(requests, transfers_that_do_not_fit_are_refused_with_both_sizes) {
   }
   std::vector<float> room(9);
   EXPECT_TRUE(is_error(error_of(gpu.download(small, std::span(room))), reaction::caller_bug, {"36", "40"}));
-  EXPECT_TRUE(is_error(error_of(gpu.upload(small, std::span<const float>())), reaction::caller_bug, {"bytes is 0"}));
-  EXPECT_OK(gpu.fill(small, 0.0f).get());
   const auto host = gpu.alloc_host<float>(9);
   EXPECT_TRUE(is_error(error_of(gpu.download(small, host)), reaction::caller_bug, {"target", "holds 36"}));
   EXPECT_TRUE(is_error(error_of(gpu.copy(small.slice(0, 5), small)), reaction::caller_bug, {"target", "holds 20"}));
@@ -195,6 +193,31 @@ TEST_P(requests, empty_buffers_are_refused_by_every_request) {
   EXPECT_TRUE(none.cause());
   EXPECT_EQ(none.size(), 0);
   EXPECT_FALSE(none.slice(0, 1).readable());
+}
+
+TEST_P(requests, that_move_nothing_succeed) {
+  const auto x = gpu.upload(counting(10)), none = gpu.alloc<float>(0), end = x.slice(10);
+  EXPECT_TRUE(none.readable());
+  EXPECT_TRUE(gpu.alloc<float>(0, {.zeroed = true}).readable());
+  const auto host = gpu.alloc_host<float>(0);
+  EXPECT_TRUE(host.readable());
+  EXPECT_TRUE(host.span().empty());
+  for (const auto& b : {none, end, x.slice(4, 0)}) {
+    EXPECT_OK(gpu.upload(b, std::span<const float>()).get());
+    EXPECT_OK(gpu.upload(b, host).get());
+    EXPECT_OK(gpu.download(b, host).get());
+    EXPECT_OK(gpu.copy(b, none).get());
+    EXPECT_OK(gpu.copy(x, b).get());
+    EXPECT_OK(gpu.fill(b, 1.0f).get());
+    EXPECT_OK(copy_2d(gpu, matrix_copy{.to = b, .from = x, .rows = 0, .columns = 3}).get());
+    const auto all = gpu.download(b).get();
+    ASSERT_TRUE(all) << all.error().to_string();
+    EXPECT_TRUE(all->empty());
+    EXPECT_OK(gpu.download(b, std::span<float>()).get());
+  }
+  EXPECT_OK(gpu.upload(x, std::span<const float>()).get());
+  EXPECT_EQ(gpu.download(x).get().value(), counting(10)) << "nothing was written";
+  EXPECT_TRUE(is_error(error_of(gpu.upload(none, counting(1))), reaction::caller_bug, {"target", "holds 0 bytes"}));
 }
 
 TEST_P(requests, slices_outside_their_buffer_are_refused_when_used) {

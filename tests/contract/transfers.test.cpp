@@ -80,7 +80,7 @@ TEST_P(transfers, allocate_for_an_upload_of_values) {
   EXPECT_EQ(gpu.download(gpu.upload(std::array{1, 2, 3})).get().value(), (std::vector{1, 2, 3}));
   const buffer<complex64> z = gpu.upload(std::vector<std::complex<float>>{{1, 2}, {3, 4}});
   EXPECT_EQ(gpu.download(z).get().value()[1], complex64(3, 4));
-  EXPECT_TRUE(is_error(error_of(gpu.download(gpu.upload(std::vector<float>()))), reaction::caller_bug, {"0 elements"}));
+  EXPECT_EQ(gpu.download(gpu.upload(std::vector<float>())).get().value(), std::vector<float>());
 }
 
 TEST_P(transfers, replace_only_the_front_by_a_smaller_upload) {

@@ -14,6 +14,7 @@ template <class V>
 void check_view(checker& check, const V& view) {
   const matrix_shape& s = view.shape();
   check.view(view);
+  if (s.rows < 1 || s.columns < 1) check.refuse(&view, "is " + extents_text(s), "at least one row and one column");
   if (!suits_blas(s))
     check.refuse(&view, cat("has strides ", s.row_stride, " and ", s.column_stride),
                  "neighbouring elements in its rows or in its columns: one stride of 1");

@@ -26,9 +26,11 @@ template <class R>
 bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const tensor_shape& output_size,
                std::string_view why) {
   const tensor_shape &in = r.input.shape(), &out = r.output.shape();
-  // A view that was refused when it was made has its own reason, which the checker has found already.
   for (std::size_t i = 0; i < in.rank; ++i)
-    if (in.extents[i] < 1) return false;
+    if (in.extents[i] < 1) [[unlikely]] {
+      check.refuse(&r.input, "is " + extents_text(in), "at least 1 in each place");
+      return false;
+    }
   if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
       (r.dimensions == 0 && in.rank > shape::most)) [[unlikely]] {
     check.refuse(&r.dimensions,

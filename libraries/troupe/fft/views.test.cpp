@@ -85,6 +85,9 @@ TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
   bad.dimensions = -1;
   expect_refused(bad, "dimensions is -1; expected 1 to 3, and at most the 2 indexes of input");
   bad = good;
+  bad.input = at<in_tensor<C>>(0, tensor_shape{.rank = 2, .extents = {0, 8}, .strides = {8, 1}});
+  expect_refused(bad, "input is 0 x 8; expected at least 1 in each place");
+  bad = good;
   bad.direction = static_cast<direction>(7);
   expect_refused(bad, "direction is not a direction; expected forward or inverse");
   bad = good;

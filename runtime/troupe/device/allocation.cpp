@@ -9,10 +9,10 @@
 
 namespace troupe::detail {
 
-std::string too_few(extent count, std::size_t element_bytes) {
+std::string too_few(extent count, std::size_t element_bytes, int least) {
   const std::int64_t n = count.value();
   return cat("count is ", n, " elements of ", element_bytes, element_bytes == 1 ? " byte" : " bytes",
-             "; expected at least 1");
+             "; expected at least ", least);
 }
 
 namespace {
@@ -43,7 +43,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
     return memory_range{memory.failed_buffer(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
-  if (bytes < 1) return refused("alloc: " + too_few(count, element_bytes));
+  if (bytes < 0) return refused("alloc: " + too_few(count, element_bytes, 0));
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.admission.refusing())
     return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // nobody could ever use it
@@ -68,7 +68,7 @@ void zero(const device& gpu, const memory_range& r) {
 
 memory_range alloc(const device& gpu, extent count, std::size_t element_bytes, const alloc_options& o) {
   memory_range r = allocate(*device_access::core(gpu), memory_kind::device, count, element_bytes, o);
-  if (o.zeroed && r.address != 0) zero(gpu, r);
+  if (o.zeroed && r.address != 0 && r.bytes != 0) zero(gpu, r);
   return r;
 }
 

@@ -22,6 +22,6 @@ memory_range allocate_for_upload(device_core& core, std::uint64_t bytes);
 void zero(const device& gpu, const memory_range& r);
 
 /// Text about a count that is not positive.
-std::string too_few(extent count, std::size_t element_bytes);
+std::string too_few(extent count, std::size_t element_bytes, int least);
 
 }  // namespace troupe::detail

@@ -39,8 +39,9 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
     when_answered(answer,
                   [core = core.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
                     std::byte* to = done ? where(*held, stage.bytes) : nullptr;
-                    if (to != nullptr) std::memcpy(to, stage.owner->host, stage.bytes);
-                    if (to != nullptr) {
+                    const bool is_empty = done && stage.bytes == 0;  // a place for nothing may be null
+                    if (to != nullptr && !is_empty) std::memcpy(to, stage.owner->host, stage.bytes);
+                    if (to != nullptr || is_empty) {
                       finish(*held, nullptr);
                     } else {
                       const error why = done ? no_room(stage.bytes) : done.error();

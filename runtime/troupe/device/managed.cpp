@@ -17,7 +17,7 @@ memory_range alloc_managed(const device& gpu, extent count, std::size_t element_
         memory.failed_buffer(0, error(reaction::caller_bug, "memory", "alloc_managed: " + std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("the size does not fit 64 bits");
-  if (bytes < 1) return refused(too_few(count, element_bytes));
+  if (bytes < 1) return refused(too_few(count, element_bytes, 1));
   if (o.sealable) return refused("sealable is true, but managed memory does not survive a fault; use alloc");
   if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
     return refused(cat("alignment is ", o.alignment, "; expected a power of two up to 4096"));

@@ -21,9 +21,9 @@ std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
 std::string why_outside(extent first, extent count, extent have) {
   const std::string has = "the buffer has " + text(have) + (have == 1 ? " element" : " elements");
   if (first < 0) return "first is " + text(first) + (first.overflowed() ? "; " + has : "; expected at least 0");
-  if (first >= have) return "first is " + text(first) + "; " + has;
+  if (first > have) return "first is " + text(first) + "; " + has;
   if (count.overflowed()) return "count is " + text(count) + "; " + has;
-  if (count < 1) return "count is " + text(count) + "; expected at least 1";
+  if (count < 0) return "count is " + text(count) + "; expected at least 0";
   const extent end = first + count;
   if (end.overflowed()) return "first is " + text(first) + " and count is " + text(count) + "; " + has;
   if (end > have)
@@ -40,7 +40,7 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
   const std::uint64_t bytes = bytes_of(count, element_bytes);
   if (range.owner->address == 0) return {range.owner, 0, bytes};  // it has an earlier cause
   const extent have = size_of(range, element_bytes), end = first + count;
-  if (first < 0 || count < 1 || end > have || end.overflowed()) [[unlikely]]
+  if (first < 0 || count < 0 || end > have || end.overflowed()) [[unlikely]]
     return refused_view(range, "slice: " + why_outside(first, count, have), bytes);
   return {range.owner, range.address + static_cast<std::uint64_t>(first.value()) * element_bytes, bytes};
 }

@@ -47,14 +47,37 @@ TEST_F(buffers, that_are_refused_have_the_requested_size) {
 TEST_F(buffers, report_why_a_slice_is_invalid) {
   const auto x = alloc<float>(1000);
   EXPECT_EQ(cause(x.slice(-1, 3)), "slice: first is -1; expected at least 0");
-  EXPECT_EQ(cause(x.slice(1, -3)), "slice: count is -3; expected at least 1");
-  EXPECT_EQ(cause(x.slice(1, 0)), "slice: count is 0; expected at least 1");
+  EXPECT_EQ(cause(x.slice(1, -3)), "slice: count is -3; expected at least 0");
   EXPECT_EQ(cause(x.slice(500, 1000)),
             "slice: first is 500 and count is 1000: ends at 1500, the buffer has 1000 elements");
   EXPECT_EQ(cause(x.slice(1005)), "slice: first is 1005; the buffer has 1000 elements");
-  EXPECT_EQ(cause(x.slice(1000)), "slice: first is 1000; the buffer has 1000 elements");
+  EXPECT_EQ(cause(x.slice(1001, 0)), "slice: first is 1001; the buffer has 1000 elements");
   EXPECT_EQ(cause(x.slice(0, extent(INT64_MAX) * 2)),
             "slice: count is too large for 64 bits; the buffer has 1000 elements");
+}
+
+TEST_F(buffers, without_elements_are_parts_of_any_buffer) {
+  const auto none = alloc<float>(0), x = alloc<float>(10);
+  EXPECT_TRUE(none);
+  EXPECT_EQ(none.size(), extent(0));
+  for (const auto& b : {none, none.slice(0), none.slice(0, 0), x.slice(0, 0), x.slice(3, 0), x.slice(10)}) {
+    EXPECT_EQ(cause(b), "");
+    EXPECT_EQ(b.size(), extent(0));
+  }
+  EXPECT_EQ(cause(none.slice(0, 1)), "slice: first is 0 and count is 1: ends at 1, the buffer has 0 elements");
+  EXPECT_EQ(cause(none.as<float3>()), "");
+}
+
+TEST_F(buffers, without_elements_hold_nothing_that_can_be_stale) {
+  const auto x = alloc<float>(10);
+  block& b = *x.memory().owner.get();
+  memory_owner& owner = *b.owner;
+  const auto address = [&](int element) { return x.memory().address + static_cast<std::uint64_t>(4 * element); };
+  owner.mark_refused(b, address(5), address(5), error(reaction::caller_bug, "test", "writes nothing"));
+  EXPECT_EQ(cause(x), "") << "it marks nothing";
+  owner.mark_refused(b, address(0), address(10), error(reaction::caller_bug, "test", "writes all"));
+  EXPECT_NE(cause(x), "");
+  EXPECT_EQ(cause(x.slice(5, 0)), "");
 }
 
 TEST_F(buffers, keep_the_first_cause_through_slices_and_types) {

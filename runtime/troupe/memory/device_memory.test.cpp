@@ -224,8 +224,15 @@ TEST_F(device_blocks, have_the_requested_alignment_however_large) {
   EXPECT_FALSE(take(1, std::uint64_t{1} << 63));
 }
 
+TEST_F(device_blocks, without_bytes_have_addresses_of_their_own) {
+  const block_ref one = take(0), other = take(0);
+  ASSERT_TRUE(one && other) << why_;
+  EXPECT_EQ(one->bytes, 0u);
+  EXPECT_NE(one->address, 0u);
+  EXPECT_NE(one->address, other->address);
+}
+
 TEST_F(device_blocks, of_impossible_sizes_are_refused) {
-  EXPECT_FALSE(take(0));
   EXPECT_FALSE(take(UINT64_MAX));
   EXPECT_FALSE(take(UINT64_MAX - 255));
   EXPECT_FALSE(take(std::uint64_t{1} << 62));

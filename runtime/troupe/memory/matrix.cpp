@@ -14,13 +14,15 @@ matrix_shape shape_of(extent rows, extent columns, const matrix_strides& by) noe
 }
 
 extent span_of(extent rows, extent columns, const matrix_strides& by) noexcept {
+  if (rows == 0 || columns == 0) return 0;
   return (rows - 1) * by.row + (columns - 1) * by.column + 1;
 }
 
 // Returns why there is no such matrix; empty if there is.
 std::string why_impossible(extent rows, extent columns, const matrix_strides& by) {
-  if (rows < 1) return "rows is " + text(rows) + "; expected at least 1";
-  if (columns < 1) return "columns is " + text(columns) + "; expected at least 1";
+  if (rows < 0) return "rows is " + text(rows) + "; expected at least 0";
+  if (columns < 0) return "columns is " + text(columns) + "; expected at least 0";
+  if (rows == 0 || columns == 0) return {};
   if (rows > 1 && by.row < 1) return "the row stride is " + text(by.row) + "; expected at least 1";
   if (columns > 1 && by.column < 1) return "the column stride is " + text(by.column) + "; expected at least 1";
   const extent row_span = (columns - 1) * by.column + 1, column_span = (rows - 1) * by.row + 1;
@@ -62,7 +64,7 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
   if (!has_memory(m.memory)) return {m.memory, shape};
   const auto inside = [](extent first, extent count, std::int64_t have) {
     const extent end = first + count;
-    return first >= 0 && count >= 1 && !end.overflowed() && end <= have;
+    return first >= 0 && count >= 0 && !end.overflowed() && end <= have;
   };
   if (!inside(first_row, rows, m.shape.rows) || !inside(first_column, columns, m.shape.columns))
     return {
@@ -70,8 +72,9 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
                                    ", " + text(first_column) + ") on are not all in a matrix of " +
                                    text(extent(m.shape.rows)) + " x " + text(extent(m.shape.columns))),
         shape};
-  const extent first = first_row * by.row + first_column * by.column;
-  return {slice_of(m.memory, first, span_of(rows, columns, by), element_bytes), shape};
+  const extent span = span_of(rows, columns, by);
+  const extent first = span == 0 ? extent(0) : first_row * by.row + first_column * by.column;
+  return {slice_of(m.memory, first, span, element_bytes), shape};
 }
 
 }  // namespace troupe::detail

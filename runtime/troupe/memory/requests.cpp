@@ -8,7 +8,7 @@ namespace {
 
 template <class R>
 void check_copy(const R& r, checker& c) {
-  c.positive(r.bytes);
+  c.at_least(r.bytes, 0);
   c.elements(r.source, r.bytes);
   c.elements(r.target, r.bytes);
 }
@@ -20,14 +20,14 @@ void upload::check(checker& c) const { check_copy(*this, c); }
 void download::check(checker& c) const { check_copy(*this, c); }
 
 void copy_2d::check(checker& c) const {
-  c.positive(width);
-  c.positive(rows);
+  c.at_least(width, 0);
+  c.at_least(rows, 0);
   c.matrix(source, width, rows, c.leading(source_pitch, width));
   c.matrix(target, width, rows, c.leading(target_pitch, width));
 }
 
 void fill::check(checker& c) const {
-  c.positive(bytes);
+  c.at_least(bytes, 0);
   c.elements(target, bytes);
   c.require(pattern_bytes >= 1 && pattern_bytes <= 16 && bytes.value() % pattern_bytes.value() == 0, bytes,
             "is not a multiple of the pattern", "a whole number of patterns of 1 to 16 bytes");

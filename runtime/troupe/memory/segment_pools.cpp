@@ -63,7 +63,6 @@ std::uint64_t segment_pools::used_bytes(memory_kind kind) const noexcept {
 
 result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::uint64_t alignment,
                                                      bool sealable) const {
-  if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory", cat("alloc: alignment is ", alignment, "; expected a power of two"));
   // A segment that is sealed as a whole holds only the block, which begins where segments do.
@@ -72,7 +71,8 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
                  cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
                      " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed"));
   if (sealable) alignment = std::max(alignment, seal_granule_);
-  const std::uint64_t size = sealable ? round_up(bytes, seal_granule_) : bytes;
+  const std::uint64_t taken = std::max<std::uint64_t>(bytes, 1);  // so that an empty buffer has an address, too
+  const std::uint64_t size = sealable ? round_up(taken, seal_granule_) : taken;
   const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   return shape{size, alignment, charged};

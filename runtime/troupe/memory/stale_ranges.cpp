@@ -17,6 +17,7 @@ error nothing_ran(const error& why) {
 }  // namespace
 
 void stale_ranges::add(mark m) {
+  if (m.begin == m.end) return;  // nothing in it can be stale
   reach_ = std::max(reach_, m.end);
   marks_.push_back(std::move(m));
 }
@@ -27,6 +28,7 @@ void stale_ranges::add_loss(range r, std::uint64_t place, error cause) {
 }
 
 void stale_ranges::add_refusal(range r, std::uint64_t place, const error& cause) {
+  if (r.begin == r.end) return;
   const auto wrong =
       std::find_if(marks_.begin(), marks_.end(), [&](const mark& m) { return !m.intact() && m.touches(r); });
   mark refusal{r.begin, r.end, place, cause, false, true};
@@ -40,7 +42,8 @@ void stale_ranges::add_refusal(range r, std::uint64_t place, const error& cause)
 }
 
 void stale_ranges::cut(range r, std::uint64_t before, bool losses) {
-  if (r.begin >= reach_) return;  // quick for thousands of outputs of one request, which come in order
+  if (r.begin >= reach_ || r.begin == r.end)
+    return;  // quick for thousands of outputs of one request, which come in order
   for (std::size_t i = 0; i < marks_.size();) {
     mark& m = marks_[i];
     const bool front = m.begin < r.begin, back = r.end < m.end;
@@ -64,6 +67,7 @@ void stale_ranges::cut(range r, std::uint64_t before, bool losses) {
 }
 
 std::optional<error> stale_ranges::forgive(range r) {
+  if (r.begin == r.end) return {};
   for (const mark& m : marks_)
     if (m.touches(r) && !m.intact()) return m.refused ? *m.spoiled_by : m.cause;
   cut(r, UINT64_MAX);
@@ -77,6 +81,7 @@ void stale_ranges::clear() noexcept {
 }
 
 std::optional<error> stale_ranges::cause(range r, std::uint64_t ticket) const {
+  if (r.begin == r.end) return {};
   const mark* first = nullptr;
   for (const mark& m : marks_) {
     if (m.place > place_of(ticket) && !m.lost) continue;

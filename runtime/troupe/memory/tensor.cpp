@@ -41,7 +41,13 @@ std::array<extent, max_rank> dense_strides(std::span<const extent> extents, elem
   return out;
 }
 
+bool is_empty(const tensor_shape& s) noexcept {
+  return std::find(s.extents.begin(), s.extents.begin() + static_cast<std::ptrdiff_t>(s.rank), 0) !=
+         s.extents.begin() + static_cast<std::ptrdiff_t>(s.rank);
+}
+
 extent span_of(const tensor_shape& s) noexcept {
+  if (is_empty(s)) return 0;
   extent out = 1;
   for (std::size_t i = 0; i < s.rank; ++i) out = out + (extent(s.extents[i]) - 1) * s.strides[i];
   return out;
@@ -69,7 +75,8 @@ std::string why_impossible(std::span<const extent> extents, std::span<const exte
   if (strides.size() != extents.size())
     return cat(strides.size(), " strides for ", extents.size(), " extents; expected as many");
   for (std::size_t i = 0; i < extents.size(); ++i)
-    if (extents[i] < 1) return cat("extent ", i, " is ", text(extents[i]), "; expected at least 1");
+    if (extents[i] < 0) return cat("extent ", i, " is ", text(extents[i]), "; expected at least 0");
+  if (is_empty(s)) return {};
   for (std::size_t i = 0; i < extents.size(); ++i)
     if (extents[i] > 1 && strides[i] < 1) return cat("stride ", i, " is ", text(strides[i]), "; expected at least 1");
   if (interleaves(s))
@@ -114,11 +121,12 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent fir
   if (dimension >= s.rank)
     return {refused_view(t.memory, cat("slice: dimension ", dimension, " of a tensor with ", s.rank)), s};
   const extent end = first + count;
-  if (first < 0 || count < 1 || end.overflowed() || end > t.shape.extents[dimension])
+  if (first < 0 || count < 0 || end.overflowed() || end > t.shape.extents[dimension])
     return {refused_view(t.memory, cat("slice: ", text(count), " from ", text(first), " on in dimension ", dimension,
                                        " are not all in a tensor of ", extents_text(t.shape))),
             s};
-  return {slice_of(t.memory, first * t.shape.strides[dimension], span_of(s), element_bytes), s};
+  const extent span = span_of(s);
+  return {slice_of(t.memory, span == 0 ? extent(0) : first * t.shape.strides[dimension], span, element_bytes), s};
 }
 
 viewed_tensor index_of(const viewed_tensor& t, std::size_t dimension, extent index, std::size_t element_bytes) {
@@ -175,6 +183,7 @@ viewed_matrix matrix_of(const viewed_tensor& t) {
 }
 
 bool is_dense(const tensor_shape& s, element_order o) noexcept {
+  if (is_empty(s)) return true;
   std::int64_t next = 1;
   for (std::size_t i = 0; i < s.rank; ++i) {
     const std::size_t at = o == element_order::row_major ? s.rank - 1 - i : i;

@@ -69,8 +69,8 @@ TEST_F(views, a_matrix_can_have_strides_of_its_own) {
 
 TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(matrix(memory, 5, 6)), "matrix: 5 x 6 elements with strides 6 and 1 span 30; the buffer has 24");
-  EXPECT_EQ(why(matrix(memory, 0, 6)), "matrix: rows is 0; expected at least 1");
-  EXPECT_EQ(why(matrix(memory, 2, -1)), "matrix: columns is -1; expected at least 1");
+  EXPECT_EQ(why(matrix(memory, -2, 6)), "matrix: rows is -2; expected at least 0");
+  EXPECT_EQ(why(matrix(memory, 2, -1)), "matrix: columns is -1; expected at least 0");
   EXPECT_EQ(why(matrix(memory, std::int64_t{1} << 62, 4)),
             "matrix: 4611686018427387904 x 4 elements with strides 4 and 1 span too large for 64 bits; the buffer has "
             "24");
@@ -79,7 +79,32 @@ TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(by_rows.block(2, 0, 3, 6).row(0)), why(by_rows.block(2, 0, 3, 6))) << "the first cause is kept";
 }
 
-TEST_F(views, empty_ones_are_refused_as_empty_buffers) {
+TEST_F(views, without_elements_span_nothing_whatever_their_strides) {
+  const auto none = alloc<float>(0);
+  for (const auto& m :
+       {matrix(none, 0, 6), matrix(none, 6, 0), matrix(none, 0, 0), matrix(memory, 0, 1000), matrix(memory, 1000, 0),
+        matrix(none, 0, 6, matrix_strides{-3, 0}), by_rows.block(4, 0, 0, 6), by_rows.block(0, 6, 4, 0),
+        by_rows.block(2, 3, 0, 0), matrix(none, 5, 0).row(4), matrix(none, 5, 0).transposed()}) {
+    EXPECT_EQ(why(m), "");
+    EXPECT_EQ(m.elements(), 0);
+    EXPECT_EQ(m.memory().size(), extent(0));
+  }
+  EXPECT_EQ(why(by_rows.block(5, 0, 0, 6)), "block: 0 x 6 elements from (5, 0) on are not all in a matrix of 4 x 6");
+  for (const auto& t :
+       {tensor<float>(none, {2, 0, 3}), tensor<float>(memory, {0, 1000}), tensor<float>(none, {4, 0}, {0, -1}),
+        cube.slice(1, 3, 0), cube.slice(0, 1, 0), cube.slice(1, 0, 0).permuted({2, 1, 0}),
+        cube.slice(0, 2, 0).reshaped({0, 7}), tensor<float>(none, {0, 3}).at(1, 2)}) {
+    EXPECT_EQ(why(t), "");
+    EXPECT_EQ(t.elements(), 0);
+    EXPECT_EQ(t.memory().size(), extent(0));
+    EXPECT_TRUE(t.is_dense(element_order::row_major));
+  }
+  EXPECT_EQ(why(cube.slice(1, 4, 0)), "slice: 0 from 4 on in dimension 1 are not all in a tensor of 2 x 3 x 4");
+  EXPECT_EQ(why(tensor<float>(none, {0, 3}).at(0, 0)),
+            "slice: 1 from 0 on in dimension 0 are not all in a tensor of 0 x 3");
+}
+
+TEST_F(views, that_were_never_made_are_refused_as_such_buffers_are) {
   EXPECT_EQ(why(matrix<float>()), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(matrix<float>().row(0)), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(tensor<float>()), "an empty buffer (never allocated, or moved from)");
@@ -122,7 +147,7 @@ TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
             "tensor: 2 x 3 x 5 elements with strides 15 x 5 x 1 span 30; the buffer has 24");
   EXPECT_EQ(why(tensor<float>(memory, std::span<const extent>())), "tensor: 0 extents; expected 1 to 8");
   EXPECT_EQ(why(tensor<float>(memory, {1, 1, 1, 1, 1, 1, 1, 1, 1})), "tensor: 9 extents; expected 1 to 8");
-  EXPECT_EQ(why(tensor<float>(memory, {2, 0})), "tensor: extent 1 is 0; expected at least 1");
+  EXPECT_EQ(why(tensor<float>(memory, {2, -1})), "tensor: extent 1 is -1; expected at least 0");
   EXPECT_EQ(why(tensor<float>(memory, {2, 3}, {3})), "tensor: 1 strides for 2 extents; expected as many");
   EXPECT_EQ(why(tensor<float>(memory, {2, 3}, {2, 1})),
             "tensor: extents 2 x 3 with strides 2 x 1 interleave; expected strides so large that no two elements share "

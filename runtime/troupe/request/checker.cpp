@@ -112,6 +112,7 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
 // A view has been checked when it was made, and its range is what it spans.
 void checker::view_at(const void* field, const matrix_shape& s) {
   if (refusal_) return;
+  if (s.rows == 0 || s.columns == 0) return;  // spans nothing, whatever its strides
   if (s.row_stride == 1 || s.rows == 1)
     return columns_of(field, s.rows, s.columns, s.columns == 1 ? s.rows : s.column_stride);
   if (s.column_stride == 1 || s.columns == 1)

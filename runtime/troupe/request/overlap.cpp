@@ -44,6 +44,7 @@ std::optional<operand_overlap> overlap_of(const operand_use& a, const operand_us
   if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) return std::nullopt;
   if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
     return std::nullopt;
+  if (a.touched.begin == a.touched.end || b.touched.begin == b.touched.end) return std::nullopt;  // touches nothing
   if (!meet(a, b)) return std::nullopt;
   for (const auto& [x, y] : allowed)
     if ((x == a.field && y == b.field) || (x == b.field && y == a.field)) return std::nullopt;

@@ -47,7 +47,8 @@ bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, co
   for (const auto& [read, where] : e.accesses())
     for (const auto& [written, whose] : e.accesses())
       if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
-          read.begin < written.end && written.begin < read.end && makes_stale(memory, *where.get(), why))
+          std::max(read.begin, written.begin) < std::min(read.end, written.end) &&
+          makes_stale(memory, *where.get(), why))
         return true;
   return false;
 }

@@ -77,12 +77,15 @@ struct cuda_memory {
   template <class R>
     requires is_plain_copy<R>
   result<void> run(const R& r, call& c) {
+    if (r.bytes == 0) return {};
     return done(::cuMemcpyAsync(pointer(r.target.data()), pointer(r.source.data()), size(r.bytes), stream_of(c)),
                 "cuMemcpyAsync");
   }
 
   // Small uploads that wait together, none to memory of another, share a launch.
-  static std::uint64_t group_of(const upload& r) { return r.bytes <= small_uploads::most_bytes ? 1 : 0; }
+  static std::uint64_t group_of(const upload& r) {
+    return r.bytes != 0 && r.bytes <= small_uploads::most_bytes ? 1 : 0;
+  }
   // If it fails, each upload runs alone, which may write the same bytes again.
   result<void> run_group(const group<upload>& all, call& c) {
     std::array<small_uploads::one, small_uploads::most> list;
@@ -97,9 +100,13 @@ struct cuda_memory {
     return {};
   }
 
-  result<void> run(const copy_2d& r, call& c) { return copy_rows(r, stream_of(c)); }
+  result<void> run(const copy_2d& r, call& c) {
+    if (r.width == 0 || r.rows == 0) return {};
+    return copy_rows(r, stream_of(c));
+  }
 
   result<void> run(const fill& r, call& c) {
+    if (r.bytes == 0) return {};
     const CUdeviceptr to = pointer(r.target.data());
     const std::size_t n = size(r.bytes), step = size(r.pattern_bytes);
     const CUstream s = stream_of(c);

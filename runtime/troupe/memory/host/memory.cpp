@@ -62,6 +62,7 @@ struct host_memory {
   result<void> run(const fill& r, call&) {
     const auto n = static_cast<std::size_t>(r.bytes.value()), step = static_cast<std::size_t>(r.pattern_bytes.value());
     std::byte* to = r.target.data();
+    if (n == 0) return {};
     if (step == 1) {
       std::memset(to, static_cast<int>(r.pattern[0]), n);
       return {};
