@@ -36,8 +36,7 @@ class convolution_check {
     if (filters_.shape().rank != x_.shape().rank)
       return check_.refuse(&filters_, cat("has ", filters_.shape().rank, " indexes"),
                            cat(x_.shape().rank, ", as ", names_.x_name));
-    // A view that was refused when it was made has its own reason, which the checker has found already.
-    if (is_void(x_) || is_void(filters_) || is_void(y_)) return;
+    if (!has_elements(x_, 1) || !has_elements(filters_, 0) || !has_elements(y_, 1)) return;
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     if (pairs && names_.result == convolution_result::dfilters)
       return check_.refuse(&r_.epilogue, "has left or right", "acc: the elements of a filter have no pairs");
@@ -71,11 +70,15 @@ class convolution_check {
     if (!fine) check_.refuse(&field, cat("has ", rank, " indexes"), "3 to 5: image, channel and 1 to 3 of the image");
     return fine;
   }
+  // There may be no images, but each has elements.
   template <class F>
-  static bool is_void(const F& field) noexcept {
-    const auto& e = field.shape().extents;
-    return std::any_of(e.begin(), e.begin() + static_cast<std::ptrdiff_t>(field.shape().rank),
-                       [](std::int64_t n) { return n < 1; });
+  bool has_elements(const F& field, std::size_t first) {
+    for (std::size_t i = first; i < field.shape().rank; ++i)
+      if (at(field, i) < 1) {
+        refuse(field, first == 0 ? "at least 1 in each place" : "at least 1 in each place but that of images");
+        return false;
+      }
+    return true;
   }
 
   template <class A, class B>

@@ -127,6 +127,18 @@ TEST_F(cutlass_convolution_refusals, name_the_tensor_that_has_the_wrong_extents)
       "dfilters is 7 x 4 x 3 x 3; expected 6 filters: as many as dy has channels");
 }
 
+TEST_F(cutlass_convolution_refusals, accept_no_images_but_no_other_extent_of_0) {
+  conv_forward none = forward();
+  none.x = at<float>(0, {0, 4, 5, 6}), none.y = at<float>(600, {0, 6, 5, 6});
+  expect_fine(none);
+  expect_refused(
+      forward(), [&](auto& r) { r.x = at<float>(0, {2, 0, 5, 6}); },
+      "x is 2 x 0 x 5 x 6; expected at least 1 in each place but that of images");
+  expect_refused(
+      forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 0, 3}); },
+      "filters is 6 x 4 x 0 x 3; expected at least 1 in each place");
+}
+
 TEST_F(cutlass_convolution_refusals, name_the_number_of_the_window) {
   expect_refused(forward(), [](auto& r) { r.groups = 0; }, "groups is 0; expected at least 1");
   expect_refused(

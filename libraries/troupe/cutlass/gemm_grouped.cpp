@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/product_check.hpp>
@@ -11,6 +12,13 @@ namespace troupe::cutlass {
 namespace {
 
 using matmul::batch_of_matrices, matmul::matrices_of;
+
+bool reduces_rows(const epilogue::expression& e) {
+  if (e.is_too_large()) return false;
+  return std::any_of(e.nodes().begin(), e.nodes().end(), [](const epilogue::node& n) {
+    return n.what == epilogue::op::reduce && n.over == epilogue::span_of::row;
+  });
+}
 
 template <class Groups>
 void check_groups(checker& c, const Groups& r) {
@@ -31,6 +39,10 @@ void check_groups(checker& c, const Groups& r) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (results.one.rows > most || groups > most)
     return all.refuse(results.one.rows > most ? d : b, cat("at most ", most, ", because sizes are 32-bit numbers"));
+  if (results.one.columns == 0 && reduces_rows(r.epilogue))
+    return all.refuse(d,
+                      "columns, because the epilogue reduces rows: those of a group are known only when they are "
+                      "computed");
   c.view(r.a);
   c.view(r.b);
   c.view(r.d);

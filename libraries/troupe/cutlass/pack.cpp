@@ -47,7 +47,6 @@ void check_scales(checker& c, const pack& r, const batch_of_matrices& from) {
     return c.refuse(&scales, cat("holds ", to_string(scales.type())), "f32 or bf16");
   if (!has_rank(c, scales)) return;
   const batch_of_matrices s = matrices_of(scales.shape());
-  if (s.one.rows < 1) return;
   if (terms_of_block(from.one.rows, s.one.rows) == 0)
     return c.refuse(&scales, "is " + troupe::detail::extents_text(scales.shape()),
                     cat("one for each 16, 32, 64 ... or all of ", from.one.rows, " terms"));
@@ -62,8 +61,8 @@ void pack::check(checker& c) const {
   if (!is_packable(packed.type()) && !is_quantized(packed.type()))
     return c.refuse(&packed, cat("holds ", to_string(packed.type())), "f32, f16, bf16, i8, f8e4m3, f8e5m2 or f4e2m1x2");
   const batch_of_matrices all = matrices_of(from.shape()), p = matrices_of(packed.shape());
-  // A view that was refused when it was made has its own reason, which the checker has found already.
-  if (all.one.rows < 1 || all.one.columns < 1 || p.one.rows < 1) return;
+  if (all.one.rows < 1 || all.one.columns < 1 || all.count < 1)
+    return c.refuse(&from, "is " + troupe::detail::extents_text(from.shape()), "at least 1 in each place");
   const std::int64_t each = terms_in(packed.type());
   if (all.one.rows % each != 0)
     return c.refuse(&from, "is " + troupe::detail::extents_text(from.shape()),

@@ -63,10 +63,14 @@ void product_check::scales(const in_any& scales, const seen_operand& factor, std
   const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type),
                      lines = lines_are_rows ? of.one.rows : of.one.columns;
   const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
+  const std::string_view what = lines_are_rows ? " rows" : " columns";
+  if (terms == 0) {
+    if (s.columns == 0 || (s.columns == 1 && s.rows == lines)) return check_.view(scales);
+    return refuse(seen, cat(lines, what, ", and no scale along the terms, of which there are none"));
+  }
   const std::int64_t block = terms_of_block(terms, s.columns);
   if (block == 0) return refuse(seen, cat("one for each 16, 32, 64 ... or all of ", terms, " terms"));
   const std::int64_t coarse = (lines + block - 1) / block;
-  const std::string_view what = lines_are_rows ? " rows" : " columns";
   if (per_line && s.rows != lines) return refuse(seen, cat(lines, what, ": a scale for each line"));
   if (s.rows != lines && s.rows != coarse)
     return refuse(seen, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));

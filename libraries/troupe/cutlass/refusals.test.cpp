@@ -277,6 +277,25 @@ TEST_F(group_refusals, accept_what_fits) {
   expect_fine(apart(sum_rows(at<float>(600, 3, 10), max_columns(at<float>(640, 3, 8), acc))));
 }
 
+TEST_F(group_refusals, accept_extents_of_0_but_no_reductions_of_rows_without_columns) {
+  gemm_grouped r = good();
+  r.a = at<float>(0, 0, 6), r.d = at<float>(300, 0, 8);
+  expect_fine(r);
+  r = good();
+  r.a = at<float>(0, 10, 0), r.b = batch_at<float>(100, 3, 0, 8);
+  expect_fine(r);
+  r = good();
+  r.b = batch_at<float>(100, 0, 6, 8), r.sizes = vector_at<std::int32_t>(400, 0);
+  expect_fine(r);
+  r = good();
+  r.b = batch_at<float>(100, 3, 6, 0), r.d = at<float>(300, 10, 0);
+  expect_fine(r);
+  r.epilogue = sum_rows(vector_at<float>(600, 10), acc);
+  expect_refused(r,
+                 "d is 10 x 0; expected columns, because the epilogue reduces rows: those of a group are known only "
+                 "when they are computed");
+}
+
 TEST_F(group_refusals, name_the_matrix_that_is_wrong) {
   gemm_grouped r = good();
   r.b = at<float>(100, 6, 8);

@@ -31,7 +31,7 @@ class product_check {
     if (!operands_.has_count(seen_a, d.count, "d") || !operands_.has_count(seen_b, d.count, "d") ||
         !operands_.fits_sums(seen_a, sums_))
       return;
-    if (!lies_well(r_.a, a.one) || !lies_well(r_.b, b.one) || !lies_well(r_.d, d.one)) return;
+    if (!lies_well(r_.a, a) || !lies_well(r_.b, b) || !lies_well(r_.d, d)) return;
     check_.view(r_.a);
     check_.view(r_.b);
     check_.view(r_.d);
@@ -51,8 +51,8 @@ class product_check {
   }
 
   template <class F>
-  bool lies_well(const F& field, const matrix_shape& s) {
-    if (has_lines(s)) return true;
+  bool lies_well(const F& field, const batch_of_matrices& m) {
+    if (m.count == 0 || m.one.rows == 0 || m.one.columns == 0 || has_lines(m.one)) return true;
     check_.refuse(&field, "is " + text(field.shape()),
                   "neighbours in memory: the elements of each row, or of each column");
     return false;

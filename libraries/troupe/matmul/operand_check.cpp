@@ -21,9 +21,6 @@ bool operand_check::has_rank(const seen_operand& o) { return has_rank(o, 2, 3, "
 
 bool operand_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
   const matrix_shape ma = matrices_of(a.shape).one, mb = matrices_of(b.shape).one, md = matrices_of(d.shape).one;
-  // A view that was refused when it was made has its own reason, which the checker has found already.
-  for (const std::int64_t extent : {ma.rows, ma.columns, mb.columns, md.rows, md.columns})
-    if (extent < 1) return false;
   const std::int64_t terms = ma.columns * terms_in(a.type), columns = pairs ? mb.columns / 2 : mb.columns;
   if (mb.rows * terms_in(b.type) != terms)
     return refuse(b, cat(terms / terms_in(b.type), " rows, as a has columns")), false;

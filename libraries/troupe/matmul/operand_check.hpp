@@ -19,8 +19,8 @@ struct seen_operand {
   dtype type;
 };
 
-/// Refuses operands of products whose extents are wrong. The functions return false if they have refused, or if a view
-/// was refused when it was made: then what follows would only confuse.
+/// Refuses operands of products whose extents are wrong. The functions return false if they have refused. An extent may
+/// be 0.
 class operand_check {
  public:
   explicit operand_check(checker& c) noexcept : check_(c) {}

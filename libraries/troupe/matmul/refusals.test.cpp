@@ -34,6 +34,18 @@ TEST_F(matmul_refusals, accept_what_fits) {
       .a = at<float>(0, 4, 6).transposed(), .b = at<float>(100, 8, 4).transposed(), .d = at<float>(200, 6, 8)});
 }
 
+TEST_F(matmul_refusals, accept_extents_of_0) {
+  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return multiplication{.a = at<float>(0, m, k), .b = at<float>(100, k, n), .d = at<float>(200, m, n)};
+  };
+  for (const auto& r : {product(0, 8, 6), product(4, 0, 6), product(4, 8, 0), product(0, 0, 0)}) expect_fine(r);
+  expect_fine(
+      multiplication{.a = batch_at<float>(0, 0, 4, 6), .b = at<float>(100, 6, 8), .d = batch_at<float>(200, 0, 4, 8)});
+  multiplication r = product(4, 8, 0);
+  r.b = at<float>(100, 1, 8);
+  expect_refused(r, "b is 1 x 8; expected 0 rows, as a has columns");
+}
+
 TEST_F(matmul_refusals, name_the_matrix_that_has_the_wrong_extents) {
   multiplication r = good();
   r.b = at<float>(100, 5, 8);

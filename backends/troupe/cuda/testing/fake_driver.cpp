@@ -161,6 +161,15 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count,
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream) {
   return driver().enqueue(filling(to, value, count), "cuMemsetD32Async", value, count);
 }
+CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
+                            CUstream) {
+  std::function<void()> work;
+  if (driver().computes)
+    work = [=] {
+      for (std::size_t i = 0; i < height; ++i) std::fill_n(reinterpret_cast<unsigned*>(to + i * pitch), width, value);
+    };
+  return driver().enqueue(work, "cuMemsetD2D32Async", value, width, height);
+}
 
 // -- streams and events
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
@@ -12,6 +13,38 @@
 
 namespace troupe::cutlass {
 namespace {
+
+bool is_empty(const convolution_problem& p) noexcept {
+  return p.images == 0 && p.result != convolution_result::dfilters;
+}
+
+// The gradient of filters without images is that of one image of zeros which the filters just fit.
+struct image_of_zeros {
+  explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
+    for (std::size_t i = 0; i < windows::most_spatial; ++i)
+      problem.window.set(i, p.window.width[i], 1, p.window.width[i], {});
+    problem.images = 1;
+    const std::uint64_t most = std::max(lay_out(problem.x, p.groups * p.channels, problem.window.in),
+                                        lay_out(problem.y, p.groups * p.outputs, problem.window.out));
+    bytes = round_up(most, alignment);
+    place_at(alignment);
+  }
+  void place_at(std::uint64_t zeros) noexcept { problem.x.address = problem.y.address = zeros; }
+
+  convolution_problem problem;
+  std::uint64_t bytes = 0;
+
+ private:
+  static constexpr std::uint64_t alignment = 256;
+  static std::uint64_t lay_out(placed_tensor& t, std::int64_t channels,
+                               const std::int64_t (&extents)[windows::most_spatial]) noexcept {
+    std::int64_t stride = channels;
+    t.channel = 1;
+    for (std::size_t i = windows::most_spatial; i-- > 0; stride *= extents[i]) t.spatial[i] = stride;
+    t.item = stride;
+    return static_cast<std::uint64_t>(stride) * bytes_of(t.type);
+  }
+};
 
 std::size_t number_of(std::size_t element_bytes) noexcept {
   return static_cast<std::size_t>(std::countr_zero(element_bytes));
@@ -71,8 +104,9 @@ std::string convolutions::key_on_disk(const convolution_problem& p, const reques
   return cat("cutlass convolution 2, ", chip_.name, ", templates ", version_of_templates(), ", ", key);
 }
 bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
+  if (is_empty(p)) return true;
   thread_local std::string key;  // keeps its memory
-  write_key_of(key, p, o);
+  write_key_of(key, p.images == 0 ? image_of_zeros(p).problem : p, o);
   return routes_.has(key);
 }
 
@@ -148,6 +182,8 @@ result<std::shared_ptr<convolution_route>> convolutions::best_route(const convol
 
 result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (is_empty(p)) return {};
+  if (p.images == 0) return compute_without_images(p, o, on, c);
   thread_local std::string key;
   write_key_of(key, p, o);
   const std::shared_ptr<const convolution_route> way = TROUPE_TRY(routes_.get(key, [&] { return best_route(p, o); }));
@@ -157,9 +193,36 @@ result<void> convolutions::compute(const convolution_problem& p, const request_o
                  static_cast<CUstream>(c.stream));
 }
 
-result<plan_info> convolutions::prepare(const convolution_problem& p, const request_options& o, int measure, lane& on,
-                                        call& c, std::string& log) {
-  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+result<void> convolutions::compute_without_images(const convolution_problem& p, const request_options& o, lane& on,
+                                                  call& c) {
+  image_of_zeros with(p);
+  std::string key;
+  write_key_of(key, with.problem, o);
+  const std::shared_ptr<const convolution_route> way =
+      TROUPE_TRY(routes_.get(key, [&] { return best_route(with.problem, o); }));
+  const std::uint64_t needs = with.bytes + way->scratch_bytes();
+  if (needs > o.workspace)
+    return error(reaction::unsupported, "cutlass",
+                 cat(o.request, ": workspace is ", o.workspace, "; without images it needs ", needs, " bytes"));
+  const lane::room room = TROUPE_TRY(on.take(needs, arrivals_of(*way), c));
+  if (c.recording != nullptr) on.keep(way);
+  const auto stream = static_cast<CUstream>(c.stream);
+  TROUPE_TRY(
+      cuda::done_on(stream, "cutlass", "cuMemsetD8Async", ::cuMemsetD8Async(room.memory(), 0, with.bytes, stream)));
+  with.place_at(room.memory());
+  return enqueue(with.problem, *way, chip_, on, room.memory() + with.bytes, room.arrivals, c.recording == nullptr,
+                 stream);
+}
+
+result<plan_info> convolutions::prepare(const convolution_problem& asked, const request_options& o, int measure,
+                                        lane& on, call& c, std::string& log) {
+  if (asked.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (is_empty(asked)) {
+    log += "there are no images: there is nothing to compute\n";
+    return plan_info{.log_bytes = static_cast<std::uint32_t>(log.size() + 1)};
+  }
+  const convolution_problem p = asked.images == 0 ? image_of_zeros(asked).problem : asked;
+  if (asked.images == 0) measure = 0;
   auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, measure > 1}, cells_.vendors()));
   const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),
                                                    [](const convolution_way& w) -> const candidate& { return w.plan; });

@@ -40,6 +40,7 @@ class convolutions {
     cutlass::plan plan;
     float microseconds = 0;
   };
+  result<void> compute_without_images(const convolution_problem& p, const request_options& o, lane& on, call& c);
   static void write_key_of(std::string& key, const convolution_problem& p, const request_options& o);
   std::string key_on_disk(const convolution_problem& p, const request_options& o) const;
   result<std::shared_ptr<convolution_route>> route_for(const convolution_problem& p, const convolution_way& w,

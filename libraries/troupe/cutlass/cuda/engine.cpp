@@ -10,6 +10,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/cells/vendor_plans.hpp>
+#include <troupe/cutlass/cuda/empty_reductions.hpp>
 #include <troupe/cutlass/cuda/rehearsal.hpp>
 
 namespace troupe::cutlass {
@@ -47,6 +48,17 @@ void append(std::string& to, const plan& p, const extents& e) {
 }
 
 extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch}; }
+
+bool is_empty(const problem& p) noexcept { return p.m == 0 || p.n == 0 || p.batch == 0; }
+
+// What is left of a product without terms is its epilogue, which the template for sm_80 applies to sums of nothing.
+constexpr plan of_epilogue_alone{.family = family::ampere, .divided = decision::no};
+problem without_factors(problem p) noexcept {
+  constexpr std::uint64_t aligned = 256;  // nothing is read
+  p.a = {aligned, p.a.type, 16, 1, 0}, p.b = {aligned, p.b.type, 16, 1, 0};
+  p.a_scales = p.b_scales = {};
+  return p;
+}
 
 // Requests that await the best plan have routes of their own.
 void write_key(std::string& key, const problem& p, const request_options& o) {
@@ -186,8 +198,12 @@ std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, cons
 }
 
 bool cuda_engine::knows(const problem& p, const request_options& o) {
+  if (is_empty(p)) return true;
   thread_local std::string key;
-  write_key(key, p, o);
+  if (p.k == 0)
+    write_key(key, without_factors(p), {o.request, of_epilogue_alone, o.compiling, o.workspace});
+  else
+    write_key(key, p, o);
   return routes_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
@@ -200,8 +216,13 @@ bool cuda_engine::ready(const gemm_batched& r) {
 template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+  if (is_empty(p)) return write_empty_reductions(p, static_cast<CUstream>(c.stream));
+  if (p.k != 0) return multiply(p, options_of(r), wrong, c);
+  return multiply(without_factors(p), {R::request_name, of_epilogue_alone, r.compiling, r.workspace}, wrong, c);
+}
+
+result<void> cuda_engine::multiply(const problem& p, request_options o, std::uint64_t wrong, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  request_options o = options_of(r);
   // A graph keeps what it is recorded with.
   if (c.recording != nullptr && o.compiling == compiling::allowed) o.compiling = compiling::awaited;
   write_key(on->next_key, p, o);
@@ -249,18 +270,23 @@ result<plan_info> cuda_engine::run(const prepare_grouped& r, call& c) {
 }
 
 template <class R>
-result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c) {
-  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, call& c) {
+  if (asked.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+  if (is_empty(asked)) return nothing_to_compute(r, c);
+  const bool has_terms = asked.k != 0;
+  const problem p = has_terms ? asked : without_factors(asked);
+  const plan& wanted = has_terms ? r.plan : of_epilogue_alone;
+  const std::int32_t measure = has_terms ? r.measure : 0;
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  const request_options o = options_of(r);
+  const request_options o{R::request_name, wanted, r.compiling, r.workspace};
   const whole_form f = form_of(p);
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
   std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
   choices from;
   std::shared_ptr<route> best;
-  if (r.measure > 1) {
+  if (measure > 1) {
     from.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, true}, cells_->vendors()));
-    const std::size_t most = order_for_measuring(from.all, static_cast<std::size_t>(r.measure),
+    const std::size_t most = order_for_measuring(from.all, static_cast<std::size_t>(measure),
                                                  [](const candidate& x) -> auto& { return x; });
     if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
   }
@@ -278,7 +304,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& p, call& c
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   const plan_info answer = info;
-  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, r.plan), stored_choice{info.plan, info.microseconds});
+  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, wanted), stored_choice{info.plan, info.microseconds});
   for (const compiling how : {compiling::allowed, compiling::awaited}) {
     request_options later = o;
     later.compiling = how;
@@ -323,6 +349,16 @@ result<std::shared_ptr<route>> cuda_engine::fastest_of(const problem& p, const w
   info.compile_seconds = static_cast<float>(waited), info.measured = tried;
   info.choice = choice_source::measured;
   return best;
+}
+
+template <class R>
+result<plan_info> cuda_engine::nothing_to_compute(const R& r, call& c) {
+  const std::string log = "the result has no elements: there is nothing to compute\n";
+  plan_info out;
+  out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  if (r.log) TROUPE_TRY(send_log(*r.log, log, TROUPE_TRY(on->stream_of(c))));
+  return out;
 }
 
 // As much of the log as there is room for.

@@ -58,8 +58,11 @@ class cuda_engine {
   bool knows(const problem& p, const request_options& o);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
+  result<void> multiply(const problem& p, request_options o, std::uint64_t wrong, call& c);
   template <class R>
-  result<plan_info> prepare_for(const R& r, const problem& p, call& c);
+  result<plan_info> prepare_for(const R& r, const problem& asked, call& c);
+  template <class R>
+  result<plan_info> nothing_to_compute(const R& r, call& c);
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cuda/testing/engine_on_fakes.hpp>
@@ -24,6 +25,42 @@ TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addres
     ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads(), 1u);
   EXPECT_EQ(launches(), 6u);
+}
+
+TEST_F(cutlass_cuda, launches_nothing_for_results_without_elements_but_writes_their_reductions) {
+  std::vector<float> largest(4096, 7), sum(1, 7);
+  const auto operand = [](std::vector<float>& v, std::int64_t columns) {
+    return expression::memory_operand{
+        .range = {{}, reinterpret_cast<std::uint64_t>(v.data()), v.size() * sizeof(float)},
+        .shape = {1, columns, columns, 1},
+        .type = dtype::f32,
+        .batch = 1,
+        .batch_stride = 0};
+  };
+  gemm r = product(0);
+  r.epilogue = expression::reducing(
+      expression::reducing(acc, epilogue::reduction::maximum, epilogue::span_of::column, operand(largest, 4096)),
+      epilogue::reduction::sum, epilogue::span_of::all, operand(sum, 1));
+  ASSERT_TRUE(run(r)) << failure;
+  EXPECT_EQ(loads() + launches(), 0u);
+  for (const float x : largest) ASSERT_EQ(x, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(sum[0], 0);
+  EXPECT_TRUE(engine->run(prepare::of(r)));
+  EXPECT_EQ(loads(), 0u);
+}
+
+TEST_F(cutlass_cuda, applies_the_epilogue_alone_to_products_without_terms) {
+  const auto without_terms = [](std::int64_t m) {
+    gemm r = product(m);
+    r.a = matrix_at<access_mode::read>(3, dtype::bf16, m, 0),
+    r.b = matrix_at<access_mode::read>(5, dtype::bf16, 0, 4096);
+    r.workspace = 0;
+    return r;
+  };
+  ASSERT_TRUE(run(without_terms(100)) && run(without_terms(200))) << failure;
+  EXPECT_EQ(loads(), 1u);
+  EXPECT_EQ(launches(), 2u);
+  EXPECT_EQ(driver.count("cuTensorMapEncodeTiled"), 0u);
 }
 
 TEST_F(cutlass_cuda, compiles_another_kernel_for_another_epilogue_type_or_layout) {

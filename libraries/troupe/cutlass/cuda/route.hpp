@@ -39,11 +39,11 @@ plan_info info_of(const candidate& c, kernel_source from, std::uint64_t workspac
 /// Returns "12.34 us".
 std::string in_microseconds(double us);
 
-/// Makes the route of a plan: writes or finds its kernel.
-result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
 /// Returns the bytes beside the operands that a plan needs in any case, as far as is known without its kernel.
 std::uint64_t fewest_scratch_bytes(const problem& p, const candidate& c) noexcept;
 
+/// Makes the route of a plan: writes or finds its kernel.
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
                                         compiling how);
 
 /// The same with the text of its kernel, which gathers what `gathered` says.

@@ -3,6 +3,7 @@
 // Convolutions as implicit products: what the windows see is gathered a panel at a time, multiplied by OpenBLAS, and
 // the epilogue turns the sums into the result while they are in the cache. The product of float covers all types that
 // are summed in it: they are widened when they are gathered.
+#include <algorithm>
 #include <optional>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
@@ -157,7 +158,7 @@ class filter_product {
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
   /// As of image_product.
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
-    const std::int64_t all = positions(), terms = seen_.terms();
+    const std::int64_t all = std::max<std::int64_t>(1, positions()), terms = seen_.terms();
     const std::int64_t of_filter = terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
     filters_ = std::clamp(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
     const std::int64_t of_position = (terms + filters_) * static_cast<std::int64_t>(sizeof(T));
@@ -178,6 +179,7 @@ class filter_product {
     for (std::int64_t k = 0; k < p_.groups * p_.outputs;) {
       const std::int64_t group = k / p_.outputs, in_group = k % p_.outputs;
       const std::int64_t n = std::min(filters, p_.outputs - in_group);
+      if (all == 0) std::fill_n(sums.data(), n * terms, Sums());
       for (std::int64_t q = 0; q < all; q += panel) {
         const std::int64_t count = std::min(panel, all - q);
         seen_.gather(group, q, count, seen.data(), team_);
@@ -251,6 +253,7 @@ result<std::uint64_t> compute_as(const convolution_problem& p, std::uint64_t wor
 
 result<std::uint64_t> compute_any(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
                                   thread_team& team, bool only_ask) {
+  if (p.images == 0 && p.result != convolution_result::dfilters) return 0;
   switch (p.sums) {
     case dtype::f32:
       return compute_as<float, float, float>(p, workspace, name, team, only_ask);

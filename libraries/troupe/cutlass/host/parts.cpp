@@ -41,9 +41,10 @@ host_product product_of(const problem& p, std::int64_t which, const epilogue::tr
 groups_of_rows::groups_of_rows(const problem& p, partial_results partial)
     : groups_of_rows(p, grouped_outcome{.partial_results = partial}) {
   const auto* const sizes = reinterpret_cast<const std::int32_t*>(p.groups.sizes);
+  const bool has_elements = p.m != 0 && p.n != 0;  // otherwise no size is read
   std::int64_t first = 0;
   for (std::int64_t g = 0; g < p.batch; ++g) {
-    const std::int64_t size = sizes[g];
+    const std::int64_t size = has_elements ? sizes[g] : 0;
     if (size < 0 || size > p.m - first) {
       outcome_.wrong_group = static_cast<std::int32_t>(g), outcome_.size = sizes[g];
       outcome_.rows_left = static_cast<std::int32_t>(p.m - first);

@@ -115,6 +115,17 @@ TEST_F(cutlass_batches, of_one_width_share_a_row_and_have_sums_of_columns) {
   }
 }
 
+TEST_F(cutlass_batches, may_have_products_without_elements_or_terms) {
+  for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[13]})
+    expect_batch(
+        t, any_float(), {{5, 7, 6}, {0, 9, 4}, {8, 0, 2}, {30, 20, 0}, {0, 0, 0}, {3, 2, 8}},
+        [&] {
+          return 1 + expression::reducing(acc, reduction::maximum, span_of::all,
+                                          operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, 6, 1, 1));
+        },
+        0);
+}
+
 TEST_F(cutlass_batches, have_scales_of_their_own) {
   for (const factor_types& t : {all_pairs[3], all_pairs[5], all_pairs[11], all_pairs[13]})
     for (const dtype s : {dtype::f32, dtype::f8e8m0}) {

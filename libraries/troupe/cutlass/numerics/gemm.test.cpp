@@ -46,6 +46,36 @@ TEST_F(cutlass_products, end_anywhere_within_a_tile) {
       }
 }
 
+// Without elements nothing is computed but reductions of nothing; without terms, the epilogue of sums of nothing.
+TEST_F(cutlass_products, with_an_extent_of_0_are_empty_sums_and_results) {
+  using epilogue::reduction, epilogue::span_of;
+  for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
+    for (int which = 0; which < 4; ++which) {
+      if (leaves_out()) continue;
+      product_form p{t.a, t.b, any_float(), random.between(1, 150), random.between(1, 150), 24};
+      p.batch = random.between(1, 3);
+      *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
+      const auto reduced = [&](const expression& x, reduction how, span_of over) {
+        return expression::reducing(x, how, over,
+                                    operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, p.batch,
+                                            over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+      };
+      expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
+      expect_as_defined(
+          p,
+          [&](auto rows, auto columns) {
+            const expression x = epilogue::relu(2 * acc + loaded(op::load_row, dtype::f32, p.batch, 1, columns)) -
+                                 0.5 * loaded(op::load, dtype::f16, 1, rows, columns);
+            return reduced(
+                reduced(reduced(x, reduction::absolute_maximum, span_of::row), reduction::maximum, span_of::column),
+                reduction::sum, span_of::all);
+          },
+          1e-4);
+      expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);
+      if (HasFailure()) return;
+    }
+}
+
 TEST_F(cutlass_products, with_one_term_are_outer_products) {
   for (const factor_types& t : all_pairs) {
     product_form p = any_product(t, dtype::f32);

@@ -290,6 +290,27 @@ TEST_F(cutlass_groups, may_all_be_empty) {
   }
 }
 
+TEST_F(cutlass_groups, may_have_no_rows_no_columns_no_terms_or_not_exist) {
+  const auto with = [](std::vector<std::int32_t> sizes, std::int64_t rows, std::int64_t n, std::int64_t k,
+                       bool packed) {
+    return grouped_form{{dtype::bf16, dtype::bf16}, dtype::f32, std::move(sizes), rows, n, k, packed};
+  };
+  for (const bool packed : {true, false}) {
+    for (const grouped_form& f : {with({0, 0, 0}, 0, 16, 32, packed), with({}, packed ? 8 : 0, 16, 32, packed),
+                                  with({3, 0, 5}, 9, 20, 0, packed)})
+      expect_right_groups(
+          f,
+          [&](const grouped_form& form) {
+            const expression x = 2 * acc + of_groups(op::load_row, dtype::f32, form, form.n);
+            return reduced(reduced(x, reduction::sum, span_of::column, form), reduction::maximum, span_of::all, form);
+          },
+          1e-6);
+    expect_right_groups(
+        with({3, 0, 5}, 9, 0, 16, packed),
+        [&](const auto& form) { return reduced(acc, reduction::maximum, span_of::all, form); }, 0);
+  }
+}
+
 TEST_F(cutlass_groups, from_the_first_wrong_size_on_are_not_computed) {
   struct wrong {
     std::vector<std::int32_t> sizes;

@@ -207,7 +207,8 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
   convolution_case any_case(convolution_result result, dtype a, dtype b, dtype computed) {
     convolution_case c{.result = result, .first = a, .second = b, .computed = computed};
     c.spatial = static_cast<std::size_t>(random.between(1, 3));
-    c.images = random.between(1, 3), c.groups = random.between(0, 2) == 0 ? random.between(2, 3) : 1;
+    c.images = random.between(0, 9) == 0 ? 0 : random.between(1, 3),
+    c.groups = random.between(0, 2) == 0 ? random.between(2, 3) : 1;
     c.channels = random.between(1, 6), c.filters = random.between(1, 6);
     for (std::size_t i = 3 - c.spatial; i < 3; ++i) {
       c.in[i] = random.between(1, 9), c.width[i] = random.between(1, 3);

@@ -55,11 +55,13 @@ second_pass::second_pass(const tree& t, const stored_product& on)
   for (std::size_t i = 0; i < t.nodes().size(); ++i) {
     const node& n = t.nodes()[i];
     kernel_arguments::step& s = tail_.all[i];
-    s = {.what = n.what,
+    const bool is_product = n.what == op::accumulator || n.what == op::left || n.what == op::right;
+    const bool is_zero = is_product && on.is_zero;
+    s = {.what = is_zero ? op::number : n.what,
          .type = n.type,
          .combine = n.combine,
          .over = turned(n.over, transposed_),
-         .operand = n.operand,
+         .operand = is_zero ? static_cast<std::uint8_t>(most_numbers) : n.operand,
          .to = where.of[i],
          .arguments = {},
          .unused = {}};
@@ -110,6 +112,7 @@ void second_pass::add_reduction(const node& n, const tree_memory& to) {
     c.count = over == span_of::all ? 1 : tail_.columns, c.between = tiles;
   }
   c.between_batches = over == span_of::row ? groups * tail_.rows : tiles * tail_.columns;
+  if (is_empty()) c.parts = c.between_batches = 0;
   const std::int64_t step = n.over == span_of::row ? to.shape.row_stride : to.shape.column_stride;
   c.to = {0, step, 0, to.batch_stride, static_cast<std::uint64_t>(to.type)};
   reductions_.push_back({c, memory_bytes_, n.operand, over == span_of::all});

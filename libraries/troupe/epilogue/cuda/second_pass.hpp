@@ -21,6 +21,7 @@ struct stored_product {
   std::int64_t product_ld, product_stride, result_ld, result_stride;  ///< in elements
   std::int64_t right;  ///< from the left half of the product to its right half, in elements
   bool transposed;     ///< whether it is the transpose of what the epilogue's nodes mean
+  bool is_zero;        ///< there is no product in memory: it has no terms
 };
 
 /// An epilogue as a pass of its own over the product, by the kernels of tail.cuh. An image that has them includes
@@ -43,9 +44,10 @@ class second_pass {
   /// Enqueues it, by `launch(kernel, blocks, threads, arguments)`. `t` has the structure that it was made for.
   template <class Launch>
   result<void> enqueue(const tree& t, const places& at, Launch&& launch) const {
-    TROUPE_TRY(launch(kernel_, blocks_, threads(), tail_of(t, at)));
+    if (!is_empty()) TROUPE_TRY(launch(kernel_, blocks_, threads(), tail_of(t, at)));
     for (const reduction_pass& r : reductions_) {
       kernel_arguments::combining c = r.arguments;
+      if (c.count == 0 || c.batch == 0) continue;
       c.partial = reinterpret_cast<const double*>(at.memory + r.offset);
       c.to.address = t.memory()[r.operand].address;
       const cuda::grid blocks{r.of_all ? 1 : cuda::at_most((c.count + 255) / 256, 4096), 1,
@@ -63,6 +65,8 @@ class second_pass {
     std::uint8_t operand;
     bool of_all;
   };
+  // Without elements, reductions are those of no parts.
+  bool is_empty() const noexcept { return tail_.rows == 0 || tail_.columns == 0 || tail_.batch == 0; }
   static cuda::grid threads() noexcept { return {kernel_arguments::lanes, kernel_arguments::warps, 1}; }
   unsigned choose_kernel(unsigned slots, dtype product);
   void add_reduction(const node& n, const tree_memory& to);

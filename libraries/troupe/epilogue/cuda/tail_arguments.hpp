@@ -43,7 +43,7 @@ struct tail {
   std::int64_t columns_of_block;  ///< a multiple of `warps`; a group is every `warps`th column of a block
   std::uint32_t steps, unused;
   step all[most_nodes];
-  double numbers[most_numbers];
+  double numbers[most_numbers + 1];  ///< the last is 0, the accumulator of a product without terms
   place memory[most_memory];
 };
 

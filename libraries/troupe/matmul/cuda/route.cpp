@@ -72,7 +72,8 @@ epilogue::stored_product stored_product_of(const route& r, const problem& p) noe
           .result_ld = p.d.ld,
           .result_stride = p.d.stride,
           .right = right,
-          .transposed = p.transposed};
+          .transposed = p.transposed,
+          .is_zero = !r.multiplies};
 }
 
 class search {
@@ -85,9 +86,11 @@ class search {
   result<std::shared_ptr<route>> run() {
     const auto nodes = tree_.nodes();
     route_.sums = sums_;
-    route_.multiplies = std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
-      return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
-    });
+    const bool has_terms = problem_.k != 0 && problem_.m != 0 && problem_.n != 0 && problem_.batch != 0;
+    route_.multiplies =
+        has_terms && std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
+          return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
+        });
     if (is_small(r_)) {
       route_.pass.emplace(tree_, stored_product_of(route_, problem_));
       route_.small = route_.fused = route_.pass->is_ordinary();
@@ -428,7 +431,7 @@ bool is_small(const multiplication& r) noexcept {
   const tensor_shape &a = r.a.shape(), &b = r.b.shape(), &d = r.d.shape();
   if (a.rank != 2 || b.rank != 2 || d.rank != 2 || r.a_scales) return false;
   const std::int64_t m = a.extents[0], k = a.extents[1], n = b.extents[1];
-  if (m > longest || n > longest || k > longest || m * n * k > most_work) return false;
+  if (m == 0 || n == 0 || m > longest || n > longest || k > longest || m * n * k > most_work) return false;
   const auto nodes = r.epilogue.seen().nodes();
   return std::none_of(nodes.begin(), nodes.end(), [](const epilogue::node& one) {
     return one.what == epilogue::op::reduce || one.what == epilogue::op::left || one.what == epilogue::op::right;

@@ -163,12 +163,12 @@ class prepared_product {
   explicit prepared_product(const host_product& p)
       : product_(p),
         type_(multiplied_in(p.a.type, p.b.type, p.a_scales.data != nullptr || p.b_scales.data != nullptr)),
-        copies_a_(!is_ordered(p.a, p.a_scales, type_)),
-        copies_b_(!is_ordered(p.b, p.b_scales, type_)) {}
+        copies_a_(p.a.terms != 0 && !is_ordered(p.a, p.a_scales, type_)),
+        copies_b_(p.b.terms != 0 && !is_ordered(p.b, p.b_scales, type_)) {}
 
   // How much memory it uses, of at most so much unless it needs more.
   std::uint64_t bytes(std::uint64_t most_bytes, thread_team& team) const {
-    if (product_.a.lines == 0) return 0;
+    if (is_empty()) return 0;
     const std::uint64_t copied = copied_bytes(), rest = most_bytes > copied ? most_bytes - copied : 0;
     return copied + with_types<std::uint64_t>([&](auto sums, auto number) {
              const host_matrix a = with_lines_as_rows(product_.a), b = transposed(with_lines_as_rows(product_.b));
@@ -177,7 +177,7 @@ class prepared_product {
            });
   }
   void compute(std::uint64_t most_bytes, thread_team& team) const {
-    if (product_.a.lines == 0) return finish_without_rows();
+    if (is_empty()) return finish_without_elements();
     std::optional<ordered_factor> a, b;
     if (copies_a_) a.emplace(product_.a, product_.a_scales, type_, team);
     if (copies_b_) b.emplace(product_.b, product_.b_scales, type_, team);
@@ -192,8 +192,9 @@ class prepared_product {
   }
 
  private:
-  // There are no rows, but there are reductions of no values.
-  void finish_without_rows() const {
+  bool is_empty() const noexcept { return product_.a.lines == 0 || product_.b.lines == 0; }
+  // There are no elements, but there are reductions of no values.
+  void finish_without_elements() const {
     with_types<int>([&](auto, auto number) {
       host::tail<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
       return 0;

@@ -12,7 +12,7 @@
 /// it into the result while it is in the cache.
 namespace troupe::matmul {
 
-/// One product: its factors with their scales, the type of its sums, and what is done with them. It may have no rows.
+/// One product: its factors with their scales, the type of its sums, and what is done with them. Extents may be 0.
 struct host_product {
   host_factor a, b;
   host_scales a_scales = {}, b_scales = {};

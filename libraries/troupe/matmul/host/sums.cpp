@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/matmul/host/sums.hpp>
 
@@ -18,6 +19,10 @@ stored_matrix stored(const matrix_shape& s) noexcept {
 
 template <class T, class C>
 void multiply_as(const host_matrix& a, const host_matrix& b, C* sums, std::int64_t ld) {
+  if (a.shape.columns == 0) {
+    for (std::int64_t j = 0; j < b.shape.columns; ++j) std::fill_n(sums + j * ld, a.shape.rows, C());
+    return;
+  }
   const stored_matrix sa = stored(a.shape), sb = stored(b.shape);
   blas::multiply(blas::matrix_product<T, C>{.trans_a = sa.trans,
                                             .trans_b = sb.trans,

@@ -29,6 +29,46 @@ TEST_F(matmul_numerics, products_of_all_types_are_exact_where_the_sums_are) {
         expect_as_defined(any_problem(t.a, t.b, d), [](auto, auto) { return expression(acc); }, 0);
 }
 
+// Without elements nothing is computed but reductions of nothing; without terms, the epilogue of sums of nothing.
+TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
+  using epilogue::op, epilogue::reduction, epilogue::span_of;
+  for (const types t : {of_reals[0], of_reals[1], of_reals[3], of_reals[4], of_reals[6]})
+    for (int which = 0; which < 4; ++which)
+      for (const std::int64_t large : {20, 300}) {
+        problem p{{t.a, t.b, random.one_of({dtype::f32, dtype::bf16}), large, large - 3, 24}};
+        p.batch = random.between(1, 3);
+        *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
+        const dtype sums = t.a == dtype::f64 ? dtype::f64 : dtype::f32;
+        const auto reduced = [&](const expression& x, reduction how, span_of over) {
+          return expression::reducing(
+              x, how, over, operand(sums, p.batch, over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+        };
+        expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
+        expect_as_defined(
+            p,
+            [&](auto rows, auto columns) {
+              return relu(2 * acc + loaded(op::load_row, dtype::f32, p.batch, 1, columns)) -
+                     0.5 * loaded(op::load, dtype::f16, 1, rows, columns);
+            },
+            1e-6);
+        for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum})
+          expect_as_defined(
+              p,
+              [&](auto rows, auto) {
+                const expression x = acc + loaded(op::load_column, dtype::f32, p.batch, rows, 1);
+                return reduced(reduced(reduced(x, how, span_of::row), how, span_of::column), how, span_of::all);
+              },
+              1e-5);
+        expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(matmul_numerics, complex_products_without_terms_are_0) {
+  problem p{{dtype::c64, dtype::c64, dtype::c64, 30, 40, 0}};
+  expect_as_defined(p, [](auto, auto) { return 2 * acc + 1; }, 0);
+}
+
 TEST_F(matmul_numerics, alpha_and_beta_are_honoured_by_value_and_in_memory) {
   for (const types t : of_reals)
     for (const double alpha : {0.0, 1.0, -0.5})

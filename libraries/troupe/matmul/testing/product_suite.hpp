@@ -35,6 +35,8 @@ class product_suite : public numerics::engine_suite {
       p.batch = random.between(1, 4);
       p.shares_a = random.between(0, 2) == 0, p.shares_b = random.between(0, 2) == 0;
     }
+    if (random.between(0, 11) == 0)
+      *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(random.between(0, 3))] = 0;
     return p;
   }
 
@@ -46,7 +48,7 @@ class product_suite : public numerics::engine_suite {
         b({p.b, p.shares_b ? 1 : p.batch, p.n * (pairs ? 2 : 1), p.k, false, p.b_stored, p.b_scales}, random);
     stored_matrices d(p.d, p.batch, p.m, p.n, random, p.d_stored);
     const expression e = make(p.m, p.n);
-    const bool batched = p.batch > 1;
+    const bool batched = p.batch != 1;
     const auto r =
         request(a, batched && !p.shares_a, b, batched && !p.shares_b, d.operand<access_mode::write>(batched), e);
     SCOPED_TRACE(story(r));

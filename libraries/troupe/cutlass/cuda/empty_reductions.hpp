@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <troupe/base/result.hpp>
+#include <troupe/cutlass/problem.hpp>
+
+namespace troupe::cutlass {
+
+/// Writes the reductions of a result without elements: 0, or minus infinity for the maximum.
+result<void> write_empty_reductions(const problem& p, CUstream stream);
+
+}  // namespace troupe::cutlass
