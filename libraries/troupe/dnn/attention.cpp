@@ -33,6 +33,10 @@ struct asked {
 void asked::check_extents() {
   const auto of_q = q.extents(), of_k = k.extents(), of_v = v.extents();
   heads = of_q[1], queries = of_q[2], keys = of_k[2];
+  for (const auto& [name, t] : {std::pair("q", &q), std::pair("v", &v)})
+    if (t->extents()[3] < 1) m.refuse_extents(name, *t, "a width of at least 1");
+  if (of_k[1] < 1) m.refuse_extents("k", k, "at least 1 head");
+  if (!m.fine()) return;
   if (of_k[3] != of_q[3]) m.refuse_extents("k", k, cat("width ", of_q[3], ", as q"));
   if (heads % of_k[1] != 0) m.refuse_extents("k", k, cat("heads that divide those of q, ", heads));
   for (std::size_t i = 0; i < 3; ++i)
@@ -92,7 +96,7 @@ bool asked::check() {
   batch = q.extents()[0];
   const auto sequences = [&](const value& offsets) { return offsets.rank() == 1 ? offsets.extents()[0] - 1 : 0; };
   if (o.queries.offsets) batch = sequences(*o.queries.offsets);
-  if (batch < 1) m.refuse("queries.offsets", "has no sequence", "1 number more than sequences");
+  if (o.queries.offsets && batch < 1) m.refuse("queries.offsets", "has no sequence", "1 number more than sequences");
   check_sequences("queries", o.queries, q.extents()[0]);
   if (o.pages) {
     check_indexes("pages", *o.pages, 2, batch);

@@ -19,7 +19,8 @@ bool find_blocks(maker& m, const value& x, std::size_t along, std::int64_t block
   if (block < 1) m.refuse("block", cat("is ", block), "at least 1");
   if (!m.fine()) return false;
   std::copy(x.extents().begin(), x.extents().end(), scales.begin());
-  scales[along] = (x.extents()[along] - 1) / block + 1;
+  const std::int64_t length = x.extents()[along];
+  scales[along] = length == 0 ? 0 : (length - 1) / block + 1;
   return true;
 }
 

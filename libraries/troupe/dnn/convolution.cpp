@@ -33,6 +33,19 @@ convolution_form form_of(maker& m, const convolution_options& o, std::size_t spa
   return f;
 }
 
+// There may be no images, but each has elements, and so have filters.
+bool has_elements(maker& m, std::string_view name, std::span<const std::int64_t> extents, std::size_t first) {
+  if (m.fine() && std::any_of(extents.begin() + static_cast<std::ptrdiff_t>(std::min(first, extents.size())),
+                              extents.end(), [](std::int64_t n) { return n < 1; }))
+    m.refuse(name, "is " + maker::text_of(extents),
+             first == 0 ? "at least 1 in each place" : "at least 1 in each place but that of images");
+  return m.fine();
+}
+bool have_elements(maker& m, std::string_view images, std::span<const std::int64_t> x,
+                   std::span<const std::int64_t> filters) {
+  return has_elements(m, images, x, 1) && has_elements(m, "filters", filters, 0);
+}
+
 // Whether the filters can slide over x, and give y, whose extents this sets or, where they are given, requires.
 struct fitting {
   maker& m;
@@ -81,7 +94,9 @@ value convolution(const value& x, const value& filters, const convolution_option
   const convolution_form f = form_of(m, o, x.rank() - 2);
   extents y{};
   const fitting fit{m, f, x.rank(), x.extents(), filters.extents()};
-  if (!m.fine() || !fit.channels_fit("filters", &filters) || !fit.slides(y)) return m.done();
+  if (!have_elements(m, "x", x.extents(), filters.extents()) || !fit.channels_fit("filters", &filters) ||
+      !fit.slides(y))
+    return m.done();
   m.with(f);
   m.gives_sums(detail::type_of_sums(x, filters), of(y, x.rank()), count(filters.extents().subspan(1)));
   return m.done();
@@ -98,9 +113,11 @@ value gradient(maker m, const value& dy, const value& other, std::span<const std
                const convolution_options& o, extent terms, std::string_view name_of_other) {
   const std::size_t rank = dy.rank();
   if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " indexes"), cat(rank, ", as dy"));
-  if (std::any_of(result.begin(), result.end(), [](std::int64_t n) { return n < 1; }))
-    m.refuse("result", "is " + maker::text_of(result), "at least 1 in each place");
-  if (!m.fine() || !holds_factors(m, name_of_other, dy, other)) return m.done();
+  const bool of_images = result.data() == x.data();
+  if (!has_elements(m, "result", result, of_images ? 1 : 0) || !has_elements(m, "dy", dy.extents(), 1) ||
+      !has_elements(m, name_of_other, other.extents(), of_images ? 0 : 1) ||
+      !holds_factors(m, name_of_other, dy, other))
+    return m.done();
   const convolution_form f = form_of(m, o, rank - 2);
   extents y{};
   const fitting fit{m, f, rank, x, filters};

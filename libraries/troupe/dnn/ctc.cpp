@@ -18,10 +18,13 @@ void check(maker& m, const value& logits, const ctc_labels& l) {
   for (const std::size_t i : {0, 2})
     if (is[i] > detail::most_counted)
       m.refuse_extents("logits", logits, cat("at most ", detail::most_counted, " steps and classes"));
+  if (is[0] < 1) m.refuse_extents("logits", logits, "at least 1 step; only sequences may be none");
   if (l.blank < 0 || l.blank >= is[2]) m.refuse("blank", cat("is ", l.blank), cat("one of the ", is[2], " classes"));
   if (!m.has_rank("labels", l.labels, 2, 2)) return;
   if (l.labels.extents()[0] != is[1])
     m.refuse_extents("labels", l.labels, cat(is[1], " x longest, as the logits have sequences"));
+  if (l.labels.extents()[1] < 1)
+    m.refuse_extents("labels", l.labels, "room for at least 1 label; counts say how many there are");
   if (l.labels.extents()[1] > detail::most_counted)
     m.refuse_extents("labels", l.labels, cat("at most ", detail::most_counted, " labels of a sequence"));
   const std::pair<std::string_view, const value*> counts[] = {{"steps", &l.steps}, {"counts", &l.counts}};

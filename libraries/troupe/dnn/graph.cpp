@@ -4,8 +4,10 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <set>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph.hpp>
+#include <troupe/dnn/without_elements.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
@@ -16,7 +18,10 @@ class graph::builder {
 
   void add(const written& w) {
     check(w);
-    if (!to_.refused) {
+    if (!to_.refused && detail::is_empty(w.what)) {
+      add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
+      add_memory_behind(w.what);
+    } else if (!to_.refused) {
       const std::uint16_t from = tensor_of(w.what);
       const std::uint16_t to = add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
       add_node({.what = op::write,
@@ -35,8 +40,15 @@ class graph::builder {
       to_.memory.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
   }
 
-  /// Moves what is written in place behind all else, with the operations on elements that nothing else needs: most of
-  /// what reads that memory has done so by then, and nothing needs a copy of it.
+  /// To be called after all has been added. What nothing has to be computed for computes a number, which nobody reads.
+  void finish() {
+    put_last_what_is_written_in_place();
+    if (to_.nodes.empty()) add_constant(0, {dtype::f32, {.rank = 1, .extents = {1}}});
+  }
+
+ private:
+  // Moves what is written in place behind all else, with the operations on elements that nothing else needs: most of
+  // what reads that memory has done so by then, and nothing needs a copy of it.
   void put_last_what_is_written_in_place() {
     std::vector<seen_node>& nodes = to_.nodes;
     std::vector<bool> is_needed(to_.tensors.size());  // by a node that stays where it is
@@ -52,7 +64,6 @@ class graph::builder {
     std::copy(last.rbegin(), last.rend(), std::copy(stay.rbegin(), stay.rend(), nodes.begin()));
   }
 
- private:
   void check(const written& w) {
     if (to_.refused) return;
     if (const auto& refused = w.what.from().refused) {
@@ -101,34 +112,78 @@ class graph::builder {
     if (to_.refused) return 0;
     to_.memory.push_back({range, shape, type, mode});
     const auto number = static_cast<std::uint16_t>(to_.memory.size() - 1);
-    memory_tensors_.push_back(add_tensor({type, seen_tensor::place::memory, number, 0, 0, shape}));
+    // Engines do not see what has no elements, but it is an operand of the request.
+    memory_tensors_.push_back(
+        elements_of(shape) == 0 ? no_tensor : add_tensor({type, seen_tensor::place::memory, number, 0, 0, shape}));
     return memory_tensors_.back();
+  }
+  // What need not be computed leads to operands nevertheless.
+  void add_memory_behind(const value& v) {
+    const detail::producer& p = v.from();
+    if (to_.refused || !passed_.insert(&p).second) return;
+    if (p.memory) add_memory(p.memory->range(), p.memory->shape(), p.memory->type(), access_mode::read);
+    for (const value& input : p.inputs) add_memory_behind(input);
+  }
+
+  std::uint16_t add_tensor_within(const detail::producer::output& o) {
+    seen_tensor t{o.type, seen_tensor::place::within, 0, 0, 0, o.shape};
+    t.shape.strides = dense_strides(t.shape);
+    return add_tensor(t);
+  }
+  std::uint16_t add_number(double number) {
+    return add_tensor({dtype::f64, seen_tensor::place::number, 0, 0, number, {}});
+  }
+
+  std::uint16_t add_constant(double number, const detail::producer::output& all) {
+    const std::uint16_t x = add_number(number), zero = add_number(0), sum = add_tensor_within(all);
+    add_node({.what = op::pointwise,
+              .input_count = 2,
+              .output_count = 1,
+              .unused = {},
+              .inputs = {x, zero},
+              .outputs = {sum},
+              .numbers = form::of(pointwise_form{.function = epilogue::op::add, .unused = {}})});
+    return sum;
+  }
+
+  // An output that is known without its operation.
+  std::uint16_t tensor_of_nothing(const value& v) {
+    const detail::producer& p = v.from();
+    for (const value& input : p.inputs) add_memory_behind(input);
+    const detail::known_output is = detail::output_of_nothing(p, v.output());
+    if (is.same) return tensor_of(*is.same);
+    const auto [known, is_new] = constants_.try_emplace({&p, v.output()}, no_tensor);
+    if (is_new && !to_.refused) known->second = add_constant(is.number, p.outputs[v.output()]);
+    return known->second;
   }
 
   std::uint16_t given(const detail::producer& p) {
     if (p.memory) return add_memory(p.memory->range(), p.memory->shape(), p.memory->type(), access_mode::read);
-    return add_tensor({dtype::f64, seen_tensor::place::number, 0, 0, p.number, {}});
+    return add_number(p.number);
   }
 
-  // Inputs first. The depth of a value is limited, so this does not go too deep.
+  // Inputs first. The depth of a value is limited, so this does not go too deep. Precondition: it has elements.
   std::uint16_t tensor_of(const value& v) {
     const detail::producer& p = v.from();
+    if (p.what != op::concatenation && detail::reads_nothing(p)) return tensor_of_nothing(v);
     const auto known = made_.find(&p);
     if (known != made_.end()) return static_cast<std::uint16_t>(known->second + v.output());
     if (p.what == op::none) return made_[&p] = given(p);
     seen_node n{.what = p.what,
-                .input_count = static_cast<std::uint8_t>(p.inputs.size()),
+                .input_count = 0,
                 .output_count = static_cast<std::uint8_t>(p.outputs.size()),
                 .unused = {},
                 .inputs = {},
                 .outputs = {},
                 .numbers = p.numbers};
-    for (std::size_t i = 0; i < p.inputs.size() && !to_.refused; ++i) n.inputs[i] = tensor_of(p.inputs[i]);
-    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
-      seen_tensor t{p.outputs[i].type, seen_tensor::place::within, 0, 0, 0, p.outputs[i].shape};
-      t.shape.strides = dense_strides(t.shape);
-      n.outputs[i] = add_tensor(t);
+    for (const value& input : p.inputs) {
+      if (to_.refused) break;
+      if (detail::is_empty(input))
+        add_memory_behind(input);
+      else
+        n.inputs[n.input_count++] = tensor_of(input);
     }
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) n.outputs[i] = add_tensor_within(p.outputs[i]);
     add_node(n);
     made_[&p] = n.outputs[0];
     return static_cast<std::uint16_t>(n.outputs[0] + v.output());
@@ -141,13 +196,15 @@ class graph::builder {
 
   parts& to_;
   std::map<const detail::producer*, std::uint16_t> made_;  // the first of their tensors
-  std::vector<std::uint16_t> memory_tensors_;              // of each operand in memory
+  std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> constants_;
+  std::set<const detail::producer*> passed_;   // whose memory is known
+  std::vector<std::uint16_t> memory_tensors_;  // of each operand in memory
 };
 
 graph::graph(std::span<const written> all) {
   builder b(*parts_);
   for (const written& w : all) b.add(w);
-  if (!parts_->refused) b.put_last_what_is_written_in_place();
+  if (!parts_->refused) b.finish();
   if (all.empty()) parts_->refused = {"is empty", "at least one tensor to write"};
 }
 

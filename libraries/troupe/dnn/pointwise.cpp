@@ -23,7 +23,8 @@ value make(epilogue::op function, std::vector<value> inputs) {
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::fill_n(extents.begin(), rank, 1);
   for (const value& v : inputs)
-    for (std::size_t i = 0; i < v.rank() && m.fine(); ++i) extents[i] = std::max(extents[i], v.extents()[i]);
+    for (std::size_t i = 0; i < v.rank() && m.fine(); ++i)
+      extents[i] = extents[i] == 0 || v.extents()[i] == 0 ? 0 : std::max(extents[i], v.extents()[i]);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && !detail::broadcasts(inputs[i].extents(), std::span(extents.data(), rank)))
       m.refuse_extents(cat("argument ", i), inputs[i],

@@ -71,8 +71,8 @@ void check_positions(maker& m, std::span<const std::int64_t> x) {
 value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_index window,
                     const pooling_options& o, pooling_kind kind) {
   if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
-  if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 1; }))
-    m.refuse("result", "is " + maker::text_of(of_x), "at least 1 in each place");
+  if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
+    m.refuse("result", "is " + maker::text_of(of_x), "at least 0 in each place");
   if (!m.fine()) return m.done();
   const pooling_form f = form_of(m, window, o, kind, of_x.size() - 2);
   extents y{};

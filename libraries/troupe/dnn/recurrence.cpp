@@ -54,6 +54,9 @@ bool check_weights(maker& m, const value& x, const recurrent_weights& w, const r
       !m.has_rank("recurrent weights", w.recurrent, 2, 2))
     return false;
   const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(f.cell);
+  if (x.extents()[2] < 1) m.refuse_extents("x", x, "at least 1 input; only steps and sequences may be none");
+  if (rows < 1 || w.recurrent.extents()[1] < 1)
+    m.refuse_extents("recurrent weights", w.recurrent, "at least 1 in each place");
   if (rows % gates != 0)
     m.refuse_extents("recurrent weights", w.recurrent,
                      cat("a number of rows that can be divided by ", gates, ", the gates of a ", name_of(f.cell)));

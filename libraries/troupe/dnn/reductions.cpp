@@ -43,6 +43,11 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
     m.refuse("kind", "is none", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
   extents e{};
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
+  // No number is the largest of none.
+  const bool has_number = how != reduction_kind::maximum && how != reduction_kind::minimum;
+  for (std::size_t i = 0; m.fine() && !has_number && i < x.rank(); ++i)
+    if (x.extents()[i] == 0 && e[i] == 1 && std::find(e.begin(), e.begin() + x.rank(), 0) == e.begin() + x.rank())
+      m.refuse_extents("x", x, "elements to find the maximum or minimum of");
   m.with(reduction_form{bits, how});
   m.gives(detail::floating_type({x}), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
@@ -65,7 +70,7 @@ value product(const value& a, const value& b) {
   if (y[rank - 2] != x[rank - 1]) m.refuse_extents("b", b, cat(x[rank - 1], " rows, as a has columns"));
   extents e{};
   for (std::size_t i = 0; m.fine() && i + 2 < rank; ++i) {
-    e[i] = std::max(x[i], y[i]);
+    e[i] = x[i] == 1 ? y[i] : x[i];
     if (x[i] != y[i] && x[i] != 1 && y[i] != 1) m.refuse_extents("b", b, "as many matrices as a has, or 1");
   }
   e[rank - 2] = x[rank - 2], e[rank - 1] = y[rank - 1];

@@ -29,6 +29,37 @@ class dnn_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{1 << 18};
 };
 
+TEST_F(dnn_refusals, of_extents_of_0_say_which_must_have_elements) {
+  const value image = given({2, 0, 8, 8}), f = given({4, 6, 3, 3});
+  expect_value(convolution(image, f),
+               "has a convolution whose x is 2 x 0 x 8 x 8; expected at least 1 in each place but that of images");
+  expect_value(convolution(given({0, 6, 8, 8}), given({0, 6, 3, 3})),
+               "has a convolution whose filters is 0 x 6 x 3 x 3; expected at least 1 in each place");
+  expect_value(max_pool(given({2, 3, 0, 4}), 2),
+               "has a max_pool whose window is 2; expected to fit the image, which is 2 x 3 x 0 x 4");
+  expect_value(resample(given({2, 3, 0, 4}), {2, 2}),
+               "has a resampling whose x is 2 x 3 x 0 x 4; expected at least 1 in each spatial place");
+  expect_value(reduce(given({2, 0}), reduction_kind::maximum, {1}),
+               "has a reduction whose x is 2 x 0; expected elements to find the maximum or minimum of");
+  expect_value(attention(given({1, 2, 3, 0}), given({1, 2, 3, 0}), given({1, 2, 3, 4})).y,
+               "has an attention whose q is 1 x 2 x 3 x 0; expected a width of at least 1");
+  expect_value(
+      recurrence(given({2, 3, 0}), {.input = given({16, 0}), .recurrent = given({16, 4})}, {}).y,
+      "has a recurrence whose x is 2 x 3 x 0; expected at least 1 input; only steps and sequences may be none");
+  expect_value(value(in_any(tensor<float>())), "reads a tensor that was never made; expected one with extents");
+}
+
+TEST_F(dnn_refusals, of_tensors_without_elements_are_those_of_their_memory) {
+  const value none = given({0, 4});
+  computation r{.graph = {write(relu(none), at<float>(0, {0, 4}))}};
+  EXPECT_EQ(memory.refusal(r), "");
+  r.graph = {write(relu(read(tensor<float>(buffer<float>(), {0, 4}))), at<float>(0, {0, 4}))};
+  EXPECT_EQ(
+      memory.refusal(r),
+      "dnn.computation: graph.read[0] is an empty buffer (never allocated, or moved from); expected a buffer from "
+      "this device's alloc()");
+}
+
 TEST_F(dnn_refusals, of_convolutions_name_the_input_and_what_fits) {
   const value x = given({2, 6, 8, 8}), f = given({4, 6, 3, 3});
   expect_value(convolution(x, f), "");
@@ -222,7 +253,8 @@ TEST_F(dnn_refusals, of_random_numbers_name_the_seed_and_the_probability) {
   expect_value(random_normal({2, 3}, random_seed(convert(given({2}), dtype::u32))),
                "has a random_normal whose seed is computed; expected a tensor in memory, or a number");
   expect_value(random_bernoulli({2}, 1.5, 1), "has a random_bernoulli whose probability is 1.500000; expected 0 to 1");
-  expect_value(random_uniform({2, 0}, 1), "has a random_uniform whose result is 2 x 0; expected at least one element");
+  expect_value(random_uniform({2, -1}, 1),
+               "has a random_uniform whose result is 2 x -1; expected at least 0 in each place");
   expect_value(random_uniform({}, 1), "has a random_uniform whose result has 0 indexes; expected 1 to 8");
   expect_value(dropout(given({2}), -0.5, 1), "has a dropout whose probability is -0.500000; expected 0 to 1");
   expect_value(dropout_gradient(2, 0.5, 1), "has a dropout_gradient whose dy is a number; expected 1 to 8");

@@ -27,6 +27,7 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
   for (std::size_t i = 0; m.fine() && i < spatial; ++i) {
     e[2 + i] = to[i];
     if (to[i] < 1 || to[i] > longest) m.refuse(result, cat("is ", to[i]), cat("1 to ", longest));
+    if (from.extents()[2 + i] < 1) m.refuse_extents(input, from, "at least 1 in each spatial place");
     if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
   }
   if (o.kind < resampling_kind::nearest || o.kind > resampling_kind::cubic)

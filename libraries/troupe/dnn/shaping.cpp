@@ -89,7 +89,7 @@ value slice(const value& x, std::size_t index, std::int64_t first, std::int64_t 
   maker m(op::slice, "slice", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (index >= x.rank()) m.refuse("index", cat("is ", index), cat("less than ", x.rank()));
-  if (m.fine() && (first < 0 || count < 1 || first > x.extents()[index] - count))
+  if (m.fine() && (first < 0 || count < 0 || first > x.extents()[index] - count))
     m.refuse("elements", cat("are ", count, " from ", first, " on"),
              cat("within the ", x.extents()[index], " of index ", index));
   slice_form f{};

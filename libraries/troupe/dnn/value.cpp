@@ -57,7 +57,7 @@ void maker::gives(dtype type, std::span<const std::int64_t> extents) {
   producer::output out{type, {.rank = extents.size()}};
   std::copy(extents.begin(), extents.end(), out.shape.extents.begin());
   for (std::size_t i = 0; i < extents.size(); ++i)
-    if (extents[i] < 1) return refuse("result", cat("is ", text_of(extents)), "at least one element");
+    if (extents[i] < 0) return refuse("result", cat("is ", text_of(extents)), "at least 0 in each place");
   if (elements_of(out.shape) < 0)
     return refuse("result", cat("is ", text_of(extents)), "a number of elements that fits 64 bits");
   made_.outputs.push_back(out);
@@ -138,8 +138,8 @@ value::value(in_any memory) {
   auto made = std::make_shared<detail::producer>();
   const tensor_shape& s = memory.shape();
   tensor_shape extents{.rank = s.rank, .extents = s.extents};
-  if (s.rank == 0 || elements_of(s) < 1)
-    made->refused = {"reads an empty tensor", "at least one element", "", "is empty"};
+  if (s.rank == 0 || elements_of(s) < 0)
+    made->refused = {"reads a tensor that was never made", "one with extents", "", "was never made"};
   else if (!detail::is_element(memory.type()))
     made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements), "",
                      cat("holds ", to_string(memory.type()))};

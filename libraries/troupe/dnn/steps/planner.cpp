@@ -249,7 +249,9 @@ void planner::close() {
     s.slot.reset();
   }
   in_pass_.clear();
-  push(*std::exchange(open_, std::nullopt));
+  pass p = *std::exchange(open_, std::nullopt);
+  const auto writes = [](const operation& o) { return o.what == operation::kind::write; };
+  if (std::any_of(p.operations.begin(), p.operations.end(), writes)) push(std::move(p));
 }
 
 // The elements are walked in the order of memory that is written, of the graph's rather than a buffer's.
