@@ -29,7 +29,10 @@ F* function(const char* name) {
 result<void> load_nvrtc(std::string_view domain) {
   const std::string& missing = library().missing();
   if (missing.empty()) return {};
-  return error(reaction::unsupported, std::string(domain), "NVRTC is not there: " + missing);
+  return error(reaction::unsupported, std::string(domain),
+               "NVRTC cannot be loaded: " + missing +
+                   "; install the CUDA toolkit's libnvrtc where the linker finds it (" +
+                   "ldconfig or LD_LIBRARY_PATH)");
 }
 
 }  // namespace troupe::jit
@@ -44,7 +47,7 @@ extern "C" {
 
 const char* nvrtcGetErrorString(nvrtcResult r) {
   static auto* const f = troupe::jit::function<decltype(::nvrtcGetErrorString)>("nvrtcGetErrorString");
-  return f != nullptr ? f(r) : "NVRTC is not there";
+  return f != nullptr ? f(r) : "NVRTC cannot be loaded";
 }
 TROUPE_FORWARD(nvrtcVersion, (int* major, int* minor), major, minor)
 TROUPE_FORWARD(nvrtcGetNumSupportedArchs, (int* count), count)
