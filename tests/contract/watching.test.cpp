@@ -157,9 +157,9 @@ TEST_F(watching, a_request_that_kills_twice_is_quarantined_alone) {
   EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost);
   EXPECT_TRUE(gpu.last_fault()->quarantined);
   EXPECT_EQ(gpu.statistics().quarantined, 1u);
-  EXPECT_TRUE(
-      is_error(error_of(gpu.ask(poison)), reaction::caller_bug,
-               {"testing.crash", "brought the worker of host:", "down twice", "exited with code 7", "reset()"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(poison)), reaction::caller_bug,
+                       {"testing.crash", "the worker of host:", "2 workers have died of requests of this kind",
+                        "all of them with the same data", "exited with code 7", "reset()"}));
   EXPECT_EQ(gpu.statistics().generation, 3u) << "it was not sent";
   EXPECT_EQ(gpu.ping(1).get().value(), 1u);
   EXPECT_OK(gpu.ask(nap{.microseconds = 1}).get());

@@ -23,8 +23,6 @@ bool brings_data(std::uint64_t opcode) noexcept {
          opcode == opcode_of<memory::take_back>;
 }
 
-std::string times(std::uint32_t n) { return n == 1 ? "once" : n == 2 ? "twice" : cat(n, " times"); }
-
 }  // namespace
 
 quarantine_guard::quarantine_guard(const device_options& options, const device_loop& loop, shared_channel& channel,
@@ -114,14 +112,15 @@ std::optional<error> quarantine_guard::claim(std::uint32_t slot, std::uint64_t& 
 
 error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t now_ns) const {
   const quarantine::limits& limits = known_.limit();
-  std::string text = cat("refused: with the same data it has brought the worker of ", options_.name, " down ",
-                         times(s.own), ", most recently ", duration_text(now_ns - s.last_ns), " ago (", s.cause, "); ",
-                         s.deaths, " workers have died of such requests");
-  if (limits.window.unlimited())
-    text += "; only device::reset() ends this";
-  else
-    text += " within " + duration_text(limits.window.nanoseconds) + " (device_options::restart_window); this ends in " +
-            duration_text(s.ends_ns - now_ns) + ", or with device::reset()";
+  std::string text =
+      cat("refused: ", s.deaths, s.deaths == 1 ? " worker has" : " workers have", " died of requests of this kind");
+  if (!limits.window.unlimited())
+    text += " within " + duration_text(limits.window.nanoseconds) + " (device_options::restart_window)";
+  text += cat(", ", s.own < s.deaths ? cat(s.own, " of them ") : s.own > 1 ? "all of them " : "", "with the same data");
+  text += cat(", most recently the worker of ", options_.name, " ", duration_text(now_ns - s.last_ns), " ago (",
+              s.cause, "); ");
+  text += limits.window.unlimited() ? std::string("only device::reset() ends this")
+                                    : "this ends in " + duration_text(s.ends_ns - now_ns) + ", or with device::reset()";
   text += cat(". Other data are served. device_options::quarantine_after is ", limits.after, "; 0 refuses nothing");
   return error(reaction::caller_bug, "device", std::move(text));
 }
@@ -161,7 +160,7 @@ void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
   const request_identity id =
       e.identified == e.ticket.load(std::memory_order_relaxed) ? e.identity : identify(slot, nothing);
   const std::int64_t now = loop_.now();
-  const auto s = known_.blame(id, std::string(e.info->label), record.cause.text(), now);
+  const auto s = known_.blame(id, record.blamed->name, record.cause.text(), now);
   record.deaths_alike = known_.deaths_of_kind(id.kind, now);
   record.quarantined = s.has_value();
   if (s && s->ends_ns != no_deadline)

@@ -38,7 +38,7 @@ class quarantine_guard final : public control_loop::handler {
   /// Returns the number of kinds of requests in quarantine.
   std::size_t quarantined() const;
 
-  /// Notes that a worker died of the request in this slot. Under the drive lock.
+  /// Notes that a worker died of the request in this slot, which the record blames. Under the drive lock.
   void blame(std::uint32_t slot, fault_record& record);
 
   // On the control loop.
