@@ -348,7 +348,12 @@ TEST_F(watching, a_fault_record_is_written_to_the_folder) {
     ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
     EXPECT_FALSE(gpu.ask(crash{.how = ending::exit}).get());
     EXPECT_OK(gpu.sync().get());
-    std::ifstream file(folder + "/gpu-1-generation-1.txt");
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+    ASSERT_EQ(names.size(), 1u);
+    EXPECT_TRUE(names[0].starts_with("gpu-1-2")) << names[0];
+    EXPECT_TRUE(names[0].ends_with("-" + std::to_string(::getpid()) + "-generation-1.txt")) << names[0];
+    std::ifstream file(folder + "/" + names[0]);
     std::stringstream text;
     text << file.rdbuf();
     for (const char* part : {"gpu/1, generation 1, worker ", "exited with code 7", "blamed: testing.crash #",
@@ -358,6 +363,17 @@ TEST_F(watching, a_fault_record_is_written_to_the_folder) {
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(is_error(error_of(rt.open_device({.black_box_folder = folder}).started()), reaction::caller_bug,
                        {"black_box_folder", folder.c_str()}));
+}
+
+TEST_F(watching, a_request_that_an_earlier_fault_has_ended_is_not_called_finished) {
+  const device gpu = open({.restarts = 10});
+  const error first = error_of(gpu.ask(crash{.how = ending::exit}));
+  ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
+  EXPECT_FALSE(gpu.ask(crash{.how = ending::exit}).get());
+  const std::string text = gpu.last_fault()->text(), own = "testing.crash #" + std::to_string(first.request().ticket);
+  EXPECT_NE(text.find(own + ": failed"), std::string::npos) << text;
+  for (const char* part : {"testing.nap #", ": finished", ": lost"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
 }
 
 TEST_F(watching, a_worker_has_only_the_privileges_it_needs) {

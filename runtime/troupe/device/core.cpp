@@ -7,6 +7,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/device/check_options.hpp>
 #include <troupe/device/core.hpp>
+#include <troupe/device/recovery/fault_files.hpp>
 #include <troupe/device/workers/hardware.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 

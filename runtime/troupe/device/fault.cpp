@@ -52,6 +52,8 @@ std::string_view to_string(request_fate f) noexcept {
       return "retried";
     case request_fate::stale:
       return "stale";
+    case request_fate::failed:
+      return "failed";
   }
   return "unknown";
 }

@@ -28,11 +28,12 @@ std::string_view to_string(fault_kind k) noexcept;
 
 /// What became of a request when a worker died.
 enum class request_fate : std::uint8_t {
-  finished,  ///< it had finished before, and has its answer
+  finished,  ///< it had succeeded before the fault
   lost,      ///< it had started; it fails with `context_lost`
   kept,      ///< it had not started; the next worker runs it
   retried,   ///< it had started, and the next worker runs it again: see call_options::retries
   stale,     ///< it had not started, but data that it reads is lost; it fails with the cause of that
+  failed,    ///< it had failed before the fault, perhaps because of an earlier one
 };
 
 std::string_view to_string(request_fate f) noexcept;

@@ -77,8 +77,8 @@ struct device_options {
   /// The folder for the GPU's state when a kernel fails, DEVICE-worker-PID.gpucore, for cuda-gdb; empty: none is
   /// written. The file contains no device memory. See fault_record::gpu_core.
   text gpu_core_folder = {};
-  /// The folder for a text file about each fault, DEVICE-generation-N.txt; empty: none is written. See also
-  /// device::last_fault.
+  /// The folder for a text file about each fault, DEVICE-TIME-PID-generation-N.txt with the application's process ID;
+  /// empty: none is written. The newest 64 of each device are kept. See also device::last_fault.
   text black_box_folder = {};
   text runtime_folder = {};  ///< has troupe-worker and engines/; default: TROUPE_RUNTIME, or this installation's
   list<std::string> engine_folders = {};  ///< searched before the installation's own

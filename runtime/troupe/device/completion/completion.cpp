@@ -106,7 +106,7 @@ void completion::take_answer(std::uint32_t slot, const error* why, due_answer& i
   e.answered = true;
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // the lock is held
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
+  recent_.add({e.ticket.load(std::memory_order_relaxed), e.info, why != nullptr});
   into.to = std::exchange(e.answer, nullptr);
   into.info = e.info;
   if (into.to != nullptr && why == nullptr)

@@ -97,6 +97,7 @@ class completion {
   struct recent {
     std::uint64_t ticket;
     const request_info* info;
+    bool failed;
   };
   /// The requests that were answered last. Under the drive lock.
   const last_of<recent, 16>& last_answered() const noexcept { return recent_; }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/duration_text.hpp>
+#include <troupe/device/recovery/fault_files.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
 #include <troupe/device/waiting/device_events.hpp>
@@ -65,12 +65,6 @@ fault_reporter::fault_reporter(const device_options& options, const device_loop&
       worker_(worker),
       quarantine_(quarantine),
       events_(events) {}
-
-std::string name_for_files(std::string device) {
-  for (char& c : device)
-    if (c == '/' || c == ':' || c == '%' || static_cast<unsigned char>(c) < 0x21) c = '-';
-  return device;
-}
 
 std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::action& death,
                                                       const open_requests& open) {
@@ -139,7 +133,8 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
 // Adds the requests that were answered last, which show what led to the fault.
 void fault_reporter::note_recent(fault_record& record) const {
   completion_.last_answered().each([&](const completion::recent& r) {
-    record.last.push_back({{std::string(r.info->label), r.ticket}, request_fate::finished});
+    record.last.push_back(
+        {{std::string(r.info->label), r.ticket}, r.failed ? request_fate::failed : request_fate::finished});
   });
 }
 
@@ -164,11 +159,8 @@ void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
   if (record->quarantined) events_.emit(event_kind::quarantined, quarantined_because(*record));
   quarantine_.arm_expiry();
   if (options_.black_box_folder.empty()) return;
-  const std::string path =
-      cat(options_.black_box_folder, "/", name_for_files(record->device), "-generation-", record->generation, ".txt");
-  std::ofstream file(path);
-  file << record->text() << std::flush;
-  if (!file) events_.log(log_level::warning, "could not write the fault record to " + path);
+  if (const auto written = write_to_folder(options_.black_box_folder.str(), *record); !written)
+    events_.log(log_level::warning, "could not write the fault record to " + written.error().text());
 }
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {

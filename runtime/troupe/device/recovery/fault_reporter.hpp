@@ -15,9 +15,6 @@ class completion;
 class device_events;
 class quarantine_guard;
 
-/// Returns the device's name with the characters replaced that are unsuitable in a file name.
-std::string name_for_files(std::string device);
-
 /// Analyses a worker's death: what is known about it, and which request is to blame. Reports it to the watches.
 class fault_reporter {
  public:
