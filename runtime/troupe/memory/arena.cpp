@@ -233,6 +233,16 @@ result<void> arena::add_segment(segment_id id, std::uint64_t address, std::uint6
   return {};
 }
 
+const arena::node* arena::find(std::uint64_t address) const noexcept {
+  for (const segment& s : segments_) {
+    if (address < s.address || address - s.address >= s.bytes) continue;
+    std::uint32_t number = s.first;
+    while (address - at(number).address_ >= at(number).bytes()) number = at(number).after_;
+    return at(number).in() == node::state::used ? &at(number) : nullptr;
+  }
+  return nullptr;
+}
+
 bool arena::idle(const segment& s) const noexcept {
   const node& n = at(s.first);
   return n.in() == node::state::free && n.bytes() == s.bytes;

@@ -110,6 +110,8 @@ class arena {
   /// as the granule. Returns null if no range fits (add a segment and retry), for 0 bytes, for a size that does not fit
   /// 64 bits, for an alignment that is not a power of two, and if the host has no memory for nodes.
   [[nodiscard]] node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
+  /// Returns the live range at this address; null if there is none. Goes through the ranges of a segment.
+  const node* find(std::uint64_t address) const noexcept;
   /// Frees a range. Detects a node that is not live, unless it has been reused.
   freed free(node* n) noexcept;
 

@@ -36,6 +36,21 @@ TEST(arena, allocates_aligned_ranges_inside_its_segment) {
   EXPECT_EQ(a.live_ranges(), 2u);
 }
 
+TEST(arena, finds_the_live_range_at_an_address) {
+  arena a;
+  ASSERT_TRUE(a.add_segment(7, base, 1 * MiB));
+  ASSERT_TRUE(a.add_segment(8, base + 4 * MiB, 2 * MiB));
+  arena::node *n = a.allocate(512), *m = a.allocate(300), *in_another = a.allocate(2 * MiB);
+  ASSERT_TRUE(n && m && in_another);
+  for (const arena::node* x : {n, m, in_another})
+    for (const std::uint64_t at : {std::uint64_t{0}, x->bytes() - 1}) EXPECT_EQ(a.find(x->address() + at), x) << at;
+  const std::uint64_t middle = m->address();
+  give_back(a, m);
+  EXPECT_EQ(a.find(middle), nullptr) << "it is free";
+  for (const std::uint64_t outside : {std::uint64_t{0}, base - 1, base + 1 * MiB, base + 6 * MiB})
+    EXPECT_EQ(a.find(outside), nullptr) << outside - base;
+}
+
 TEST(arena, allocates_nothing_without_segments) {
   arena a;
   EXPECT_EQ(a.allocate(1), nullptr);

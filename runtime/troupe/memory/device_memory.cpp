@@ -355,6 +355,13 @@ device_memory::writers device_memory::writers_of(const block& base) const noexce
   return writers::others;
 }
 
+std::optional<device_memory::place> device_memory::find(std::uint64_t address) const noexcept {
+  const std::scoped_lock guard(lock_);
+  const owned_block* const b = pools_.find(address);
+  if (b == nullptr || address - b->address >= b->bytes) return {};
+  return place{b->address, b->bytes, b->seal.load(std::memory_order_relaxed) == seal_state::sealed};
+}
+
 bool device_memory::outlives_workers(const block& base) const noexcept {
   const auto& b = static_cast<const owned_block&>(base);
   const fate f = b.at_fault.load(std::memory_order_relaxed);

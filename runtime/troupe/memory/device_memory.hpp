@@ -58,6 +58,12 @@ class device_memory final : public memory_owner {
     others,           ///< also other programs or threads: it is shared or managed, or its address was given out
   };
   writers writers_of(const block& b) const noexcept;
+  struct place {
+    std::uint64_t address, bytes;
+    bool sealed;
+  };
+  /// Returns the buffer in device memory that contains the address; nothing if there is none.
+  std::optional<place> find(std::uint64_t address) const noexcept;
   /// Returns true if no fault of a worker loses the block.
   bool outlives_workers(const block& b) const noexcept;
 

@@ -141,6 +141,13 @@ void segment_pools::give_back(owned_block& b) {
   if (has_single_blocks(p) && source_ != nullptr) release_idle(p);
 }
 
+const owned_block* segment_pools::find(std::uint64_t address) const noexcept {
+  for (const auto& p : pools_of(memory_kind::device))
+    if (const arena::node* const n = p->ranges.find(address))
+      return static_cast<const owned_block*>(p->ranges.payload(n));
+  return nullptr;
+}
+
 void segment_pools::count_failure(memory_kind kind) noexcept { ++pool_for(kind, false).failed; }
 
 result<segment> segment_pools::make(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes,

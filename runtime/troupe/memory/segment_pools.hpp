@@ -49,6 +49,8 @@ class segment_pools {
   result<owned_block*> take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,
                             std::unique_lock<std::mutex>& guard);
   void give_back(owned_block& b);
+  /// Returns the block at this address of device memory; null if there is none.
+  const owned_block* find(std::uint64_t address) const noexcept;
   void count_failure(memory_kind kind) noexcept;
 
   void set_device_limit(std::uint64_t bytes) noexcept;
