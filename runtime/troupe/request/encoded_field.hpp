@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <troupe/request/codec.hpp>
+#include <vector>
+
+/// Reads encoded requests back in the application, for texts about requests that failed.
+namespace troupe {
+
+/// Memory that application and workers share, by the address at which workers have it.
+class sent_memory {
+ public:
+  void add(std::uint64_t address, std::span<const std::byte> here) { parts_.push_back({address, here}); }
+  /// Returns the bytes from `address` on, where the application has them; empty if it has none.
+  std::span<const std::byte> at(std::uint64_t address) const noexcept;
+
+ private:
+  struct part {
+    std::uint64_t address;
+    std::span<const std::byte> here;
+  };
+  std::vector<part> parts_;
+};
+
+/// An encoded request, and what belongs to it.
+struct encoded_request {
+  std::span<const std::byte> payload;
+  sent_memory memory = {};
+  std::uint64_t ticket = 0;
+  /// The reply as far as the worker has written it, which is not trusted. Empty unless the worker died of the request.
+  std::span<const std::byte> reply = {};
+};
+
+/// An operand of an encoded request.
+struct encoded_operand {
+  std::string name;       ///< "c", "parts[2]", "argument 1"
+  std::string_view type;  ///< "f32", or "bytes"
+  std::uint64_t address = 0, bytes = 0, element_bytes = 1;
+};
+/// Returns "c (f32[100])".
+std::string to_string(const encoded_operand& o);
+
+/// How one kind of field is read back. A specialisation may have either function, both or none:
+/// `add_name(at, request, to)` appends what the request is about, such as a kernel's name, to the request's name;
+/// `list_operands(at, field, to)` appends the field's operands. `at` is the field's place in the payload. Lists in it
+/// refer to memory of the application. Fields with operands list those that `operands_in` knows.
+template <class F>
+struct encoded_field {};
+template <class F>
+  requires(operands_in<F>::any)
+struct encoded_field<F> {
+  static void list_operands(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to) {
+    const F f = field_codec<F>::decode(at);
+    std::string_view type = element_name<typename field_codec<F>::element>();
+    if constexpr (requires {
+                    { f.type() } -> std::same_as<dtype>;
+                  })
+      type = to_string(f.type());
+    operands_in<F>::visit(f, [&, i = std::size_t{0}](const void*, const memory_range& range,
+                                                     std::uint64_t element_bytes, const auto&) mutable {
+      to.push_back({std::string(field), type, range.address, range.bytes, element_bytes});
+      if (operands_in<F>::list) to.back().name += detail::index_text(i);
+      ++i;
+    });
+  }
+};
+
+/// One field of a request type: its offset in the payload, and how it is read back. Null: it has no such thing.
+struct encoded_field_info {
+  std::uint32_t offset;
+  void (*add_name)(const std::byte* at, const encoded_request& r, std::string& to);
+  void (*list_operands)(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to);
+};
+
+namespace detail {
+
+template <class F>
+constexpr encoded_field_info encoded_field_at(std::size_t offset) noexcept {
+  encoded_field_info out{static_cast<std::uint32_t>(offset), nullptr, nullptr};
+  if constexpr (requires { &encoded_field<F>::add_name; }) out.add_name = &encoded_field<F>::add_name;
+  if constexpr (requires { &encoded_field<F>::list_operands; }) out.list_operands = &encoded_field<F>::list_operands;
+  return out;
+}
+
+template <class R, class... F, std::size_t... I>
+constexpr std::array<encoded_field_info, sizeof...(F)> encoded_fields(field_list<F...>,
+                                                                      std::index_sequence<I...>) noexcept {
+  return {encoded_field_at<std::remove_cv_t<F>>(offsets_of<R>[I])...};
+}
+
+}  // namespace detail
+
+template <class R>
+inline constexpr auto encoded_fields_of =
+    detail::encoded_fields<R>(fields_of<R>{}, std::make_index_sequence<fields_of<R>::count>{});
+
+/// Appends what the request is about to `to`, its name.
+void add_names(std::span<const encoded_field_info> fields, const encoded_request& r, std::string& to);
+/// Returns the operands. `blob` is the memory with the request's lists, which workers have at `blob_address`.
+std::vector<encoded_operand> operands_of(std::span<const encoded_field_info> fields, std::string_view names,
+                                         std::span<const std::byte> payload, std::uint64_t blob_address,
+                                         std::span<const std::byte> blob);
+
+}  // namespace troupe
