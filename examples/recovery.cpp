@@ -57,4 +57,8 @@ int main() {
   auto copy = gpu.alloc<float>(n);
   pending<void> again = gpu.copy(copy, x, {.run_timeout = 100ms, .retries = 2});
   if (auto ok = again.get(); !ok) return failed("copy", ok.error());
+
+  // One with a label, which errors and the black box show.
+  gpu.tell(blas::scal<float>{.x = x, .n = n, .alpha = 2}, {.label = "layer 7"});
+  if (auto ok = gpu.download(x).get(); !ok) return failed("layer 7", ok.error());
 }

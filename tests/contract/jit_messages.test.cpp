@@ -110,7 +110,8 @@ TEST_F(a_message_of_jit, names_kernels_that_need_a_gpu_while_the_others_run) {
   EXPECT_TRUE(is_error(
       error_of(gpu_.ask(jit::launch{.kernel = p.kernel("of_gpus"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
       reaction::unsupported,
-      {"[kernel] jit.launch #", ": kernel of_gpus needs a GPU: k.cu:3: PTX (asm) runs on GPUs only; guard it with"}));
+      {"[kernel] jit.launch of_gpus (k.cu) #",
+       ": kernel of_gpus needs a GPU: k.cu:3: PTX (asm) runs on GPUs only; guard it with"}));
   const auto attributes = p.attributes("of_gpus").get();
   ASSERT_OK(attributes);
   EXPECT_TRUE(attributes->execution.starts_with("never: k.cu:3: PTX")) << attributes->execution;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/arguments.hpp>
 
 namespace troupe::kernel {
@@ -57,3 +58,15 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
 }
 
 }  // namespace troupe::kernel
+
+void troupe::encoded_field<troupe::kernel::arguments>::list_operands(const std::byte* at, std::string_view,
+                                                                     std::vector<encoded_operand>& to) {
+  field_codec<kernel::arguments>::decode(at).for_each([&, i = 0](const kernel::arguments::seen& a) mutable {
+    const int position = i++;
+    if (a.is == kernel::argument::kind::value || a.is == kernel::argument::kind::null) return;
+    std::uint64_t address;
+    std::memcpy(&address, a.content, sizeof address);
+    const std::string_view type = a.type == dtype{} ? "bytes" : to_string(a.type);
+    to.push_back({cat("argument ", position), type, address, a.elements * a.bytes, a.bytes});
+  });
+}

@@ -7,6 +7,7 @@
 #include <troupe/base/placed.hpp>
 #include <troupe/kernel/argument.hpp>
 #include <troupe/request/codec.hpp>
+#include <troupe/request/encoded_field.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -125,6 +126,12 @@ struct field_codec<kernel::arguments> {
     const auto* there = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(raw[0]));
     return kernel::arguments::view(raw[0] == 0 ? at + sizeof raw : there, static_cast<std::uint32_t>(raw[1]));
   }
+};
+
+/// Arguments are named by their position.
+template <>
+struct encoded_field<kernel::arguments> {
+  static void list_operands(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to);
 };
 
 }  // namespace troupe

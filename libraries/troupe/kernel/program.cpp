@@ -24,6 +24,27 @@ memory_range part(const memory_range& all, std::uint64_t at, std::uint64_t bytes
 
 }  // namespace
 
+// What field_codec<symbol> has encoded. The lists of the request are not where workers have them.
+void encoded_symbol::add_name(const std::byte* at, const encoded_request& r, std::string& to) {
+  std::uint64_t raw[3];
+  std::memcpy(raw, at, sizeof raw);
+  const auto text = [&to](std::span<const std::byte> from, std::uint64_t bytes) {
+    if (bytes <= from.size()) to.append(reinterpret_cast<const char*>(from.data()), bytes);
+  };
+  to += ' ';
+  if (raw[1] == 0)
+    to.append(reinterpret_cast<const char*>(at + sizeof raw), raw[2]);
+  else
+    text(r.memory.at(raw[1]), raw[2]);
+  const std::span<const std::byte> block = r.memory.at(raw[0]);
+  if (block.size() < sizeof(program_root)) return;
+  const auto& root = *reinterpret_cast<const program_root*>(block.data());  // other threads may set `unloaded`
+  if (root.recipe_at + root.recipe_bytes > block.size()) return;
+  to += " (";
+  text(block.subspan(root.recipe_at + root.recipe_bytes), root.name_bytes);
+  to += ')';
+}
+
 program_core::program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
                            void (*drop)(const program_core&))
     : gpu_(library_access(gpu).unscoped()), name_(std::move(name)), drop_(drop) {
@@ -32,7 +53,9 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   root.log_bytes = log_bytes;
   root.recipe_at = aligned(sizeof root);
   root.recipe_bytes = recipe.size();
-  const memory_range all = library_access(gpu_).alloc_sent(root.recipe_at + std::max<std::uint64_t>(recipe.size(), 1));
+  root.name_bytes = name_.size();
+  const memory_range all =
+      library_access(gpu_).alloc_sent(root.recipe_at + std::max<std::uint64_t>(recipe.size() + name_.size(), 1));
   root_ = part(all, 0, program_root::bytes);
   recipe_ = part(all, root.recipe_at, std::max<std::uint64_t>(recipe.size(), 1));
   const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
@@ -46,6 +69,7 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   std::byte* const at = all.owner->host;
   std::memcpy(at, &root, sizeof root);
   std::memcpy(at + root.recipe_at, recipe.data(), recipe.size());
+  std::memcpy(at + root.recipe_at + recipe.size(), name_.data(), name_.size());
 }
 
 program_core::program_core(const device& gpu, std::string name, error why)

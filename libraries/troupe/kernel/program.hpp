@@ -8,6 +8,7 @@
 #include <troupe/device/device.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <troupe/kernel/program_core.hpp>
+#include <troupe/request/encoded_field.hpp>
 
 namespace troupe::kernel {
 
@@ -65,6 +66,11 @@ class function : public symbol {
 class global : public symbol {
  public:
   using symbol::symbol;
+};
+
+/// Appends " scale (scale.cu)" to the name of a request with an encoded symbol.
+struct encoded_symbol {
+  static void add_name(const std::byte* at, const encoded_request& r, std::string& to);
 };
 
 }  // namespace troupe::kernel
@@ -135,5 +141,11 @@ struct field_codec<S> {
     return S(kernel::program::at(raw[0]), std::string_view(name, raw[2]));
   }
 };
+
+/// The name of the request has that of the symbol and of its program.
+template <>
+struct encoded_field<kernel::function> : kernel::encoded_symbol {};
+template <>
+struct encoded_field<kernel::global> : kernel::encoded_symbol {};
 
 }  // namespace troupe

@@ -8,8 +8,9 @@ namespace troupe::kernel {
 
 /// The head of a program's memory block, which application and workers map at the same address; the recipe follows it.
 /// A worker that does not know the program builds it from the recipe, unless the program was unloaded. Only the
-/// application writes the block, so it outlives workers. As an operand, the root stands for the program's global
-/// variables. The state and the log, which workers write, lie in another block.
+/// application writes the block, so it outlives workers. The program's name follows the recipe, for texts. As an
+/// operand, the root stands for the program's global variables. The state and the log, which workers write, lie in
+/// another block.
 struct program_root {
   static constexpr std::uint64_t bytes = 64, state_bytes = 64;
 
@@ -19,7 +20,7 @@ struct program_root {
   std::uint64_t recipe_at, recipe_bytes;
   std::uint64_t unloaded;   ///< 1: no worker may build the program any more
   std::uint64_t cancelled;  ///< 1: if the program is not built yet, it is no longer wanted
-  std::uint64_t reserved;
+  std::uint64_t name_bytes;
 };
 static_assert(sizeof(program_root) == program_root::bytes);
 

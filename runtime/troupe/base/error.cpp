@@ -85,7 +85,9 @@ std::string error::to_string() const {
   std::string_view rest = text();
   if (const std::string& name = request().name; !name.empty()) {
     out += " " + named(request());
-    if (rest.starts_with(name + ": ")) rest.remove_prefix(name.size() + 2);  // the text begins with it
+    // Most texts begin with the type of the request, which is the first word of its name.
+    if (const std::string type = name.substr(0, name.find(' ')) + ": "; rest.starts_with(type))
+      rest.remove_prefix(type.size());
   }
   out.append(": ").append(rest);
   if (!chain().empty()) out += " (reached through " + chain_text(chain()) + ")";

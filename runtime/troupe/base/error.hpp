@@ -25,7 +25,9 @@ enum class reaction : std::uint8_t {
 
 std::string_view to_string(reaction r) noexcept;
 
-/// The request an error belongs to: its name, and its place in the mailbox (0 if it never got one).
+/// The request an error belongs to: its name, and its place in the mailbox (0 if it never got one). The name begins
+/// with the type of the request; the kernel and program of a launch follow, and the label of the call, if there are
+/// any.
 struct request_id {
   std::string name;
   std::uint64_t ticket = 0;

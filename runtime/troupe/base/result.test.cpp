@@ -146,6 +146,14 @@ TEST(error, text_names_the_request_once_and_omits_a_ticket_of_0) {
             "#3)");
 }
 
+TEST(error, text_names_the_type_of_a_request_once_if_its_name_says_more) {
+  const error e(error::details{.reaction = reaction::caller_bug,
+                               .domain = "request",
+                               .text = "jit.launch: grid is {0, 1, 1}",
+                               .request = {"jit.launch scale (scale.cu)", 0}});
+  EXPECT_EQ(e.to_string(), "caller_bug [request] jit.launch scale (scale.cu): grid is {0, 1, 1}");
+}
+
 TEST(error, text_counts_neighbours_with_the_same_name_in_the_chain) {
   error::details d{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}};
   d.chain = {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <troupe/base/list.hpp>
 #include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
@@ -104,6 +105,8 @@ struct call_options {
   enum priority priority = priority::normal;
   /// If false, the request is refused at once while the mailbox is full, regardless of device_options::when_full.
   bool waits_for_room = true;
+  /// A name for this request in errors and in the black box, such as "layer 7". It is copied before the call returns.
+  std::string_view label = {};
 };
 
 }  // namespace troupe

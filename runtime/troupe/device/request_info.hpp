@@ -5,11 +5,12 @@
 #include <cstring>
 #include <optional>
 #include <troupe/async/pending_state.hpp>
+#include <troupe/request/encoded_field.hpp>
 #include <troupe/request/ready_request.hpp>
 
 namespace troupe {
 
-/// Describes a request type without its type: how to encode a request and how to answer it.
+/// Describes a request type without its type: how to encode a request, how to answer it, and how to read it back.
 struct request_info {
   std::string_view label;
   std::uint64_t opcode;
@@ -23,6 +24,8 @@ struct request_info {
   /// Returns why a request failed that its worker completed, from the reply's bytes, which a GPU may have written. Null
   /// if the request has no such function; see completion::fail_by_replies.
   std::optional<error> (*failure_in)(const std::byte* reply);
+  std::span<const encoded_field_info> fields;  ///< of what is sent, to read it back for texts
+  std::string_view field_names;
 };
 
 namespace detail {
@@ -76,6 +79,8 @@ inline constexpr request_info info_of{
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
     .answer = &answer<typename R::reply>,
     .failure_in = failure_in<R>(),
+    .fields = encoded_fields_of<R>,
+    .field_names = R::request_fields,
 };
 /// The same as for what it is sent as, but for its name.
 template <ready_request R>

@@ -30,7 +30,7 @@ class programs_of_a_worker : public testing::Test {
                      .recipe_at = 0,
                      .recipe_bytes = 0,
                      .unloaded = 0,
-                     .reserved = {}};
+                     .name_bytes = 0};
   int made_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/mailbox/mailbox_room.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/device/waiting/reactor.hpp>
@@ -158,26 +159,26 @@ bool completion::read_report(std::uint64_t number) {
   if (channel_->slot(head.slot).load(std::memory_order_acquire) ==
       protocol::slot_word(head.ticket, protocol::phase::cancelled))
     take_cancelled();
-  name_cause(*report, *e.info);
+  complete_names(*report, head.slot);
   report->what.generation = memory_.generation();
   name_peer_cause(report->what, e);
   fail(head.slot, error(std::move(report->what)));
   return true;
 }
 
-// The worker has no name for a request that none of its engines knows. Nor does a later request that fails because of
-// it.
-void completion::name_cause(protocol::parsed_report& report, const request_info& info) {
+// The worker names a request by its type, and has no name for one that none of its engines knows. This one's name is
+// complete, and that of each request that the report mentions, because those have failed before.
+void completion::complete_names(protocol::parsed_report& report, std::uint32_t slot) {
   request_id& cause = report.what.request;
-  if (!cause.name.empty()) return;
-  if (cause.ticket == report.head.ticket) {
-    cause.name = info.label;
-    unknown_requests_.add({cause.ticket, info.label});
-    return;
-  }
-  const unknown_request* const known =
-      unknown_requests_.find([&](const unknown_request& n) { return n.ticket == cause.ticket; });
-  cause.name = known != nullptr ? known->label : "an unknown request";
+  const request_id own = id_of(channel_, requests_[slot], slot);
+  if (own.name != requests_[slot].info->label || cause.name.empty()) named_.add(own);
+  const auto complete = [this](request_id& r) {
+    if (const request_id* known = named_.find([&r](const request_id& n) { return n.ticket == r.ticket; }))
+      r.name = known->name;
+  };
+  complete(cause);
+  if (cause.name.empty()) cause.name = "an unknown request";
+  std::for_each(report.what.chain.begin(), report.what.chain.end(), complete);
 }
 
 void completion::prefetch_entry(std::uint32_t slot) noexcept {

@@ -105,7 +105,7 @@ class completion {
  private:
   void read_reports();
   bool read_report(std::uint64_t number);
-  void name_cause(protocol::parsed_report& report, const request_info& info);
+  void complete_names(protocol::parsed_report& report, std::uint32_t slot);
   void name_peer_cause(error::details& what, const ledger_entry& e);
   void prefetch_entry(std::uint32_t slot) noexcept;
   using lane_counts = std::array<std::uint64_t, max_lanes>;
@@ -147,11 +147,7 @@ class completion {
   std::atomic<bool> dead_{false}, closing_{false}, replies_may_fail_{false};
   bool drained_ = false;
   std::optional<error> death_;
-  struct unknown_request {
-    std::uint64_t ticket;
-    std::string_view label;
-  };
-  last_of<unknown_request, 64> unknown_requests_;             // requests that no engine knows
+  last_of<request_id, 256> named_;  // failed requests for which the worker has no name, or only that of their type
   std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the latest copies that failed on the other device
   std::array<std::uint64_t, max_lanes> retired_{};            // operations, by lane
   std::atomic<std::uint64_t> retired_total_{0};               // sum of retired_

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
@@ -109,7 +110,7 @@ void completion::answer_everything(std::uint64_t up_to) {
       continue;
     }
     error::details d = why.all();
-    d.request = {std::string(e.info->label), e.ticket};
+    d.request = id_of(channel_, e, slot);
     d.generation = memory_.generation();
     const error told(std::move(d));
     settle(slot, &told, true);
@@ -131,7 +132,7 @@ void completion::take_cancelled() {
                                       .domain = "device",
                                       .code = c.why.code,
                                       .text = c.why.text,
-                                      .request = {std::string(e.info->label), e.ticket},
+                                      .request = id_of(channel_, e, c.slot),
                                       .generation = memory_.generation()}));
   }
 }

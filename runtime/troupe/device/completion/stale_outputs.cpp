@@ -5,10 +5,6 @@
 
 namespace troupe {
 
-error passed_on(const error& cause, const request_info& info, std::uint64_t ticket) {
-  return cause.passed_on_to({std::string(info.label), ticket});
-}
-
 void expect_marks(const ledger_entry& e, device_memory::marking& marks) {
   for (const auto& [a, where] : e.accesses())
     if (a.mode != access_mode::read && where.get() != nullptr) marks.expect(*where.get());

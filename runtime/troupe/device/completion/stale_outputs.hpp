@@ -9,7 +9,6 @@
 namespace troupe {
 
 /// Returns the error of a request whose input is missing because of `cause`.
-error passed_on(const error& cause, const request_info& info, std::uint64_t ticket);
 /// Announces that the request's outputs may be marked, because it or an earlier request fails.
 void expect_marks(const ledger_entry& e, device_memory::marking& marks);
 bool touches_marked_memory(const ledger_entry& e) noexcept;

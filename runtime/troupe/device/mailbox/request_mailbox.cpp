@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
@@ -61,10 +62,13 @@ void mark_outputs_refused(const checker& checked, const error& why) {
       b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
 }
 
-error named(const error& why, const request_info& info) {
-  if (!why.request().name.empty()) return why;
+// Completes the name of a request that was not sent, where its error has none or only that of the request's type.
+[[gnu::cold]] error named(const error& why, const request_info& info, const void* request, const checker& checked,
+                          std::string_view label) {
   error::details d = why.all();
-  d.request.name = info.label;
+  request_id& own = d.request.name.empty() || d.chain.empty() ? d.request : d.chain.back();
+  if (own.ticket == 0 && (own.name.empty() || own.name == info.label))
+    own.name = name_of_unsent(info, request, checked.uses(), label);
   return error(std::move(d));
 }
 
@@ -125,10 +129,9 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
 
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
                                  const request_info& info) {
-  const error full = named(why, info);
-  mark_outputs_refused(checked, full);
-  if (answer != nullptr) info.answer(*answer, no_reply, &full);
-  return accepted(full);
+  mark_outputs_refused(checked, why);
+  if (answer != nullptr) info.answer(*answer, no_reply, &why);
+  return accepted(why);
 }
 
 std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64_t start_deadline_ns,
@@ -158,9 +161,7 @@ void request_mailbox::return_slot(std::uint32_t slot) noexcept {
 }
 
 // The request will be refused but already has its ticket, so it is sent as one that touches nothing.
-void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const checker& checked,
-                                       const request_info& info) {
-  const error why = named(error(reaction::caller_bug, "request", sealed_meanwhile), info);
+void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const error& why) {
   mark_outputs_refused(checked, why);
   e.release();
   e.access_count = 0;
@@ -239,14 +240,20 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return static_cast<std::uint8_t>(count);
 }
 
-// Returns false, and sets `why`, if the request is in quarantine.
-[[gnu::always_inline]] inline bool request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
-                                                                 std::uint64_t& ticket, std::optional<error>& why) {
-  if (watched) [[unlikely]]
-    return !(why = quarantine_.claim(slot, ticket));
-  ticket = channel_.commands().claim();
-  requests_[slot].ticket.store(ticket, std::memory_order_relaxed);
-  return true;
+// Returns why the request must not be sent, if it is in quarantine.
+[[gnu::always_inline]] inline std::optional<error> request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
+                                                                                 std::string_view label,
+                                                                                 std::uint64_t& ticket) {
+  ledger_entry& e = requests_[slot];
+  if (watched) [[unlikely]] {
+    if (auto why = quarantine_.claim(slot, ticket)) return why;
+  } else {
+    ticket = channel_.commands().claim();
+    e.ticket.store(ticket, std::memory_order_relaxed);
+  }
+  if (!label.empty()) [[unlikely]]
+    e.label = label, e.labelled = ticket;
+  return {};
 }
 
 // Publishing is a fence between the store to `in_flight` and later loads: either a thread that stops the scope finds
@@ -304,6 +311,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
                                  request_link* link, const call_options& options,
                                  const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
   slot_guard given(*this, half != nullptr ? half->slot : ledger::none);
+  const auto full = [&](const error& why) { return named(why, info, request, checked, options.label); };
   // Read before the check. The check sees everything that was marked stale up to here; failures after that still count
   // against this request in the worker.
   const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
@@ -311,13 +319,13 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_acquire);
   const std::optional<error>& wrong = checked.finish();
   if (wrong || admission_.refusing() || scope != nullptr || options.timeout.nanoseconds <= 0) [[unlikely]]
-    if (const auto why = why_refused(wrong, options, scope.get())) return refuse(*why, checked, answer, info);
+    if (const auto why = why_refused(wrong, options, scope.get())) return refuse(full(*why), checked, answer, info);
 
   const auto uses = checked.uses();
   std::vector<block_access> many;
   if (uses.size() > max_operands) [[unlikely]]
     if (many = joined(uses); many.size() > protocol::access_list::most)
-      return refuse(too_many_ranges(many.size()), checked, answer, info);
+      return refuse(full(too_many_ranges(many.size())), checked, answer, info);
   const bool listed = many.size() > max_operands;
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
 
@@ -325,14 +333,14 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const std::int64_t run_limit = run_limit_of(info, options, scope.get());
   const std::uint32_t slot = half != nullptr ? given.use() : take_slot(options, deadline, scope.get());
   if (slot == ledger::none) [[unlikely]]
-    return refuse(why_no_slot(options, deadline, scope.get()), checked, answer, info);
+    return refuse(full(why_no_slot(options, deadline, scope.get())), checked, answer, info);
   ledger_entry& e = requests_[slot];
   prefetch(slot, count, info.payload_bytes);
   blob_cursor cursor;
   memory_access list{};
   if (const std::size_t bytes = info.blob_bytes(request); bytes != 0 || listed) [[unlikely]]
     if (const auto made = make_blob(e, std::span(many).first(listed ? many.size() : 0), bytes, cursor, list); !made)
-      return refuse_with_slot(slot, made.error(), checked, answer, info);
+      return refuse_with_slot(slot, full(made.error()), checked, answer, info);
   const std::uint8_t recorded = hold_operands(e, uses, many, count);
   if (extra) [[unlikely]]
     e.extra = std::move(extra);
@@ -356,14 +364,13 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
 
   const bool watched = quarantine_.watches();
   std::uint64_t ticket = 0;
-  std::optional<error> why;
-  if (!claim_ticket(watched, slot, ticket, why)) [[unlikely]]
-    return refuse_with_slot(slot, *why, checked, answer, info);
+  if (const auto why = claim_ticket(watched, slot, options.label, ticket)) [[unlikely]]
+    return refuse_with_slot(slot, full(*why), checked, answer, info);
   if (link != nullptr) link->slot = slot, link->ticket = ticket;
   // If an output was sealed after the check, by a request with a smaller ticket, this request must not run.
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
   if (forbidden) [[unlikely]]
-    refuse_published(e, record, checked, info);
+    refuse_published(e, record, checked, full(error(reaction::caller_bug, "request", sealed_meanwhile)));
   e.in_flight.store(true, std::memory_order_release);
   if (forbidden) [[unlikely]]
     cancelled_.forbid(slot, ticket, sealed_meanwhile);

@@ -81,7 +81,7 @@ class request_mailbox {
                          memory_access& list);
   std::uint8_t hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
                              std::size_t count);
-  bool claim_ticket(bool watched, std::uint32_t slot, std::uint64_t& ticket, std::optional<error>& why);
+  std::optional<error> claim_ticket(bool watched, std::uint32_t slot, std::string_view label, std::uint64_t& ticket);
   void publish(std::uint32_t slot, std::uint64_t ticket, const request_info& info,
                const std::shared_ptr<request_scope>& scope);
   void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
@@ -91,7 +91,7 @@ class request_mailbox {
   template <class Wanted>
   void cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept;
   bool waits_for_room(const call_options& options) const noexcept;
-  void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
+  void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const error& why);
 
   const device_options& options_;
   const device_loop& loop_;

@@ -3,12 +3,12 @@
 // The analysis of a worker's death, and its report to the watches, the log and the black box.
 #include <unistd.h>
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
+#include <troupe/device/recovery/fault_place.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
 #include <troupe/device/waiting/device_events.hpp>
@@ -17,20 +17,15 @@
 namespace troupe {
 namespace {
 
-std::string hexadecimal(std::uint64_t n) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(n));
-  return text;
-}
-
-// Adds to the callers' error which request the worker was running, and where to find out more.
-error with_culprit(const error& why, const fault_record& record, bool beyond_memory) {
+// Adds to the callers' error which request the worker was running, and where to find out more. `place` is that of the
+// invalid access, if its address is known.
+error with_culprit(const error& why, const fault_record& record, const std::string& place, bool beyond_memory) {
   if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
   error::details d = why.all();
   if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
   if (record.blamed && record.kind != fault_kind::overran)
     d.text += cat("; it was working on ", record.blamed->name, " #", record.blamed->ticket);
-  if (record.address) d.text += "; invalid access to address " + hexadecimal(*record.address);
+  if (!place.empty()) d.text += "; invalid access to address " + place;
   if (beyond_memory)
     d.text +=
         "; invalid access through a value that is not a valid address; likely an uninitialised pointer or an index far "
@@ -83,15 +78,18 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
   record->gpu_core = gpu_core_of(record->worker_pid);
   note_recent(*record);
   const auto culprit = find_culprit(open, *record);
+  std::vector<encoded_operand> operands;
   if (culprit) {
-    const ledger_entry& e = requests_[*culprit];
-    record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
+    record->blamed = id_of(channel_, requests_[*culprit], *culprit, true);
+    if (record->address) operands = operands_of(channel_, requests_[*culprit], *culprit);
   }
+  std::string place;
+  if (record->address) place = place_of(*record->address, operands, memory_.find(*record->address));
   const protocol::last_words said = channel_->page().note.read();
   if (record->kind == fault_kind::gave_up) record->xid = said.xid;
   const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
                              said.signal == static_cast<std::uint32_t>(record->signal);
-  record->cause = with_culprit(*death.why, *record, beyond_memory);
+  record->cause = with_culprit(*death.why, *record, place, beyond_memory);
   if (culprit) quarantine_.blame(*culprit, *record);
   return record;
 }

@@ -6,6 +6,7 @@
 #include <troupe/base/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
@@ -17,9 +18,9 @@
 namespace troupe {
 namespace {
 
-error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, std::uint64_t generation) {
+error lost_with(const error& why, const request_id& lost, std::uint64_t generation) {
   error::details d = why.all();
-  d.request = {std::string(e.info->label), ticket};
+  d.request = lost;
   d.generation = generation;
   return error(std::move(d));
 }
@@ -110,8 +111,9 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
         // An earlier request that is kept may have made these outputs valid again.
         if (e.failure) mark_outputs_stale(memory_, e, *e.failure, marks);
       } else {
-        const request_id id{std::string(e.info->label), ticket};
-        record.last.push_back({id, fate_of(slot, ticket, record, marks)});
+        request_id id = id_of(channel_, e, slot);
+        const request_fate fate = fate_of(slot, id, record, marks);
+        record.last.push_back({std::move(id), fate});
       }
     }
   }
@@ -144,15 +146,16 @@ void recovery::mark_overwritten(const open_requests& open, const error& cause, d
 }
 
 // Decides the fate of one request and marks its outputs for later ones.
-request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
+request_fate recovery::fate_of(std::uint32_t slot, const request_id& id, const fault_record& death,
                                device_memory::marking& marks) {
+  const std::uint64_t ticket = id.ticket;
   ledger_entry& e = requests_[slot];
   const auto fails = [&](error with) {
     mark_outputs_stale(memory_, e, with, marks);
     e.failure = std::make_unique<const error>(std::move(with));
   };
   if (has_started(channel_, worker_, slot, ticket)) {
-    error lost = lost_with(death.cause, e, ticket, death.generation);
+    error lost = lost_with(death.cause, id, death.generation);
     // It may have written part of its outputs. A second run must not read those.
     if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(memory_, e, lost) &&
         !missing_input(e, marks)) {
@@ -164,7 +167,7 @@ request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const f
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e, marks)) {
-    fails(passed_on(*cause, *e.info, ticket));
+    fails(cause->passed_on_to(id));
     return request_fate::stale;
   }
   keep(slot, ticket, marks);
@@ -202,7 +205,7 @@ void recovery::answer_all(const device_supervisor::action& end) {
     record = faults_.analyse(end, open);
     for (const auto& [ticket, slot] : open) {
       if (requests_[slot].answered) continue;
-      record->last.push_back({{std::string(requests_[slot].info->label), ticket}, request_fate::lost});
+      record->last.push_back({id_of(channel_, requests_[slot], slot), request_fate::lost});
     }
     faults_.complete(record);
   }

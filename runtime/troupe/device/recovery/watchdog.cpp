@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/recovery/running_requests.hpp>
 #include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
@@ -98,7 +99,6 @@ void watchdog::blame(std::uint32_t slot) {
 error watchdog::overrun_error(std::uint32_t slot) const {
   const ledger_entry& e =
       requests_[slot];  // valid under the lock only: once answered, another request may use the slot
-  const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
   return error(error::details{
       .reaction = reaction::context_lost,
@@ -107,7 +107,7 @@ error watchdog::overrun_error(std::uint32_t slot) const {
                   ? "a request still ran after its run_timeout of " + limit + "; its worker was ended"
                   : "the worker did not begin a request that waited for no other one, within its run_timeout of " +
                         limit + " and device_options::start_timeout; it was ended",
-      .request = {std::string(e.info->label), ticket}});
+      .request = id_of(channel_, e, slot)});
 }
 
 // Under the drive lock. Lowers `again` to the time of the next check.

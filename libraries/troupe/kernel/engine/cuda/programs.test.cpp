@@ -86,7 +86,7 @@ class launches_of_programs : public testing::Test {
                      .recipe_bytes = 0,
                      .unloaded = 0,
                      .cancelled = 0,
-                     .reserved = 0};
+                     .name_bytes = 0};
   gpu_programs programs_{
       h100, 4, [](const program_root&) -> gpu_programs::made {
         const auto ptx = std::make_shared<const std::string>(".version 8.0\n.target sm_80\n.address_size 64\n");
