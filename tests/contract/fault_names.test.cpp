@@ -96,5 +96,22 @@ TEST_F(fault_names, stand_in_the_chain_of_requests_that_an_error_has_reached) {
                        {"] jit.launch scatter (scatter.cu) \"w\": grid is {0, 1, 1}"}));
 }
 
+TEST_F(fault_names, have_the_graph_and_its_node) {
+  const device gpu = open();
+  const jit::program p = compiled(gpu);
+  const auto x = gpu.alloc<float>(4), y = gpu.alloc<float>(4);
+  graph::recorder rec(gpu, {.name = "iteration"});
+  rec.fill(x, 1);
+  rec.fill(y, 1);
+  rec.add(scatter(p, x, y, 1));
+  rec.add(scatter(p, x, y, far), "step");
+  const graph::graph g = rec.finish();
+  EXPECT_TRUE(is_error(error_of(gpu.ask(graph::launch{.graph = g})), reaction::context_lost,
+                       {"] graph.launch \"iteration\" #",
+                        "it was working on graph.launch \"iteration\", node 3 \"step\" "
+                        "(jit.launch scatter (scatter.cu)) #"}));
+  EXPECT_TRUE(has(gpu.last_fault()->text(), {"blamed: graph.launch \"iteration\", node 3 \"step\""}));
+}
+
 }  // namespace
 }  // namespace troupe::whole

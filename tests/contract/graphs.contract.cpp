@@ -337,7 +337,7 @@ TEST_F(a_graph, is_refused_by_node_if_it_would_write_a_sealed_buffer) {
   const graph::graph g = rec.finish();
   ASSERT_OK(seal(gpu_, x).get());
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = g})), reaction::caller_bug,
-                       {"graph: what node 1 \"last\" (jit.launch) writes is sealed"}));
+                       {"graph: what node 1 \"last\" (jit.launch scale (graphs.cu)) writes is sealed"}));
   ASSERT_OK(unseal(gpu_, x).get());
   launch(g);
   EXPECT_EQ(content(x), times(counting(64), 2));
@@ -425,7 +425,7 @@ TEST_F(a_graph, is_refused_after_its_program_is_unloaded_until_its_node_is_repla
   launch(g);
   ASSERT_OK(own.program.unload().get());
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = g})), reaction::caller_bug,
-                       {"node 0 (jit.launch) uses graphs.cu, which was unloaded"}));
+                       {"node 0 (jit.launch scale (graphs.cu)) uses graphs.cu, which was unloaded"}));
   gpu_.upload(x, counting(64, 1));  // the refused launch should have written it, so it is stale
   ASSERT_OK(g.set(n, k_.scale(3, x)));
   launch(g);
@@ -442,8 +442,9 @@ TEST_F(a_graph, names_the_failed_node_and_leaves_its_outputs_stale) {
   graph::recorder rec(gpu_);
   rec.copy(y, x);
   rec.add(inner.finish());
-  EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = rec.finish()})), reaction::caller_bug,
-                       {"graph.launch", "node 1.1 \"wrong\" (jit.launch): ", "has no kernel \"nothing\""}));
+  EXPECT_TRUE(
+      is_error(error_of(gpu_.ask(graph::launch{.graph = rec.finish()})), reaction::caller_bug,
+               {"graph.launch", "node 1.1 \"wrong\" (jit.launch nothing (graphs.cu)): ", "has no kernel \"nothing\""}));
   EXPECT_FALSE(x.readable());
   EXPECT_TRUE(is_error(error_of(gpu_.download(y)), reaction::caller_bug, {"node 1.1"}));
 }
@@ -465,8 +466,8 @@ TEST_F(a_graph, exports_itself_for_graphviz) {
   rec.if_(f, [&](graph::recorder& then) { then.fill(x, 0); });
   const std::string dot = rec.finish().dot();
   for (const char* const part : {"digraph \"two \\\"steps\\\"\" {", "\"0\" [label=\"node 0 (memory.copy)\"",
-                                 "\"1\" [label=\"node 1 \\\"double\\\" (jit.launch)\"", "\"0\" -> \"1\";",
-                                 "\"2\" [label=\"node 2 (if)\", shape=diamond];", "label=\"then\"",
+                                 "\"1\" [label=\"node 1 \\\"double\\\" (jit.launch scale (graphs.cu))\"",
+                                 "\"0\" -> \"1\";", "\"2\" [label=\"node 2 (if)\", shape=diamond];", "label=\"then\"",
                                  "\"2.3\" [label=\"node 3 (memory.fill)\"", "\"0\" -> \"2\";"})
     EXPECT_NE(dot.find(part), std::string::npos) << part << "\nis not in\n" << dot;
   EXPECT_EQ(dot.find("\"1\" -> \"2\""), std::string::npos) << dot;

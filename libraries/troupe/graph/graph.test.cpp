@@ -158,7 +158,7 @@ class a_recipe : public graphs {
     all_.back().branches = 2;
     all_.push_back(with_body(node_kind::if_, {request({{0, 10, rw}})}, {90, 94, r}));
     all_.back().otherwise.push_back(request({{20, 30, w}}));
-    const recipe_writer writer(all_, 17, 3);
+    const recipe_writer writer(all_, "of a test", 17, 3);
     bytes_.resize((writer.bytes() + 15) / 16);
     writer.write(reinterpret_cast<std::byte*>(bytes_.data()), address());
   }

@@ -8,6 +8,7 @@
 #include <troupe/device/library_access.hpp>
 #include <troupe/graph/internal/accesses.hpp>
 #include <troupe/graph/internal/core.hpp>
+#include <troupe/graph/internal/recipe.hpp>
 #include <troupe/graph/internal/recipe_writer.hpp>
 #include <troupe/graph/requests.hpp>
 
@@ -61,7 +62,7 @@ std::string name_of(const tree_node& n, const std::string& prefix) {
   std::string out = cat("node ", prefix, n.number);
   if (n.kind == node_kind::child) return out + " (graph \"" + n.label + "\")";
   if (!n.label.empty()) out += " \"" + n.label + "\"";
-  if (n.kind == node_kind::request) return out + " (" + std::string(n.what->info().label) + ")";
+  if (n.kind == node_kind::request) return out + " (" + n.what->name() + ")";
   return out + (n.kind == node_kind::if_ ? " (if)" : " (while)");
 }
 
@@ -131,7 +132,7 @@ result<std::shared_ptr<const version>> core::write() const {
   if (wrong_) return *wrong_;
   if (root_.address == 0) return *troupe::detail::why_stale(root_);
   auto out = std::make_shared<version>();
-  const recipe_writer writer(all_, changes_ + 1, branches_);
+  const recipe_writer writer(all_, name_, changes_ + 1, branches_);
   const memory_range recipe = library_access(gpu_).alloc_sent(writer.bytes());
   if (recipe.address == 0) return *troupe::detail::why_stale(recipe);
   writer.write(recipe.owner->host, recipe.address);
@@ -235,3 +236,19 @@ std::optional<error> snapshot::wrong() const {
 }
 
 }  // namespace troupe::graph
+
+// What the worker has written is copied once, and then checked.
+void troupe::encoded_field<troupe::graph::snapshot>::add_name(const std::byte* at, const encoded_request& r,
+                                                              std::string& to) {
+  std::uint64_t raw[2];  // as field_codec<snapshot> writes them
+  std::memcpy(raw, at, sizeof raw);
+  const std::span<const std::byte> bytes = r.memory.at(raw[1]);
+  if (bytes.size() < sizeof(graph::recipe_head)) return;
+  const graph::recipe_view recipe(reinterpret_cast<std::uintptr_t>(bytes.data()));
+  to.append(" \"").append(recipe.name()).append("\"");
+  graph::launch_position where;
+  if (r.reply.size() < sizeof where) return;
+  std::memcpy(&where, r.reply.data(), sizeof where);
+  if (where.ticket != r.ticket || where.node >= recipe.head().node_count) return;
+  to.append(", ").append(recipe.name(recipe.nodes()[where.node]));
+}

@@ -147,4 +147,10 @@ struct field_codec<graph::snapshot> {
   }
 };
 
+/// The name of a launch has that of its graph, and of the node that the worker died of.
+template <>
+struct encoded_field<graph::snapshot> {
+  static void add_name(const std::byte* at, const encoded_request& r, std::string& to);
+};
+
 }  // namespace troupe

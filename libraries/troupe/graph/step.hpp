@@ -28,10 +28,13 @@ class step {
 
   const std::vector<checked_access>& accesses() const noexcept { return accesses_; }
   const std::vector<std::shared_ptr<kernel::program_core>>& programs() const noexcept { return programs_; }
+  /// Returns the request's name: "jit.launch scale (scale.cu)".
+  std::string name() const { return std::string(info().label) + about_; }
 
  protected:
   std::vector<checked_access> accesses_;
   std::vector<std::shared_ptr<kernel::program_core>> programs_;
+  std::string about_;  // " scale (scale.cu)"
 };
 
 namespace detail {
@@ -50,6 +53,12 @@ std::string why_not_recorded(const R& r) {
     }
   }
   return {};
+}
+
+template <class F>
+void add_name(const F& f, std::string& to) {
+  if constexpr (std::derived_from<F, kernel::symbol>)
+    if (f.of().core()) to.append(" ").append(f.name()).append(" (").append(f.of().core()->name()).append(")");
 }
 
 template <class F>
@@ -90,8 +99,9 @@ class recorded_step final : public step {
     auto touched = out->request_.check(gpu);
     if (!touched) return touched.error();
     out->accesses_ = std::move(*touched);
-    std::remove_cvref_t<decltype(sent)>::visit_fields(
-        sent, [&](std::string_view, const auto&... f) { (detail::collect_program(f, out->programs_), ...); });
+    std::remove_cvref_t<decltype(sent)>::visit_fields(sent, [&](std::string_view, const auto&... f) {
+      ((detail::collect_program(f, out->programs_), detail::add_name(f, out->about_)), ...);
+    });
     return std::shared_ptr<const step>(std::move(out));
   }
   explicit recorded_step(const R& r) : request_{r} {}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of graph: it runs the requests one after the other, with the engines of their libraries.
 #include <algorithm>
+#include <cstring>
 #include <troupe/base/try.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
 #include <troupe/graph/engine/operations.hpp>
@@ -60,6 +61,11 @@ class host_graphs {
     return *reinterpret_cast<const volatile std::uint32_t*>(static_cast<std::uintptr_t>(n.flag)) != 0;
   }
 
+  static void note_position(const call& c, std::uint32_t node) noexcept {
+    const launch_position here{c.ticket, node};
+    std::memcpy(c.reply, &here, sizeof here);
+  }
+
   // Runs the nodes [i, end) of the list, and those inside them.
   static result<void> run(const recipe_view& recipe, const operation_list& what, std::uint32_t i, std::uint32_t end,
                           call& c) {
@@ -69,6 +75,7 @@ class host_graphs {
       result<void> done;
       switch (n.kind) {
         case node_kind::request:
+          note_position(c, i);
           done = run_node(recipe, n, what[i], c, reply);
           break;
         case node_kind::child:

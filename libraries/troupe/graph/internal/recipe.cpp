@@ -10,7 +10,8 @@ bool recipe_view::sound() const noexcept {
   const auto lies_inside = [all](std::uint64_t at, std::uint64_t bytes) { return at <= all && bytes <= all - at; };
   const std::uint64_t count = head_->node_count;
   if (!lies_inside(sizeof(recipe_head), count * sizeof(recipe_node)) ||
-      !lies_inside(head_->dependencies_at, std::uint64_t{head_->dependency_count} * sizeof(std::uint32_t)))
+      !lies_inside(head_->dependencies_at, std::uint64_t{head_->dependency_count} * sizeof(std::uint32_t)) ||
+      !lies_inside(head_->name_at, head_->name_bytes))
     return false;
   for (std::uint32_t i = 0; i < count; ++i) {
     const recipe_node& n = nodes()[i];

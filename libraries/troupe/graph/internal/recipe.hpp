@@ -26,9 +26,10 @@ struct recipe_head {
   std::uint64_t bytes;    ///< of the whole recipe
   std::uint32_t node_count, dependency_count;
   std::uint32_t branches;
-  std::uint32_t reserved;
+  std::uint32_t name_bytes;
   /// Offset from the head, like all `_at` fields, of the dependencies: std::uint32_t, indices into the list of nodes.
   std::uint64_t dependencies_at;
+  std::uint64_t name_at;  ///< the graph's name, for texts
 };
 
 struct recipe_node {
@@ -44,6 +45,12 @@ struct recipe_node {
   std::uint32_t branches;                            ///< of a child
   node_kind kind;
   std::uint8_t reserved[3];
+};
+
+/// Where a launch is, in its reply: the host engine writes it before each node, for the case that it is the last one.
+struct launch_position {
+  std::uint64_t ticket;  ///< of the launch
+  std::uint64_t node;    ///< index into the list of nodes
 };
 
 /// Reads a recipe.
@@ -63,6 +70,9 @@ class recipe_view {
             n.dependency_count};
   }
   const std::byte* payload(const recipe_node& n) const noexcept { return bytes() + n.payload_at; }
+  std::string_view name() const noexcept {
+    return {reinterpret_cast<const char*>(bytes() + head_->name_at), head_->name_bytes};
+  }
   std::string_view name(const recipe_node& n) const noexcept {
     return {reinterpret_cast<const char*>(bytes() + n.name_at), n.name_bytes};
   }

@@ -6,7 +6,9 @@
 
 namespace troupe::graph {
 
-recipe_writer::recipe_writer(const tree_body& all, std::uint64_t version, std::uint32_t branches) {
+recipe_writer::recipe_writer(const tree_body& all, const std::string& name, std::uint64_t version,
+                             std::uint32_t branches)
+    : name_(name) {
   list(all, {});
   head_.version = version;
   head_.branches = branches;
@@ -20,6 +22,8 @@ recipe_writer::recipe_writer(const tree_body& all, std::uint64_t version, std::u
   };
   end = blob_cursor::padded(end);
   head_.dependencies_at = take(dependencies_.size() * sizeof(std::uint32_t));
+  head_.name_at = take(name.size());
+  head_.name_bytes = static_cast<std::uint32_t>(name.size());
   for (entry& e : entries_) {
     e.node.name_at = take(e.name.size());
     e.node.name_bytes = static_cast<std::uint32_t>(e.name.size());
@@ -61,6 +65,7 @@ void recipe_writer::list(const tree_body& all, const std::string& prefix) {
 void recipe_writer::write(std::byte* to, std::uint64_t address) const {
   std::memset(to, 0, head_.bytes);
   std::memcpy(to, &head_, sizeof head_);
+  std::memcpy(to + head_.name_at, name_.data(), name_.size());
   if (!dependencies_.empty())
     std::memcpy(to + head_.dependencies_at, dependencies_.data(), dependencies_.size() * sizeof(std::uint32_t));
   std::uint64_t at = sizeof head_;

@@ -10,7 +10,7 @@ namespace troupe::graph {
 /// Writes the recipe of a tree. The size is known before memory is allocated.
 class recipe_writer {
  public:
-  recipe_writer(const tree_body& all, std::uint64_t version, std::uint32_t branches);
+  recipe_writer(const tree_body& all, const std::string& name, std::uint64_t version, std::uint32_t branches);
   std::uint64_t bytes() const noexcept { return head_.bytes; }
   /// Writes to memory of that size, which the worker sees at `address`; both are aligned to 16.
   void write(std::byte* to, std::uint64_t address) const;
@@ -23,6 +23,7 @@ class recipe_writer {
   };
   void list(const tree_body& all, const std::string& prefix);
 
+  const std::string name_;
   recipe_head head_{};
   std::vector<entry> entries_;
   std::vector<std::uint32_t> dependencies_;

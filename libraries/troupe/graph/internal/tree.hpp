@@ -32,7 +32,7 @@ struct condition {
   void check(checker& c) const { c.elements(flag, 1); }
 };
 
-/// "node 3 (blas.gemm<f32>)", "node 5.3 \"scale\" (blas.scal<f32>)"; `prefix` is "5." in child 5.
+/// "node 3 (blas.gemm<f32>)", "node 5.3 \"scale\" (jit.launch scale (scale.cu))"; `prefix` is "5." in child 5.
 std::string name_of(const tree_node& n, const std::string& prefix);
 /// Returns the prefix for names of the nodes inside.
 inline std::string prefix_inside(const tree_node& n, const std::string& prefix) {

@@ -73,7 +73,7 @@ class recorded_steps : public testing::Test {
     return n;
   }
   recipe_view recipe_of(const tree_body& all, std::uint32_t branches = 4) {
-    const recipe_writer writer(all, 1, branches);
+    const recipe_writer writer(all, "recorded", 1, branches);
     bytes_.assign((writer.bytes() + 15) / 16, {});
     const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
     writer.write(reinterpret_cast<std::byte*>(bytes_.data()), address);
