@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/elements_of_pass.hpp>
@@ -242,6 +243,8 @@ result<void> enqueue(const whole_step& s, const launch_site& w) {
       return pool(s, w);
     case op::softmax:
       return softmax(s, w, false);
+    case op::softmax_gradient:
+      return softmax(s, w, true);
     case op::attention:
       return attend(s, w);
     case op::attention_gradient:
@@ -263,9 +266,18 @@ result<void> enqueue(const whole_step& s, const launch_site& w) {
     case op::ctc_loss:
     case op::ctc_loss_gradient:
       return enqueue_ctc(s, w);
-    default:
-      return softmax(s, w, true);
+    case op::none:
+    case op::write:
+    case op::convert:
+    case op::pointwise:
+    case op::reshape:
+    case op::transposition:
+    case op::concatenation:
+    case op::slice:
+    case op::random:
+      break;
   }
+  return error(reaction::fatal, "dnn", cat("a plan has ", to_string(s.what), " as a step of its own"));
 }
 
 }  // namespace troupe::dnn

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/die.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/images.hpp>
@@ -100,9 +101,20 @@ void carry_out(const whole_step& s, const workspace& w) {
       return ctc_loss<N>(w, s);
     case op::ctc_loss_gradient:
       return ctc_loss_gradient<N>(w, s);
-    default:
+    case op::softmax_gradient:
       return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
+    case op::none:
+    case op::write:
+    case op::convert:
+    case op::pointwise:
+    case op::reshape:
+    case op::transposition:
+    case op::concatenation:
+    case op::slice:
+    case op::random:
+      break;
   }
+  die("dnn: a plan has %s as a step of its own", std::string(to_string(s.what)).c_str());
 }
 
 }  // namespace
