@@ -116,7 +116,11 @@ error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t
       cat("refused: ", s.deaths, s.deaths == 1 ? " worker has" : " workers have", " died of requests of this kind");
   if (!limits.window.unlimited())
     text += " within " + duration_text(limits.window.nanoseconds) + " (device_options::restart_window)";
-  text += cat(", ", s.own < s.deaths ? cat(s.own, " of them ") : s.own > 1 ? "all of them " : "", "with the same data");
+  text += cat(", ",
+              s.own < s.deaths ? cat(s.own, " of them known to be ")
+              : s.own > 1      ? "all of them "
+                               : "",
+              "with the same data");
   text += cat(", most recently the worker of ", options_.name, " ", duration_text(now_ns - s.last_ns), " ago (",
               s.cause, "); ");
   text += limits.window.unlimited() ? std::string("only device::reset() ends this")
