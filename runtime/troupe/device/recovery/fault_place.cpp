@@ -34,6 +34,21 @@ std::string relation(std::uint64_t address, const encoded_operand& o) {
   return cat("at element ", offset / o.element_bytes, " of ", to_string(o));
 }
 
+// Returns the nearest operand, and two more at most that are hardly farther away: far from all of them, each may be the
+// one that was meant.
+std::vector<encoded_operand> nearest(std::uint64_t address, std::vector<encoded_operand> all) {
+  constexpr std::size_t most = 3;
+  std::stable_sort(all.begin(), all.end(), [address](const encoded_operand& a, const encoded_operand& b) {
+    return distance(address, a) < distance(address, b);
+  });
+  const std::uint64_t least = all.empty() ? 0 : distance(address, all.front());
+  const auto end = std::find_if(all.begin(), all.end(), [&](const encoded_operand& o) {
+    return distance(address, o) > std::min(least + least / 8, farthest);
+  });
+  all.erase(std::min(end, all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()))), all.end());
+  return all;
+}
+
 }  // namespace
 
 std::string place_of(std::uint64_t address, std::span<const encoded_operand> operands,
@@ -42,12 +57,9 @@ std::string place_of(std::uint64_t address, std::span<const encoded_operand> ope
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   std::string out(text);
   if (address < null_page) return out + ", through a null pointer";
-  const auto nearest = std::min_element(operands.begin(), operands.end(), [address](const auto& a, const auto& b) {
-    return distance(address, a) < distance(address, b);
-  });
-  const bool near = nearest != operands.end() && distance(address, *nearest) <= farthest;
-  if (near) out += ", " + relation(address, *nearest);
-  const bool inside = near && distance(address, *nearest) == 0;
+  const std::vector<encoded_operand> near = nearest(address, {operands.begin(), operands.end()});
+  for (const encoded_operand& o : near) out += (&o == &near.front() ? ", " : " or ") + relation(address, o);
+  const bool inside = !near.empty() && distance(address, near.front()) == 0;
   if (there && inside && there->sealed) out += ", which is sealed";
   if (there && !inside)
     out += cat(", in a ", there->sealed ? "sealed " : "", "buffer of ", bytes_text(there->bytes),

@@ -12,6 +12,16 @@ const std::vector<encoded_operand> operands{{"argument 0", "f32", x, 4000, 4},
                                             {"argument 1", "f64", x + KiB* KiB, 800, 8},
                                             {"source", "bytes", x + 2 * KiB* KiB, 64, 1}};
 
+TEST(fault_place, names_each_operand_that_may_have_been_meant) {
+  const std::vector<encoded_operand> close{{"argument 0", "f32", x + 4 * KiB, 4000, 4},
+                                           {"argument 1", "f32", x, 4000, 4},
+                                           {"argument 2", "f32", x + 16 * GiB, 4000, 4}};
+  EXPECT_EQ(place_of(x + 8 * GiB, {close.data(), 2}, {}),
+            "0x200200000000, 8 GiB behind the end of argument 0 (f32[1000]) or 8 GiB behind the end of argument 1 "
+            "(f32[1000])");
+  EXPECT_EQ(place_of(x + 15 * GiB, close, {}), "0x2003c0000000, 1 GiB before argument 2 (f32[1000])");
+}
+
 TEST(fault_place, names_the_nearest_operand_and_the_distance) {
   EXPECT_EQ(place_of(x + 4000 + 4 * KiB, operands, {}),
             "0x200000001fa0, 4 KiB behind the end of argument 0 (f32[1000])");
@@ -20,8 +30,8 @@ TEST(fault_place, names_the_nearest_operand_and_the_distance) {
   EXPECT_EQ(place_of(x + KiB * KiB - 1, operands, {}), "0x2000000fffff, 1 byte before argument 1 (f64[100])");
   EXPECT_EQ(place_of(x + 2 * KiB * KiB + 100, operands, {}),
             "0x200000200064, 36 bytes behind the end of source (64 bytes)");
-  EXPECT_EQ(place_of(x + 2 * KiB * KiB + 64 + 8 * GiB, operands, {}),
-            "0x200200200040, 8 GiB behind the end of source (64 bytes)");
+  EXPECT_EQ(place_of(x + 2 * KiB * KiB + 64 + 3 * KiB * KiB, operands, {}),
+            "0x200000500040, 3 MiB behind the end of source (64 bytes)");
 }
 
 TEST(fault_place, names_the_element_inside_an_operand_and_whether_it_is_sealed) {
