@@ -3,6 +3,7 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/product_check.hpp>
 #include <troupe/epilogue/check.hpp>
+#include <troupe/epilogue/tree.hpp>
 #include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <troupe/dnn/attention_dropping.hpp>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/reference.hpp>
 
 namespace troupe::dnn {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>

@@ -4,6 +4,7 @@
 #include <array>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/convolution.hpp>
+#include <troupe/dnn/internal/spatial.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <troupe/base/dtype.hpp>
+#include <troupe/dnn/kinds.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <type_traits>
 
@@ -24,8 +25,6 @@ struct convolution_form {
   std::int64_t groups;
 };
 
-/// What a pooling takes of each window. The last is a mean without the zeros around the image.
-enum class pooling_kind : std::int64_t { maximum, mean, mean_of_image };
 /// Of a pooling and its gradient.
 struct pooling_form {
   std::int64_t extents[most_spatial];
@@ -39,8 +38,6 @@ struct pointwise_form {
   std::uint8_t unused[7];
 };
 
-/// How elements are combined.
-enum class reduction_kind : std::int64_t { sum, mean, maximum, minimum, product, absolute_maximum, norm1, norm2 };
 /// Of a reduction.
 struct reduction_form {
   std::int64_t over;  ///< bit i: over index i
@@ -96,8 +93,6 @@ struct local_response_norm_form {
   std::int64_t size;
   double alpha, beta, k;
 };
-/// How an image is read between its elements.
-enum class resampling_kind : std::int64_t { nearest, linear, cubic };
 /// Of a resampling and its gradient.
 struct resampling_form {
   resampling_kind kind;

@@ -7,14 +7,22 @@
 #include <set>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/without_elements.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
+
+struct graph::parts {
+  std::vector<seen_node> nodes;
+  std::vector<seen_tensor> tensors;
+  std::optional<detail::refusal> refused;
+};
+
 /// Numbers the nodes, each after those that it uses.
 class graph::builder {
  public:
-  explicit builder(parts& to) noexcept : to_(to) {}
+  builder(parts& to, std::vector<operand>& memory) noexcept : to_(to), memory_(memory) {}
 
   void add(const written& w) {
     check(w);
@@ -33,11 +41,11 @@ class graph::builder {
                 .numbers = {}});
     }
     // What a refused graph was to write is known nevertheless: its readers must hear of it.
-    const bool is_known = std::any_of(to_.memory.begin(), to_.memory.end(), [&](const operand& m) {
+    const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
       return m.mode != access_mode::read && m.range.address == w.to.range().address;
     });
-    if (to_.refused && !is_known && to_.memory.size() < most_memory)
-      to_.memory.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
+    if (to_.refused && !is_known && memory_.size() < most_memory)
+      memory_.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
   }
 
   /// To be called after all has been added. What nothing has to be computed for computes a number, which nobody reads.
@@ -99,8 +107,8 @@ class graph::builder {
   }
 
   std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
-    for (std::size_t i = 0; i < to_.memory.size(); ++i) {
-      operand& m = to_.memory[i];
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      operand& m = memory_[i];
       // What is written twice is two operands, which overlap.
       if ((mode != access_mode::read && m.mode != access_mode::read) || m.range.address != range.address ||
           m.range.owner.get() != range.owner.get() || m.shape != shape || m.type != type)
@@ -108,10 +116,10 @@ class graph::builder {
       if (m.mode != mode) m.mode = access_mode::read_write;
       return memory_tensors_[i];
     }
-    if (to_.memory.size() == most_memory) refuse("is too large", cat("at most ", most_memory, " tensors in memory"));
+    if (memory_.size() == most_memory) refuse("is too large", cat("at most ", most_memory, " tensors in memory"));
     if (to_.refused) return 0;
-    to_.memory.push_back({range, shape, type, mode});
-    const auto number = static_cast<std::uint16_t>(to_.memory.size() - 1);
+    memory_.push_back({range, shape, type, mode});
+    const auto number = static_cast<std::uint16_t>(memory_.size() - 1);
     // Engines do not see what has no elements, but it is an operand of the request.
     memory_tensors_.push_back(
         elements_of(shape) == 0 ? no_tensor : add_tensor({type, seen_tensor::place::memory, number, 0, 0, shape}));
@@ -191,10 +199,11 @@ class graph::builder {
 
   bool is_in_place(const seen_node& n) const noexcept {
     const seen_tensor& to = to_.tensors[n.outputs[0]];
-    return n.what == op::write && to_.memory[to.memory].mode == access_mode::read_write;
+    return n.what == op::write && memory_[to.memory].mode == access_mode::read_write;
   }
 
   parts& to_;
+  std::vector<operand>& memory_;
   std::map<const detail::producer*, std::uint16_t> made_;  // the first of their tensors
   std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> constants_;
   std::set<const detail::producer*> passed_;   // whose memory is known
@@ -202,15 +211,31 @@ class graph::builder {
 };
 
 graph::graph(std::span<const written> all) {
-  builder b(*parts_);
+  const auto made = std::make_shared<parts>();
+  builder b(*made, *memory_);
   for (const written& w : all) b.add(w);
-  if (!parts_->refused) b.finish();
-  if (all.empty()) parts_->refused = {"is empty", "at least one tensor to write"};
+  if (!made->refused) b.finish();
+  if (all.empty()) made->refused = {"is empty", "at least one tensor to write"};
+  parts_ = {made};
+}
+
+graph::graph(const std::byte* encoded, std::size_t bytes) noexcept
+    : encoded_(seen_graph(encoded, bytes).empty() ? nullptr : encoded) {}
+seen_graph graph::seen() const noexcept { return encoded_ == nullptr ? seen_graph() : seen_graph(encoded_); }
+
+std::span<const seen_node> graph::nodes() const noexcept {
+  return *parts_ ? (*parts_)->nodes : std::span<const seen_node>();
+}
+std::span<const seen_tensor> graph::tensors() const noexcept {
+  return *parts_ ? (*parts_)->tensors : std::span<const seen_tensor>();
+}
+const detail::refusal* graph::refused() const noexcept {
+  return *parts_ && (*parts_)->refused ? &*(*parts_)->refused : nullptr;
 }
 
 graph graph::without_writes() const {
   graph out = *this;
-  for (operand& m : out.parts_->memory) m.mode = access_mode::read;
+  for (operand& m : *out.memory_) m.mode = access_mode::read;
   return out;
 }
 

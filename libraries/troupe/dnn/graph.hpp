@@ -3,14 +3,22 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <troupe/base/placed.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/value.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/records.hpp>
 #include <vector>
 
 namespace troupe::dnn {
+
+struct seen_node;
+struct seen_tensor;
+class seen_graph;
+namespace detail {
+struct refusal;
+}
 
 /// All that a request writes, and how it is computed. Made of what is written; what several of them use is computed
 /// once. As a field of a request, it keeps its memory alive.
@@ -27,37 +35,36 @@ class graph {
   graph(std::initializer_list<written> all) : graph(std::span(all.begin(), all.size())) {}
   graph(std::span<const written> all);
 
-  std::span<const seen_node> nodes() const noexcept { return parts_->nodes; }
-  std::span<const seen_tensor> tensors() const noexcept { return parts_->tensors; }
-  std::span<const operand> memory() const noexcept { return parts_->memory; }
+  // For the sources of this library.
+  std::span<const seen_node> nodes() const noexcept;
+  std::span<const seen_tensor> tensors() const noexcept;
+  std::span<const operand> memory() const noexcept { return *memory_; }
   /// Calls `f(range)` for each operand in memory, which it may replace.
   template <class F>
   void visit_memory(F&& f) {
-    for (operand& m : parts_->memory) f(m.range);
+    for (operand& m : *memory_) f(m.range);
   }
-  /// Why it is refused: a value that was not made; see `value`.
-  const std::optional<detail::producer::refusal>& refused() const noexcept { return parts_->refused; }
+  /// Returns why it is refused, a value that was not made, see `value`; null if it is not.
+  const detail::refusal* refused() const noexcept;
   /// Returns the same graph with all of its memory only read, for a request that prepares its plan.
   graph without_writes() const;
   /// Returns the graph that the worker sees.
-  const seen_graph& seen() const noexcept { return seen_; }
+  seen_graph seen() const noexcept;
 
   // For the codec.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
-  explicit graph(const seen_graph& seen) noexcept : seen_(seen) {}
+  graph(const std::byte* encoded, std::size_t bytes) noexcept;
 
  private:
-  struct parts {
-    std::vector<seen_node> nodes;
-    std::vector<seen_tensor> tensors;
-    std::vector<operand> memory;
-    std::optional<detail::producer::refusal> refused;
-  };
+  struct parts;
   class builder;
 
-  placed<parts> parts_;  // used in the application
-  seen_graph seen_;      // used in the worker
+  // Used in the application.
+  placed<std::shared_ptr<const parts>> parts_;
+  placed<std::vector<operand>> memory_;
+  // Used in the worker; null if it is damaged.
+  const std::byte* encoded_ = nullptr;
 };
 
 /// Returns "convolution, sum, relu, write".
@@ -80,6 +87,6 @@ struct operands_in<dnn::graph> {
 };
 
 template <>
-struct field_codec<dnn::graph> : records_codec<dnn::graph, dnn::seen_graph, 'T'> {};
+struct field_codec<dnn::graph> : records_codec<dnn::graph, 'T'> {};
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/internal/spatial.hpp>
 #include <troupe/dnn/pooling.hpp>
 
 namespace troupe::dnn {

@@ -12,6 +12,12 @@
 /// How values are made: for the functions of this library.
 namespace troupe::dnn::detail {
 
+/// "has a convolution whose filters is 4 x 5", and what it says apart, for ready requests.
+struct refusal {
+  std::string what, expected;
+  std::string input = {}, is = {};
+};
+
 /// A node, or what is given.
 struct producer {
   op what = op::none;  ///< none: given
@@ -24,11 +30,6 @@ struct producer {
   std::vector<output> outputs = {};
   std::optional<in_any> memory = {};
   double number = 0;
-  /// "has a convolution whose filters is 4 x 5", and what it says apart, for ready requests.
-  struct refusal {
-    std::string what, expected;
-    std::string input = {}, is = {};
-  };
   std::optional<refusal> refused = {};
   std::size_t depth = 0;  ///< the longest way from what is given
 };

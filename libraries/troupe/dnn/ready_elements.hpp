@@ -4,6 +4,7 @@
 
 #include <troupe/dnn/activation.hpp>
 #include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/pooling.hpp>
 
 /// Pooling, softmax, functions of elements, reductions and conversions as requests.

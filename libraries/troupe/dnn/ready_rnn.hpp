@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/ready_rnn_weights.hpp>
-#include <troupe/dnn/sequence_forms.hpp>
 
 /// Layers of recurrences as requests, see rnn.hpp. Weights have an element for each layer in turn, of both directions
 /// if there are two: the reversed one is the second. States have the same order along their index 0: layers x batch x

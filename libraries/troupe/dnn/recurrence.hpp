@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/value.hpp>
 
 /// Layers that go through sequences step by step, as those of PyTorch and cuDNN. With a = W x + b and p = R h + d,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recurrences mean, by hand; and how those that do not fit are refused.
 #include <troupe/base/half.hpp>
+#include <troupe/dnn/sequence_forms.hpp>
 #include <troupe/dnn/testing/definition.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/request/testing/fake_memory.hpp>

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 #include <span>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/value.hpp>
 
 namespace troupe::dnn {

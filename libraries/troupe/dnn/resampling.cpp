@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/resampling.hpp>
 #include <vector>
 

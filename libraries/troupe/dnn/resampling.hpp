@@ -4,7 +4,8 @@
 
 #include <initializer_list>
 #include <span>
-#include <troupe/dnn/windows.hpp>
+#include <troupe/dnn/kinds.hpp>
+#include <troupe/dnn/value.hpp>
 
 namespace troupe::dnn {
 

@@ -148,11 +148,17 @@ seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
   if (h.nodes == 0 || h.nodes > most_nodes || h.tensors > most_tensors || h.memory > most_memory ||
       encoded_bytes(h.nodes, h.tensors, h.memory) != bytes)
     return;
+  *this = seen_graph(encoded);
+  if (!is_sound()) *this = {};
+}
+
+seen_graph::seen_graph(const std::byte* encoded) noexcept {
+  head h{};
+  std::memcpy(&h, encoded, sizeof h);
   const std::byte* at = encoded + sizeof h;
   nodes_ = take_records<seen_node>(at, h.nodes);
   tensors_ = take_records<seen_tensor>(at, h.tensors);
   memory_ = take_records<seen_memory>(at, h.memory);
-  if (!is_sound()) *this = {};
 }
 
 bool seen_graph::is_sound() const noexcept {

@@ -57,6 +57,8 @@ class seen_graph {
   seen_graph() noexcept = default;
   /// Reads an encoded graph in place. One that is damaged has no nodes.
   seen_graph(const std::byte* encoded, std::size_t bytes) noexcept;
+  /// The same, of one that is known not to be damaged.
+  explicit seen_graph(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const seen_node> nodes() const noexcept { return nodes_; }

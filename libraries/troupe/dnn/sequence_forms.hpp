@@ -3,12 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/kinds.hpp>
 
 /// What nodes on sequences say beside their tensors; see forms.hpp.
 namespace troupe::dnn {
-
-/// What a step of a recurrence computes from the step before it, see recurrence.hpp.
-enum class recurrent_cell : std::int64_t { relu, tanh, lstm, gru };
 
 /// Inputs: x, the weights of x and of the state before; h, and c of an LSTM; the biases of x and of the state; the
 /// projection; lengths. What the form does not have is left out. Outputs: y; the last h, and c of an LSTM; the reserve.

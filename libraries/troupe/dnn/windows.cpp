@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/windows.hpp>
+#include <troupe/dnn/internal/spatial.hpp>
 #include <troupe/windows/geometry.hpp>
 
 namespace troupe::dnn::detail {
 
-void spread(maker& m, std::string_view field, const per_index& given, std::size_t spatial, std::int64_t least,
+void spread(maker& m, std::string_view field, const windows::per_index& given, std::size_t spatial, std::int64_t least,
             std::int64_t (&to)[most_spatial]) {
   constexpr std::int64_t most = std::int64_t{1} << 31;  // so that no sum of a few overflows
   if (given.count() != 0 && given.count() != spatial)

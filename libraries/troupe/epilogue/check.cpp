@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/tree.hpp>
 #include <troupe/request/describe.hpp>
 #include <utility>
 

@@ -4,13 +4,15 @@
 
 #include <span>
 #include <troupe/base/placed.hpp>
-#include <troupe/epilogue/tree.hpp>
+#include <troupe/epilogue/op.hpp>
 #include <troupe/memory/matrix.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/records.hpp>
 #include <vector>
 
 namespace troupe::epilogue {
+
+class tree;
 
 /// The result of the product, or the left or right half of its columns, in an expression.
 struct product_part {
@@ -59,12 +61,12 @@ class expression {
   /// Returns true if it was made with more operations or operands than there may be: it is refused.
   bool is_too_large() const noexcept { return parts_->too_large; }
   /// Returns the tree that the worker sees.
-  const tree& seen() const noexcept { return seen_; }
+  tree seen() const noexcept;
 
   // For the codec.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
-  explicit expression(const tree& seen) noexcept : seen_(seen) {}
+  expression(const std::byte* encoded, std::size_t bytes) noexcept;
 
  private:
   struct parts {
@@ -81,8 +83,8 @@ class expression {
   const double* constant() const noexcept;
   bool writes() const noexcept;
 
-  placed<parts> parts_;  // used in the application
-  tree seen_;            // used in the worker
+  placed<parts> parts_;                 // used in the application
+  const std::byte* encoded_ = nullptr;  // used in the worker; null if it is damaged
 };
 
 /// Returns the expression as it can be written: "relu((acc + row[0]))".
@@ -105,6 +107,6 @@ struct operands_in<epilogue::expression> {
 };
 
 template <>
-struct field_codec<epilogue::expression> : records_codec<epilogue::expression, epilogue::tree, 'E'> {};
+struct field_codec<epilogue::expression> : records_codec<epilogue::expression, 'E'> {};
 
 }  // namespace troupe

@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/epilogue/epilogue.hpp>
+#include <troupe/epilogue/tree.hpp>
 
 namespace troupe::epilogue {
 namespace {

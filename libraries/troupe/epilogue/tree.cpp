@@ -13,11 +13,17 @@ tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {
   if (h.nodes > most_nodes || h.numbers > most_numbers || h.memory > most_memory ||
       encoded_bytes(h.nodes, h.numbers, h.memory) != bytes)
     return;
+  *this = tree(encoded);
+  if (!is_sound()) *this = {};
+}
+
+tree::tree(const std::byte* encoded) noexcept {
+  head h{};
+  std::memcpy(&h, encoded, sizeof h);
   const std::byte* at = encoded + sizeof h;
   nodes_ = take_records<node>(at, h.nodes);
   numbers_ = take_records<double>(at, h.numbers);
   memory_ = take_records<tree_memory>(at, h.memory);
-  if (!is_sound()) *this = {};
 }
 
 bool tree::is_sound() const noexcept {

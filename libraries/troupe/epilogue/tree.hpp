@@ -44,6 +44,8 @@ class tree {
   tree() noexcept = default;
   /// Reads an encoded tree in place. One that is damaged has no nodes.
   tree(const std::byte* encoded, std::size_t bytes) noexcept;
+  /// The same, of one that is known not to be damaged.
+  explicit tree(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const node> nodes() const noexcept { return nodes_; }

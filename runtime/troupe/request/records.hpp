@@ -23,8 +23,8 @@ std::span<const T> take_records(const std::byte*& at, std::size_t count) noexcep
 }
 
 /// The codec of a field that lies in the blob as a whole: `encoded_bytes()` and `encode(to)` write it, and a worker has
-/// `F(Seen(address, bytes))`.
-template <class F, class Seen, char Kind>
+/// `F(address, bytes)`.
+template <class F, char Kind>
 struct records_codec {
   using element = std::byte;
   static constexpr char kind = Kind;
@@ -39,7 +39,7 @@ struct records_codec {
   static F decode(const std::byte* at) noexcept {
     std::uint64_t raw[2];
     std::memcpy(raw, at, sizeof raw);
-    return F(Seen(reinterpret_cast<const std::byte*>(raw[0]), raw[1]));
+    return F(reinterpret_cast<const std::byte*>(raw[0]), raw[1]);
   }
 };
 

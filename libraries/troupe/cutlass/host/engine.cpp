@@ -88,8 +88,8 @@ class host_cutlass {
     return {p.batch, [&p](std::int64_t i) { return product_of(p, i, p.tree); }};
   }
   static host_products products_of(const gemm_batched& r) {
-    return {static_cast<std::int64_t>(r.d.size()), [&r](std::int64_t i) {
-              return product_of(problem_of(r, static_cast<std::size_t>(i)), 0, r.epilogue.seen());
+    return {static_cast<std::int64_t>(r.d.size()), [&r, tree = r.epilogue.seen()](std::int64_t i) {
+              return product_of(problem_of(r, static_cast<std::size_t>(i)), 0, tree);
             }};
   }
 

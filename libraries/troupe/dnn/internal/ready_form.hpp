@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,7 @@ class ready_form {
 
   std::vector<std::pair<std::string_view, std::string_view>> fields_;
   std::vector<written> all_;
-  std::optional<producer::refusal> refused_;
+  std::optional<refusal> refused_;
 };
 
 }  // namespace troupe::dnn::detail

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/op.hpp>
 #include <vector>
 
 /// Which engine computes what, and how: the table of docs/dnn.md, made from what plans the graphs.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 

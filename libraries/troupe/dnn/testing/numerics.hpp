@@ -11,6 +11,7 @@
 #include <tests/numerics/engine_suite.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/reference.hpp>
 #include <troupe/dnn/testing/rounding_spread.hpp>
 #include <troupe/epilogue/numbers.hpp>

@@ -8,6 +8,7 @@
 #include <deque>
 #include <tests/numerics/random.hpp>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/reference.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <vector>
 
 /// One instance of each ready request in which every field matters, and a change of each field. A further request joins

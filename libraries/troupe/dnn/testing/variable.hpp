@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 

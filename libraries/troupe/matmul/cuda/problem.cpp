@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/epilogue/tree.hpp>
 #include <troupe/matmul/cuda/problem.hpp>
 #include <utility>
 

@@ -416,7 +416,7 @@ class search {
   const cublasLtHandle_t library_;
   const multiplication& r_;
   const problem& problem_;
-  const tree& tree_;
+  const tree tree_;
   const chip& chip_;
   const choosing& how_;
   dtype sums_{};
