@@ -7,6 +7,7 @@
 #include <troupe/cutlass/cells/functor.hpp>
 #include <troupe/cutlass/cells/hopper_cell.hpp>
 #include <troupe/cutlass/cells/testing/clean_cells.hpp>
+#include <troupe/cutlass/cells/testing/test_chip.hpp>
 #include <troupe/cutlass/support/kinds.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
@@ -39,6 +40,23 @@ TEST_P(table_of_cells, compiles_without_spills) {
 }
 INSTANTIATE_TEST_SUITE_P(each, table_of_cells, ::testing::Range(0, 6),
                          [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
+
+TEST_F(cells, for_sm_80_round_factors_to_tf32) {
+  for (const bool terms : {true, false})
+    for (const precision how : {precision::tf32, precision::exact}) {
+      const epilogue::expression plain = epilogue::product_part{op::accumulator};
+      std::vector<std::byte> encoded(plain.encoded_bytes());
+      plain.encode(encoded.data());
+      const epilogue::tree tree(encoded.data(), encoded.size());
+      const support::kind k{"f32", dtype::f32, dtype::f32, {}, how};
+      const whole_form f = form_of(support::problem_of(k, terms, tree));
+      const auto found = candidates_for(f, {4096, 4096, 4096, 1}, testing::h100, {.family = family::ampere});
+      ASSERT_TRUE(found) << found.error().text();
+      const std::string ptx = ptx_of(text_of_cell(f, found->front().plan).source, "compute_80");
+      EXPECT_NE(ptx.find(cell_kernel), std::string::npos) << ptx;
+      EXPECT_EQ(ptx.find("cvt.rna.tf32.f32") != std::string::npos, how == precision::tf32) << terms;
+    }
+}
 
 TEST_F(cells, for_hopper_compile_without_spills) {
   for (const dtype t : {dtype::bf16, dtype::f16, dtype::f32, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})

@@ -144,6 +144,37 @@ TEST_F(cutlass_products, have_sums_as_precise_as_their_type) {
   }
 }
 
+// Numbers that are cut would all become smaller: by half of the last of 10 bits on average, so the products by 6.5e-4.
+TEST_F(cutlass_products, in_tf32_are_of_rounded_factors_and_have_no_bias) {
+  constexpr std::int64_t m = 70, n = 66, k = 300;
+  const plan any, ampere{.family = family::ampere};
+  for (const auto& [a_stored, b_stored, p] : {std::tuple{storing::tidy_rows, storing::tidy_columns, any},
+                                              {storing::tidy_columns, storing::tidy_rows, any},
+                                              {storing::scattered, storing::tidy_columns, any},
+                                              {storing::tidy_rows, storing::tidy_columns, ampere}}) {
+    if (p != any && !engine->is_cuda()) continue;
+    stored_matrices a(dtype::f32, 1, m, k, random, a_stored), b(dtype::f32, 1, k, n, random, b_stored),
+        d(dtype::f64, 1, m, n, random);
+    for (auto* x : {&a, &b})
+      x->fill([&] { return element_value{1 + static_cast<double>(random.between(0, (1 << 23) - 1)) * 0x1p-23, 0}; });
+    run(gemm{.a = a.operand<access_mode::read>(false),
+             .b = b.operand<access_mode::read>(false),
+             .d = d.operand<access_mode::write>(false),
+             .precision = precision::tf32,
+             .plan = p});
+    double mean = 0;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (std::int64_t l = 0; l < k; ++l) sum += a.get(0, i, l).real * b.get(0, l, j).real;
+        const double error = d.get(0, i, j).real / sum - 1;
+        ASSERT_NEAR(error, 0, 0x1p-10) << i << " " << j;
+        mean += error / (m * n);
+      }
+    EXPECT_NEAR(mean, 0, 5e-5) << to_string(p) << "; " << numerics::how_to_repeat();
+  }
+}
+
 TEST_F(cutlass_products, of_small_integers_are_exact_up_to_the_longest_sum_of_floats) {
   constexpr std::int64_t k = 3000;
   stored_matrices a(dtype::i8, 1, 3, k, random), b(dtype::i8, 1, k, 5, random), d(dtype::i32, 1, 3, 5, random);

@@ -117,10 +117,16 @@ struct fragments_of {
       for (int m = 0; m < blocks_m; ++m) read_first<first_factor>(a[m], at, line_1 + m * 16, step, lane);
 #pragma unroll
       for (int n = 0; n < blocks_n; n += 2) read_second<second_factor>(b[n], b[n + 1], at, line_2 + n * 8, step, lane);
+      if constexpr (same<cell::first, f32>) round(a), round(b);
     }
   }
 
  private:
+  template <int Blocks, int Pieces>
+  static __device__ __forceinline__ void round(Piece (&x)[Blocks][Pieces]) {
+#pragma unroll
+    for (int i = 0; i < Blocks * Pieces; ++i) x[i / Pieces][i % Pieces] = rounded_to_tf32(x[i / Pieces][i % Pieces]);
+  }
   // 4 neighbours of 32 lines of the first factor, and of 16 of the second: see results::layout.
   __device__ __forceinline__ void read_floats(unsigned at, int line_1, int line_2, int term, int lane) {
 #pragma unroll

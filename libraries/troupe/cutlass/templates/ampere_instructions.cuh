@@ -116,6 +116,13 @@ constexpr bool has_8_bit_floats = false;
 #endif
 #undef TROUPE_MULTIPLICATION
 
+// The tensor cores cut what tf32 does not have, so a factor is rounded before, to the nearest.
+__device__ __forceinline__ unsigned rounded_to_tf32(unsigned x) {
+  unsigned out;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(out) : "f"(detail::float_of(x)));
+  return out;
+}
+
 // 8 terms. Terms c and c + 4 are those of the lane c of each four.
 template <bool Fresh>
 __device__ __forceinline__ void multiply(f64, f64, double* d, const double (&a)[4], const double (&b)[2]) {

@@ -48,6 +48,15 @@ class clean_cells : public ::testing::Test {
     slowest_ = std::max(slowest_, seconds);
     RecordProperty("slowest", std::to_string(slowest_));
   }
+  /// Returns the source's PTX for this GPU, which an image has beside its machine code or in place of it.
+  std::string ptx_of(const std::string& source, const std::string& architecture) {
+    jit::recipe r = recipe_of(source, "a cell");
+    r.architecture = architecture;
+    r.cache = jit::cache_use::none;
+    const std::string encoded = jit::encode(r);
+    const jit::build made = builder_->images().make(*jit::decode(encoded));
+    return made.failed ? made.failed->text() : std::string(*made.image);
+  }
   static std::string plain_tail() {
     const epilogue::node n[] = {{.what = epilogue::op::accumulator}};
     return functor_text(n, {}, 0, dtype::f32, false);
