@@ -72,13 +72,13 @@ error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::
 result<std::vector<candidate>> all_candidates(const whole_form& f, const extents& of, const chip& on,
                                               const plan& wanted, std::string& why_not) {
   std::vector<candidate> all;
-  constexpr std::int64_t most = 0x7fffffff;
   extents e = of;
   // Of groups that follow each other, each may end with a tile that is half full.
   if (f.head.grouped == 1) e.m = of.m + of.batch * 64, e.batch = 1;
-  if (of.m > most || e.n > most || e.k > most || e.batch > most)
+  if (std::max({of.m, of.n, of.k, of.batch}) > most_counted)
     return error(reaction::unsupported, "cutlass",
-                 cat(e.m, " x ", e.n, " x ", e.k, ": kernels count to ", most, "; split the request"));
+                 cat(of.m, " x ", of.n, " x ", of.k, ", ", of.batch, " times: expected at most ", most_counted,
+                     " of each, because kernels count no further; split the request"));
   why_not = add_hopper_plans(f, e, on, wanted, all);
   if (const std::string other = add_ampere_plans(f, e, on, wanted, all); !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;

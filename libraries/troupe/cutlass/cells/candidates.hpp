@@ -14,6 +14,9 @@ struct cell;
 
 namespace troupe::cutlass {
 
+/// What kernels count to, with some room for numbers beyond the last.
+inline constexpr std::int64_t most_counted = (std::int64_t{1} << 31) - 512;
+
 struct extents {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
 };

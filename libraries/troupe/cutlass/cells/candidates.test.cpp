@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <troupe/cutlass/cells/candidates.hpp>
+#include <troupe/cutlass/cells/testing/test_chip.hpp>
+#include <troupe/cutlass/templates/combining_share.hpp>
 #include <vector>
 
 namespace troupe::cutlass {
@@ -31,8 +34,8 @@ TEST(division_of_tiles, has_a_place_for_every_part) {
     for (const std::int64_t clusters : {1, 2, 66, 132})
       for (const std::int64_t steps : {1, 3, 4, 63, 784})
         for (const int most : {1, 8, 128}) {
-          SCOPED_TRACE(testing::Message() << tiles << " tiles of " << steps << " steps, " << clusters << " clusters, "
-                                          << most << " may share a tile");
+          SCOPED_TRACE(::testing::Message() << tiles << " tiles of " << steps << " steps, " << clusters << " clusters, "
+                                            << most << " may share a tile");
           const division d = divide(tiles, clusters, steps, most);
           ASSERT_EQ(d.whole + d.rest, tiles);
           ASSERT_EQ(d.whole % clusters, 0);
@@ -66,6 +69,49 @@ TEST(division_of_tiles, lets_no_more_blocks_do_nothing_than_that_is_worth) {
   const division d = divide(100, 132, 784, 8);  // one block for each tile would leave 32 of them idle
   EXPECT_FALSE(d.aligned);
   EXPECT_EQ(d.sharers, 132);
+}
+
+// Of two square matrices whose terms are neighbours.
+whole_form form_of_product(dtype t, matmul::accumulation how) {
+  problem p;
+  p.m = p.n = p.k = 8192, p.sums = dtype::f32, p.accumulation = how;
+  p.a = {1 << 20, t, 8192, 1, 0}, p.b = {1 << 28, t, 8192, 1, 0}, p.d = {1 << 29, dtype::bf16, 8192, 1, 0};
+  return form_of(p);
+}
+
+TEST(plans_of_products, count_to_what_kernels_can_count) {
+  const whole_form f = form_of_product(dtype::bf16, matmul::accumulation::precise);
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
+  std::string why_not;
+  for (const extents& e : {extents{most + 1, 1, 1, 1}, extents{1, most + 1, 1, 1}, extents{1, 1, most + 1, 1},
+                           extents{1, 1, 1, most + 1}, extents{1, 1, 1, std::int64_t{1} << 40}}) {
+    const auto found = all_candidates(f, e, testing::h100, {}, why_not);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().reaction(), reaction::unsupported);
+    EXPECT_NE(found.error().text().find("expected at most 2147483136 of each"), std::string::npos)
+        << found.error().text();
+  }
+  EXPECT_TRUE(all_candidates(f, {1, 1, most, 1}, testing::h100, {}, why_not));
+}
+
+TEST(shares_of_combining_blocks, have_each_line_of_each_product_once_and_few_products_each) {
+  for (const int blocks : {1, 2, 3, 7, 64, 1024})
+    for (const int products : {1, 2, 3, 5, 64, 1000, 1024, 1025, 70000}) {
+      std::map<std::pair<int, int>, int> owners;  // of the lines of a product with a number modulo `parts`
+      int most = 0;
+      for (int block = 0; block < blocks; ++block) {
+        const kernels::combining_share s = kernels::share_of(block, blocks, products);
+        int mine = 0;
+        for (int product = s.first; product < products; product += s.step, ++mine) ++owners[{product, s.part}];
+        most = std::max(most, mine);
+        ASSERT_LT(s.part, s.parts);
+      }
+      const int parts = kernels::share_of(0, blocks, products).parts;
+      ASSERT_EQ(owners.size(), static_cast<std::size_t>(products) * static_cast<std::size_t>(parts))
+          << blocks << " blocks, " << products << " products";
+      for (const auto& [what, times] : owners) ASSERT_EQ(times, 1) << what.first << ", part " << what.second;
+      EXPECT_LE(most, (products + blocks - 1) / blocks) << blocks << " blocks, " << products << " products";
+    }
 }
 
 }  // namespace

@@ -425,7 +425,7 @@ result<convolution_work> work_of(const convolution_problem& p, const convolution
     TROUPE_TRY(w.write());
     out.bytes = w.end() - memory;
   }
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
+  constexpr std::int64_t most = most_counted;
   for (const convolution_product& x : out.products)
     if (x.product.m > most || x.product.k > most)
       return error(reaction::unsupported, "cutlass",

@@ -65,6 +65,7 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
   // Each group may end with a tile that is not full.
   const std::int64_t rows_of_tiles = p.groups.packed ? way.tiles_m + p.batch * chosen.cluster_m : way.tiles_m * p.batch;
   const std::int64_t supers = rows_of_tiles * way.tiles_n / cluster;
+  way.tiles = supers;
   std::int64_t clusters = std::max<std::int64_t>(1, kernel.blocks / cluster);
   if (chosen.divided == decision::yes) {
     const std::int64_t steps = std::max<std::int64_t>(1, parts(p.k, chosen.tile_k));
@@ -87,12 +88,12 @@ void lay_out(const problem& p, const candidate& c, const cell& kernel, route& wa
 // Partial results of reductions, as templates/results.cuh lays them out.
 void reserve_reductions(const problem& p, const cell& kernel, route& way) noexcept {
   for (const epilogue::node& n : way.form.nodes) way.reductions += n.what == epilogue::op::reduce ? 1 : 0;
+  if (way.reductions == 0) return;
   const std::int64_t of_product = (p.m + kernel.part_rows - 1) / kernel.part_rows * (kernel.part_rows / 16),
-                     row_parts =
-                         p.groups.packed ? of_product + p.batch * (kernel.part_rows / 16) : of_product * p.batch,
                      column_parts = (p.n + kernel.part_columns - 1) / kernel.part_columns;
+  way.row_parts = p.groups.packed ? of_product + p.batch * (kernel.part_rows / 16) : of_product * p.batch;
   const std::int64_t each =
-      std::max(row_parts * std::max(p.n, column_parts), column_parts * p.m * (p.groups.packed ? 1 : p.batch));
+      std::max(way.row_parts * std::max(p.n, column_parts), column_parts * p.m * (p.groups.packed ? 1 : p.batch));
   way.reduction_bytes =
       way.reductions * static_cast<std::uint64_t>(each) * (p.sums == dtype::f32 ? sizeof(float) : sizeof(double));
 }
@@ -173,13 +174,13 @@ std::string in_microseconds(double us) {
   return text;
 }
 
-result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
 // Unless all tiles fill rounds, in which case a plan that does not divide them is the same.
 std::uint64_t fewest_scratch_bytes(const problem& p, const candidate& c) noexcept {
   if (c.cell != nullptr || c.plan.divided != decision::yes) return 0;
   return std::uint64_t{c.plan.tile_m} * c.plan.tile_n * bytes_of_sum(p);
 }
 
+result<std::shared_ptr<route>> route_of(const problem& p, const whole_form& f, const candidate& c, cell_store& cells,
                                         compiling how) {
   if (c.cell == nullptr) return route_of(p, f, c, text_of_cell(f, c.plan), cells, how);
   auto out = std::make_shared<route>();
@@ -203,6 +204,10 @@ result<std::shared_ptr<route>> route_of(const problem& asked, const whole_form& 
   out->kernel = TROUPE_TRY(cells.get(text, how));
   lay_out(p, c, *out->kernel, *out);
   reserve_reductions(p, *out->kernel, *out);
+  if (const std::int64_t most = std::max(out->tiles, out->row_parts); most > most_counted)
+    return error(reaction::unsupported, "cutlass",
+                 cat(asked.m, " x ", asked.n, " x ", asked.k, ", ", asked.batch, " times: the kernel would count to ",
+                     most, ", in tiles or parts of results; expected at most ", most_counted, ": split the request"));
   for (map_form& m : out->maps) m.type = route::no_map;
   if (c.plan.family == family::hopper) {
     out->hopper = gathered != nullptr ? hopper_cell_of(*gathered, c.plan) : hopper_cell_of(out->form, c.plan);

@@ -29,6 +29,8 @@ struct route {
   int tiles_m = 0, tiles_n = 0, band = 1, whole_tiles = 0, parts = 1, sharers = 0, stage_bytes = 0;
   std::uint64_t sums_bytes = 0, reduction_bytes = 0;
   unsigned reductions = 0;
+  std::int64_t tiles = 0,
+               row_parts = 0;  ///< what the kernel counts: tiles or clusters of them, and parts of reductions
   std::uint32_t arrivals = 0;  ///< counters of divided tiles
 
   std::uint64_t scratch_bytes() const noexcept { return vendors ? vendors->bytes : sums_bytes + reduction_bytes; }

@@ -91,8 +91,8 @@ struct warp_tile {
 
   // -- sums
 
-  // The scales of what a lane has, of a block of terms: where those of the tile's first line are, how far from them
-  // the others, and with which term the next block begins.
+  // The scales of what a lane has, of a block of terms: where those of the tile's first line are, how many blocks of
+  // lines from them the others, and with which term the next block begins.
   struct scales {
     float of_row[blocks_m][2], of_column[blocks_n][2];
     int row_at[blocks_m][2], column_at[blocks_n][2];
@@ -112,7 +112,7 @@ struct warp_tile {
       for (int i = 0; i < 2; ++i) {
         const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
         to.of_column[n][i] = n < blocks_n / pair
-                                 ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i])
+                                 ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i] * p.second_scales.line)
                                  : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
       }
   }
@@ -121,7 +121,7 @@ struct warp_tile {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i]);
+      for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
   }
   // Those of the block that has `term`.
   __device__ __forceinline__ void find_scales(scales& to, const work& w, int term) const {
@@ -135,7 +135,7 @@ struct warp_tile {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int row = min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1);
-          to.row_at[m][i] = (row / s.lines - block) * static_cast<int>(s.line);
+          to.row_at[m][i] = row / s.lines - block;
         }
       load_row_scales<cell::scale_1>(to);
     }
@@ -149,7 +149,7 @@ struct warp_tile {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
-          to.column_at[n][i] = (column / s.lines - block) * static_cast<int>(s.line);
+          to.column_at[n][i] = column / s.lines - block;
         }
       load_column_scales<cell::scale_2>(to, w, term);
     }

@@ -5,6 +5,8 @@
 // The second kernel of an epilogue with reductions: combines the parts that the first one has written, in double and
 // in a fixed order, and writes the results. Included after results.cuh. Launched with any number of blocks; the second
 // index of a block says which reduction it is for.
+#include <troupe/cutlass/templates/combining_share.hpp>
+
 namespace troupe::cutlass::kernels::results {
 
 constexpr int combining_threads = 256;
@@ -14,23 +16,27 @@ struct product {
   int batch, row_batch, first_row, rows, first_part;
 };
 template <class F>
-__device__ __forceinline__ void for_each_product(const fixed_part& p, const F& f) {
+__device__ __forceinline__ void for_each_product(const fixed_part& p, const combining_share& mine, const F& f) {
 #ifdef TROUPE_GROUPS
   row_groups g{p, p.group_sizes};
   for (g.begin(); !g.over(); g.next())
-    f(product{g.group, p.packed != 0 ? 0 : g.group, g.first_row, g.rows, g.first_part});
+    if (g.group % mine.step == mine.first)
+      f(product{g.group, p.packed != 0 ? 0 : g.group, g.first_row, g.rows, g.first_part});
 #else
-  for (int batch = 0; batch < p.batch; ++batch) f(product{batch, batch, 0, p.m, batch * parts_of(p.m)});
+  for (i64 batch = mine.first; batch < p.batch; batch += mine.step) {
+    const int number = static_cast<int>(batch);
+    f(product{number, number, 0, p.m, number * parts_of(p.m)});
+  }
 #endif
 }
 
 // One result for each row, or each column: neighbours are combined by neighbouring threads. `from` are the parts of the
 // first, `between` from part to part.
-__device__ __forceinline__ void combine_lines(const tail::all& p, int r, int how, const number* from, int lines,
-                                              int parts, i64 between, i64 to, i64 distance) {
-  const int threads = static_cast<int>(gridDim.x) * combining_threads;
-  for (int i = static_cast<int>(blockIdx.x) * combining_threads + static_cast<int>(threadIdx.x); i < lines;
-       i += threads) {
+__device__ __forceinline__ void combine_lines(const tail::all& p, const combining_share& mine, int r, int how,
+                                              const number* from, int lines, int parts, i64 between, i64 to,
+                                              i64 distance) {
+  const int threads = mine.parts * combining_threads;
+  for (i64 i = mine.part * combining_threads + static_cast<int>(threadIdx.x); i < lines; i += threads) {
     double x = start_of<double>(how);
     // Memory is slow to answer: much is asked for at once.
 #pragma unroll 8
@@ -64,20 +70,21 @@ extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
   const int columns = results::column_parts(p);
+  const combining_share mine = share_of(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), p.batch);
 #pragma unroll
   for (int r = 0; r < tail::reductions; ++r) {
     if (static_cast<int>(blockIdx.y) != r) continue;
     const place& to = p.memory[tail::to[r]];
     const results::number* const all = results::partial(p, r);
-    results::for_each_product(p, [&](const results::product& of) {
+    results::for_each_product(p, mine, [&](const results::product& of) {
       const i64 at = of.batch * to.batch, parts = parts_of(of.rows);
       if (tail::over[r] == of_rows) {
-        results::combine_lines(p, r, tail::how[r], all + static_cast<i64>(of.row_batch) * columns * p.m + of.first_row,
+        results::combine_lines(p, mine, r, tail::how[r], all + static_cast<i64>(of.row_batch) * columns * p.m + of.first_row,
                                of.rows, columns, p.m, of.row_batch * to.batch + of.first_row * to.row, to.row);
       } else if (tail::over[r] == of_columns) {
-        results::combine_lines(p, r, tail::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
+        results::combine_lines(p, mine, r, tail::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
                                static_cast<int>(parts), p.n, at, to.column);
-      } else if (of.batch % static_cast<int>(gridDim.x) == static_cast<int>(blockIdx.x)) {
+      } else if (mine.part == 0) {
         results::combine_all(p, r, tail::how[r], all + static_cast<i64>(of.first_part) * columns, parts * columns, at);
       }
     });

@@ -54,8 +54,8 @@ class plain_schedule {
       }
     }
     // Without terms nothing is divided.
-    if (whole_ >= (cell::divides && steps_ > 0 ? p_.whole_tiles : count())) return false;
-    place(whole_, w);
+    if (whole_ >= static_cast<unsigned>(cell::divides && steps_ > 0 ? p_.whole_tiles : count())) return false;
+    place(static_cast<int>(whole_), w);
     whole_ += clusters_;
     w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;
     return true;
@@ -81,7 +81,8 @@ class plain_schedule {
     w.first_part = w.batch * parts_of(p_.m), w.end_part = w.first_part + parts_of(p_.m);
   }
   const fixed_part& p_;
-  int steps_, clusters_, cluster_, whole_;
+  int steps_, clusters_, cluster_;
+  unsigned whole_;  // goes beyond the last tile by as many as there are clusters
   // Of divided tiles: stages in all, and those of this cluster.
   i64 units_ = 0, unit_ = 0, end_ = 0;
 };
@@ -126,7 +127,7 @@ class grouped_schedule {
   __device__ bool next(work& w) {
     const fixed_part& p = groups_.p;
     for (; !groups_.over(); first_tile_ += across_m() * (p.tiles_n / cell::cluster_n), groups_.next()) {
-      const int i = tile_ - first_tile_, height = across_m();
+      const int i = static_cast<int>(tile_ - first_tile_), height = across_m();
       if (i >= height * (p.tiles_n / cell::cluster_n)) continue;
       w.batch = groups_.group, w.row_batch = p.packed != 0 ? 0 : w.batch;
       w.tile_row = i % height * cell::cluster_m, w.tile_column = i / height * cell::cluster_n;
@@ -146,7 +147,8 @@ class grouped_schedule {
     return groups_.rows / rows + (groups_.rows % rows != 0 ? 1 : 0);
   }
   row_groups groups_;
-  int steps_, clusters_, tile_, first_tile_ = 0;
+  int steps_, clusters_;
+  unsigned tile_, first_tile_ = 0;
 };
 
 #ifdef TROUPE_GROUPS
