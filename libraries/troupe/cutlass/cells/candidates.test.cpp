@@ -94,6 +94,17 @@ TEST(plans_of_products, count_to_what_kernels_can_count) {
   EXPECT_TRUE(all_candidates(f, {1, 1, most, 1}, testing::h100, {}, why_not));
 }
 
+TEST(plans_of_products, of_8_bit_floats_take_longer_if_sums_are_added_precisely) {
+  const auto fewest_us = [](dtype t, matmul::accumulation how) {
+    const auto all = candidates_for(form_of_product(t, how), {8192, 8192, 8192, 1}, testing::h100, {});
+    return all ? all->front().microseconds : 0;
+  };
+  const double ratio =
+      fewest_us(dtype::f8e4m3, matmul::accumulation::precise) / fewest_us(dtype::f8e4m3, matmul::accumulation::fast);
+  EXPECT_NEAR(ratio, 1553.0 / 1181, 0.05) << "as measured";
+  EXPECT_EQ(fewest_us(dtype::bf16, matmul::accumulation::precise), fewest_us(dtype::bf16, matmul::accumulation::fast));
+}
+
 TEST(shares_of_combining_blocks, have_each_line_of_each_product_once_and_few_products_each) {
   for (const int blocks : {1, 2, 3, 7, 64, 1024})
     for (const int products : {1, 2, 3, 5, 64, 1000, 1024, 1025, 70000}) {
