@@ -97,6 +97,8 @@ int depth_of(const ampere_cell& c) noexcept {
   return (lines && size_of(c.first.type) == 2 ? 64 : 128) / size_of(c.first.type);
 }
 
+bool passes_registers(const ampere_cell& c, int which) noexcept { return chunk_of(c, which) == 0; }
+
 int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }
 
 int shared_bytes_of(const ampere_cell& c) noexcept {

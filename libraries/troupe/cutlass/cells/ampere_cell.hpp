@@ -48,6 +48,8 @@ int depth_of(const ampere_cell& c) noexcept;
 int threads_of(const ampere_cell& c) noexcept;
 /// Bytes of shared memory that a block needs.
 int shared_bytes_of(const ampere_cell& c) noexcept;
+/// Returns true if numbers of a factor, 1 or 2, pass through registers on their way to shared memory.
+bool passes_registers(const ampere_cell& c, int which) noexcept;
 /// Returns why there is no such kernel, or nothing.
 std::string_view error_of(const ampere_cell& c) noexcept;
 

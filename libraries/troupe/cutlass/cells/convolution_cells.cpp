@@ -36,7 +36,8 @@ double share_of(const convolution_form& f) noexcept {
 
 // Sets warps, and the terms of a stage if `depth` is 0. Returns whether there is such a kernel.
 bool complete(ampere_cell& c, int depth) {
-  const bool slow = c.first.alignment < 4 || c.second.alignment < 4;
+  const bool slow =
+      c.first.alignment < 4 || c.second.alignment < 4 || (passes_registers(c, 1) && passes_registers(c, 2));
   for (const warps& w : all_warps)
     for (const int share : slow && !c.exact ? std::array{2, 1, 4} : std::array{1, 2, 4}) {
       c.warps_m = w.m, c.warps_n = w.n, c.depth = 0;
@@ -48,6 +49,12 @@ bool complete(ampere_cell& c, int depth) {
       if (depth != 0) break;
     }
   return false;
+}
+
+// Whether sums of 8-bit floats are promoted where the tensor cores do not have these floats, so that both factors are
+// widened. Registers hold 32 such sums twice, before and after they are promoted, and no more.
+bool widens_and_promotes(const convolution_form& f, const chip& on) noexcept {
+  return f.product.head.adds_precisely() && on.capability != 89 && on.capability < 120;
 }
 
 }  // namespace
@@ -76,16 +83,20 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
   if (on.capability < 80)
     return cat("convolutions need a GPU of capability 8.0 or more, not ", on.capability / 10, ".", on.capability % 10);
   const std::size_t before = to.size();
+  const bool widens = widens_and_promotes(f, on);
+  // With longer stages more would be widened at a time, as in products.
+  const int terms = widens && f.window == convolution::forward ? 64 : 0;
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
       candidate c{.plan = ampere_plan(s.tile_m, s.tile_n, false, divided, e, wanted)};
       plan& p = c.plan;
       ampere_cell cell;
       const auto fits = [&](int stages) {
-        p.stages = static_cast<std::uint8_t>(stages), p.tile_k = 0;
+        p.stages = static_cast<std::uint8_t>(stages), p.tile_k = static_cast<std::uint16_t>(terms);
         cell = convolution_cell_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
-        return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+        return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes &&
+               (!widens || s.tile_m * s.tile_n <= 32 * threads_of(cell));
       };
       if (!set_stages(wanted, most_stages, fits)) continue;
       c.most_sharers = most_added / (s.tile_m * s.tile_n);

@@ -13,8 +13,15 @@ using sums = cell::sums;
 constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp_n / pair;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = cell::scaled_terms > 0;
-// The next step is read while one is multiplied, where registers suffice.
-constexpr int buffers = any_scale || doubles ? 1 : 2;
+// The next step is read while one is multiplied, where registers suffice: not beside the places of many numbers that
+// are gathered one by one.
+constexpr bool many_places = cell::convolution == data_gradient && share<first_factor>::count > 8;
+constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
+// Doubles whose results lie anywhere are read after what is gathered was found, not before.
+constexpr bool reads_late = doubles && cell::strided;
+// Of steps of one term that have many products, so many are written out: of more, the assembler would read more ahead
+// than registers hold.
+constexpr int steps_at_once = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256 ? 8 : steps;
 
 // Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
@@ -208,13 +215,15 @@ struct warp_tile {
     if constexpr (any_scale)
       if (w.steps > 0) find_scales(now, w, w.first * cell::depth);
     unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
-    constexpr int second_step = steps > 2 ? 1 : 0;
+    // What is gathered beside promoted sums is found before a block's products begin.
+    constexpr int second_step = steps > 2 && !(any_scale && cell::convolution == data_gradient) ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
-    f[0].read(read, line_1, line_2, 0, lane);
+    if constexpr (!reads_late) f[0].read(read, line_1, line_2, 0, lane);
     for (int s = 0; s < w.steps; ++s) {
       const bool more = s + cell::stages - 1 < w.steps;
-#pragma unroll
+#pragma unroll steps_at_once
       for (int q = 0; q < steps; ++q) {
+        if (reads_late && q > 0) f[0].read(read, line_1, line_2, q, lane);
         if (q == steps - 1) {
           if (more) first.end(write), second.end(write);
           wait_for_copies<cell::stages - 2>();
@@ -228,6 +237,7 @@ struct warp_tile {
         if (q == 0 && more) first.begin(write, next);
         if (q == second_step && more) second.begin(write, next);
         if (q == second_step) commit_copies();
+        if (reads_late && q == 0) f[0].read(read, line_1, line_2, 0, lane);
         if constexpr (any_scale) {
           constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
           const int stage = w.first + s;
@@ -245,7 +255,7 @@ struct warp_tile {
         } else {
           multiply<false>(d, f[q % buffers]);
         }
-        if constexpr (buffers == 1) read_next();
+        if constexpr (buffers == 1 && !reads_late) read_next();
       }
     }
     wait_for_copies<0>();
@@ -327,8 +337,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const window& imag
     me.sum(d, w);
     bool complete = true;
     if constexpr (cell::divides)
-      if (w.parts > 1)
-        complete = collect(p, d, w, reinterpret_cast<unsigned*>(memory));
+      if (w.parts > 1) complete = collect(p, d, w, reinterpret_cast<unsigned*>(memory));
     if (complete) me.write(d, w, room);
     __syncthreads();
   }

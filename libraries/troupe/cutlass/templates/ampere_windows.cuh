@@ -78,7 +78,6 @@ struct gathered_lines {
   template <class Scale>
   __device__ __forceinline__ void fetch_to(unsigned (&raw)[F::words]) {
     digits t = tap;
-    const digits one(1, radices::taps(w).of);
 #pragma unroll
     for (int i = 0; i < mine::count; ++i) raw[i] = 0;
 #pragma unroll
@@ -88,7 +87,7 @@ struct gathered_lines {
 #pragma unroll
       for (int i = 0; i < mine::count; ++i)
         raw[i] |= held_word<F>(load_if(left > e && in_image(w, place[i], move), base + at[i]), e);
-      t.add(one, radices::taps(w).of);
+      t.advance(radices::taps(w).of);
     }
     advance();
   }
@@ -105,7 +104,12 @@ struct gathered_terms {
   int place[rank];
   int lines;  // that exist, from the thread's first on
   int left;
-  digits at[mine::count], step;
+  // Numbers that pass through registers are found one after the other, and what follows the last is the first of the
+  // next stage: so a thread does not keep the place of each beside those numbers.
+  static constexpr bool chained = F::ordinary && mine::lines * mine::units % block_threads == 0;
+  static constexpr int places = chained ? 1 : mine::count, item_terms = mine::spread_items::step * mine::in_units;
+  static_assert(!chained || mine::count * item_terms == cell::depth, "items are the terms of a stage");
+  digits at[places], step;
 
   static __device__ __forceinline__ radices radix(const window& w) {
     return Positions ? radices::positions(w) : radices::taps(w);
@@ -115,7 +119,7 @@ struct gathered_terms {
       : w(win),
         from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
         left(k - stage * cell::depth),
-        step(cell::depth, radix(win).of) {
+        step(chained ? item_terms : cell::depth, radix(win).of) {
     const int s = mine::line(0), in_half = first_line + F::line_of(s),
               line = in_half + (F::is_right(s) ? all_lines : 0);
     lines = all_lines - in_half;
@@ -133,7 +137,7 @@ struct gathered_terms {
       from += line * distance;
     }
 #pragma unroll
-    for (int i = 0; i < mine::count; ++i) at[i] = digits(stage * cell::depth + mine::unit(i), radix(win).of);
+    for (int i = 0; i < places; ++i) at[i] = digits(stage * cell::depth + mine::unit(i), radix(win).of);
   }
   __device__ __forceinline__ i64 find(const digits& t, bool& inside) const {
     i64 out = 0;
@@ -166,19 +170,19 @@ struct gathered_terms {
   }
   template <class Scale>
   __device__ __forceinline__ void fetch_to(unsigned (&raw)[F::words]) {
-    const digits one(1, radix(w).of);
 #pragma unroll
     for (int i = 0; i < mine::count; ++i) {
       raw[i] = 0;
-      digits t = at[i];
+      digits& mine_at = at[chained ? 0 : i];
+      digits t = mine_at;
 #pragma unroll
       for (int e = 0; e < mine::in_word; ++e) {
         bool inside = mine::spread_items::exists(i) && lines > 0 && mine::unit(i) + e < left;
         const i64 shift = find(t, inside);
         raw[i] |= held_word<F>(load_if(inside, from + shift), e);
-        t.add(one, radix(w).of);
+        t.advance(radix(w).of);
       }
-      at[i].add(step, radix(w).of);
+      mine_at.add(step, radix(w).of);
     }
     left -= cell::depth;
   }

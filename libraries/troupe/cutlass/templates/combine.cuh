@@ -10,6 +10,13 @@
 namespace troupe::cutlass::kernels::results {
 
 constexpr int combining_threads = 256;
+// Of a multiprocessor at once; 0: the assembler decides. For GPUs from sm_100 on it would decide for 8, and spill
+// registers to have them.
+#if __CUDA_ARCH__ >= 1000
+constexpr int combining_blocks = 2;
+#else
+constexpr int combining_blocks = 0;
+#endif
 
 // A product, or a group of rows.
 struct product {
@@ -62,7 +69,8 @@ __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, 
 
 }  // namespace troupe::cutlass::kernels::results
 
-extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads)
+extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads,
+                                             troupe::cutlass::kernels::results::combining_blocks)
     troupe_cutlass_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
   using namespace troupe::cutlass::kernels;
 #if __CUDA_ARCH__ >= 900

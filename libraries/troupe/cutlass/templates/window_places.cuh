@@ -21,8 +21,7 @@ struct digits {
     x[3] = number;
   }
   __device__ __forceinline__ void add(const digits& y, const int* radix) { add(y.x, radix); }
-  __device__ __forceinline__ void add(const int (&y)[4], const int* radix) {
-    int carry = 0;
+  __device__ __forceinline__ void add(const int (&y)[4], const int* radix, int carry = 0) {
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
       x[i] += y[i] + carry;
@@ -30,6 +29,11 @@ struct digits {
       if (carry != 0) x[i] -= radix[i];
     }
     x[3] += y[3] + carry;
+  }
+  // Adds 1.
+  __device__ __forceinline__ void advance(const int* radix) {
+    const int none[4] = {};
+    add(none, radix, 1);
   }
 };
 struct radices {
