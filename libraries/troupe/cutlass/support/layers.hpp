@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cutlass/cells/convolution_choices.hpp>
+#include <troupe/cutlass/support/kinds.hpp>
+#include <vector>
+
+/// What the table of docs/cutlass-convolutions.md lists, for the program that prints it and the test that compiles it.
+namespace troupe::cutlass::support {
+
+/// Returns the kinds that convolutions have: scales are none of theirs.
+inline std::vector<kind> kinds_of_convolutions() {
+  std::vector<kind> out;
+  for (const kind& k : kinds)
+    if (k.b != dtype::f4e2m1x2 && (k.terms == 0 || k.a != k.b)) out.push_back(k);
+  return out;
+}
+
+/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3. The first factor is x, or dy; the second the
+/// filters, or x. Channels are neighbours, or places are.
+struct layer {
+  bool channels_are_neighbours = true;
+  std::int64_t stride = 1;
+  dtype computed = dtype::bf16;  ///< of the result
+};
+inline convolution_problem problem_of(const kind& k, convolution_result r, const layer& l, const epilogue::tree& tree) {
+  constexpr std::int64_t side = 28, width = 3, in = 64, out = 128;
+  const std::int64_t side_of_y = (side + l.stride - 1) / l.stride;
+  convolution_problem p;
+  p.result = r, p.images = 64, p.channels = in, p.outputs = out, p.sums = sums_of(k.a, k.b), p.precision = k.how;
+  for (const std::size_t i : {1, 2}) p.window.set(i, side, side_of_y, width, {1, 1, l.stride, 1});
+  const auto placed = [&l](dtype t, std::int64_t channels, std::int64_t extent) {
+    const std::int64_t item = extent * extent * channels;
+    return l.channels_are_neighbours ? placed_tensor{1 << 20, t, item, 1, {0, extent * channels, channels}}
+                                     : placed_tensor{1 << 20, t, item, extent * extent, {0, extent, 1}};
+  };
+  p.x = placed(r == convolution_result::y ? k.a : r == convolution_result::dx ? l.computed : k.b, in, side);
+  p.filters = placed(r == convolution_result::dfilters ? l.computed : k.b, in, width);
+  p.y = placed(r == convolution_result::y ? l.computed : k.a, out, side_of_y);
+  p.tree = tree;
+  return p;
+}
+
+}  // namespace troupe::cutlass::support
