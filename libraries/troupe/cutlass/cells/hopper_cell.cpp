@@ -106,6 +106,8 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
                                                                        : 32;  // of four groups
     // The assembler spills some registers of these.
     if (c.divides && (c.tile_n == 160 || c.tile_n == 224 || (c.ping_pong && c.promoted > 0))) return false;
+    // Beside two tiles whose sums are there twice, what a matrix of the epilogue needs has no register.
+    if (c.ping_pong && c.promoted > 0 && sums == 64 && c.loads) return false;
     // What is written out for each part of a stage would be long.
     if (c.slices > 2 && ((c.promoted > 0 && c.promoted < 4) || c.second_scales != dtype{})) return false;
     if (c.scale_for_each_column && c.tile_n > 64) return false;

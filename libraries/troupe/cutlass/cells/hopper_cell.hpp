@@ -27,6 +27,7 @@ struct hopper_cell {
   int slices = 1;                          ///< of 64 terms in a stage, if the first factor is narrower than the second
   int scaled_numbers = 0;                  ///< instructions that share scales, if widened numbers are scaled
   bool crossed = false;                    ///< rows of the result are lines of the second factor
+  bool loads = false;                      ///< its epilogue reads matrices
 
   /// Returns true if the first factor is widened to the type of the second.
   bool is_mixed() const noexcept { return bytes_of(first) == 1 && bytes_of(second) == 2; }

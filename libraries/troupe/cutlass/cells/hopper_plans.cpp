@@ -257,6 +257,8 @@ hopper_cell hopper_cell_of(const whole_form& f, const plan& p) {
   c.scale_for_each_column = f.head.b.scale_type != dtype{} &&
                             (f.head.paired != 0 || f.head.b.scale_lines % static_cast<unsigned>(width_of(c)) != 0);
   c.result_way = f.head.d_way;
+  c.loads =
+      std::any_of(f.nodes.begin(), f.nodes.end(), [](const epilogue::node& n) { return n.what == epilogue::op::load; });
   return c;
 }
 

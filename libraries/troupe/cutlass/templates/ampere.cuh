@@ -19,9 +19,12 @@ constexpr bool many_places = cell::convolution == data_gradient && share<first_f
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
 // Doubles whose results lie anywhere are read after what is gathered was found, not before.
 constexpr bool reads_late = doubles && cell::strided;
-// Of steps of one term that have many products, so many are written out: of more, the assembler would read more ahead
-// than registers hold.
-constexpr int steps_at_once = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256 ? 8 : steps;
+// How many steps are written out, where of all of them the assembler would read more ahead than registers hold: of one
+// term that have many products; and of 8-bit floats with scales, beside an epilogue that has memory.
+constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
+constexpr bool many_scales = (first_factor::scaled || second_factor::scaled) && !exact && !mixed &&
+                             (tail::registers > 0 || tail::reductions > 0);
+constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : steps;
 
 // Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
