@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device: limits, quotas, exact statistics, growth and trimming, with a real worker.
+#include <array>
 #include <random>
 
 #include "harness.hpp"
@@ -156,6 +157,22 @@ TEST(memory, quotas_are_shared_enforced_and_returned) {
   EXPECT_FALSE(one.alloc<std::byte>(std::int64_t{1} << 50, {.quota = memory_quota(UINT64_MAX)}).readable());
   EXPECT_FALSE(one.alloc<std::byte>(1001, {.quota = small}).readable());
   EXPECT_EQ(small.used(), 0u);
+}
+
+TEST(memory, truth_values_arrive_as_they_were_sent) {
+  runtime rt;
+  const device gpu = rt.open_device();
+  std::vector<bool> packed(70'000);
+  for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = i % 3 == 1;
+  const buffer<bool> x = gpu.upload(packed);
+  const std::vector<std::uint8_t> got = gpu.download(x).get().value();
+  ASSERT_EQ(got.size(), packed.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], i % 3 == 1 ? 1 : 0) << "element " << i;
+  const std::array<bool, 3> few{true, false, true};
+  EXPECT_EQ(gpu.download(gpu.upload(few)).get().value(), (std::vector<std::uint8_t>{1, 0, 1}));
+  std::array<bool, 3> to{};
+  ASSERT_TRUE(gpu.download(gpu.upload(few), to).get());
+  EXPECT_EQ(to, few);
 }
 
 TEST(memory, invalid_sizes_and_alignments_are_refused) {

@@ -13,9 +13,20 @@
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/epilogue/everywhere.hpp>
+#include <type_traits>
 
 /// Real numbers in memory, of a type that is known at run time.
 namespace troupe::epilogue {
+
+/// A truth value as it is in memory: byte 1 is true and byte 0 false. A byte that is neither counts as true, too.
+struct stored_bool {
+  std::uint8_t byte;
+
+  template <class N>
+  TROUPE_EVERYWHERE explicit operator N() const noexcept {
+    return byte != 0 ? N(1) : N(0);
+  }
+};
 
 /// Calls `f(T{})` for the C++ type of real elements of this type. Returns false, without a call, for another type:
 /// complex ones, and two numbers in a byte.
@@ -42,8 +53,9 @@ TROUPE_EVERYWHERE bool with_real_type(dtype t, F&& f) {
     case dtype::i8:
       return f(std::int8_t{}), true;
     case dtype::u8:
-    case dtype::boolean:
       return f(std::uint8_t{}), true;
+    case dtype::boolean:
+      return f(stored_bool{}), true;
     case dtype::i16:
       return f(std::int16_t{}), true;
     case dtype::u16:
@@ -66,10 +78,12 @@ inline bool is_real(dtype t) noexcept {
 
 constexpr bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
 
-/// Rounds as `convert` and the storing of a result do.
+/// Rounds as `convert` and the storing of a result do. A number that is not 0 is true: NaN is, too.
 template <class T, class N>
 TROUPE_EVERYWHERE T rounded_to(N x) noexcept {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, stored_bool>) {
+    return {static_cast<std::uint8_t>(x != 0)};
+  } else if constexpr (std::is_integral_v<T>) {
     if (std::isnan(x)) return 0;
     const N nearest = std::nearbyint(x);
     // As powers of two, because the largest 64-bit integer is not a floating-point number.

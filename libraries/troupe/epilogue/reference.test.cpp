@@ -231,6 +231,16 @@ TEST(epilogue_reference, reads_what_belongs_to_one_product_of_a_batch) {
   EXPECT_EQ(evaluate(t, 1, 2, [](auto, auto) { return 10.0; }, 1).result, (std::vector<double>{13, 14}));
 }
 
+TEST(epilogue_reference, stores_truth_values_as_0_and_1_and_reads_every_other_byte_as_1) {
+  const std::array<std::uint8_t, 6> stored{0, 1, 2, 3, 128, 255}, read{0, 1, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < stored.size(); ++i) EXPECT_EQ(number_at(&stored[i], dtype::boolean), read[i]);
+  for (const double x : {0.0, 0.4, -1.0, 255.0, infinite, std::nan("")}) {
+    std::uint8_t byte = 77;
+    put_number(&byte, dtype::boolean, x);
+    EXPECT_EQ(byte, x == 0 ? 0 : 1) << x;
+  }
+}
+
 TEST(epilogue_reference, converts_by_rounding_once) {
   EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11), 1.0) << "half way: to even";
   EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11 + 0x1p-40), 1.0 + 0x1p-10) << "float would have lost the last bit";
@@ -244,6 +254,9 @@ TEST(epilogue_reference, converts_by_rounding_once) {
   EXPECT_EQ(at(convert<std::int8_t>(acc), std::nan("")), 0);
   EXPECT_EQ(at(convert<std::int64_t>(acc), 1e30), 0x1p63) << "the nearest double to the largest";
   EXPECT_EQ(at(convert<float>(acc), 0.1), static_cast<double>(0.1f));
+  for (const double x : {-infinite, -255.0, -1.0, -0.4, 1e-30, 0.4, 1.0, 2.0, 256.0, std::nan("")})
+    EXPECT_EQ(at(convert<bool>(acc), x), 1) << x;
+  for (const double x : {0.0, -0.0}) EXPECT_EQ(at(convert<bool>(acc), x), 0);
   std::array<float, 1> scale{4};
   EXPECT_EQ(at(quantize<std::int8_t>(acc, number(buffer_of(scale))), 10.2), 41);
 }

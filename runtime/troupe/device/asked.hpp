@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <troupe/async/pending_state.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace troupe {
@@ -32,11 +34,15 @@ struct asked : pending_state<T> {
   request_link link;
 };
 
+/// The elements of the vector that a download fills: bytes for bool, because std::vector<bool> packs bits.
+template <class T>
+using downloaded = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
 /// The answer of a download into a vector of its own.
 template <class T>
-struct vector_download final : asked<std::vector<T>> {
-  using asked<std::vector<T>>::asked;
-  std::vector<T> data;
+struct vector_download final : asked<std::vector<downloaded<T>>> {
+  using asked<std::vector<downloaded<T>>>::asked;
+  std::vector<downloaded<T>> data;
 
   static std::byte* room(pending_core& s, std::size_t bytes) noexcept {
     auto& self = static_cast<vector_download&>(s);

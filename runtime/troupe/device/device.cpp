@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/device.hpp>
@@ -76,6 +78,11 @@ device_statistics device::statistics() const {
           .peers = core_->peers.statistics()};
 }
 
+buffer<bool> device::upload(const std::vector<bool>& values, const alloc_options& o) const {
+  const auto unpacked = std::make_unique<bool[]>(values.size());
+  std::ranges::copy(values, unpacked.get());
+  return upload(std::span<const bool>(unpacked.get(), values.size()), o);
+}
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
 pending<void> device::sync() const {
   if (!core_->downloads.under_way()) [[likely]]

@@ -111,6 +111,8 @@ class device {
     upload(to, from);
     return to;
   }
+  /// The same for a vector that packs its bools.
+  buffer<bool> upload(const std::vector<bool>& values, const alloc_options& o = {}) const;
   /// Writes `from` to the first elements of `to`. Has read `from` when it returns: the call copies a large span in
   /// chunks, as fast as the device takes them.
   template <class T>
@@ -123,13 +125,13 @@ class device {
   pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {
     return detail::upload(*this, to.memory(), from.memory(), o);
   }
-  /// Reads all of `from`.
+  /// Reads all of `from`. The values of a buffer<bool> arrive as bytes, 1 for true and 0 for false.
   template <class T>
-  pending<std::vector<T>> download(const buffer<T>& from, const call_options& o = {}) const {
+  pending<std::vector<detail::downloaded<T>>> download(const buffer<T>& from, const call_options& o = {}) const {
     using state = detail::vector_download<T>;
     auto answer = ref<state>::adopt(new state(core_));
     detail::download(*this, from.memory(), *answer, answer->link, &state::room, &state::finish, o);
-    return pending<std::vector<T>>(std::move(answer));
+    return pending<std::vector<detail::downloaded<T>>>(std::move(answer));
   }
   /// Reads all of `from` into the first elements of `to`, which must have room for it and outlive the answer.
   template <class T>

@@ -33,8 +33,9 @@ std::string_view name_of_type(dtype t) noexcept {
     case dtype::i8:
       return "i8";
     case dtype::u8:
-    case dtype::boolean:
       return "u8";
+    case dtype::boolean:
+      return "boolean";
     case dtype::i16:
       return "i16";
     case dtype::u16:

@@ -40,8 +40,8 @@ __device__ __forceinline__ unsigned half_of_e4m3(unsigned x) {
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short x) {
   return half_of_e4m3(x & 0xffu) | half_of_e4m3(x >> 8) << 16;
 }
-// To a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers, `largest` the code
-// of the largest.
+// To a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers, `largest` the
+// code of the largest.
 __device__ __forceinline__ unsigned narrow(float x, int mantissa, int smallest, unsigned largest, unsigned nan) {
   const unsigned sign = bits_of(x) >> 24 & 0x80u;
   const float m = fabsf(x);
@@ -205,6 +205,15 @@ struct integer {
     return detail::whole<Integer>(x);
   }
 };
+// A number that is not 0 is true, NaN included, and stored as 1. A stored byte that is not 0 is true.
+struct boolean {
+  using bits = unsigned char;
+  static __device__ float load(bits x) { return x != 0 ? 1.0f : 0.0f; }
+  template <class N>
+  static __device__ bits store(N x) {
+    return x != 0 ? 1 : 0;
+  }
+};
 using i8 = integer<signed char>;
 using u8 = integer<unsigned char>;
 using i16 = integer<short>;
@@ -217,8 +226,8 @@ using u64 = integer<unsigned long long>;
 // Two numbers of 2 bytes, the first in the low half.
 template <class T, class N>
 __device__ __forceinline__ unsigned two_of(N low, N high) {
-  return static_cast<unsigned short>(T::store(low)) |
-         static_cast<unsigned>(static_cast<unsigned short>(T::store(high))) << 16;
+  return static_cast<unsigned short>(T::store(low)) | static_cast<unsigned>(static_cast<unsigned short>(T::store(high)))
+                                                          << 16;
 }
 template <>
 __device__ __forceinline__ unsigned two_of<f16>(float low, float high) {

@@ -19,8 +19,8 @@ inline constexpr factor_types all_pairs[] = {
     {dtype::f8e4m3, dtype::f8e5m2}, {dtype::f8e5m2, dtype::f8e4m3}, {dtype::f8e5m2, dtype::f8e5m2},
     {dtype::f16, dtype::i8},        {dtype::i8, dtype::bf16},       {dtype::bf16, dtype::f8e4m3},
     {dtype::f8e5m2, dtype::f16},    {dtype::f16, dtype::f4e2m1x2},  {dtype::f4e2m1x2, dtype::bf16}};
-inline constexpr dtype all_results[] = {dtype::f32,    dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3,
-                                        dtype::f8e5m2, dtype::i8,  dtype::i16, dtype::u16,  dtype::i32};
+inline constexpr dtype all_results[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2,
+                                        dtype::i8,  dtype::i16, dtype::u16, dtype::i32,  dtype::boolean};
 
 /// Compares an engine's products with the reference in double precision.
 class gemm_suite : public product_suite {

@@ -63,6 +63,37 @@ TEST_F(dnn_elements, values_are_rounded_where_they_are_converted_and_shared_wher
   }
 }
 
+TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
+  using std::uint8_t;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  const std::vector<double> numbers{0, -0.0, 1, -1, 0.4, -0.4, 1e-6, 2, 3, 255, 256, nan, infinite, -infinite};
+  const std::vector<uint8_t> truths{0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, bytes{0, 1, 2, 3, 128, 255};
+  const extents of_numbers{14}, of_bytes{6};
+  const auto at = [](stored_tensor& t) { return reinterpret_cast<uint8_t*>(t.address()); };
+  for (const dtype t : types) {
+    stored_tensor &from = stored(t, of_numbers, dense), &read = stored(dtype::boolean, of_bytes, dense),
+                  &truth = stored(dtype::boolean, of_numbers, dense), &number = stored(t, of_numbers, dense),
+                  &copy = stored(dtype::boolean, of_bytes, dense), &read_number = stored(t, of_bytes, dense);
+    auto next = numbers.begin();
+    from.fill([&] { return *next++; });
+    std::copy(bytes.begin(), bytes.end(), at(read));
+    const value x(from.operand<access_mode::read>()), b(read.operand<access_mode::read>());
+    const computation r{.graph = {{x, truth.operand<access_mode::write>()},
+                                  {convert(x, dtype::boolean), number.operand<access_mode::write>()},
+                                  {b, copy.operand<access_mode::write>()},
+                                  {b, read_number.operand<access_mode::write>()}}};
+    for (const bool is_prepared : {false, true}) {
+      SCOPED_TRACE(cat(to_string(t), is_prepared ? ", prepared" : ", not prepared"));
+      if (is_prepared) ASSERT_TRUE(engine->run(prepare::of(r)));
+      run(r);
+      EXPECT_EQ(std::vector<uint8_t>(at(truth), at(truth) + numbers.size()), truths);
+      EXPECT_EQ(number.values(), std::vector<double>(truths.begin(), truths.end()));
+      EXPECT_EQ(std::vector<uint8_t>(at(copy), at(copy) + bytes.size()), (std::vector<uint8_t>{0, 1, 1, 1, 1, 1}));
+      EXPECT_EQ(read_number.values(), (std::vector<double>{0, 1, 1, 1, 1, 1}));
+    }
+  }
+}
+
 // More lines than are computed together, and a rest: images with channels first and last, in one order and another.
 TEST_F(dnn_elements, images_that_lie_in_different_orders_are_combined_as_defined) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
