@@ -3,7 +3,7 @@
 #
 # troupe_add_vendor_part(target INCLUDE folder ELSE text LINK arguments...)
 #   A part of an engine that computes with a vendor library, which is loaded at run time: only its headers are wanted
-#   when the part is built. It has all sources of the calling folder but absent.cpp. If INCLUDE, the folder of the
+#   when the part is built. It has all sources of the calling folder but absent.cpp and tests. If INCLUDE, the folder of the
 #   headers, is empty or not found, it has absent.cpp alone, and ELSE says so to those who configure.
 #   LINK is for target_link_libraries.
 function(troupe_add_vendor_part target)
@@ -12,6 +12,7 @@ function(troupe_add_vendor_part target)
   if(arg_INCLUDE)
     file(GLOB sources CONFIGURE_DEPENDS *.cpp)
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/absent.cpp)
+    list(FILTER sources EXCLUDE REGEX "\\.test\\.cpp$")
   else()
     message(STATUS "troupe: ${arg_ELSE}")
   endif()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_driver.hpp"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -83,6 +84,12 @@ CUresult cuDeviceGetAttribute(int* out, CUdevice_attribute which, CUdevice) {
   return *out = found == driver().attributes.end() ? 0 : found->second, CUDA_SUCCESS;
 }
 
+CUresult cuDeviceGetName(char* out, int bytes, CUdevice) {
+  std::snprintf(out, static_cast<std::size_t>(bytes), "%s", driver().name.c_str());
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(std::size_t* out, CUdevice) { return *out = driver().memory, CUDA_SUCCESS; }
+
 CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
   NOTE("cuDevicePrimaryCtxGetState");
   return *flags = 0, *active = driver().primary_is_active ? 1 : 0, CUDA_SUCCESS;
@@ -115,7 +122,7 @@ CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream) {
   return driver().enqueue([=] { (void)driver().free(false, reinterpret_cast<void*>(memory)); }, "cuMemFreeAsync");
 }
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = driver().free_memory, *total = std::size_t{1} << 30;
+  *free = driver().free_memory, *total = driver().memory;
   return static_cast<CUresult>(driver().called("cuMemGetInfo"));
 }
 NOTED(cuCtxSetCurrent, (CUcontext), "cuCtxSetCurrent")

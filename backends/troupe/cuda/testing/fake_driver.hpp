@@ -107,6 +107,8 @@ class fake_driver {
   bool computes = false;
   bool notes_calls = true;                         ///< false for programs that make millions of calls
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
+  std::string name = "a fake GPU";                 ///< returned by cuDeviceGetName
+  std::size_t memory = std::size_t{1} << 30;       ///< returned by cuDeviceTotalMem and cuMemGetInfo
   std::deque<float> elapsed_ms;                    ///< returned by cuEventElapsedTime, one after the other; then 1
   std::map<std::string, std::vector<std::byte>> globals;    ///< of every image, by name
   std::map<CUdevice_attribute, int> attributes;             ///< returned by cuDeviceGetAttribute; the others are 0

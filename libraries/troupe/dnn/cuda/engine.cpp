@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of dnn: each step of a graph is a launch of one of our kernels, or a part that cuDNN computes.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <troupe/base/cat.hpp>
@@ -20,10 +21,22 @@
 namespace troupe::dnn {
 namespace {
 
+using std::chrono::steady_clock;
+
 struct plan_with_program : cuda_plan {
   generated::source passes = {};  // kernels for its passes, which may not be compiled yet
   std::shared_ptr<const generated::program> program = {};
+  // If cuDNN failed in passing, it is asked again some times.
+  int attempts = 0;
+  steady_clock::time_point next_attempt = steady_clock::time_point::max();
 };
+
+// After a minute, two, four and so on.
+constexpr int most_attempts = 6;
+steady_clock::time_point next_attempt_after(int attempts) {
+  if (attempts == most_attempts) return steady_clock::time_point::max();
+  return steady_clock::now() + std::chrono::minutes(1 << (attempts - 1));
+}
 
 class cuda_dnn {
  public:
@@ -97,6 +110,7 @@ class cuda_dnn {
     thread_local std::string more;  // kept, so that requests do not allocate
     more.clear();
     for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
+    more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     if (!vendor_)
       return plans_.find(
           r, [&]() -> result<plan_with_program> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
@@ -104,15 +118,23 @@ class cuda_dnn {
                             .repeatable = r.repeatability == repeatability::always,
                             .measured = r.choice == choice::measured,
                             .workspace = r.workspace};
-    more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
     return plans_.find(
-        r, [&]() -> result<plan_with_program> { return with_program(plan_with_vendor(g, how), g); }, more);
+        r,
+        [&](const plan_with_program* before) -> result<plan_with_program> {
+          return plan_with_vendor(g, how, before == nullptr ? 1 : before->attempts + 1);
+        },
+        more, [](const plan_with_program& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  cuda_plan plan_with_vendor(const seen_graph& g, const cudnn::wishes& how) {
-    cuda_plan out = completed((*vendor_)->find(g, aligned_memory_of(g), how), g);
+  plan_with_program plan_with_vendor(const seen_graph& g, const cudnn::wishes& how, int attempts) {
+    auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
+    cuda_plan all = completed(std::move(found.parts), g);
     // What fits not with cuDNN may fit without.
-    return out.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(out);
+    plan_with_program out =
+        with_program(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
+    out.attempts = attempts;
+    if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
+    return out;
   }
   static cuda_plan plan_without_vendor(const seen_graph& g, std::uint64_t workspace) {
     cuda_plan out = completed({}, g);

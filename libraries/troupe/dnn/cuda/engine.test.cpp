@@ -55,5 +55,24 @@ TEST_F(dnn_cuda, keeps_to_the_workspace) {
   EXPECT_TRUE(engine->run(r));
 }
 
+TEST_F(dnn_cuda, plans_anew_for_a_workspace_that_differs) {
+  // Rows of 1024 are computed at once where there is room for the sums of parts of the columns.
+  const extents e{64, 1024}, row{1, 1024}, column{64, 1};
+  const value scale = given(dtype::f32, row, dense);
+  const normalized n{given(dtype::f32, e, dense), given(dtype::f32, column, dense), given(dtype::f32, column, dense)};
+  const auto g = normalization_gradient(given(dtype::f32, e, dense), n.y, n, scale);
+  computation r{.graph = {{g.dx, stored(dtype::f32, e, dense).operand<access_mode::write>()},
+                          {g.dscale, stored(dtype::f32, row, dense).operand<access_mode::write>()},
+                          {g.doffset, stored(dtype::f32, row, dense).operand<access_mode::write>()}}};
+  const auto needs = [&](std::uint64_t workspace) {
+    r.workspace = workspace;
+    return engine->run(prepare::of(r)).value();
+  };
+  const std::uint64_t most = any_workspace, fast = needs(most), slow = needs(fast - 1);
+  EXPECT_LT(slow, fast);
+  EXPECT_EQ(needs(fast - 1), slow);
+  EXPECT_EQ(needs(most), fast);
+}
+
 }  // namespace
 }  // namespace troupe::dnn

@@ -45,31 +45,46 @@ std::string_view objection(const descriptor& configuration, const engine_wishes&
   return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
 }
 
-// Failures that are not the engine's: another one would fail alike.
-bool is_ours(const error& e) noexcept { return e.reaction() != reaction::unsupported; }
+// Why there is no plan so far, and whether that may be different another time.
+struct obstacle {
+  std::string why = "its heuristics recommend none";
+  bool is_passing = false;
+
+  void note(std::string text, bool may_pass) {
+    why = std::move(text);
+    is_passing = is_passing || may_pass;
+  }
+  void note(const error& e) { note(e.text(), e.reaction() != reaction::unsupported); }
+};
 
 // The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are
 // none.
-std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, std::string& why_not) {
+std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, obstacle& met) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);
   if (const auto sound = heuristics.finalize().sound(); !sound) {
-    why_not = sound.error().text();
+    met.note(sound.error());
     return {};
   }
+  const auto unread = [&](cudnnStatus_t s) {
+    met.note(refused("cudnnBackendGetAttribute(CUDNN_ATTR_ENGINEHEUR_RESULTS)", s));
+    return std::vector<descriptor>();
+  };
   std::int64_t count = 0;
-  if (calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count,
-                            nullptr) != CUDNN_STATUS_SUCCESS)
-    return {};
+  if (const cudnnStatus_t s = calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr);
+      s != CUDNN_STATUS_SUCCESS)
+    return unread(s);
   std::vector<descriptor> out;
   std::vector<cudnnBackendDescriptor_t> raw;
   for (std::int64_t i = 0; i < count; ++i) {
     out.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     raw.push_back(out.back().get());
   }
-  if (calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
-                            &count, raw.data()) != CUDNN_STATUS_SUCCESS)
-    return {};
+  if (const cudnnStatus_t s = calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, raw.data());
+      s != CUDNN_STATUS_SUCCESS)
+    return unread(s);
   out.erase(out.begin() + std::min(count, static_cast<std::int64_t>(out.size())), out.end());
   return out;
 }
@@ -116,13 +131,13 @@ std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::
 }
 
 result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_wishes& w) {
-  std::string why_not = "its heuristics recommend none";
+  obstacle met;
   std::optional<execution_plan> best;
   double best_time = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    for (const descriptor& configuration : recommended(graph, mode, why_not)) {
+    for (const descriptor& configuration : recommended(graph, mode, met)) {
       if (const std::string_view no = objection(configuration, w); !no.empty()) {
-        why_not = no;
+        met.note(std::string(no), false);
         continue;
       }
       execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
@@ -130,27 +145,31 @@ result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, 
           .set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration)
           .finalize();
       if (const auto sound = out.plan.sound(); !sound) {
-        if (is_ours(sound.error())) return sound.error();
-        why_not = sound.error().text();
+        if (!is_of_engine(out.plan.status())) return sound.error();
+        met.note(sound.error());
         continue;
       }
       TROUPE_TRY(cuda::await_default_stream("dnn"));
       out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
       if (out.workspace > w.workspace) {
-        why_not = cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed");
+        met.note(cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed"), false);
         continue;
       }
       const attempt made = w.attempt_at ? TROUPE_TRY(w.attempt_at(out)) : attempt{};
       if (!made.why_not.empty())
-        why_not = made.why_not;
-      else if (!w.measured)
+        met.note(made.why_not, made.is_passing);
+      else if (!w.measured) {
+        out.is_provisional = met.is_passing;
         return out;
-      else if (!best || made.microseconds < best_time)
+      } else if (!best || made.microseconds < best_time)
         best = std::move(out), best_time = made.microseconds;
     }
-    if (best) return std::move(*best);
+    if (!best) continue;
+    best->is_provisional = met.is_passing;
+    return std::move(*best);
   }
-  return error(reaction::unsupported, "dnn", cat("no engine of cuDNN computes this; of the last one: ", why_not));
+  return error(met.is_passing ? reaction::retry_later : reaction::unsupported, "dnn",
+               cat("no engine of cuDNN computes this; of the last one: ", met.why));
 }
 
 }  // namespace troupe::dnn::cudnn

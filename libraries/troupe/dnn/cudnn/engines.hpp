@@ -14,6 +14,8 @@ namespace troupe::dnn::cudnn {
 struct execution_plan {
   descriptor plan;
   std::uint64_t workspace = 0;  ///< bytes
+  /// An engine that cuDNN prefers failed, but perhaps not always.
+  bool is_provisional = false;
 
   /// Returns its form as text, "" if cuDNN has none for it.
   std::string text() const;
@@ -29,6 +31,7 @@ struct execution_plan {
 struct attempt {
   std::string why_not;      ///< why it is not taken; "" if it is
   double microseconds = 0;  ///< that it took
+  bool is_passing = false;  ///< whether it may be taken another time
 };
 
 /// What an engine of cuDNN must be like.
@@ -42,8 +45,8 @@ struct engine_wishes {
   std::function<result<attempt>(const execution_plan&)> attempt_at = {};
 };
 
-/// Makes the plan of the first engine, in the order of cuDNN's heuristics, that is as wished. Fails with
-/// reaction::unsupported, and the reason, if there is none.
+/// Makes the plan of the first engine, in the order of cuDNN's heuristics, that is as wished. Fails with the reason if
+/// there is none: with reaction::unsupported if that will be the same another time.
 result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_wishes& w);
 
 }  // namespace troupe::dnn::cudnn

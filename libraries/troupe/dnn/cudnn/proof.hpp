@@ -18,9 +18,16 @@ namespace troupe::dnn::cudnn {
 /// are wrong for some shapes. Waits for the GPU.
 class trial {
  public:
+  /// How many results are compared: all that is affordable once, or a few of a plan that has passed before.
+  enum class extent_of_trial : std::uint8_t { full, few };
   /// The numbers are whole multiples of `unit`, at most 3.
-  trial(const seen_graph& g, const links& l, CUstream stream, double unit)
-      : g_(g), l_(l), stream_(stream), unit_(unit) {}
+  trial(const seen_graph& g, const links& l, CUstream stream, double unit,
+        extent_of_trial extent = extent_of_trial::full)
+      : g_(g),
+        l_(l),
+        stream_(stream),
+        unit_(unit),
+        most_terms_(extent == extent_of_trial::full ? 3'000'000 : 100'000) {}
   ~trial();
   trial(const trial&) = delete;
   trial& operator=(const trial&) = delete;
@@ -41,14 +48,15 @@ class trial {
   bool fill(std::size_t operand, const claim::tensor& t);
   bool clear(std::size_t from);
   bool wait() const noexcept { return ::cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
-  std::string difference(const claim& c) const;
+  attempt compared(const claim& c) const;
   double time(const runner& enqueue, void* workspace);
 
   const seen_graph& g_;
   const links& l_;
   const CUstream stream_;
   const double unit_;
-  std::vector<block> memory_;  // of inputs, then of outputs
+  const std::int64_t most_terms_;  // of the sums that are computed here for comparison
+  std::vector<block> memory_;      // of inputs, then of outputs
   std::vector<void*> addresses_;
 };
 

@@ -26,7 +26,26 @@ bool is_refusal(cudnnStatus_t status) noexcept {
   }
 }
 
+bool is_lasting(cudnnStatus_t status) noexcept {
+  switch (status) {
+    case CUDNN_STATUS_LICENSE_ERROR:
+    case CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED:
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER:
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDART:
+    case CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING:
+    case CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE:
+      return false;
+    default:
+      return is_refusal(status);
+  }
+}
+
 namespace {
+
+bool is_of_memory(cudnnStatus_t status) noexcept {
+  return status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+}
 
 error refusal(std::string_view call, cudnnStatus_t status, CUstream stream) {
   return cuda::library_refused_on(stream, "dnn", reaction::unsupported, static_cast<std::int64_t>(status),
@@ -34,12 +53,12 @@ error refusal(std::string_view call, cudnnStatus_t status, CUstream stream) {
                                   ": cuDNN cannot do this with these types, sizes, strides and alignments on this GPU");
 }
 
-bool is_of_memory(cudnnStatus_t status) noexcept {
-  return status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
-         status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
-}
-
 }  // namespace
+
+bool is_of_engine(cudnnStatus_t status) noexcept {
+  const bool is_internal = CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_INTERNAL_ERROR;
+  return is_refusal(status) || (is_internal && !is_of_memory(status));
+}
 
 error failed(std::string_view call, cudnnStatus_t status, CUstream stream, bool& handle_is_broken) {
   if (is_refusal(status)) return refusal(call, status, stream);
@@ -59,8 +78,10 @@ error failed(std::string_view call, cudnnStatus_t status) {
 }
 
 error refused(std::string_view call, cudnnStatus_t status) {
-  const bool is_internal = CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_INTERNAL_ERROR;
-  return is_internal && !is_of_memory(status) ? refusal(call, status, nullptr) : failed(call, status);
+  if (is_lasting(status)) return refusal(call, status, nullptr);
+  if (!is_of_engine(status)) return failed(call, status);
+  return cuda::library_refused_on(nullptr, "dnn", reaction::retry_later, static_cast<std::int64_t>(status),
+                                  cat(call, " returned ", text_of(status)), ": cuDNN may be able to later");
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -17,6 +17,11 @@ std::string text_of(cudnnStatus_t status);
 
 /// Returns true if cuDNN says that it does not have this: another graph or engine may do.
 bool is_refusal(cudnnStatus_t status) noexcept;
+/// Returns true if the status is such a refusal, and depends on the graph, the GPU and cuDNN's version alone. What
+/// comes of the installation, of a shortage of memory, or of a failure within cuDNN may be over later.
+bool is_lasting(cudnnStatus_t status) noexcept;
+/// Returns true if another engine may do in place of the one that failed so.
+bool is_of_engine(cudnnStatus_t status) noexcept;
 
 /// Makes the error of a failed call of cuDNN. `stream` is that of the handle, null outside requests. Sets
 /// `handle_is_broken` if the library must be opened again.
@@ -25,7 +30,7 @@ error failed(std::string_view call, cudnnStatus_t status, CUstream stream, bool&
 error failed(std::string_view call, cudnnStatus_t status);
 
 /// Makes the error of a descriptor that could not be made. Here cuDNN's internal errors are refusals too, because
-/// another engine or another graph may do.
+/// another engine or another graph may do: reaction::unsupported if `is_lasting`, otherwise reaction::retry_later.
 error refused(std::string_view call, cudnnStatus_t status);
 
 }  // namespace troupe::dnn::cudnn

@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
+#include <troupe/cuda/gpu_identity.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
@@ -14,9 +15,9 @@
 #include <troupe/dnn/cudnn/proof.hpp>
 #include <troupe/dnn/cudnn/sketch.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
+#include <troupe/dnn/cudnn/stored_plans.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
-#include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/remarks.hpp>
 
 namespace troupe::dnn::cudnn {
@@ -48,11 +49,11 @@ class part_on_lanes final : public planned_part {
 
 class cudnn_vendor final : public vendor {
  public:
-  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string chip,
+  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string gpu,
                std::uint64_t most_workspace)
       : planning_(std::move(planning)),
         stream_(std::move(stream)),
-        chip_(std::move(chip)),
+        gpu_(std::move(gpu)),
         most_workspace_(most_workspace),
         remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }),
         lanes_(context.lanes) {
@@ -60,19 +61,22 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  std::vector<std::unique_ptr<part>> find(const seen_graph& g, const std::vector<bool>& aligned,
-                                          const wishes& w) override {
+  found find(const seen_graph& g, const std::vector<bool>& aligned, const wishes& wanted) override {
     const std::scoped_lock guard(lock_);
+    wishes w = wanted;
+    w.workspace = std::min(w.workspace, most_workspace_);
+    is_final_ = true;
     const links l(g);
     const memory_reads read(g);
     std::vector<bool> claimed(g.nodes().size());
-    std::vector<std::unique_ptr<part>> out;
+    found out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-      auto found = claimed[i] ? nullptr : find_at({g, l, aligned, read, claimed}, i, w);
-      if (found == nullptr) continue;
-      for (const std::uint16_t n : found->what().nodes) claimed[n] = true;
-      out.push_back(std::move(found));
+      auto here = claimed[i] ? nullptr : find_at({g, l, aligned, read, claimed}, i, w);
+      if (here == nullptr) continue;
+      for (const std::uint16_t n : here->what().nodes) claimed[n] = true;
+      out.parts.push_back(std::move(here));
     }
+    out.is_final = is_final_;
     return out;
   }
 
@@ -114,34 +118,46 @@ class cudnn_vendor final : public vendor {
   // The plan of an earlier process, or a new one; nothing if cuDNN has none.
   std::optional<execution_plan> plan_of(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
     const std::string key = key_on_disk(s, w);
-    if (!disk_.folder().empty()) {
-      std::string why_not;
-      const auto stored = disk_.find(key, why_not);
-      if (stored && stored->value.empty()) return std::nullopt;
-      auto plan = stored ? execution_plan::from(planning_.get(), stored->value) : std::nullopt;
-      if (plan) {
-        if (const auto arrived = cuda::await_default_stream("dnn"); !arrived) {
-          remarks_.once(arrived.error().text());
-          return std::nullopt;
-        }
+    if (const auto stored = disk_.find(key)) {
+      if (stored->empty()) return std::nullopt;
+      if (auto plan = execution_plan::from(planning_.get(), *stored)) {
         s.what.workspace = pack.workspace_of(*plan);
-        return plan;
+        if (is_right(m, s, pack, *plan)) return plan;
+      } else {
+        remarks_.once(cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept"));
       }
-      if (stored) why_not = cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept");
-      remarks_.once(why_not);
     }
     auto made = new_plan(m, s, pack, w);
-    if (!made && made.error().reaction() != reaction::unsupported) {
-      remarks_.once(cat("slow: what cuDNN might compute is computed by our kernels, because ", made.error().text()));
-      return std::nullopt;
+    if (made) {
+      if (const std::string text = made->text(); !text.empty()) disk_.store(key, text, made->is_provisional);
+      return std::move(*made);
     }
-    const std::string text = made ? made->text() : "";
-    if (!disk_.folder().empty() && (!made || !text.empty())) remarks_.once(disk_.store(key, {}, text));
-    if (!made) return std::nullopt;
-    return std::move(*made);
+    if (made.error().reaction() == reaction::unsupported) {
+      disk_.store(key, "", true);
+    } else {
+      is_final_ = false;
+      remarks_.once(cat("slow: what cuDNN might compute is computed by our kernels, because ", made.error().text()));
+    }
+    return std::nullopt;
   }
 
-  // Fails with reaction::unsupported if cuDNN has none that is right.
+  // Whether the plan of an earlier process, which was tried then, gives right results here too. Without memory to try
+  // it again it is trusted.
+  bool is_right(const model& m, const sketch& s, const variant_pack& pack, const execution_plan& plan) {
+    if (const auto arrived = cuda::await_default_stream("dnn"); !arrived) {
+      remarks_.once(arrived.error().text());
+      return false;
+    }
+    trial t(m.graph, m.linked, stream_.get(), s.unit, trial::extent_of_trial::few);
+    const auto tried = t.run(s.what, false, [&](std::span<void* const> addresses, void* workspace) {
+      return pack.enqueue(plan, planning_.get(), addresses, workspace);
+    });
+    if (!tried || tried->why_not.empty()) return true;
+    remarks_.once(cat("ignored a plan in ", disk_.folder(), ": ", tried->why_not));
+    return false;
+  }
+
+  // Fails with reaction::unsupported if cuDNN has none that is right, and will not have one another time.
   result<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
     const auto drawn = TROUPE_TRY(s.drawn.finish(planning_.get()));
     trial t(m.graph, m.linked, stream_.get(), s.unit);
@@ -152,7 +168,7 @@ class cudnn_vendor final : public vendor {
       });
     };
     auto plan = choose_engine(planning_.get(), drawn,
-                              {.workspace = std::min(w.workspace, most_workspace_),
+                              {.workspace = w.workspace,
                                .deterministic = w.repeatable,
                                .exact = s.exact_f32 && w.exact,
                                .distrusted = s.distrusted,
@@ -163,8 +179,8 @@ class cudnn_vendor final : public vendor {
   }
 
   std::string key_on_disk(const sketch& s, const wishes& w) const {
-    constexpr int format = 1;
-    return cat("dnn.cudnn", format, version_, chip_, s.drawn.description(), static_cast<int>(w.exact),
+    constexpr int format = 2;
+    return cat("dnn.cudnn", format, version_, gpu_, s.drawn.description(), static_cast<int>(w.exact),
                static_cast<int>(w.repeatable), static_cast<int>(w.measured), w.workspace);
   }
 
@@ -178,10 +194,11 @@ class cudnn_vendor final : public vendor {
   std::mutex lock_;  // guards the handle for planning, and its stream
   handle planning_;
   cuda::stream stream_;
-  const std::string chip_;
+  const std::string gpu_;
   const std::uint64_t most_workspace_;
-  plan::disk_cache disk_{plan::disk_cache::default_folder()};
+  bool is_final_ = true;  // of what is being found
   plan::remarks remarks_;
+  stored_plans disk_{remarks_};
   std::vector<lane> lanes_;  // one thread at a time uses a lane
   std::string version_;
 };
@@ -208,20 +225,11 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   cuda::stream stream(made);
   if (const cudnnStatus_t s = calls().set_stream(planning.get(), made); s != CUDNN_STATUS_SUCCESS)
     return failed("cudnnSetStream", s);
-  // Plans fit chips that have these in common.
-  std::string chip;
-  for (const CUdevice_attribute a :
-       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT}) {
-    int number = 0;
-    TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
-                             ::cuDeviceGetAttribute(&number, a, static_cast<CUdevice>(context.device))));
-    chip += cat(number, ".");
-  }
+  auto gpu = TROUPE_TRY(cuda::gpu_identity(static_cast<CUdevice>(context.device), "dnn"));
   std::size_t free = 0, all = 0;
   TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuMemGetInfo", ::cuMemGetInfo(&free, &all)));
   return std::unique_ptr<vendor>(
-      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(chip), all / 8));
+      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(gpu), all / 8));
 }
 
 }  // namespace troupe::dnn::cudnn

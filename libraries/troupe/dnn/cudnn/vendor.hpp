@@ -26,10 +26,14 @@ class vendor {
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 
+  struct found {
+    std::vector<std::unique_ptr<part>> parts = {};
+    /// False if something failed that may be over later, such as a shortage of memory: cuDNN may take more then.
+    bool is_final = true;
+  };
   /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16. The
   /// parts are used before the vendor is gone.
-  virtual std::vector<std::unique_ptr<part>> find(const seen_graph& g, const std::vector<bool>& aligned,
-                                                  const wishes& w) = 0;
+  virtual found find(const seen_graph& g, const std::vector<bool>& aligned, const wishes& w) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn

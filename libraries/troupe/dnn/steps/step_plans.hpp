@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <troupe/base/cat.hpp>
@@ -21,18 +22,24 @@ class step_plans {
   /// `engine` is its name in errors: "the host engine".
   explicit step_plans(std::string_view engine) : engine_(engine) {}
 
-  /// Returns the plan of a graph, and makes it with `make()`, a result<Plan>, if that was not done yet. It depends on
-  /// the graph's structure, and on `more`.
-  template <class Request, class Make>
-  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
+  /// Returns the plan of a graph, and makes it with `make(nullptr)`, a result<Plan>, if that was not done yet. It
+  /// depends on the graph's structure, and on `more`. `make(&before)` makes it again when `is_outdated(before)`.
+  template <class Request, class Make, class IsOutdated>
+  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more, IsOutdated&& is_outdated) {
     const seen_graph& g = r.graph.seen();
     if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
     thread_local std::string both;  // kept, so that requests do not allocate
     if (!more.empty()) key = both.assign(key).append(more);
-    auto all = TROUPE_TRY(
-        plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> { return std::make_shared<Plan>(TROUPE_TRY(make())); }));
+    auto all = TROUPE_TRY(plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> {
+      return std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(nullptr))));
+    }));
+    // Others go on with the plan that there is.
+    if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
+      all = std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(all.get()))));
+      plans_.put(key, all);
+    }
     if (r.fusion == fusion::required && all->steps.size() > 1)
       return error(reaction::unsupported, "dnn",
                    cat(name_of<Request>(), ": fusion is required; ", engine_, " computes this graph in ",
@@ -40,7 +47,12 @@ class step_plans {
     if (all->bytes <= r.workspace) return all;
     return error(reaction::unsupported, "dnn",
                  cat(name_of<Request>(), ": workspace is ", r.workspace, "; ", engine_, " needs ", all->bytes,
-                     " bytes for what lies between the operations of this graph"));
+                     " bytes for intermediate results: set workspace to at least that, or leave it out"));
+  }
+  /// The same for plans that are never outdated: `make()` makes them.
+  template <class Request, class Make>
+  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
+    return find(r, [&](const Plan*) { return make(); }, more, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
   /// Returns the same, and counts from 0 from now on if `start_anew`.
@@ -48,6 +60,7 @@ class step_plans {
 
  private:
   const std::string engine_;
+  std::mutex renewing_;
   plan::cache<Plan> plans_{{.most = 1024}};
 };
 

@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
+#include <troupe/cuda/gpu_identity.hpp>
 #include <troupe/matmul/cuda/engine.hpp>
 #include <troupe/matmul/cuda/kernel_arguments.hpp>
 #include <troupe/matmul/cuda/rehearsal.hpp>
@@ -74,8 +75,7 @@ result<chip> chip_of(CUdevice device, std::size_t library) {
             minor = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   out.capability = major * 10 + minor;
   out.multiprocessors = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-  out.name = cat("a GPU of capability ", major, ".", minor, " with ", out.multiprocessors,
-                 " multiprocessors and cuBLASLt ", library);
+  out.name = cat(TROUPE_TRY(cuda::gpu_identity(device, "matmul")), ", cuBLASLt ", library);
   return out;
 }
 

@@ -265,6 +265,22 @@ TEST_F(matmul_on_disk, finds_the_plans_of_earlier_processes) {
   EXPECT_EQ(counted->plans, 1u);
 }
 
+TEST_F(matmul_on_disk, plans_of_another_kind_of_gpu_are_not_used) {
+  const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
+  EXPECT_EQ(searches_of(r), 1u);
+  const std::string name = driver.name;
+  const std::size_t memory = driver.memory;
+  driver.name = "another GPU";
+  open();
+  EXPECT_EQ(searches_of(r), 1u);
+  driver.name = name, driver.memory = 2 * memory;
+  open();
+  EXPECT_EQ(searches_of(r), 1u);
+  driver.memory = memory;
+  open();
+  EXPECT_EQ(searches_of(r), 0u);
+}
+
 TEST_F(matmul_on_disk, keeps_what_was_measured_unless_results_must_repeat) {
   for (int turn = 0; turn < 4; ++turn)
     for (const float ms : {9, 9, 9, 7, 7, 7}) driver.elapsed_ms.push_back(ms);

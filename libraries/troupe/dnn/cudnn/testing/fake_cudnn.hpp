@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace troupe::dnn::cudnn::testing {
+
+/// What the fake of cuDNN returns, and how often it was asked. The library exports `troupe_fake_cudnn()`, which returns
+/// it.
+struct fake_cudnn {
+  cudnnStatus_t heuristics = CUDNN_STATUS_SUCCESS;  ///< of finalizing heuristics
+  cudnnStatus_t plans = CUDNN_STATUS_SUCCESS;       ///< of finalizing an execution plan
+  std::int64_t engines = 0;                         ///< that heuristics recommend
+  /// Executes a plan with these operands.
+  std::function<cudnnStatus_t(const std::vector<void*>&)> execute = [](const auto&) { return CUDNN_STATUS_SUCCESS; };
+  int searches = 0;  ///< how many heuristics were finalized
+};
+
+}  // namespace troupe::dnn::cudnn::testing

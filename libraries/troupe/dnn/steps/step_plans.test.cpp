@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/steps/step_plans.hpp>
+#include <troupe/dnn/testing/encoding.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+struct counted_plan : step_list {
+  int number = 1;
+};
+
+struct step_plans_of_one_graph : ::testing::Test {
+  step_plans_of_one_graph() {
+    const std::uint16_t x = e.given({2}, {1, 2}), y = e.at(&written, dtype::f64, dense({2}), access_mode::write);
+    e.node(op::write, {x}, {y});
+  }
+  // Plans with a new number if the last plan is outdated; plans before number `outdated_before` are.
+  int find(int outdated_before = 0, std::uint64_t bytes = 0) {
+    const computation r{.graph = graph(seen_graph(e.encode(), e.bytes())), .workspace = workspace};
+    const auto found = plans.find(
+        r,
+        [&](const counted_plan* before) -> result<counted_plan> {
+          counted_plan p;
+          p.number = before == nullptr ? 1 : before->number + 1;
+          p.bytes = bytes;
+          return p;
+        },
+        "more", [&](const counted_plan& p) { return p.number < outdated_before; });
+    return found ? (*found)->number : 0;
+  }
+  encoding e;
+  double written[2] = {};
+  std::uint64_t workspace = 100;
+  step_plans<counted_plan> plans{"an engine"};
+};
+
+TEST_F(step_plans_of_one_graph, a_plan_is_made_again_when_it_is_outdated_and_kept_then) {
+  EXPECT_EQ(find(), 1);
+  EXPECT_EQ(find(), 1);
+  EXPECT_EQ(find(2), 2);
+  EXPECT_EQ(find(2), 2) << "it is made again once";
+  EXPECT_EQ(find(), 2);
+  EXPECT_EQ(find(4), 3) << "one attempt for a request";
+}
+
+TEST_F(step_plans_of_one_graph, an_outdated_plan_without_room_is_made_again_before_the_request_is_refused) {
+  EXPECT_EQ(find(0, 101), 0);
+  EXPECT_EQ(find(0, 50), 0);
+  EXPECT_EQ(find(2, 50), 2);
+}
+
+}  // namespace
+}  // namespace troupe::dnn
