@@ -181,15 +181,16 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
   const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
   (void)::unlinkat(folder, unfinished.c_str(), 0);  // left by a process that had our number and died
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const bool written = fd && write_all(fd.get(), bytes) && ::fsync(fd.get()) == 0 &&
-                       ::renameat(folder, unfinished.c_str(), folder, name.c_str()) == 0;
+  // Nothing waits for the disk: what a power failure damages is found by its digest.
+  const bool written =
+      fd && write_all(fd.get(), bytes) && ::renameat(folder, unfinished.c_str(), folder, name.c_str()) == 0;
   if (!written) {
     const int code = errno;
     if (fd) (void)::unlinkat(folder, unfinished.c_str(), 0);
     return because("cannot write to " + folder_, code);
   }
-  (void)::fsync(folder);
-  make_room(folder);
+  if (room_.fetch_sub(static_cast<std::int64_t>(bytes.size())) < static_cast<std::int64_t>(bytes.size()))
+    make_room(folder);
   return {};
 }
 
@@ -229,13 +230,16 @@ void disk_cache::make_room(int folder) {
       (void)::unlinkat(folder, f.name.c_str(), 0);
     }
   }
-  if (total <= most_bytes_) return;
-  // A process that is reading a removed entry can read it to the end; later processes compile.
-  std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
-  for (const stored_file& f : files) {
-    if (total <= most_bytes_ / 10 * 9) break;
-    if (::unlinkat(folder, f.name.c_str(), 0) == 0 || errno == ENOENT) total -= f.bytes;
+  if (total > most_bytes_) {
+    // A process that is reading a removed entry can read it to the end; later processes compile.
+    std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
+    for (const stored_file& f : files) {
+      if (total <= most_bytes_ / 10 * 9) break;
+      if (::unlinkat(folder, f.name.c_str(), 0) == 0 || errno == ENOENT) total -= f.bytes;
+    }
   }
+  // Other processes may be storing, too.
+  room_ = static_cast<std::int64_t>(std::min(most_bytes_ - std::min(total, most_bytes_), most_bytes_ / 16));
 }
 
 }  // namespace troupe::plan

@@ -23,7 +23,8 @@ class disk_cache {
   /// or if TROUPE_CACHE is "off".
   static std::string default_folder();
 
-  /// The folder is made on first use. If the entries exceed `most_bytes`, the least recently used are removed.
+  /// The folder is made on first use. If the entries exceed `most_bytes`, the least recently used are removed; each
+  /// process that stores may exceed it by a sixteenth until then.
   explicit disk_cache(std::string folder, std::uint64_t most_bytes = std::uint64_t{256} << 20);
 
   struct found {
@@ -56,6 +57,7 @@ class disk_cache {
   std::mutex lock_;
   folder_ref opened_;
   std::atomic<std::uint64_t> stored_{0};  // numbers the temporary files
+  std::atomic<std::int64_t> room_{0};     // bytes to be stored before the folder is listed again: that takes long
 };
 
 /// Returns, for `troupe doctor`, where the cache is and how full.

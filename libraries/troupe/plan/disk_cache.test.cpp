@@ -242,6 +242,35 @@ TEST_F(the_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_lar
   EXPECT_NE(cache.store("huge", {}, std::string(200'000, 'x')).find("too large for the cache"), std::string::npos);
 }
 
+TEST_F(the_disk_cache, lists_its_folder_when_it_begins_to_store_and_not_each_time) {
+  const std::string abandoned = folder() + "/unfinished.1.2.3";  // is removed when the folder is listed
+  const auto abandon = [&] {
+    write(abandoned, "by a process that died");
+    fs::last_write_time(abandoned, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  };
+  disk_cache cache(folder());
+  EXPECT_EQ(cache.store("a", {}, "image"), "");
+  abandon();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(cache.store(std::to_string(i), {}, "image"), "");
+  EXPECT_TRUE(fs::exists(abandoned));
+  EXPECT_EQ(disk_cache(folder()).store("b", {}, "image"), "");
+  EXPECT_FALSE(fs::exists(abandoned));
+}
+
+TEST_F(the_disk_cache, stays_near_its_limit_while_several_processes_store) {
+  constexpr std::uint64_t limit = 100'000;
+  disk_cache one(folder(), limit), other(folder(), limit);
+  std::uint64_t most = 0, least_late = limit;
+  for (int i = 0; i < 400; ++i) {
+    EXPECT_EQ((i % 2 == 0 ? one : other).store(std::to_string(i), {}, std::string(900, 'x')), "");
+    const std::uint64_t now = one.look().bytes;
+    most = std::max(most, now);
+    if (i > 200) least_late = std::min(least_late, now);
+  }
+  EXPECT_LE(most, limit + 2 * (limit / 16 + 1000));
+  EXPECT_GE(least_late, limit / 10 * 9 - 1000) << "not more is removed than must be";
+}
+
 TEST_F(the_disk_cache, recovers_if_its_folder_is_removed) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("a", {}, "image"), "");
