@@ -31,8 +31,11 @@ constexpr std::string_view to_string(fusion f) noexcept {
   return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
 }
 
-/// Whether products of 8-bit floats are summed faster and less precisely: on Hopper, the tensor cores' own sums are not
-/// added to a float every few terms. Engines without the difference are always precise.
+/// How products of 8-bit floats are summed. Hopper's tensor cores cut off each product some 14 bits below the largest
+/// of those that they add at once. `precise`: such sums are added as floats; errors are up to 1e-4 of the sum of the
+/// products' magnitudes, or 1e-3 if all products have one sign, because all are cut alike. If d is f64, factors are
+/// widened first, and errors are up to 1e-6. `fast`: all is added in the tensor cores, with errors of up to 1e-3. The
+/// host engine always sums as for f32.
 enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
 constexpr bool is_known(accumulation a) noexcept { return a <= accumulation::fast; }
 constexpr std::string_view to_string(accumulation a) noexcept {

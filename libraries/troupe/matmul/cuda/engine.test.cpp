@@ -358,6 +358,21 @@ TEST_F(matmul_on_disk, says_once_that_it_cannot_write) {
   expect_one_remark("cannot open the folder");
 }
 
+TEST_F(matmul_cuda, widens_8_bit_floats_whose_sums_are_stored_as_double) {
+  const auto sums_of_bytes = [&](dtype d, accumulation how) {
+    multiplication r = product(dtype::f8e4m3, d, acc);
+    r.b = any_operand<access_mode::read>(r.b.range(), r.b.shape(), dtype::f8e5m2);
+    r.accumulation = how;
+    EXPECT_FALSE(is_fused(r) && d == dtype::f64);
+    return engine->run(prepare::of(r))->workspace;
+  };
+  // Copies of both factors, of 2 bytes an element, and sums of 4.
+  constexpr std::uint64_t factors = 2 * (m * k + n * k), sums = 4 * m * n;
+  EXPECT_EQ(sums_of_bytes(dtype::f64, accumulation::fast), sums);
+  EXPECT_EQ(sums_of_bytes(dtype::f64, accumulation::precise), factors + sums);
+  EXPECT_EQ(sums_of_bytes(dtype::f32, accumulation::precise), 0u);
+}
+
 TEST_F(matmul_cuda, copies_operands_that_tensor_cores_do_not_take) {
   multiplication r = product(dtype::f8e4m3, dtype::bf16, acc);
   EXPECT_TRUE(is_fused(r));

@@ -157,8 +157,11 @@ class search {
   std::span<const arrangement> arrangements() const noexcept {
     static constexpr arrangement plain[] = {arrangement::none, arrangement::bytes, arrangement::halves},
                                  of_scales[] = {arrangement::block_scaled, arrangement::scaled};
-    if (problem_.has_scales()) return of_scales;
-    return plain;
+    // The last of each: who stores 8-bit floats' sums in f64 wants what cuBLASLt's own sums on Hopper are not.
+    const bool widens = is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.accumulation == accumulation::precise;
+    const std::span<const arrangement> all =
+        problem_.has_scales() ? std::span<const arrangement>(of_scales) : std::span<const arrangement>(plain);
+    return widens ? all.last(1) : all;
   }
 
   // The sums can be in the place of D if they have its type, and the epilogue does not need what was there.

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products of 8-bit floats of all magnitudes, within the tolerances that the documentation states.
+#include <troupe/matmul/testing/numerics.hpp>
+
+namespace troupe::matmul {
+namespace {
+
+using namespace testing;
+using epilogue::acc, epilogue::op;
+
+struct narrow_case {
+  dtype a, b, d;
+  bool has_scales, stores_argument;
+  matmul::accumulation accumulation;
+};
+
+class narrow_sums : public matmul_numerics {
+ protected:
+  // Of the sum of the products' magnitudes.
+  static double tolerance_of(const narrow_case& c) {
+    if (c.accumulation == accumulation::fast) return 1e-3;
+    return c.d == dtype::f64 ? 1e-6 : 1e-4;
+  }
+
+  test_factor factor(dtype type, std::int64_t lines, std::int64_t k, bool lines_are_rows, bool has_scales) {
+    test_factor out({type, 1, lines, k, lines_are_rows, storing::anyhow,
+                     has_scales ? std::optional(scale_form{dtype::f32, {1, 128}}) : std::nullopt},
+                    random);
+    out.make_random(random);
+    return out;
+  }
+
+  void expect_within_tolerance(const narrow_case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
+    test_factor a = factor(c.a, m, k, true, c.has_scales), b = factor(c.b, n, k, false, c.has_scales);
+    stored_matrices d(c.d, 1, m, n, random), argument(c.d, 1, m, n, random);
+    expression e = acc;
+    if (c.stores_argument) {
+      const auto o = argument.operand<access_mode::read>(false);
+      const batch_of_matrices s = matrices_of(o.shape());
+      e = gelu_tanh(expression::writing(e, {.range = o.range(), .shape = s.one, .type = c.d}));
+    }
+    const multiplication r{.a = a.elements(false),
+                           .b = b.elements(false),
+                           .d = d.operand<access_mode::write>(false),
+                           .epilogue = e,
+                           .a_scales = a.scales(false),
+                           .b_scales = b.scales(false),
+                           .accumulation = c.accumulation};
+    SCOPED_TRACE(story(r));
+    run(r);
+    if (HasFatalFailure()) return;
+    int wrong = 0;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0, magnitude = 0;
+        for (std::int64_t l = 0; l < k; ++l) {
+          const double x = a.at(0, i, l) * b.at(0, j, l);
+          sum += x, magnitude += std::fabs(x);
+        }
+        const auto check = [&](std::string_view what, double got, double want, double slope, double function) {
+          const double allowed = slope * tolerance_of(c) * magnitude + function * std::max(1.0, std::fabs(want));
+          if (!(std::fabs(got - want) <= allowed) && ++wrong < 4)
+            ADD_FAILURE() << what << "(" << i << ", " << j << ") is " << got << ", expected " << want << ", within "
+                          << allowed;
+        };
+        if (!c.stores_argument) {
+          check("d", d.get(0, i, j).real, sum, 1, 1e-7);
+          continue;
+        }
+        const double root = std::sqrt(2 / std::acos(-1.0));
+        check("argument", argument.get(0, i, j).real, sum, 1, 1e-7);
+        check("d", d.get(0, i, j).real, sum * (1 + std::tanh(root * (sum + 0.044715 * sum * sum * sum))) / 2, 1.13,
+              c.d == dtype::f64 ? 5e-7 : 2e-5);
+      }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_TRUE(d.untouched_outside() && argument.untouched_outside());
+  }
+};
+
+TEST_F(narrow_sums, are_within_the_tolerance_that_the_page_states) {
+  constexpr dtype types[] = {dtype::f8e4m3, dtype::f8e5m2};
+  for (const dtype a : types)
+    for (const dtype b : types)
+      for (const dtype d : {dtype::f64, dtype::f32})
+        for (const bool has_scales : {false, true})
+          for (const bool stores_argument : {false, true})
+            for (const auto how : {accumulation::precise, accumulation::fast}) {
+              const narrow_case c{a, b, d, has_scales, stores_argument, how};
+              // Odd extents, beyond what is small, and all multiples of 16.
+              expect_within_tolerance(c, 2 * random.between(20, 80) + 1, 2 * random.between(20, 80) + 1,
+                                      2 * random.between(200, 600) + 1);
+              expect_within_tolerance(c, 16 * random.between(2, 8), 16 * random.between(2, 8),
+                                      128 * random.between(2, 8));
+              if (HasFailure()) return;
+            }
+}
+
+}  // namespace
+}  // namespace troupe::matmul
