@@ -62,7 +62,7 @@ void asked::check_indexes(std::string_view name, const value& given, std::size_t
 // `rows` is the batch of the tensor; 0: pages.
 void asked::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
   const std::string name(which);
-  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given beside offsets", "one of them");
+  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given, and so is offsets", "only one of them");
   if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given beside pages", "lengths");
   if (s.offsets && rows != 1) m.refuse(name + ".offsets", cat("is given for a batch of ", rows), "1");
   if (s.lengths) check_indexes(name + ".lengths", *s.lengths, 1, batch);
@@ -101,7 +101,7 @@ bool asked::check() {
   if (o.pages) {
     check_indexes("pages", *o.pages, 2, batch);
     if (m.fine() && __builtin_mul_overflow(keys, o.pages->extents()[1], &keys))
-      m.refuse_extents("pages", *o.pages, "less keys than fit 64 bits");
+      m.refuse_extents("pages", *o.pages, "fewer than 2^63 keys in all");
   } else if (!o.keys.offsets && k.extents()[0] != batch) {
     m.refuse_extents("k", k, cat("a batch of ", batch, ", as q"));
   }

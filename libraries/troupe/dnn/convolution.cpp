@@ -60,8 +60,9 @@ struct fitting {
                cat("a divisor of the ", x[1], " channels and of the ", filters[0], " filters"));
     else if (filters[1] != x[1] / f.groups)
       m.refuse(name_of_filters,
-               shown_filters != nullptr ? maker::text_of(*shown_filters) : "is " + maker::text_of(filters),
-               cat(x[1] / f.groups, " channels, as ", f.groups == 1 ? "the image has" : "a group of the image has"));
+               cat(shown_filters != nullptr ? maker::text_of(*shown_filters) : "is " + maker::text_of(filters),
+                   ", with ", filters[1], filters[1] == 1 ? " input channel" : " input channels"),
+               cat(x[1] / f.groups, ", as ", f.groups == 1 ? "the image has" : "a group of the image has"));
     return m.fine();
   }
   // Sets the extents of y.

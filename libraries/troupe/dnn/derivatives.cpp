@@ -120,7 +120,7 @@ value times(const value& a, const value& b) {
 
 value no_gradient(std::string_view through) {
   maker m(dnn::op::none, "gradient", std::vector<value>());
-  m.refuse("way", cat("leads through ", through), "operations that have gradients");
+  m.refuse("path", cat("passes ", through, ", which has no derivative"), "operations that have derivatives");
   return m.done();
 }
 

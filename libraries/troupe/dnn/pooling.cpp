@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/spatial.hpp>
 #include <troupe/dnn/pooling.hpp>
+#include <utility>
 
 namespace troupe::dnn {
 namespace {
@@ -27,12 +28,29 @@ pooling_form form_of(maker& m, per_index window, const pooling_options& o, pooli
   return f;
 }
 
-// Whether an element of the image lies in the window at this position.
-bool sees_image(const pooling_form& f, std::size_t i, std::int64_t at, std::int64_t length) noexcept {
-  std::int64_t place = at * f.window.step[i] - f.window.before[i];
-  for (std::int64_t w = 0; w < f.extents[i]; ++w, place += f.window.dilation[i])
-    if (place >= 0 && place < length) return true;
-  return false;
+// Returns the sum of (a * i + b) / m, rounded down, over i from 0 to n - 1, as Euclid's algorithm goes.
+std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, std::int64_t m) noexcept {
+  for (std::int64_t sum = 0;;) {
+    sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+    a %= m, b %= m;
+    const std::int64_t end = a * n + b;
+    if (end < m) return sum;
+    n = end / m, b = end % m;
+    std::swap(a, m);
+  }
+}
+
+// Whether each of `count` windows along an index has an element in the image.
+bool all_see_image(const pooling_form& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
+  const std::int64_t before = f.window.before[i], step = f.window.step[i], dilation = f.window.dilation[i];
+  if ((f.extents[i] - 1) * dilation < before || (count - 1) * step - before >= length) return false;
+  // A window that begins before the image steps over it if its first element that is not before is behind it. Modulo
+  // the dilation, those elements are at `first`, `first + step` and so on: none may be at `length` or above.
+  const std::int64_t begin_before = std::min(count, (before + step - 1) / step);
+  if (dilation <= length || begin_before == 0) return true;
+  const std::int64_t first = (dilation - before % dilation) % dilation, next = step % dilation;
+  return sum_of_quotients(begin_before, next, first + dilation - length, dilation) ==
+         sum_of_quotients(begin_before, next, first, dilation);
 }
 
 // Sets the extents of the result; refuses windows that do not fit.
@@ -42,11 +60,8 @@ void slide(maker& m, const pooling_form& f, std::span<const std::int64_t> x, ext
     y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
     if (y[i + 2] < 1)
       return m.refuse("window", cat("is ", f.extents[i]), cat("to fit the image, which is ", maker::text_of(x)));
-    // Without dilation, a window between two that see the image sees it, too.
-    const std::int64_t step = f.window.dilation[i] == 1 ? std::max<std::int64_t>(1, y[i + 2] - 1) : 1;
-    for (std::int64_t at = 0; at < y[i + 2]; at += step)
-      if (!sees_image(f, i, at, x[i + 2]))
-        return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
+    if (!all_see_image(f, i, y[i + 2], x[i + 2]))
+      return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
   }
 }
 
@@ -73,7 +88,7 @@ value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x
                     const pooling_options& o, pooling_kind kind) {
   if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
-    m.refuse("result", "is " + maker::text_of(of_x), "at least 0 in each place");
+    m.refuse("result", "is " + maker::text_of(of_x), "extents of at least 0");
   if (!m.fine()) return m.done();
   const pooling_form f = form_of(m, window, o, kind, of_x.size() - 2);
   extents y{};

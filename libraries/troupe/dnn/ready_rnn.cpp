@@ -194,7 +194,7 @@ void write_weight_gradients(ready_form& f, const rnn_backward& r, const rnn_grad
     const recurrence_gradients* const of = i < g.layers.size() ? &g.layers[i] : nullptr;
     const auto write = [&](std::string_view name, value recurrence_gradients::* which, const out_any& to, bool has) {
       const std::string field = cat("dweights[", i, "].", name);
-      if (!has) f.refuse(field, "is given", "what weights have");
+      if (!has) f.refuse(field, cat("is given, but weights[", i, "] has none"), "no gradient of it");
       f.write(field, of != nullptr ? of->*which : g.dx, to);
     };
     const auto write_given = [&](std::string_view name, value recurrence_gradients::* which,

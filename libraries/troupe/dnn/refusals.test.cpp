@@ -3,6 +3,7 @@
 // Wrong graphs are refused before they are queued, with the exact text for each kind of mistake.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <troupe/base/half.hpp>
@@ -64,7 +65,7 @@ TEST_F(dnn_refusals, of_convolutions_name_the_input_and_what_fits) {
   const value x = given({2, 6, 8, 8}), f = given({4, 6, 3, 3});
   expect_value(convolution(x, f), "");
   expect_value(convolution(x, given({4, 5, 3, 3})),
-               "has a convolution whose filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+               "has a convolution whose filters is 4 x 5 x 3 x 3, with 5 input channels; expected 6, as the image has");
   expect_value(convolution(x, given({4, 6, 3})), "has a convolution whose filters has 3 indexes; expected 4");
   expect_value(convolution(given({6, 8}), f), "has a convolution whose x has 2 indexes; expected 3 to 5");
   expect_value(convolution(x, given({4, 6, 9, 3})),
@@ -75,6 +76,8 @@ TEST_F(dnn_refusals, of_convolutions_name_the_input_and_what_fits) {
   expect_value(convolution(x, f, {.groups = 0}), "has a convolution whose groups is 0; expected at least 1");
   expect_value(convolution(x, f, {.stride = 0}), "has a convolution whose stride is 0; expected at least 1");
   expect_value(convolution(x, f, {.padding = {1, -1}}), "has a convolution whose padding is -1; expected at least 0");
+  expect_value(convolution(x, f, {.padding = {1, std::int64_t{1} << 62}}),
+               "has a convolution whose padding is 4611686018427387904; expected less than 2147483648");
   expect_value(
       convolution(x, f, {.dilation = {1, 1, 1}}),
       "has a convolution whose dilation has 3 numbers; expected 2, one for each spatial index, or one number for all");
@@ -112,6 +115,43 @@ TEST_F(dnn_refusals, of_pooling_name_windows_that_do_not_fit) {
       "has a mean_pool whose padding leaves a window without an element of the image; expected less than the window");
   expect_value(max_pool_gradient(given({2, 3, 4, 5}), x, 2),
                "has a max_pool_gradient whose dy is 2 x 3 x 4 x 5; expected 2 x 3 x 4 x 4, what the pooling gives");
+}
+
+TEST_F(dnn_refusals, poolings_are_refused_exactly_if_a_window_misses_the_image) {
+  int refused = 0, all = 0;
+  for (std::int64_t length = 1; length <= 4; ++length)
+    for (std::int64_t width = 1; width <= 4; ++width)
+      for (std::int64_t dilation = 1; dilation <= 7; ++dilation)
+        for (std::int64_t before = 0; before <= 9; ++before)
+          for (const std::int64_t after : {0, 3, 8})
+            for (std::int64_t step = 1; step <= 5; ++step) {
+              const std::int64_t last = length + before + after - (width - 1) * dilation - 1;  // a window's first place
+              if (last < 0) continue;
+              bool all_see = true;
+              for (std::int64_t first = 0; first <= last; first += step) {
+                bool sees = false;
+                for (std::int64_t w = 0; w < width; ++w)
+                  sees = sees || (first + w * dilation >= before && first + w * dilation < before + length);
+                all_see = all_see && sees;
+              }
+              const pooling_options o{.padding = before, .padding_after = after, .stride = step, .dilation = dilation};
+              const bool taken = max_pool(given({1, 1, static_cast<extent>(length)}), width, o).why_refused().empty();
+              ASSERT_EQ(taken, all_see) << length << ' ' << width << ' ' << dilation << ' ' << before << ' ' << after
+                                        << ' ' << step;
+              ++all, refused += taken ? 0 : 1;
+            }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(all - refused, 1000);
+}
+
+// The graph is made in the caller's thread.
+TEST_F(dnn_refusals, of_poolings_with_long_windows_take_no_time) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const auto begin = std::chrono::steady_clock::now();
+  const value x = given({1, 1, 3});
+  EXPECT_EQ(max_pool(x, most, {.padding = most, .stride = 1, .dilation = 2}).why_refused(), "");
+  EXPECT_NE(max_pool(x, most, {.padding = most, .stride = 1, .dilation = 4}).why_refused(), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
 TEST_F(dnn_refusals, of_elements_name_the_argument) {
@@ -205,7 +245,7 @@ TEST_F(dnn_refusals, of_attention_name_sequences_that_do_not_fit) {
   expect(one, k, {.queries = {.offsets = whole({1})}},
          "queries.offsets has no sequence; expected 1 number more than sequences");
   expect(one, k, {.queries = {.lengths = whole({2}), .offsets = whole({3})}},
-         "queries.lengths is given beside offsets; expected one of them");
+         "queries.lengths is given, and so is offsets; expected only one of them");
   expect(one, k, {.bias = given({1, 1, 1, 1}), .queries = {.offsets = whole({3})}},
          "bias is given beside offsets; expected sequences that lie in a row of the batch each");
   expect(q, k, {.keys = {.lengths = whole({2})}, .pages = whole({2, 7})}, "");
@@ -347,10 +387,11 @@ TEST_F(dnn_refusals, of_ready_requests_name_their_fields) {
   conv_forward r{.x = x, .filters = filters, .y = y};
   EXPECT_EQ(memory.refusal(r), "");
   r.filters = at(4000, {4, 5, 3, 3});
-  EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
-  EXPECT_EQ(
-      memory.refusal(prepare::of(r)),
-      "dnn.prepare: graph has a convolution whose filters is 4 x 5 x 3 x 3; expected 6 channels, as the image has");
+  EXPECT_EQ(memory.refusal(r),
+            "dnn.conv_forward: filters is 4 x 5 x 3 x 3, with 5 input channels; expected 6, as the image has");
+  EXPECT_EQ(memory.refusal(prepare::of(r)),
+            "dnn.prepare: graph has a convolution whose filters is 4 x 5 x 3 x 3, with 5 input channels; expected 6, "
+            "as the image has");
   r.filters = filters, r.stride = 0;
   EXPECT_EQ(memory.refusal(r), "dnn.conv_forward: stride is 0; expected at least 1");
   r.stride = 1, r.y = at(2000, {2, 4, 6, 5});

@@ -13,7 +13,8 @@ void spread(maker& m, std::string_view field, const windows::per_index& given, s
     return m.refuse(field, cat("has ", given.count(), " numbers"),
                     cat(spatial, ", one for each spatial index, or one number for all"));
   for (std::size_t i = 0; i < spatial; ++i) {
-    if (given[i] < least || given[i] >= most) return m.refuse(field, cat("is ", given[i]), cat("at least ", least));
+    if (given[i] < least) return m.refuse(field, cat("is ", given[i]), cat("at least ", least));
+    if (given[i] >= most) return m.refuse(field, cat("is ", given[i]), cat("less than ", most));
     to[i] = given[i];
   }
 }
