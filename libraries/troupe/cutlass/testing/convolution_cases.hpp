@@ -33,7 +33,7 @@ class stored_tensor {
     }
     bytes_.resize(static_cast<std::size_t>(next + 4) * bytes_of(type));
     for (std::size_t i = 0; i < bytes_.size(); i += bytes_of(type))
-      epilogue::put_number(bytes_.data() + i, type, matmul::testing::poison);
+      epilogue::testing::put_poison(bytes_.data() + i, type);
     before_ = bytes_;
   }
   void* place(const extents5& at) {

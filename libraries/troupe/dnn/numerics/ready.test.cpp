@@ -33,13 +33,14 @@ TYPED_TEST_SUITE(dnn_ready_requests, all_ready_cases);
 
 TYPED_TEST(dnn_ready_requests, are_as_defined) {
   for (const dtype type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16}) {
+    const double tolerance = type == dtype::f64 ? 1e-9 : type == dtype::f32 ? 1e-4 : 1e-3;
     const tensor_source tensors = this->tensors_of(type);
-    this->expect_computed(TypeParam::make(tensors).sent(), 1e-3);
+    this->expect_computed(TypeParam::make(tensors).sent(), tolerance);
     for (const auto& c : TypeParam::changes(tensors)) {
       auto r = TypeParam::make(tensors);
       c.make(r);
       const computation sent = r.sent();
-      if (!sent.graph.refused()) this->expect_computed(sent, 1e-3);
+      if (!sent.graph.refused()) this->expect_computed(sent, tolerance);
       if (this->HasFailure()) FAIL() << c.field << " of " << to_string(type);
     }
   }

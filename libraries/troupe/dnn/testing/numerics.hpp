@@ -15,6 +15,7 @@
 #include <troupe/dnn/reference.hpp>
 #include <troupe/dnn/testing/rounding_spread.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/testing/poison.hpp>
 #include <vector>
 
 /// For the numerics of dnn, on both engines.
@@ -44,7 +45,7 @@ class stored_tensor {
     begin_ = alignment - reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment;
     if (anyhow) begin_ += bytes_of(type) * static_cast<std::size_t>(random.between(0, 3));
     for (std::size_t at = begin_ % bytes_of(type); at + bytes_of(type) <= bytes_.size(); at += bytes_of(type))
-      epilogue::put_number(bytes_.data() + at, type, poison);
+      epilogue::testing::put_poison(bytes_.data() + at, type);
     before_ = bytes_;
   }
   stored_tensor(const stored_tensor&) = delete;
@@ -99,7 +100,6 @@ class stored_tensor {
       for (std::size_t i = shape.rank; i-- > 0 && ++index[i] == shape.extents[i];) index[i] = 0;
     }
   }
-  static constexpr double poison = -77;
   static constexpr std::size_t alignment = 64;
   dtype type_;
   tensor_shape shape_;

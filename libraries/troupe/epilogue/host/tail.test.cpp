@@ -11,12 +11,11 @@
 #include <troupe/epilogue/meaning.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/reference.hpp>
+#include <troupe/epilogue/testing/poison.hpp>
 #include <troupe/epilogue/testing/random_epilogue.hpp>
 
 namespace troupe::epilogue::host {
 namespace {
-
-constexpr double poison = -77;
 
 // Computes an epilogue in parts, and compares everything that it writes with the reference.
 template <class N>
@@ -35,7 +34,7 @@ void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t colu
   const matrix_shape s{rows, columns, by_rows ? columns + 3 : 1, by_rows ? 1 : rows + 3};
   const std::size_t size = bytes_of(type);
   std::vector<std::byte> result(static_cast<std::size_t>(rows * s.row_stride + columns * s.column_stride + 8) * size);
-  for (std::size_t i = 0; i < result.size() / size; ++i) put_number(result.data() + i * size, type, poison);
+  for (std::size_t i = 0; i < result.size() / size; ++i) testing::put_poison(result.data() + i * size, type);
   const tail<N> what(t, {result.data(), type, s});
   const std::int64_t length = what.line_length(), lines = what.lines();
   std::vector<partial_reductions> parts;

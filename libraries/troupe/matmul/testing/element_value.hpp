@@ -9,8 +9,6 @@
 /// Elements in memory of a test, of a type that is known at run time.
 namespace troupe::matmul::testing {
 
-inline constexpr double poison = -113;
-
 /// A real or a complex number.
 struct element_value {
   double real = 0, imag = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <tests/numerics/random.hpp>
+#include <troupe/epilogue/testing/poison.hpp>
 #include <troupe/matmul/testing/element_value.hpp>
 #include <troupe/request/any_operand.hpp>
 #include <vector>
@@ -40,7 +41,7 @@ class stored_matrices {
     begin_ = tidy ? (at + alignment - 1) / alignment * alignment - at : 0;
     if (how == storing::shifted) begin_ = static_cast<std::size_t>(random.between(0, 15)) * bytes_of(type);
     for (std::size_t i = 0; i < bytes / bytes_of(type); ++i)
-      write(bytes_.data() + begin_ + i * bytes_of(type), type, {poison, poison});
+      epilogue::testing::put_poison(bytes_.data() + begin_ + i * bytes_of(type), type);
     before_ = bytes_;
   }
   void* place(std::int64_t w, std::int64_t i, std::int64_t j) {
@@ -49,6 +50,10 @@ class stored_matrices {
   }
   element_value get(std::int64_t w, std::int64_t i, std::int64_t j) {
     return read(place(count_ == 1 ? 0 : w, i, j), type_);
+  }
+  /// Whether nobody has written the element.
+  bool is_poisoned(std::int64_t w, std::int64_t i, std::int64_t j) {
+    return epilogue::testing::is_poison(place(count_ == 1 ? 0 : w, i, j), type_);
   }
   template <class F>
   void fill(F&& value) {
