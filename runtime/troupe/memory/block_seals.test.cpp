@@ -63,7 +63,9 @@ TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_is_ignored) {
   memory_->seals().end(*b.get(), first->number, true);
   EXPECT_EQ(b->seal.load(), seal_state::sealing);
   EXPECT_TRUE(source_.sealed.empty());
+  source_.again = true;
   memory_->seals().end(*b.get(), second->number, false);
+  EXPECT_FALSE(source_.again) << "the workers are told, of which one may have sealed it all the same";
   EXPECT_EQ(b->seal.load(), seal_state::open);
   EXPECT_TRUE(source_.sealed.empty());
 }
