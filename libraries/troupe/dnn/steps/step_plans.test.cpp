@@ -20,7 +20,7 @@ struct step_plans_of_one_graph : ::testing::Test {
   }
   // Plans with a new number if the last plan is outdated; plans before number `outdated_before` are.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
-    const computation r{.graph = graph(seen_graph(e.encode(), e.bytes())), .workspace = workspace};
+    const computation r{.graph = graph(e.encode(), e.bytes()), .workspace = workspace};
     const auto found = plans.find(
         r,
         [&](const counted_plan* before) -> result<counted_plan> {

@@ -76,14 +76,14 @@ void completion::fail_by_replies(const lane_counts& done) {
 
 void completion::fail_by_reply(std::uint32_t slot) {
   const ledger_entry& e = requests_[slot];
-  if (e.failure) return fail(slot, passed_on(*e.failure, *e.info, e.ticket));
+  if (e.failure) return fail(slot, e.failure->passed_on_to(id_of(channel_, e, slot)));
   if (e.info->failure_in == nullptr) return;
   std::array<std::byte, max_reply_bytes> reply;
   std::memcpy(reply.data(), channel_->cell(slot).bytes, reply.size());
   const std::optional<error> why = e.info->failure_in(reply.data());
   if (!why) return;
   error::details d = why->all();
-  d.request = {std::string(e.info->label), e.ticket};
+  d.request = id_of(channel_, e, slot);
   d.generation = memory_.generation();
   fail(slot, error(std::move(d)));
 }
