@@ -243,6 +243,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
 // Returns why the request must not be sent, if it is in quarantine.
 [[gnu::always_inline]] inline std::optional<error> request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
                                                                                  std::string_view label,
+                                                                                 request_link* link,
                                                                                  std::uint64_t& ticket) {
   ledger_entry& e = requests_[slot];
   if (watched) [[unlikely]] {
@@ -253,6 +254,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   }
   if (!label.empty()) [[unlikely]]
     e.label = label, e.labelled = ticket;
+  if (link != nullptr) link->slot = slot, link->ticket = ticket;
   return {};
 }
 
@@ -311,9 +313,10 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
                                  request_link* link, const call_options& options,
                                  const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
   slot_guard given(*this, half != nullptr ? half->slot : ledger::none);
-  const auto full = [&](const error& why) { return named(why, info, request, checked, options.label); };
-  // Read before the check. The check sees everything that was marked stale up to here; failures after that still count
-  // against this request in the worker.
+  // Inlined, because what it captures would otherwise be stored for each request.
+  const auto full = [&](const error& why)
+                        __attribute__((always_inline)) { return named(why, info, request, checked, options.label); };
+  // Read before the check, which sees what is stale up to here; the worker counts later failures against this request.
   const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_acquire);
@@ -364,9 +367,8 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
 
   const bool watched = quarantine_.watches();
   std::uint64_t ticket = 0;
-  if (const auto why = claim_ticket(watched, slot, options.label, ticket)) [[unlikely]]
+  if (const auto why = claim_ticket(watched, slot, options.label, link, ticket)) [[unlikely]]
     return refuse_with_slot(slot, full(*why), checked, answer, info);
-  if (link != nullptr) link->slot = slot, link->ticket = ticket;
   // If an output was sealed after the check, by a request with a smaller ticket, this request must not run.
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
   if (forbidden) [[unlikely]]

@@ -81,7 +81,8 @@ class request_mailbox {
                          memory_access& list);
   std::uint8_t hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
                              std::size_t count);
-  std::optional<error> claim_ticket(bool watched, std::uint32_t slot, std::string_view label, std::uint64_t& ticket);
+  std::optional<error> claim_ticket(bool watched, std::uint32_t slot, std::string_view label, request_link* link,
+                                    std::uint64_t& ticket);
   void publish(std::uint32_t slot, std::uint64_t ticket, const request_info& info,
                const std::shared_ptr<request_scope>& scope);
   void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
