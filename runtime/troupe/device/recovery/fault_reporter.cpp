@@ -137,7 +137,6 @@ void fault_reporter::note_recent(fault_record& record) const {
 }
 
 void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
-  constexpr std::size_t most = 64;
   const auto count = [&all = record->last](request_fate f) {
     return static_cast<std::uint32_t>(
         std::count_if(all.begin(), all.end(), [f](const auto& r) { return r.fate == f; }));
@@ -146,7 +145,7 @@ void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
   record->kept = count(request_fate::kept);
   record->retried = count(request_fate::retried);
   record->stale = count(request_fate::stale);
-  if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
+  if (record->last.size() > most_listed_requests) record->last.resize(most_listed_requests);
   record->sorted_out_after = std::chrono::nanoseconds(loop_.now() - seen_ns_);
   faults_.fetch_add(1);
   events_.streams().note_fault(record);

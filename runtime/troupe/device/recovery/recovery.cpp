@@ -18,11 +18,18 @@
 namespace troupe {
 namespace {
 
-error lost_with(const error& why, const request_id& lost, std::uint64_t generation) {
+error lost_with(const error& why, request_id lost, std::uint64_t generation) {
   error::details d = why.all();
-  d.request = lost;
+  d.request = std::move(lost);
   d.generation = generation;
   return error(std::move(d));
+}
+
+// Names take time. Of many requests, the record only counts those behind the first.
+void add_request(fault_record& to, const shared_channel& channel, const ledger_entry& e, std::uint32_t slot,
+                 request_fate fate) {
+  const bool listed = to.last.size() < most_listed_requests;
+  to.last.push_back({listed ? id_of(channel, e, slot) : request_id(), fate});
 }
 
 }  // namespace
@@ -111,9 +118,7 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
         // An earlier request that is kept may have made these outputs valid again.
         if (e.failure) mark_outputs_stale(memory_, e, *e.failure, marks);
       } else {
-        request_id id = id_of(channel_, e, slot);
-        const request_fate fate = fate_of(slot, id, record, marks);
-        record.last.push_back({std::move(id), fate});
+        add_request(record, channel_, e, slot, fate_of(slot, ticket, record, marks));
       }
     }
   }
@@ -146,16 +151,15 @@ void recovery::mark_overwritten(const open_requests& open, const error& cause, d
 }
 
 // Decides the fate of one request and marks its outputs for later ones.
-request_fate recovery::fate_of(std::uint32_t slot, const request_id& id, const fault_record& death,
+request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                                device_memory::marking& marks) {
-  const std::uint64_t ticket = id.ticket;
   ledger_entry& e = requests_[slot];
   const auto fails = [&](error with) {
     mark_outputs_stale(memory_, e, with, marks);
     e.failure = std::make_unique<const error>(std::move(with));
   };
   if (has_started(channel_, worker_, slot, ticket)) {
-    error lost = lost_with(death.cause, id, death.generation);
+    error lost = lost_with(death.cause, id_of(channel_, e, slot), death.generation);
     // It may have written part of its outputs. A second run must not read those.
     if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(memory_, e, lost) &&
         !missing_input(e, marks)) {
@@ -167,7 +171,7 @@ request_fate recovery::fate_of(std::uint32_t slot, const request_id& id, const f
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e, marks)) {
-    fails(cause->passed_on_to(id));
+    fails(cause->passed_on_to(id_of(channel_, e, slot)));
     return request_fate::stale;
   }
   keep(slot, ticket, marks);
@@ -205,7 +209,7 @@ void recovery::answer_all(const device_supervisor::action& end) {
     record = faults_.analyse(end, open);
     for (const auto& [ticket, slot] : open) {
       if (requests_[slot].answered) continue;
-      record->last.push_back({id_of(channel_, requests_[slot], slot), request_fate::lost});
+      add_request(*record, channel_, requests_[slot], slot, request_fate::lost);
     }
     faults_.complete(record);
   }

@@ -47,7 +47,7 @@ class recovery {
  private:
   void sort_requests(const open_requests& open, fault_record& record);
   void mark_overwritten(const open_requests& open, const error& cause, device_memory::marking& marks);
-  request_fate fate_of(std::uint32_t slot, const request_id& id, const fault_record& death,
+  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                        device_memory::marking& marks);
   std::optional<error> missing_input(const ledger_entry& e, device_memory::marking& marks);
   void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
