@@ -17,8 +17,13 @@ constexpr bool any_scale = cell::scaled_terms > 0;
 // are gathered one by one.
 constexpr bool many_places = cell::convolution == data_gradient && share<first_factor>::count > 8;
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
-// Doubles whose results lie anywhere are read after what is gathered was found, not before.
+// Doubles are read after what is gathered was found, not before, where registers do not suffice for both: if results
+// lie anywhere, and as the assembler for sm_100 and newer GPUs hands registers out.
+#if __CUDA_ARCH__ >= 1000
+constexpr bool reads_late = doubles && (cell::strided || cell::convolution == forward);
+#else
 constexpr bool reads_late = doubles && cell::strided;
+#endif
 // How many steps are written out, where of all of them the assembler would read more ahead than registers hold: of one
 // term that have many products; and of 8-bit floats with scales, beside an epilogue that has memory.
 constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
@@ -224,42 +229,44 @@ struct warp_tile {
     if constexpr (!reads_late) f[0].read(read, line_1, line_2, 0, lane);
     for (int s = 0; s < w.steps; ++s) {
       const bool more = s + cell::stages - 1 < w.steps;
-#pragma unroll steps_at_once
-      for (int q = 0; q < steps; ++q) {
-        if (reads_late && q > 0) f[0].read(read, line_1, line_2, q, lane);
-        if (q == steps - 1) {
-          if (more) first.end(write), second.end(write);
-          wait_for_copies<cell::stages - 2>();
-          __syncthreads();
-          write = read;
-          read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
-        }
-        const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
-        if constexpr (buffers == 2) read_next();
-        const int next = w.first + s + cell::stages - 1;
-        if (q == 0 && more) first.begin(write, next);
-        if (q == second_step && more) second.begin(write, next);
-        if (q == second_step) commit_copies();
-        if (reads_late && q == 0) f[0].read(read, line_1, line_2, 0, lane);
-        if constexpr (any_scale) {
-          constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
-          const int stage = w.first + s;
-          // The first of a block begin anew.
-          if (scaled_steps <= steps && q % scaled_steps == 0)
-            multiply<true>(part, f[q % buffers]);
-          else
-            multiply<false>(part, f[q % buffers]);
-          if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
-                                    : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
-            promote(d, part, now);
-            // Those of the next block, long before they are used.
-            move_scales(now, w, static_cast<unsigned>(stage) * cell::depth + (q + 1) * step_terms);
+      for (int begun = 0; begun < steps; begun += steps_at_once)
+#pragma unroll
+        for (int i = 0; i < steps_at_once; ++i) {
+          const int q = begun + i;
+          if (reads_late && q > 0) f[0].read(read, line_1, line_2, q, lane);
+          if (q == steps - 1) {
+            if (more) first.end(write), second.end(write);
+            wait_for_copies<cell::stages - 2>();
+            __syncthreads();
+            write = read;
+            read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
           }
-        } else {
-          multiply<false>(d, f[q % buffers]);
+          const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
+          if constexpr (buffers == 2) read_next();
+          const int next = w.first + s + cell::stages - 1;
+          if (q == 0 && more) first.begin(write, next);
+          if (q == second_step && more) second.begin(write, next);
+          if (q == second_step) commit_copies();
+          if (reads_late && q == 0) f[0].read(read, line_1, line_2, 0, lane);
+          if constexpr (any_scale) {
+            constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
+            const int stage = w.first + s;
+            // The first of a block begin anew.
+            if (scaled_steps <= steps && q % scaled_steps == 0)
+              multiply<true>(part, f[q % buffers]);
+            else
+              multiply<false>(part, f[q % buffers]);
+            if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
+                                      : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
+              promote(d, part, now);
+              // Those of the next block, long before they are used.
+              move_scales(now, w, static_cast<unsigned>(stage) * cell::depth + (q + 1) * step_terms);
+            }
+          } else {
+            multiply<false>(d, f[q % buffers]);
+          }
+          if constexpr (buffers == 1 && !reads_late) read_next();
         }
-        if constexpr (buffers == 1 && !reads_late) read_next();
-      }
     }
     wait_for_copies<0>();
     __syncthreads();
