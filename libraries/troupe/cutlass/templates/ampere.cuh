@@ -15,7 +15,8 @@ constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = cell::scaled_terms > 0;
 // The next step is read while one is multiplied, where registers suffice: not beside the places of many numbers that
 // are gathered one by one.
-constexpr bool many_places = cell::convolution == data_gradient && share<first_factor>::count > 8;
+constexpr bool many_places =
+    (cell::convolution == forward || cell::convolution == data_gradient) && share<first_factor>::count > 8;
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
 // Doubles are read after what is gathered was found, not before, where registers do not suffice for both: if results
 // lie anywhere, and as the assembler for sm_100 and newer GPUs hands registers out.
