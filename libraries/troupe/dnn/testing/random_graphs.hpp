@@ -105,13 +105,15 @@ class random_graphs : public ::testing::Test {
       case 5:
         return reshape(tanh(reshape(x, {6, 20})), {2, 3, 4, 5});
       case 6:
-        return concatenate({slice(x, 1, 1, 2), slice(y, 1, 0, 1)}, 1);
+        return concatenate({slice(x, 1, 1, 2), slice(y, 1, random.between(0, 3), 0), slice(y, 1, 0, 1)}, 1);
       case 7:
         return layer_norm(x, 2, 1e-1).y;
       case 8:
         return relu(x) - 0.25;
       case 9:
         return tanh(x * y);
+      case 10:  // of no elements
+        return x + reduce(slice(y, 3, 2, 0), reduction_kind::sum, {3});
       default:
         return 0.5 * (x + y);
     }
