@@ -38,7 +38,8 @@ std::optional<error> error_of(const grouped_outcome& outcome);
 ///
 /// Operands of the epilogue: columns, matrices and reductions of rows are as tall as D, and lie as D does. Rows,
 /// numbers and reductions of columns or of all have a part for each group; what is only read may also be the same for
-/// each. Reductions of a group without rows are 0, or minus infinity for the maximum.
+/// each. Reductions of a group without rows are 0, or minus infinity for the maximum. If A has no rows or B no columns,
+/// `sizes` are not read.
 ///
 /// If a size is below 0, or beyond the rows that there are, the request fails. With `partial_results` that are allowed,
 /// such a size ends the computation instead: that group and those after it are not computed, nothing is written for

@@ -47,7 +47,7 @@ class maker {
   void refuse_extents(std::string_view input, const value& v, std::string expected) {
     refuse(input, text_of(v), std::move(expected));
   }
-  /// Requires an input to have elements, and from `least` to `most` indexes. Returns fine().
+  /// Requires an input to have from `least` to `most` indexes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
   /// Requires an input to be i32 in memory, which engines read as they are. Returns fine().
   bool is_whole(std::string_view input, const value& v);

@@ -30,7 +30,7 @@ class buffer {
  public:
   using element_type = T;
 
-  /// Makes an empty buffer, which every request refuses.
+  /// Makes no buffer: every request refuses it. One of 0 elements is something else.
   buffer() noexcept = default;
   explicit buffer(memory_range range) noexcept : range_(std::move(range)) {}
 

@@ -31,7 +31,7 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
 
 /// A matrix in the memory of a device: a view of a buffer, which it keeps alive. Blocks, rows, columns and transposes
 /// are views of the same memory; nothing is copied. If a view does not fit its buffer, every use of it is refused with
-/// that reason.
+/// that reason. An extent may be 0: then there are no elements, and strides do not matter.
 ///   matrix a(gpu.alloc<float>(6), 2, 3);        // 2 rows of 3, row by row
 ///   blas::multiply(gpu, c, a, b.transposed());
 template <class T>
@@ -39,7 +39,7 @@ class matrix {
  public:
   using element_type = T;
 
-  /// Makes an empty matrix, which every request refuses.
+  /// Makes no matrix: every request refuses it.
   matrix() noexcept = default;
   /// The first `rows * columns` elements of `memory`.
   matrix(const buffer<T>& memory, extent rows, extent columns, element_order o = element_order::row_major)
@@ -55,6 +55,7 @@ class matrix {
   const matrix_shape& shape() const noexcept { return view_.shape; }
   /// Returns true if the elements follow each other in this order, without gaps.
   bool is_dense(element_order o) const noexcept {
+    if (rows() == 0 || columns() == 0) return true;
     const matrix_shape s = o == element_order::row_major ? view_.shape : view_.shape.transposed();
     return (s.columns <= 1 || s.column_stride == 1) && (s.rows <= 1 || s.row_stride == s.columns);
   }

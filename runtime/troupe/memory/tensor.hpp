@@ -31,7 +31,7 @@ bool is_dense(const tensor_shape& s, element_order o) noexcept;
 
 /// Elements with 1 to 8 indexes in the memory of a device: a view of a buffer, which it keeps alive. Slices and
 /// permutations are views of the same memory; nothing is copied. If a view does not fit its buffer, every use of it is
-/// refused with that reason.
+/// refused with that reason. An extent may be 0: then there are no elements, and strides do not matter.
 ///   tensor images(gpu.alloc<float>(8 * 3 * 32 * 32), {8, 3, 32, 32});
 ///   tensor first = images.at(0, 0);  // 3 x 32 x 32
 template <class T>
@@ -40,7 +40,7 @@ class tensor {
   using element_type = T;
   static constexpr std::size_t max_rank = tensor_shape::max_rank;
 
-  /// Makes an empty tensor, which every request refuses.
+  /// Makes no tensor: every request refuses it.
   tensor() noexcept = default;
   /// The first elements of `memory`.
   tensor(const buffer<T>& memory, std::span<const extent> extents, element_order o = element_order::row_major)

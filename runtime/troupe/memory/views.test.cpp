@@ -88,6 +88,7 @@ TEST_F(views, without_elements_span_nothing_whatever_their_strides) {
     EXPECT_EQ(why(m), "");
     EXPECT_EQ(m.elements(), 0);
     EXPECT_EQ(m.memory().size(), extent(0));
+    EXPECT_TRUE(m.is_dense(element_order::row_major) && m.is_dense(element_order::column_major));
   }
   EXPECT_EQ(why(by_rows.block(5, 0, 0, 6)), "block: 0 x 6 elements from (5, 0) on are not all in a matrix of 4 x 6");
   for (const auto& t :
