@@ -50,14 +50,12 @@ TEST_F(cutlass_cuda, launches_nothing_for_results_without_elements_but_writes_th
 }
 
 TEST_F(cutlass_cuda, applies_the_epilogue_alone_to_products_without_terms) {
-  const auto without_terms = [](std::int64_t m) {
-    gemm r = product(m);
-    r.a = matrix_at<access_mode::read>(3, dtype::bf16, m, 0),
-    r.b = matrix_at<access_mode::read>(5, dtype::bf16, 0, 4096);
-    r.workspace = 0;
-    return r;
-  };
-  ASSERT_TRUE(run(without_terms(100)) && run(without_terms(200))) << failure;
+  gemm r = product(100);
+  r.a = matrix_at<access_mode::read>(3, dtype::bf16, 100, 0);
+  r.b = matrix_at<access_mode::read>(5, dtype::bf16, 0, 4096);
+  r.plan = {.family = family::hopper};
+  r.workspace = 0;
+  ASSERT_TRUE(run(r) && run(r)) << failure;
   EXPECT_EQ(loads(), 1u);
   EXPECT_EQ(launches(), 2u);
   EXPECT_EQ(driver.count("cuTensorMapEncodeTiled"), 0u);
