@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Devices that cannot start, or start with something missing.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <troupe/base/sanitizers.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/memory/requests.hpp>
 
@@ -300,6 +302,43 @@ TEST(opening, open_ready_returns_a_device_that_serves_or_the_reason_why_it_never
   EXPECT_TRUE(gpu->ready());
   EXPECT_TRUE(is_error(error_of(rt.open_ready({.engine = "nonesuch"})), reaction::unsupported, {"nonesuch"}));
 }
+
+#if !TROUPE_ADDRESS_SANITIZER && !TROUPE_THREAD_SANITIZER  // these need all addresses
+
+// Limits the address space of this process, and of the workers that it starts.
+class address_limit {
+ public:
+  explicit address_limit(std::uint64_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &now);
+  }
+  ~address_limit() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(opening, a_device_fits_a_limited_address_space) {
+  const address_limit limit(std::uint64_t{8} << 30);
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  ASSERT_OK(gpu.started().get());
+  EXPECT_LE(gpu.statistics().memory.total_bytes, std::uint64_t{1} << 30);
+  const auto x = gpu.alloc<float>(1000);
+  gpu.upload(x, counting(1000));
+  EXPECT_EQ(gpu.download(x).get().value(), counting(1000));
+}
+
+TEST(opening, a_device_larger_than_the_address_space_is_refused_for_good_and_names_the_remedy) {
+  const address_limit limit(std::uint64_t{8} << 30);
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.memory_limit = std::uint64_t{16} << 30}));
+  EXPECT_TRUE(is_error(error_of(gpu.started()), reaction::fatal,
+                       {"mapping", "memory_limit", "host_memory_limit", "ulimit -v"}));
+}
+
+#endif
 
 TEST(opening, several_devices_in_one_runtime_do_not_disturb_each_other) {
   runtime rt;

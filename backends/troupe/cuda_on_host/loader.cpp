@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
@@ -95,11 +96,11 @@ std::string why_not_opened(std::string said, const std::string& path) {
 // dlopen needs a file: this one exists in memory only.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
-  if (!fd) return error::from_errno(reaction::retry_later, "kernel", "memfd_create for image '" + name + "'", errno);
+  if (!fd) return error_of_errno("kernel", "memfd_create for image '" + name + "'");
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return error::from_errno(reaction::retry_later, "kernel", "write of image '" + name + "'", errno);
+    if (n <= 0) return error_of_errno("kernel", "write of image '" + name + "'");
     done += static_cast<std::size_t>(n);
   }
   const std::string path = path_of(fd.get());

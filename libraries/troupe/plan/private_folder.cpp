@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/plan/private_folder.hpp>
 
 #include <cerrno>
@@ -47,10 +48,9 @@ result<private_folder> private_folder::make() {
   while (true) {
     std::string path = place + "/" + folder_prefix + "XXXXXX";
     if (::mkdtemp(path.data()) == nullptr)
-      return error::from_errno(reaction::retry_later, "jit", "making a folder for the compiler, " + path, errno);
+      return error_of_errno("jit", "making a folder for the compiler, " + path + " (TMPDIR sets the place),");
     file_descriptor folder = open_folder(path);
-    if (!folder && errno != ENOENT)
-      return error::from_errno(reaction::retry_later, "jit", "opening a folder for the compiler, " + path, errno);
+    if (!folder && errno != ENOENT) return error_of_errno("jit", "opening a folder for the compiler, " + path + ",");
     // On a file system without locks, no folder counts as stale.
     const bool taken = folder && !lock(folder) && errno == EWOULDBLOCK;
     if (folder && !taken && is_at(path, folder)) return private_folder(std::move(path), std::move(folder));

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
@@ -97,8 +98,7 @@ error launch_error(const std::string& path, int code) {
   } else {
     text += std::string(": ") + ::strerror(code);
   }
-  const bool passes = code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE;
-  return error(error::details{.reaction = passes ? reaction::retry_later : reaction::fatal,
+  return error(error::details{.reaction = reaction_to_errno(code),
                               .domain = "channel",
                               .code = code,
                               .text = std::move(text),

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Opens a device: makes its parts, and everything else that it needs before its first worker.
+#include <sys/resource.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/round_up.hpp>
@@ -27,8 +28,15 @@ device_options named(device_options o, std::uint32_t index) {
   return o;
 }
 
+// A worker reserves up to seven quarters of this for the default limits, and needs addresses for itself.
+std::uint64_t usable_bytes() {
+  rlimit addresses{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  return limited ? std::min<std::uint64_t>(machine_bytes(), addresses.rlim_cur / 4) : machine_bytes();
+}
+
 device_memory::limits limits_of(const device_options& o, bool gpu) {
-  const std::uint64_t all = machine_bytes();
+  const std::uint64_t all = usable_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
   };

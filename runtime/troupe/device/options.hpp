@@ -43,8 +43,11 @@ struct device_options {
   /// Library actors that are required: if one is missing, the device stops at the start with an error that names it.
   /// Others load on first use.
   list<std::string> libraries = {};
-  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: all of a GPU's, or half of the machine's on the host
-  /// Bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's memory.
+  /// Bytes of device memory; 0: all of a GPU's, or half of the machine's on the host, but at most an eighth of an
+  /// address space that is limited (`ulimit -v`).
+  std::uint64_t memory_limit = 0;
+  /// Bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's, or a sixteenth of such an address
+  /// space.
   std::uint64_t host_memory_limit = 0;
   enum lane_policy lanes = lane_policy::per_actor;
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 8

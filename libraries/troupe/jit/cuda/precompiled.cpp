@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/precompiled.hpp>
 
@@ -54,7 +55,7 @@ result<std::optional<precompiled::turn>> precompiled::begin(std::string key, con
     const std::string folder = cat(room_->path(), "/", ++made_);
     std::error_code failed;
     if (!std::filesystem::create_directory(folder, failed))
-      return error(reaction::retry_later, "jit", "jit.compile: making " + folder + ": " + failed.message());
+      return error_of_errno("jit", "jit.compile: making " + folder, failed.value());
     kept_.push_front({std::move(key), folder});
     forget(most_kept);
   }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
@@ -59,7 +60,7 @@ void make_printable(std::string& text) {
 
 result<command_outcome> run_command(const std::string& keeper, const command& c) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return error::from_errno(reaction::retry_later, "jit", "pipe2", errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0) return error_of_errno("jit", "pipe2");
   const file_descriptor ours(ends[0]);
   file_descriptor theirs(ends[1]);
   const std::int64_t left = std::max<std::int64_t>(c.how_long.deadline_ns() - now_ns(), 0);

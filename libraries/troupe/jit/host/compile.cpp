@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/compiler_flags.hpp>
 #include <troupe/cuda_on_host/processor.hpp>
@@ -105,7 +106,7 @@ class job {
     written = written && plan::write_file(in, definitions, macros);
     written = written && plan::write_file(in, features, cuda_on_host::feature_query());
     if (written) return {};
-    return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
+    return error_of_errno("jit", "jit.compile: writing the source to " + in);
   }
 
   bool step(std::vector<std::string> arguments, const char* output, std::uint64_t file_bytes) {
@@ -182,7 +183,7 @@ class job {
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
     if (!in_time()) return false;
     if (plan::write_file(in, translated, t.text)) return true;
-    return stop(error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the translated source", errno));
+    return stop(error_of_errno("jit", "jit.compile: writing the translated source"));
   }
 
   bool build() {

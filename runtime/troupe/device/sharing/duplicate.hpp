@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include <cerrno>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 
@@ -13,7 +13,7 @@ namespace troupe {
 /// Duplicates a descriptor. `what` names the operation for the error: "export: dup".
 inline result<file_descriptor> duplicate(int fd, const char* what) {
   file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!out) return error::from_errno(reaction::retry_later, "memory", what, errno);
+  if (!out) return error_of_errno("memory", what);
   return out;
 }
 

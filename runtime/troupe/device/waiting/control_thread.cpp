@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 
@@ -15,10 +16,7 @@
 namespace troupe {
 namespace {
 
-error failed(const char* call, int code = errno) {
-  return error::from_errno(code == EMFILE || code == ENFILE || code == EAGAIN ? reaction::retry_later : reaction::fatal,
-                           "device", call, code);
-}
+error failed(const char* call, int code = errno) { return error_of_errno("device", call, code); }
 
 result<void> add(int epoll, int fd) {
   epoll_event e{.events = EPOLLIN, .data = {.fd = fd}};

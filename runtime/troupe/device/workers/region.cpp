@@ -57,8 +57,10 @@ result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {
   while ((begin = unclaimed.take(bytes)) && !address_reservation::reserve(bytes, *begin)) occupied.push_back(*begin);
   for (const std::uint64_t o : occupied) unclaimed.give_back(o, bytes);
   if (!begin)
-    return error(reaction::retry_later, "device",
-                 cat("no range of ", bytes >> 30, " GiB of addresses is free; close devices, or lower memory_limit"));
+    return error(least_bytes(isolation) == 0 ? reaction::fatal : reaction::retry_later, "device",
+                 cat("no range of ", bytes >> 30,
+                     " GiB of addresses is free; close devices, lower device_options::memory_limit and "
+                     "host_memory_limit, or raise the limit of the address space (ulimit -v)"));
   out.begin_ = *begin;
   out.claimed_ = unique_handle<region_traits>({*begin, bytes});
   return out;

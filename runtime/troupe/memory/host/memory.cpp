@@ -10,6 +10,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/memory/internal/served.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/memory/stream_copy.hpp>
@@ -165,7 +166,7 @@ struct host_memory {
     if (::madvise(at, end - begin, MADV_POPULATE_WRITE) == 0) return {};
     // Linux before 5.14 has only a weaker hint.
     if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
-    return error::from_errno(reaction::retry_later, "memory", cat("madvise of ", r.bytes.value(), " bytes"), errno);
+    return error_of_errno("memory", cat("madvise of ", r.bytes.value(), " bytes"));
   }
   result<void> run(const advise&, call&) { return nothing_to_manage(); }
   result<managed_range> run(const look_at_managed&, call&) { return nothing_to_manage(); }
@@ -181,7 +182,7 @@ struct host_memory {
   }
   static result<void> protect(const std::byte* at, extent bytes, int how) {
     if (::mprotect(const_cast<std::byte*>(at), static_cast<std::size_t>(bytes.value()), how) == 0) return {};
-    return error::from_errno(reaction::retry_later, "memory", cat("mprotect of ", bytes.value(), " bytes"), errno);
+    return error_of_errno("memory", cat("mprotect of ", bytes.value(), " bytes"));
   }
 
   result<void> run(const lend&, call&) { return {}; }

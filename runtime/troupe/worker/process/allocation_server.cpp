@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unwatched_mmap.hpp>
@@ -102,8 +103,7 @@ result<std::uint64_t> allocation_server::make_managed(std::uint64_t bytes) {
   // of this process learn the address through the application.
   const std::uint64_t whole = mapped_bytes(bytes);
   void* const at = unwatched_mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
-  if (at == MAP_FAILED)
-    return error::from_errno(reaction::retry_later, "memory", cat("mmap of ", bytes, " bytes"), errno);
+  if (at == MAP_FAILED) return error_of_errno("memory", cat("mmap of ", bytes, " bytes"));
   // The last page is for vector code that reads beyond the end: see placed_memory.
   (void)::mprotect(static_cast<std::byte*>(at) + whole - page_bytes(), page_bytes(), PROT_READ);
   return reinterpret_cast<std::uintptr_t>(at);

@@ -37,6 +37,16 @@ bool is_wanted(const char* variable) {
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
+// A process that has just started has all of its addresses, so waiting frees none.
+error cannot_reserve(const error& why) {
+  error::details d = why.all();
+  d.reaction = reaction::fatal;
+  d.text +=
+      ": the worker reserves addresses for all memory that the device may allocate; lower "
+      "device_options::memory_limit and host_memory_limit, or raise the limit of the address space (ulimit -v)";
+  return error(std::move(d));
+}
+
 }  // namespace
 
 struct worker_session::state {
@@ -113,15 +123,15 @@ result<void> worker_session::begin() {
     TROUPE_TRY((*gpu)->reserve(g.settings.reserve_begin, apart));
     TROUPE_TRY((*gpu)->pin(seen.data(), seen.size(), map_access::read_write));
   }
-  auto addresses =
-      TROUPE_TRY(address_reservation::reserve(g.settings.reserve_bytes - apart, g.settings.reserve_begin + apart));
+  auto addresses = address_reservation::reserve(g.settings.reserve_bytes - apart, g.settings.reserve_begin + apart);
+  if (!addresses) return cannot_reserve(addresses.error());
   platform* const device = gpu->get();
   state_.reset(new state{.gpu = std::move(*gpu),
                          .file = std::move(file),
                          .channel_memory = std::move(seen),
                          .mailbox_memory = std::move(mailbox),
                          .workers_memory = std::move(workers),
-                         .memory = {device, std::move(addresses)},
+                         .memory = {device, std::move(*addresses)},
                          .allocations = {std::move(questions), device, [this] { enter_gpu(); }},
                          .commands = {},
                          .report_ring = {},

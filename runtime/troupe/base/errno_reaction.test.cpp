@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <troupe/base/errno_reaction.hpp>
+
+namespace troupe {
+namespace {
+
+TEST(errno_reaction, says_retry_only_where_something_is_used_up) {
+  for (const int code : {EAGAIN, EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT})
+    EXPECT_EQ(reaction_to_errno(code), reaction::retry_later) << ::strerror(code);
+  for (const int code : {E2BIG, EACCES, EBADF, EFAULT, EINVAL, ENOENT, ENOSYS, ENOTDIR, EPERM, EROFS})
+    EXPECT_EQ(reaction_to_errno(code), reaction::fatal) << ::strerror(code);
+}
+
+}  // namespace
+}  // namespace troupe
