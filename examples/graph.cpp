@@ -36,7 +36,6 @@ struct power_iteration {
 
     graph::recorder rec(gpu, {.name = "power iteration"});
     rec.fill(v, 1);
-    rec.fill(w, 0);
     rec.fill(before, 0);
     rec.fill(norm, 0);
     rec.fill(tries, 1000);

@@ -315,7 +315,7 @@ TEST_F(a_graph, refuses_stale_inputs_at_launch_and_replaces_stale_outputs) {
   EXPECT_EQ(content(y), times(counting(64, 1), 2));
 }
 
-TEST_F(a_graph, counts_outputs_of_a_conditional_body_as_inputs) {
+TEST_F(a_graph, needs_no_content_that_a_conditional_body_only_replaces) {
   const auto x = gpu_.alloc<float>(64);
   const auto f = flag(1);
   graph::recorder rec(gpu_);
@@ -323,7 +323,7 @@ TEST_F(a_graph, counts_outputs_of_a_conditional_body_as_inputs) {
   const graph::launch l{.graph = rec.finish()};
   bool found = false;
   for (const auto& u : l.graph.uses())
-    if (u.where.address == x.memory().address) found = u.mode == access_mode::read_write;
+    if (u.where.address == x.memory().address) found = u.mode == access_mode::conditional_write;
   EXPECT_TRUE(found);
 }
 

@@ -38,6 +38,41 @@ TEST_P(recovery_graphs, a_graph_runs_on_every_worker) {
   EXPECT_EQ(gpu.download(y).get().value(), times(counting(64, 1), 12));
 }
 
+// The loop writes y before it reads it, and nothing else reads y.
+TEST_P(recovery_graphs, a_loop_with_temporaries_runs_again_once_its_inputs_are_sent_again) {
+  const device gpu = open();
+  const graph_kernels k(gpu);
+  const auto x = gpu.alloc<float>(64), y = gpu.alloc<float>(64), sum = gpu.alloc<float>(64);
+  const auto again = gpu.alloc<std::uint32_t>(1), count = gpu.alloc<std::uint32_t>(1);
+  graph::recorder rec(gpu);
+  rec.copy(again, count);
+  rec.while_(again, [&](graph::recorder& body) {
+    body.copy(y, x);
+    body.add(k.scale(2, y));
+    body.add(k.add(y, sum), "sum += y");
+    body.add(k.down(again, y));
+  });
+  const graph::graph g = rec.finish();
+  const auto step = [&] {
+    gpu.upload(x, counting(64, 1));
+    gpu.fill(count, 3);
+    gpu.fill(sum, 0);
+    gpu.tell(graph::launch{.graph = g});
+    return gpu.download(sum).get();
+  };
+  for (int round = 0; round < 4; ++round) {
+    const auto found = step();
+    ASSERT_OK(found);
+    EXPECT_EQ(*found, times(counting(64, 1), 6)) << "round " << round;
+    kill_and_wait(gpu);
+    gpu.upload(x, counting(64, 1));
+    gpu.fill(count, 3);
+    EXPECT_TRUE(
+        is_error(error_of(gpu.ask(graph::launch{.graph = g})), reaction::context_lost,
+                 {"\"sum += y\" (jit.launch) reads arguments[1], f32[64]@", "which is stale since: ", "SIGKILL"}));
+  }
+}
+
 TEST_P(recovery_graphs, a_queued_launch_runs_on_the_next_worker_or_fails_with_its_lost_inputs) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(64, {.sealable = true}), y = gpu.alloc<float>(64);

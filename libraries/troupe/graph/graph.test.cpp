@@ -30,6 +30,7 @@ class touching final : public step {
     std::memcpy(payload, &blob.address, 8);
   }
   std::string describe() const override { return "touching"; }
+  std::string operand_at(const memory_range&) const override { return "bytes"; }
   result<std::shared_ptr<const step>> rebound(const device&, const rebinding&) const override {
     return std::shared_ptr<const step>();
   }
@@ -52,7 +53,7 @@ class graphs : public testing::Test {
     return n;
   }
   static std::string text(const std::vector<snapshot::use>& all) {
-    const char* const modes[] = {"r", "w", "rw"};
+    const char* const modes[] = {"r", "w", "rw", "cw"};
     std::string out;
     for (const auto& u : all)
       out += std::to_string(u.where.address) + "-" + std::to_string(u.where.address + u.where.bytes) + " " +
@@ -61,7 +62,7 @@ class graphs : public testing::Test {
   }
   static std::string uses(const tree_body& all) {
     access_summary s;
-    s.add(all, {});
+    s.add(all);
     return text(s.uses());
   }
 
@@ -86,11 +87,60 @@ TEST_F(graphs, merge_accesses_to_adjacent_memory) {
 
 TEST_F(graphs, do_not_count_conditional_writes_as_replacing_memory) {
   EXPECT_EQ(uses({with_body(node_kind::child, {request({{0, 10, w}})})}), "0-10 w, ");
-  EXPECT_EQ(uses({with_body(node_kind::if_, {request({{0, 10, w}})}, {90, 94, r})}), "0-10 rw, 90-94 r, ");
+  EXPECT_EQ(uses({with_body(node_kind::if_, {request({{0, 10, w}})}, {90, 94, r})}), "0-10 cw, 90-94 r, ");
   EXPECT_EQ(uses({with_body(node_kind::while_, {request({{0, 10, w}}), request({{90, 94, w}})}, {90, 94, r})}),
-            "0-10 rw, 90-94 rw, ");
+            "0-10 cw, 90-94 rw, ");
   EXPECT_EQ(uses({request({{0, 10, w}}), with_body(node_kind::if_, {request({{0, 10, w}})}, {90, 94, r})}),
             "0-10 w, 90-94 r, ");
+}
+
+TEST_F(graphs, do_not_read_what_a_body_replaces_before_it_reads) {
+  const memory_access flag{90, 94, r};
+  const auto loop = [&](tree_body body) { return with_body(node_kind::while_, std::move(body), flag); };
+  const auto either = [&](tree_body then, tree_body otherwise) {
+    tree_node n = with_body(node_kind::if_, std::move(then), flag);
+    n.otherwise = std::move(otherwise);
+    return n;
+  };
+  EXPECT_EQ(uses({loop({request({{0, 10, w}}), request({{0, 10, r}, {20, 30, rw}})})}), "0-10 cw, 20-30 rw, 90-94 r, ");
+  EXPECT_EQ(uses({loop({request({{0, 10, r}}), request({{0, 10, w}})})}), "0-10 rw, 90-94 r, ");
+  EXPECT_EQ(uses({loop({request({{0, 5, w}}), request({{0, 10, r}})})}), "0-5 cw, 5-10 r, 90-94 r, ")
+      << "only part of it is replaced";
+  EXPECT_EQ(uses({loop({request({{0, 10, w}})}), request({{0, 10, r}})}), "0-10 rw, 90-94 r, ")
+      << "the loop may not run";
+  EXPECT_EQ(uses({request({{0, 10, w}}), loop({request({{0, 10, w}})}), request({{0, 10, r}})}), "0-10 w, 90-94 r, ");
+  EXPECT_EQ(uses({loop({request({{0, 10, w}})}), request({{0, 10, w}})}), "0-10 w, 90-94 r, ");
+
+  EXPECT_EQ(uses({loop({loop({request({{0, 10, w}}), request({{0, 10, r}})})})}), "0-10 cw, 90-94 r, ");
+  EXPECT_EQ(uses({loop({request({{0, 10, w}}), loop({request({{0, 10, r}})})})}), "0-10 cw, 90-94 r, ");
+  EXPECT_EQ(uses({loop({loop({request({{0, 10, w}})}), request({{0, 10, r}})})}), "0-10 rw, 90-94 r, ")
+      << "the inner loop may not run";
+
+  EXPECT_EQ(uses({either({request({{0, 10, w}})}, {request({{0, 10, w}})}), request({{0, 10, r}})}),
+            "0-10 w, 90-94 r, ")
+      << "one of both runs";
+  EXPECT_EQ(uses({either({request({{0, 10, w}}), request({{0, 10, r}})}, {})}), "0-10 cw, 90-94 r, ");
+  EXPECT_EQ(uses({either({request({{0, 10, w}})}, {request({{0, 10, r}})})}), "0-10 rw, 90-94 r, ");
+  EXPECT_EQ(uses({either({}, {request({{0, 10, r}})})}), "0-10 r, 90-94 r, ");
+  EXPECT_EQ(uses({either({request({{0, 10, w}})}, {loop({request({{0, 10, w}})})})}), "0-10 cw, 90-94 r, ");
+  EXPECT_EQ(uses({either({request({{88, 92, w}})}, {})}), "88-90 cw, 90-92 rw, 92-94 r, ") << "the flag";
+}
+
+TEST_F(graphs, name_the_node_that_reads_memory_from_outside) {
+  tree_body all;
+  all.push_back(request({{0, 5, w}}));
+  tree_body inner;
+  inner.push_back(request({{0, 10, w}, {20, 30, r}}));
+  inner.push_back(request({{5, 10, r}}));
+  all.push_back(with_body(node_kind::while_, std::move(inner), {90, 94, r}));
+  all.push_back(request({{5, 10, r}}));
+  access_summary s;
+  s.add(all);
+  const node_names names = names_of(all);
+  std::string found;
+  for (const node_access& a : s.accesses())
+    if (a.reader != nullptr) found += std::to_string(a.where.address) + ": " + names.at(a.reader) + ", ";
+  EXPECT_EQ(found, "5: node 4 (testing.touch), 20: node 1 (testing.touch), 90: node 3 (while), ");
 }
 
 TEST_F(graphs, make_each_node_wait_for_exactly_the_nodes_it_needs) {

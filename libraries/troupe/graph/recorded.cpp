@@ -140,11 +140,30 @@ result<std::shared_ptr<const version>> core::write() const {
   out->recipe = recipe.address;
   collect_programs(all_, {}, out->programs);
   access_summary all;
-  all.add(all_, {});
-  out->uses = all.uses();
+  all.add(all_);
+  out->uses = all.uses(names_of(all_));
   out->uses.push_back({root_, access_mode::read, "the graph"});
   out->uses.push_back({recipe, access_mode::read, "the graph"});
   return std::shared_ptr<const version>(std::move(out));
+}
+
+error core::stale_input(const memory_range& where, const error& cause) const {
+  const std::scoped_lock guard(lock_);
+  access_summary all;
+  all.add(all_);
+  error::details why = cause.passed_on_to({"graph.launch", 0}).all();
+  for (const node_access& a : all.accesses()) {
+    const memory_range& m = a.where;
+    if (a.reader == nullptr || m.address >= where.address + where.bytes || where.address >= m.address + m.bytes ||
+        !troupe::detail::why_stale(m))
+      continue;
+    why.text = cat("graph.launch: ", names_of(all_)[a.reader], " reads ", a.reader->what->operand_at(m),
+                   ", which is stale since: ", cause.text(),
+                   "; write all of it before the launch, or in the graph before that node (before the while or if, if "
+                   "the node is in one)");
+    break;
+  }
+  return error(std::move(why));
 }
 
 result<void> core::change(const std::function<result<void>(tree_body&)>& change) {
@@ -209,6 +228,13 @@ result<void> graph::rebind(const rebinding& r) const {
     for (auto& [node, with] : moved) node->what = std::move(with);
     return {};
   });
+}
+
+std::optional<error> snapshot::stale_input() const {
+  for (const use& u : uses())
+    if (reads(u.mode) && u.where.owner->stale_marks.load(std::memory_order_acquire) != 0)
+      if (const auto cause = troupe::detail::why_stale(u.where)) return (*of_)->stale_input(u.where, *cause);
+  return std::nullopt;
 }
 
 snapshot::snapshot(const graph& g) : of_(g.shared()) {

@@ -91,7 +91,7 @@ class snapshot {
   /// For the worker.
   snapshot(std::uint64_t root, std::uint64_t recipe) noexcept : root_(root), recipe_(recipe) {}
 
-  /// A stretch of memory that a launch reads or writes, and the first node that does.
+  /// A stretch of memory that a launch reads or writes, and the first node that writes it, or else reads it.
   struct use {
     memory_range where;
     access_mode mode;
@@ -101,6 +101,8 @@ class snapshot {
   const std::vector<use>& uses() const noexcept;
   /// Returns why the graph cannot be launched, or nothing.
   std::optional<error> wrong() const;
+  /// Returns why it cannot be launched now: a node reads stale memory that no node before it has replaced.
+  std::optional<error> stale_input() const;
 
   std::uint64_t root() const noexcept;
   std::uint64_t recipe() const noexcept;

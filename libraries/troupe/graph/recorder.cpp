@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/graph/internal/core.hpp>
 #include <troupe/graph/recorder.hpp>
 #include <utility>
@@ -19,6 +20,12 @@ struct recorder::recording {
   node refuse(const error& why) {
     if (!wrong && !finished) wrong = why;
     return node(why);
+  }
+  // Refuses what would have been the next node.
+  node refuse_node(const error& why, const std::string& label) {
+    error::details d = why.all();
+    d.text += cat(" (node ", next, label.empty() ? "" : " \"" + label + "\"", " of graph \"", how.name, "\")");
+    return refuse(error(std::move(d)));
   }
 };
 
@@ -48,7 +55,7 @@ std::optional<error> recorder::out_of_turn() const {
 
 node recorder::add(result<std::shared_ptr<const step>> made, std::string label) {
   if (const auto why = out_of_turn()) return all_->refuse(*why);
-  if (!made) return all_->refuse(made.error());
+  if (!made) return all_->refuse_node(made.error(), label);
   tree_node n{.kind = node_kind::request, .number = all_->next++, .label = std::move(label), .what = std::move(*made)};
   const node out(all_->id, n.number);
   static_cast<tree_body*>(body_)->push_back(std::move(n));
@@ -74,7 +81,7 @@ node recorder::conditional(const buffer<std::uint32_t>& flag, bool repeats, cons
                            const body_recorder* otherwise) {
   if (const auto why = out_of_turn()) return all_->refuse(*why);
   auto decides = recorded_step<condition>::make(gpu(), {.flag = flag});
-  if (!decides) return all_->refuse(decides.error());
+  if (!decides) return all_->refuse_node(decides.error(), repeats ? "while" : "if");
   tree_node n{
       .kind = repeats ? node_kind::while_ : node_kind::if_, .number = all_->next++, .what = std::move(*decides)};
   recorder into(all_, &n.body);

@@ -23,6 +23,8 @@ class step {
   virtual std::size_t blob_bytes() const noexcept = 0;
   virtual void encode(std::byte* payload, blob_cursor blob) const noexcept = 0;
   virtual std::string describe() const = 0;
+  /// Returns "x, f32[100]@200000000000" for the operand that shares bytes with this memory.
+  virtual std::string operand_at(const memory_range& r) const = 0;
   /// Returns the step with moved operands, or null if none of them moves.
   virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
 
@@ -70,6 +72,18 @@ void collect_program(const F& f, std::vector<std::shared_ptr<kernel::program_cor
   }
 }
 
+/// Returns "f32[100]@200000000000" for an operand of this field.
+template <class F>
+std::string operand_text(const F& field, const void* place, const memory_range& r, std::uint64_t element_bytes) {
+  if constexpr (requires { typename F::element_type; })
+    return troupe::detail::text(element_name<typename F::element_type>(), r, r.bytes / element_bytes);
+  if constexpr (std::is_same_v<F, kernel::arguments>)
+    for (const kernel::argument& a : field.list())
+      if (&a == place && is_known(a.type()))
+        return troupe::detail::text(to_string(a.type()), r, r.bytes / element_bytes);
+  return troupe::detail::text("bytes", r, r.bytes);
+}
+
 /// A request, and what is sent of it.
 template <any_request R>
 struct recorded_form {
@@ -112,6 +126,21 @@ class recorded_step final : public step {
     troupe::encode(request_.sent(), payload, blob);
   }
   std::string describe() const override { return troupe::describe(request_.made); }
+
+  std::string operand_at(const memory_range& r) const override {
+    const auto& sent = request_.sent();
+    using sent_request = std::remove_cvref_t<decltype(sent)>;
+    std::string found;
+    const auto look = [&]<class F>(const F& field) {
+      if constexpr (operands_in<F>::any)
+        operands_in<F>::visit(field, [&](const void* place, const memory_range& m, std::uint64_t bytes, access_mode) {
+          if (found.empty() && m.address < r.address + r.bytes && r.address < m.address + m.bytes)
+            found = field_name<sent_request>(&sent, place) + ", " + detail::operand_text(field, place, m, bytes);
+        });
+    };
+    sent_request::visit_fields(sent, [&](std::string_view, const auto&... f) { (look(f), ...); });
+    return found;
+  }
 
   result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const override {
     R moved = request_.made;

@@ -6,7 +6,8 @@
 namespace troupe::graph {
 
 void launch::check(checker& c) const {
-  if (const auto why = graph.wrong()) c.fail(*why);
+  if (const auto why = graph.wrong()) return c.fail(*why);
+  if (const auto why = graph.stale_input()) c.fail(*why, true);
   c.may_overlap_freely();
 }
 

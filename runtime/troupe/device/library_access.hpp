@@ -42,7 +42,7 @@ class library_access {
 
  private:
   static result<std::vector<checked_access>> accesses(checker& c) {
-    if (const auto& why = c.finish_for_later()) return *why;
+    if (const auto& why = c.finish(true)) return *why;
     std::vector<checked_access> out;
     for (const operand_use& u : c.uses())
       out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});

@@ -12,7 +12,7 @@ bool are_accesses(std::span<const std::byte> bytes) noexcept {
     std::memcpy(&begin, bytes.data() + offsetof(memory_access, begin), sizeof begin);
     std::memcpy(&end, bytes.data() + offsetof(memory_access, end), sizeof end);
     std::memcpy(&mode, bytes.data() + offsetof(memory_access, mode), sizeof mode);
-    if (mode > static_cast<std::uint8_t>(access_mode::read_write) || begin > end) return false;
+    if (mode > static_cast<std::uint8_t>(access_mode::conditional_write) || begin > end) return false;
   }
   return bytes.empty();
 }

@@ -122,7 +122,14 @@ enum class access_mode : std::uint8_t {
   read = 0,
   write = 1,       ///< replaces all of it, reads none of it
   read_write = 2,  ///< reads it, or writes only a part of it
+  /// Replaces all, some or none of it, and reads none of it: where it is not replaced, stale memory stays stale.
+  conditional_write = 3,
 };
+
+/// Returns true if a request with this access needs what the memory holds.
+constexpr bool reads(access_mode m) noexcept { return m == access_mode::read || m == access_mode::read_write; }
+/// Returns true if all of the memory is valid once a request with this access has succeeded.
+constexpr bool makes_valid(access_mode m) noexcept { return m == access_mode::write || m == access_mode::read_write; }
 
 /// One access of a request to a range of memory.
 struct memory_access {

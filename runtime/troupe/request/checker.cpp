@@ -154,34 +154,30 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   return any;
 }
 
-const std::optional<error>& checker::finish_for_later() {
-  if (refusal_) return refusal_.why();
-  for (operand_use& u : uses_.all())
-    if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
-  refuse_overlaps();
-  return refusal_.why();
-}
-
-const std::optional<error>& checker::finish() {
+// What is wrong with the request itself comes before what is wrong with its data.
+const std::optional<error>& checker::finish(bool is_sent_later) {
   if (refusal_) [[unlikely]]
     return refusal_.why();
+  bool marked = false;
   for (operand_use& u : uses_.all()) {
     if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
-    const block& b = *u.range->owner.get();
+    if (is_sent_later) continue;
     if (writes_sealed(u)) [[unlikely]] {
       refuse(u.field, "is sealed", "a buffer that may be written: unseal() it first, or write to another");
       u.touched.mode = access_mode::read;  // even if the seal has ended by now: the request does not write
       spare_sealed(UINT64_MAX);
       return refusal_.why();
     }
-    if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]
-      continue;
-    if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {
-      refusal_.pass_on(*cause);
-      return refusal_.why();
-    }
+    marked |= reads(u.touched.mode) && u.range->owner->stale_marks.load(std::memory_order_acquire) != 0;
   }
   refuse_overlaps();
+  if (!marked || refusal_) [[likely]]
+    return refusal_.why();
+  for (const operand_use& u : uses()) {
+    if (!reads(u.touched.mode) || refusal_) continue;
+    if (auto cause = owner_->stale_cause(*u.range->owner.get(), u.touched.begin, u.touched.end))
+      refusal_.pass_on(*cause);
+  }
   return refusal_.why();
 }
 

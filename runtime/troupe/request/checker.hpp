@@ -129,16 +129,18 @@ class checker {
   void refuse(const void* field, std::string_view value, std::string_view expected);
   /// Returns the place of the field with this name, if a ready request is checked that has one; otherwise null.
   const void* ready_field(std::string_view name) const { return refusal_.find_field(name); }
-  /// Refuses the request for a reason outside its fields.
-  void fail(const error& why) { refusal_.fail(why); }
+  /// Refuses the request for a reason outside its fields; `stale_data` if that makes data stale that it reads.
+  void fail(const error& why, bool stale_data = false) { refusal_.fail(why, stale_data); }
 
   /// Counts operands as read from now on that the request would write and that are sealed, or were when `ticket` was
   /// given out. Returns true if there are any. To be called again if a buffer may have been sealed since `finish`.
   bool spare_sealed(std::uint64_t ticket) noexcept;
-  /// Checks for stale and overlapping operands, after the request's own checks. Returns the first refusal, if any.
-  const std::optional<error>& finish();
-  /// The same for a request that is sent later. Stale and sealed operands are refused then: both may change until then.
-  const std::optional<error>& finish_for_later();
+  /// Checks for sealed, overlapping and stale operands, after the request's own checks. Returns the first refusal, if
+  /// any. For a request that is sent later, leaves out stale and sealed ones: both may change until then.
+  const std::optional<error>& finish(bool is_sent_later = false);
+
+  /// Returns true if the request is refused only because data that it reads is stale.
+  bool reads_stale_data() const noexcept { return refusal_.is_passed_on(); }
 
   std::span<const operand_use> uses() const noexcept { return uses_.all(); }
   /// Returns true if the request touches memory that only the worker of this generation has.

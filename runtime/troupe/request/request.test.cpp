@@ -92,6 +92,20 @@ TEST_F(request_checks, a_stale_input_is_refused_with_its_cause_and_a_stale_outpu
   EXPECT_NE(refusal(r), "") << "now c is read";
 }
 
+TEST_F(request_checks, what_is_wrong_with_a_request_comes_before_what_is_wrong_with_its_data) {
+  mine.stale_marks = 1;
+  owner.stale_begin = 0x1000, owner.stale_end = 0x2000;
+  const multiply<float> overlaps{.a = at(0, 4), .b = at(8, 4), .c = at(2, 4), .m = 2, .n = 2, .k = 2};
+  EXPECT_NE(refusal(overlaps).find("c overlaps a"), std::string::npos) << refusal(overlaps);
+  mine.seal = seal_state::sealed;
+  const multiply<float> sealed{.a = at(0, 4), .b = at(8, 4), .c = at(16, 4), .m = 2, .n = 2, .k = 2};
+  EXPECT_NE(refusal(sealed).find("c is sealed"), std::string::npos) << refusal(sealed);
+  mine.seal = seal_state::open;
+  EXPECT_NE(refusal(sealed).find("an earlier request failed"), std::string::npos) << refusal(sealed);
+  const multiply<float> small{.a = at(0, 4), .b = at(8, 4), .c = at(16, 4), .m = -1, .n = 2, .k = 2};
+  EXPECT_NE(refusal(small).find("m is -1"), std::string::npos) << refusal(small);
+}
+
 TEST_F(request_checks, a_buffer_whose_allocation_failed_is_refused_even_as_an_output) {
   mine.address = 0;
   EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("an earlier request failed"), std::string::npos);

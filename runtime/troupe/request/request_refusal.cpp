@@ -39,6 +39,6 @@ void request_refusal::blame(std::string_view what) {
                                 .request = {std::string(name_), 0}});
 }
 
-void request_refusal::pass_on(const error& cause) { why_.emplace(cause.passed_on_to({std::string(name_), 0})); }
+void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std::string(name_), 0}), true); }
 
 }  // namespace troupe

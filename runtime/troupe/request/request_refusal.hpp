@@ -40,9 +40,13 @@ class request_refusal {
   /// Makes the error that an operand carries the request's.
   void pass_on(const error& cause);
   /// Refuses for a reason outside the request's fields.
-  void fail(const error& why) {
-    if (!why_) why_ = why;
+  void fail(const error& why, bool passed_on = false) {
+    if (why_) return;
+    why_ = why;
+    passed_on_ = passed_on;
   }
+  /// Returns true if the reason is an error that an operand carries.
+  bool is_passed_on() const noexcept { return passed_on_; }
 
  private:
   const void* request_;
@@ -50,6 +54,7 @@ class request_refusal {
   field_name_fn field_name_;
   find_field_fn find_field_;
   std::optional<error> why_;
+  bool passed_on_ = false;
 };
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <troupe/graph/internal/accesses.hpp>
 
 namespace troupe::graph {
@@ -8,8 +9,58 @@ namespace {
 
 // Combines two accesses in order: the first decides whether the earlier content matters.
 access_mode then(access_mode first, access_mode second) noexcept {
-  if (first != access_mode::read) return first;
-  return second == access_mode::read ? access_mode::read : access_mode::read_write;
+  switch (first) {
+    case access_mode::write:
+    case access_mode::read_write:
+      return first;
+    case access_mode::read:
+      return second == access_mode::read ? access_mode::read : access_mode::read_write;
+    case access_mode::conditional_write:
+      return reads(second) ? access_mode::read_write : second;
+  }
+  return access_mode::read_write;
+}
+
+// Combines the accesses of two bodies of which one runs. A body that has none leaves the memory as it is.
+access_mode either(std::optional<access_mode> one, std::optional<access_mode> other) noexcept {
+  const auto is = [&](auto&& holds) { return (one && holds(*one)) || (other && holds(*other)); };
+  const bool needed = is(reads), written = is([](access_mode m) { return m != access_mode::read; });
+  if (needed) return written ? access_mode::read_write : access_mode::read;
+  return one == access_mode::write && other == access_mode::write ? access_mode::write : access_mode::conditional_write;
+}
+
+std::vector<node_access> either_of(const tree_body& one, const tree_body& other) {
+  struct both {
+    std::optional<access_mode> of[2];
+    block_ref owner;
+    const tree_node *reader, *writer;
+  };
+  stretch_map<both> memory;
+  const tree_body* const bodies[] = {&one, &other};
+  for (std::size_t i = 0; i < 2; ++i) {
+    access_summary inside;
+    inside.add(*bodies[i]);
+    for (const node_access& a : inside.accesses())
+      memory.visit(a.where.address, a.where.address + a.where.bytes, {{}, a.where.owner, {}, {}}, [&](both& b) {
+        b.of[i] = a.mode;
+        if (b.reader == nullptr) b.reader = a.reader;
+        if (b.writer == nullptr) b.writer = a.writer;
+      });
+  }
+  std::vector<node_access> out;
+  for (const auto& [begin, s] : memory.all()) {
+    const both& b = s.value;
+    out.push_back({{b.owner, begin, s.end - begin}, either(b.of[0], b.of[1]), b.reader, b.writer});
+  }
+  return out;
+}
+
+void collect_names(const tree_body& all, const std::string& prefix, node_names& into) {
+  for (const tree_node& n : all) {
+    into.emplace(&n, name_of(n, prefix));
+    collect_names(n.body, prefix_inside(n, prefix), into);
+    collect_names(n.otherwise, prefix_inside(n, prefix), into);
+  }
 }
 
 // Last writer of a stretch of memory, and its readers since.
@@ -21,27 +72,38 @@ constexpr std::uint32_t none = UINT32_MAX;
 
 }  // namespace
 
-void access_summary::add(const checked_access& one, const std::string& node) {
-  const touched fresh{one.mode, one.where.owner, node};
+node_names names_of(const tree_body& all) {
+  node_names out;
+  collect_names(all, {}, out);
+  return out;
+}
+
+void access_summary::add(const node_access& one) {
+  const touched fresh{one.mode, one.where.owner, one.reader, one.writer};
   memory_.visit(one.where.address, one.where.address + one.where.bytes, fresh, [&](touched& t) {
-    if (t.mode == access_mode::read && one.mode != access_mode::read) t.node = node;
+    if (t.reader == nullptr && t.mode != access_mode::write) t.reader = one.reader;
+    if (t.writer == nullptr) t.writer = one.writer;
     t.mode = then(t.mode, one.mode);
   });
 }
 
-void access_summary::add(const std::vector<checked_access>& of_one, const std::string& node) {
+void access_summary::add(const std::vector<node_access>& of_one) {
   // Reads come first: a request may have read the memory that it replaces through another operand.
-  for (const checked_access& a : of_one)
-    if (a.mode != access_mode::write) add(a, node);
-  for (const checked_access& a : of_one)
-    if (a.mode == access_mode::write) add(a, node);
+  for (const node_access& a : of_one)
+    if (reads(a.mode)) add(a);
+  for (const node_access& a : of_one)
+    if (!reads(a.mode)) add(a);
 }
 
-void access_summary::add(const tree_body& all, const std::string& prefix) {
-  for (const tree_node& n : all) add(accesses_of(n), name_of(n, prefix));
+void access_summary::add(const tree_body& all) {
+  for (const tree_node& n : all) add(accesses_of(n));
 }
 
-std::vector<snapshot::use> access_summary::uses() const {
+std::vector<snapshot::use> access_summary::uses(const node_names& names) const {
+  const auto name = [&](const tree_node* n) {
+    const auto found = names.find(n);
+    return found == names.end() ? std::string() : found->second;
+  };
   std::vector<snapshot::use> out;
   for (const auto& [begin, s] : memory_.all()) {
     const touched& t = s.value;
@@ -53,24 +115,28 @@ std::vector<snapshot::use> access_summary::uses() const {
         continue;
       }
     }
-    out.push_back({{t.owner, begin, s.end - begin}, t.mode, t.node});
+    out.push_back({{t.owner, begin, s.end - begin}, t.mode, name(t.writer != nullptr ? t.writer : t.reader)});
   }
   return out;
 }
 
-std::vector<checked_access> accesses_of(const tree_node& n) {
-  if (n.kind == node_kind::request) return n.what->accesses();
-  access_summary inside;
-  inside.add(n.body, {});
-  std::vector<checked_access> out;
-  for (const snapshot::use& u : inside.uses()) out.push_back({u.where, u.mode});
-  if (n.kind == node_kind::child) return out;
-  access_summary other;
-  other.add(n.otherwise, {});
-  for (const snapshot::use& u : other.uses()) out.push_back({u.where, u.mode});
-  for (checked_access& a : out)
-    if (a.mode == access_mode::write) a.mode = access_mode::read_write;
-  out.push_back(n.what->accesses().front());
+std::vector<node_access> access_summary::accesses() const {
+  std::vector<node_access> out;
+  for (const auto& [begin, s] : memory_.all())
+    out.push_back({{s.value.owner, begin, s.end - begin}, s.value.mode, s.value.reader, s.value.writer});
+  return out;
+}
+
+std::vector<node_access> accesses_of(const tree_node& n) {
+  std::vector<node_access> out;
+  if (n.kind == node_kind::child) {
+    access_summary inside;
+    inside.add(n.body);
+    return inside.accesses();
+  }
+  if (n.kind != node_kind::request) out = either_of(n.body, n.otherwise);
+  for (const checked_access& a : n.what->accesses())  // of a condition: its flag
+    out.push_back({a.where, a.mode, reads(a.mode) ? &n : nullptr, a.mode == access_mode::read ? nullptr : &n});
   return out;
 }
 
@@ -83,15 +149,15 @@ std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all) {
     const auto add = [&needs, i](std::uint32_t who) {
       if (who != none && who != i) needs.push_back(who);
     };
-    const std::vector<checked_access> accesses = accesses_of(all[i]);
-    for (const checked_access& a : accesses) {
+    const std::vector<node_access> accesses = accesses_of(all[i]);
+    for (const node_access& a : accesses) {
       if (a.mode != access_mode::read) continue;
       memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);
         if (u.readers.empty() || u.readers.back() != i) u.readers.push_back(i);
       });
     }
-    for (const checked_access& a : accesses) {
+    for (const node_access& a : accesses) {
       if (a.mode == access_mode::read) continue;
       memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);

@@ -2,36 +2,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <troupe/graph/internal/stretch_map.hpp>
 #include <troupe/graph/internal/tree.hpp>
 #include <troupe/graph/recorded.hpp>
 
 namespace troupe::graph {
 
-/// How a sequence of accesses treats each byte, seen from outside: it only reads it, replaces it before reading it, or
-/// both reads and writes it.
+/// What a node does with memory, and the first node within it that reads what was there before, or writes; null if none
+/// does.
+struct node_access {
+  memory_range where;
+  access_mode mode;
+  const tree_node *reader, *writer;
+};
+
+using node_names = std::map<const tree_node*, std::string>;
+/// Returns the names of all nodes, those in bodies and child graphs included.
+node_names names_of(const tree_body& all);
+
+/// How a sequence of accesses treats each byte, seen from outside: it only reads it, replaces it before reading it,
+/// both reads and writes it, or may replace it and never reads what was there before.
 class access_summary {
  public:
   /// Adds the accesses of one node, which are unordered.
-  void add(const std::vector<checked_access>& of_one, const std::string& node);
+  void add(const std::vector<node_access>& of_one);
   /// Adds the nodes of a body, one after the other.
-  void add(const tree_body& all, const std::string& prefix);
+  void add(const tree_body& all);
   /// Returns the accesses, with adjacent ones of the same block and mode merged.
-  std::vector<snapshot::use> uses() const;
+  std::vector<snapshot::use> uses(const node_names& names = {}) const;
+  /// Returns the accesses as they differ by node.
+  std::vector<node_access> accesses() const;
 
  private:
   struct touched {
     access_mode mode;
     block_ref owner;
-    std::string node;
+    const tree_node *reader, *writer;
   };
-  void add(const checked_access& one, const std::string& node);
+  void add(const node_access& one);
 
   stretch_map<touched> memory_;
 };
 
-/// Returns what one node touches, nodes inside it included. Conditional writes never count as replacing memory.
-std::vector<checked_access> accesses_of(const tree_node& n);
+/// Returns what one node touches, nodes inside it included. Memory that a body may leave as it is does not count as
+/// replaced.
+std::vector<node_access> accesses_of(const tree_node& n);
 
 /// Returns, for each node of a body, the earlier nodes that it must wait for: the last writer of memory that it
 /// touches, and the readers since of memory that it writes.

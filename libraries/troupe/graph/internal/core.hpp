@@ -39,6 +39,8 @@ class core {
   tree_body copy() const;
   std::size_t size() const;
   result<std::shared_ptr<const version>> now();
+  /// Returns the error of a launch that reads this stale memory, with the node that does.
+  error stale_input(const memory_range& where, const error& cause) const;
   /// If `change` fails, the graph stays as it is.
   result<void> change(const std::function<result<void>(tree_body&)>& change);
 

@@ -93,7 +93,7 @@ void completion::recheck_inputs(std::uint32_t slot, std::uint64_t ticket) {
   ledger_entry& e = requests_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket != ticket || e.answered || e.failure) return;
   for (const auto& [read, where] : e.accesses()) {
-    if (read.mode == access_mode::write) continue;
+    if (!reads(read.mode)) continue;
     if (auto cause = memory_.stale_cause(*where.get(), read.begin, read.end, ticket))
       return void(e.failure = std::make_unique<const error>(std::move(*cause)));
   }

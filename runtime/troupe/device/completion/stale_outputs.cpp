@@ -31,7 +31,7 @@ void mark_outputs_stale(const device_memory& memory, const ledger_entry& e, cons
 
 void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
   for (const auto& [a, where] : e.accesses()) {
-    if (a.mode == access_mode::write || e.answered || e.failure) continue;
+    if (!reads(a.mode) || e.answered || e.failure) continue;
     if (auto cause = marks.stale_cause(*where.get(), a.begin, a.end, e.ticket))
       e.failure = std::make_unique<const error>(std::move(*cause));
   }
@@ -42,7 +42,7 @@ void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
 bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept {
   for (const auto& [read, where] : e.accesses())
     for (const auto& [written, whose] : e.accesses())
-      if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
+      if (reads(read.mode) && written.mode != access_mode::read && where.get() == whose.get() &&
           std::max(read.begin, written.begin) < std::min(read.end, written.end) &&
           makes_stale(memory, *where.get(), why))
         return true;

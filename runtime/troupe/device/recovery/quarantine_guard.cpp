@@ -58,7 +58,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
                            kind);
   }
   for (const block_access& a : e.accesses()) {
-    if (a.what.mode == access_mode::write) continue;
+    if (!reads(a.what.mode)) continue;
     const block& b = *a.where.get();
     const device_memory::writers who = memory_.writers_of(b);
     known &= who != device_memory::writers::others;
@@ -94,6 +94,7 @@ void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id)
     tag.add(id.kind);
     tag.add(id.data);
     tag.add(which);
+    if (a.what.mode == access_mode::conditional_write) known_.contents().add_content(a.what.begin, a.what.end, tag);
     known_.contents().write(a.what.begin, a.what.end, tag.value());
   }
 }

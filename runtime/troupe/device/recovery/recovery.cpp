@@ -183,7 +183,7 @@ std::optional<error> recovery::missing_input(const ledger_entry& e, device_memor
   if (e.failure) return *e.failure;
   for (const block_access& a : e.accesses()) {
     marks.renew(*a.where.get());
-    if (a.what.mode == access_mode::write && !a.where->gone.load(std::memory_order_acquire)) continue;
+    if (!reads(a.what.mode) && !a.where->gone.load(std::memory_order_acquire)) continue;
     if (auto cause = marks.stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
   }
   return {};
@@ -195,7 +195,7 @@ void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::mar
   std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
   channel_->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : requests_[slot].accesses())
-    if (a.what.mode != access_mode::read) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
+    if (makes_valid(a.what.mode)) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
   protocol::set_generation(channel_.commands().record(slot).data(), static_cast<std::uint32_t>(memory_.generation()));
   channel_.commands().keep(kept_++, ticket, slot);
 }

@@ -44,6 +44,7 @@ class touching final : public step {
   std::size_t blob_bytes() const noexcept override { return 0; }
   void encode(std::byte* payload, blob_cursor) const noexcept override { std::memcpy(payload, &number_, 8); }
   std::string describe() const override { return "touching"; }
+  std::string operand_at(const memory_range&) const override { return "bytes"; }
   result<std::shared_ptr<const step>> rebound(const device&, const rebinding&) const override {
     return std::shared_ptr<const step>();
   }
