@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker of a device is killed, and the program continues. For docs/when-things-fail.md.
 #include <signal.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/keep_content.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
@@ -26,6 +28,14 @@ result<std::vector<float>> step(const device& gpu, const buffer<float>& x, const
   }
 }
 
+// Receives data in memory that the worker sees, too. A fault of the worker makes it stale.
+result<void> receive(const device& gpu, const buffer<float>& x, const host_buffer<float>& host,
+                     const std::vector<float>& frame) {
+  std::ranges::copy(frame, host.begin());  // or read() from a socket, straight into it
+  if (auto valid = written(gpu, host); !valid) return valid;
+  return gpu.upload(x, host).get();
+}
+
 int main() {
   troupe::runtime rt;
   device gpu = rt.open_device({.standbys = 1,          // a second worker is ready to take over
@@ -37,6 +47,7 @@ int main() {
 
   const std::vector<float> data(n, 1.0f);
   auto x = gpu.alloc<float>(n);
+  auto host = gpu.alloc_host<float>(n);
   if (auto y = step(gpu, x, data); !y) return failed("first step", y.error());
 
   ::kill(gpu.statistics().worker_pid, SIGKILL);  // as a broken kernel would
@@ -44,6 +55,8 @@ int main() {
   auto y = step(gpu, x, data);
   if (!y) return failed("second step", y.error());
   if ((*y)[n - 1] != 2.0f) return std::fprintf(stderr, "recovery: wrong values\n"), 1;
+
+  if (auto sent = receive(gpu, x, host, data); !sent) return failed("receive", sent.error());
 
   for (bool serves = false; !serves;) {
     result<device_event> e = events.next().get();
