@@ -118,7 +118,7 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
                        {"retries", "copy again"}));
   EXPECT_FALSE(to.readable());
   EXPECT_TRUE(is_error(error_of(copy_between(here, to.slice(0, 9), there, from)), reaction::caller_bug,
-                       {"target", "holds 36 bytes", "at least 40"}));
+                       {"memory.copy_between.", "target", "holds 36 bytes", "at least 40"}));
   const auto theirs = there.alloc<float>(10);
   EXPECT_TRUE(
       is_error(error_of(copy_between(here, theirs, there, from)), reaction::caller_bug, {"target", "another device"}));

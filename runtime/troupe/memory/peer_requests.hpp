@@ -24,7 +24,7 @@ struct peer_show {
   std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_show", source, bytes, staging)
+  TROUPE_REQUEST("memory.copy_between.source", source, bytes, staging)
   void check(checker& c) const;
 };
 /// The target's half: copies directly from the source.
@@ -35,7 +35,7 @@ struct peer_take {
   std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_take", target, bytes, from, staging)
+  TROUPE_REQUEST("memory.copy_between.target", target, bytes, from, staging)
   void check(checker& c) const;
 };
 /// If the target's worker does not see the source: copies it to chunks behind the header, while the other half empties
@@ -47,7 +47,7 @@ struct peer_send {
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_send", source, bytes, staging, chunk_bytes, chunks)
+  TROUPE_REQUEST("memory.copy_between.staged_source", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };
 /// The target's half: copies from these chunks.
@@ -58,7 +58,7 @@ struct peer_receive {
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
-  TROUPE_REQUEST("memory.peer_receive", target, bytes, staging, chunk_bytes, chunks)
+  TROUPE_REQUEST("memory.copy_between.staged_target", target, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };
 
