@@ -35,7 +35,7 @@ struct found {
 };
 
 found measure_at(placement::where w, const settings& s, const device_under_test& gpu, ping_pong& bare, int each) {
-  const placement placed(w, {gpu->statistics().worker_pid, bare.peer_pid()});
+  const placement placed(w, {gpu->statistics().worker_pid.value(), bare.peer_pid()});
   round_trips ours, raw;
   const pair_of_medians medians = interleaved(
       s.rounds(31), [&] { return ours.measure(each, [&] { gpu->ping().get().value(); }); },

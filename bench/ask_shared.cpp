@@ -49,7 +49,7 @@ struct policy_under_test {
 
   // Adds the microseconds of each ping of a round.
   void round(placement::where w) {
-    const placement placed(w, {(*gpu)->statistics().worker_pid});
+    const placement placed(w, {(*gpu)->statistics().worker_pid.value()});
     for (int i = 0; i < 20; ++i) (*gpu)->ping().get().value();
     const std::int64_t start = now_ns();
     for (int i = 0; i < pings_a_round; ++i) (*gpu)->ping().get().value();

@@ -36,7 +36,7 @@ figures dgemm_and_peak(const settings& s) {
   const auto a = uploaded(gpu, random_values<double>(n * n, 1)), b = uploaded(gpu, random_values<double>(n * n, 2)),
              c = gpu->alloc<double>(n * n);
   gpu->sync().get().value();
-  const int worker = gpu->statistics().worker_pid;
+  const int worker = gpu->statistics().worker_pid.value();
   std::string_view instruction;
   const pair_of_medians found = interleaved(
       s.rounds(11),

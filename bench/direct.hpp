@@ -44,7 +44,7 @@ std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, do
 template <class R, class Direct>
 figures against(const settings& s, const device_under_test& gpu, int rounds, int times, double work, const R& request,
                 Direct&& direct) {
-  const int worker = gpu->statistics().worker_pid;
+  const int worker = gpu->statistics().worker_pid.value();
   gpu->sync().get().value();
   const auto quiet = [worker] { await_quiet(worker), await_quiet(::getpid()); };
   const auto timed = [&](auto&& f) {

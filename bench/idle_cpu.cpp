@@ -28,7 +28,7 @@ void work(const device& gpu) {
 figures run(const settings& s) {
   const device_under_test gpu(s);
   const ping_pong asleep(false);
-  const int worker = gpu->statistics().worker_pid, us = ::getpid(), other = asleep.peer_pid();
+  const int worker = gpu->statistics().worker_pid.value(), us = ::getpid(), other = asleep.peer_pid();
   await_quiet(us);  // threads of earlier measures
   work(*gpu);
   const std::int64_t worker_before = cpu_ns(worker), us_before = cpu_ns(us), other_before = cpu_ns(other);

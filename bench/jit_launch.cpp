@@ -26,7 +26,7 @@ figures run(const settings& s) {
   block.grid = block.block = {1, 1, 1};
   block.threads = 1;
 
-  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid});
+  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid.value()});
   std::uint32_t status = 0;
   const auto per_launch = [](auto&& f) {
     const std::int64_t start = now_ns();

@@ -83,7 +83,7 @@ figures run_cost(const settings& s) {
   device_watch events = with->watch();
   await_standbys(*with, 1);
   const placement placed(placement::where::two_cores,
-                         {with->statistics().worker_pid, without->statistics().worker_pid});
+                         {with->statistics().worker_pid.value(), without->statistics().worker_pid.value()});
   const pair_of_medians found =
       interleaved(s.rounds(61), [&] { return round_trip_us(*with); }, [&] { return round_trip_us(*without); });
   figures f{.ours = found.ours, .raw = found.raw, .note = "with a standby, heartbeats and a watch"};

@@ -121,7 +121,7 @@ figures run_with(const settings& s, bool asks) {
   gpu->upload(b, ones);
   const blas::gemm<float> request{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n};
 
-  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid});
+  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid.value()});
   int refused = 0;
   std::uint64_t allocations = 0, sent = 0;
   std::vector<pending<void>> answers(burst);

@@ -11,5 +11,5 @@ int main() {
   auto values = gpu.download(x).get();  // waits for all of the above; an error anywhere arrives here
   if (!values) return std::fprintf(stderr, "%s\n", values.error().to_string().c_str()), 1;
   std::printf("%zu values, the last is %g, computed by process %d\n", values->size(), values->back(),
-              gpu.statistics().worker_pid);
+              gpu.statistics().worker_pid.value_or(0));
 }

@@ -17,6 +17,7 @@ std::string metrics(const device& gpu) {
   figure("ready", gpu.ready() ? 1 : 0);
   figure("requests_completed_total", now.completed);
   figure("requests_failed_total", now.failed);
+  figure("requests_rejected_total", now.rejected.total());
   figure("requests_waiting", now.depth);
   figure("mailbox_capacity", now.capacity);
   figure("worker_faults_total", now.faults);

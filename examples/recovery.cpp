@@ -50,7 +50,7 @@ int main() {
   auto host = gpu.alloc_host<float>(n);
   if (auto y = step(gpu, x, data); !y) return failed("first step", y.error());
 
-  ::kill(gpu.statistics().worker_pid, SIGKILL);  // as a broken kernel would
+  ::kill(gpu.statistics().worker_pid.value(), SIGKILL);  // as a broken kernel would
 
   auto y = step(gpu, x, data);
   if (!y) return failed("second step", y.error());

@@ -65,7 +65,7 @@ act show_a_worker_dying(const device& gpu) {
         .lines = {}};
   const std::int64_t n = size_of_slow_products(gpu);
   constexpr int count = 500, early = count / 10;
-  const int worker = gpu.statistics().worker_pid;
+  const int worker = gpu.statistics().worker_pid.value();
   const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), z = gpu.alloc<float>(n * n);
   gpu.fill(x, 1);
   gpu.fill(y, 1);

@@ -151,7 +151,8 @@ class speaker {
 };
 
 void introduce(speaker& say, const device_statistics& now) {
-  say.line(cat(now.name, " is ready (", now.engine_reason, "); its worker is process ", now.worker_pid, ", with"));
+  say.line(cat(now.name, " is ready (", now.engine_reason, "); its worker is process ", now.worker_pid.value_or(0),
+               ", with"));
   for (const engine_info& e : now.engines)
     if (e.library != "memory") say.line(cat(e.library, " ", e.backend, " ", e.version));
 }

@@ -72,7 +72,7 @@ int main() {
   expect(amplified[5] == 6 && amplified[30] == 3 && amplified[55] == 6, "many signals, and a gain in memory");
 
   auto answer = gpu.ask(dsp::peak<float>{.input = x, .samples = 100});
-  ::kill(gpu.statistics().worker_pid, SIGKILL);
+  ::kill(gpu.statistics().worker_pid.value(), SIGKILL);
   const auto last = gpu.ask(dsp::peak<float>{.input = x, .samples = 100}).get();
   expect(!last && last.error().reaction() != reaction::caller_bug,
          "the worker was killed, and this program received an error");

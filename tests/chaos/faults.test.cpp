@@ -187,7 +187,7 @@ TEST_F(fault_injection, the_injector_kills_the_worker_and_a_standby_takes_over) 
   EXPECT_EQ(faults::injector(gpu).kill_worker(), 1);
   while (gpu.statistics().generation == before.generation) std::this_thread::yield();
   expect_serving(gpu);
-  EXPECT_EQ(gpu.statistics().worker_pid, before.standby_pids.front());
+  EXPECT_EQ(gpu.statistics().worker_pid.value(), before.standby_pids.front());
 }
 
 TEST_F(fault_injection, the_injector_kills_a_standby_without_effect_on_requests) {
@@ -202,7 +202,7 @@ TEST_F(fault_injection, the_injector_kills_a_standby_without_effect_on_requests)
     if (now.standby_pids.size() == 1 && now.standby_pids != before.standby_pids) break;
     std::this_thread::yield();
   }
-  EXPECT_EQ(gpu.statistics().worker_pid, before.worker_pid);
+  EXPECT_EQ(gpu.statistics().worker_pid.value(), before.worker_pid);
   EXPECT_EQ(gpu.statistics().generation, before.generation);
 }
 

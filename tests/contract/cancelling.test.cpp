@@ -191,7 +191,7 @@ TEST(closing, orderly_answers_everything_queued_before_and_refuses_everything_af
     EXPECT_OK(gpu.close().get()) << "again";
     EXPECT_OK(gpu.close_now().get()) << "and again";
     if (where == isolation::process) {
-      EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker has ended by then";
+      EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "the worker has ended by then";
     }
   }
 }

@@ -136,7 +136,7 @@ TEST(continuations_at_death, may_end_the_runtime) {
     auto own = std::make_shared<runtime>();
     const device gpu = own->open_device(with_test_engines());
     EXPECT_OK(gpu.started().get());
-    const int pid = gpu.statistics().worker_pid;
+    const int pid = gpu.statistics().worker_pid.value();
     const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
     std::atomic<bool> gone{false};
     gpu.ask(spin{.gate = gate}).then([&gone, own = std::move(own)](const result<void>& r) mutable {

@@ -23,7 +23,7 @@ class faults : public testing::Test {
     EXPECT_EQ(gpu.state(), device_state::stopped);
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {text, "open another"}));
     EXPECT_EQ(gpu.statistics().depth, 0u);
-    EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "not reaped";
+    EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "not reaped";
   }
 
   // Sends 1000 requests of all kinds behind a blockade, then calls `happens`; each must be answered once, with an

@@ -28,7 +28,7 @@ class channel_of_worker {
  public:
   channel_of_worker(const device& gpu, std::uint32_t capacity) {
     (void)gpu.started().get();  // the process is known only from then on
-    const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid) + "/fd";
+    const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/fd";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::error_code gone;
       if (std::filesystem::read_symlink(entry.path(), gone).string().find("troupe-channel") == std::string::npos)
@@ -73,7 +73,7 @@ class hostile : public testing::Test {
     EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"testing.hold", "impossible", what}));
     EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"impossible", what}));
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {"impossible", what}));
-    EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker was not ended";
+    EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "the worker was not ended";
     EXPECT_EQ(gpu.statistics().depth, 0u);
   }
 
@@ -237,7 +237,7 @@ TEST_F(hostile, a_report_ring_full_of_garbage_is_detected) {
 // Sent data belongs to the application, so it outlives the worker.
 TEST_F(hostile, a_worker_cannot_write_to_the_commands) {
   EXPECT_OK(gpu.sync().get());
-  const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid);
+  const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid.value());
   int found = 0;
   std::ifstream maps(process + "/maps");
   for (std::string line; std::getline(maps, line);) {

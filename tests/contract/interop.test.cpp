@@ -181,7 +181,7 @@ TEST(sharing, announces_every_memory_change_to_a_slow_worker) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.sync().get());
-  const int worker = gpu.statistics().worker_pid;
+  const int worker = gpu.statistics().worker_pid.value();
   const auto while_it_stands_still = [&](auto&& work) {  // for a moment, in which its socket is full
     ASSERT_EQ(::kill(worker, SIGSTOP), 0);
     std::thread goes_on([worker] {

@@ -229,7 +229,7 @@ TEST_F(a_program, is_unloaded_once_after_earlier_requests_and_refuses_later_ones
 
 // Whether the worker maps it: an image is a memory file with the program's name.
 bool is_in_worker(const device& gpu, const std::string& name) {
-  std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/maps");
+  std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/maps");
   const std::string all{std::istreambuf_iterator<char>(maps), {}};
   return all.find("memfd:" + name) != std::string::npos;
 }

@@ -41,7 +41,7 @@ TEST_F(logging, writes_lines_that_name_the_device) {
     runtime rt({.log = sink()});
     const device gpu = rt.open_device(with_test_engines({.name = "logged", .restarts = 1}));
     ASSERT_OK(gpu.started().get());
-    ::kill(gpu.statistics().worker_pid, SIGKILL);
+    ::kill(gpu.statistics().worker_pid.value(), SIGKILL);
     while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
     ASSERT_OK(gpu.close().get());
   }
@@ -59,7 +59,7 @@ TEST_F(logging, reports_a_fault_record_that_cannot_be_written) {
     const device gpu = rt.open_device(with_test_engines({.name = "logged", .restarts = 1, .black_box_folder = folder}));
     ASSERT_OK(gpu.started().get());
     std::filesystem::remove(folder);
-    ::kill(gpu.statistics().worker_pid, SIGKILL);
+    ::kill(gpu.statistics().worker_pid.value(), SIGKILL);
     while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
   }
   EXPECT_TRUE(says(log_level::warning, "could not write the fault record to " + folder));
@@ -97,7 +97,7 @@ TEST_F(logging, lets_a_sink_use_the_device) {
   gpu.emplace(rt.open_device(with_test_engines({.restarts = 1})));
   ASSERT_OK(gpu->started().get());
   asked.store(&*gpu);
-  ::kill(gpu->statistics().worker_pid, SIGKILL);
+  ::kill(gpu->statistics().worker_pid.value(), SIGKILL);
   while (gpu->statistics().faults == 0) (void)gpu->ping().get();
   while (answered.load() == 0) std::this_thread::yield();
   ASSERT_OK(gpu->close().get());

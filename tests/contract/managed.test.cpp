@@ -46,7 +46,7 @@ TEST(managed_memory_of_a_worker, is_returned_to_the_system_with_the_last_handle)
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.started().get());
-  const int pid = gpu.statistics().worker_pid;
+  const int pid = gpu.statistics().worker_pid.value();
   const std::uint64_t before = pages_of(pid), gib = (1 << 30) / 4096;
   {
     const auto x = alloc_managed<std::byte>(gpu, 1 << 30);

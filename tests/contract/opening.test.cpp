@@ -98,7 +98,7 @@ TEST(opening, a_silent_worker_is_given_up_after_the_start_timeout) {
     runtime rt;
     const device gpu = rt.open_device({.start_timeout = 50ms, .runtime_folder = folder.folder()});
     expect_never_serves(gpu, reaction::stopped, {"did not become ready in time"});
-    const int worker = gpu.statistics().worker_pid;
+    const int worker = gpu.statistics().worker_pid.value();
     ASSERT_GT(worker, 0);
     const auto limit = std::chrono::steady_clock::now() + 5s;  // it was killed, but may not have ended yet
     while (::kill(worker, 0) == 0 && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
@@ -209,7 +209,7 @@ TEST(opening, available_libraries_are_loaded_before_ready) {
     ASSERT_NE(found, engines.end()) << engines.size() << " engines";
     EXPECT_EQ(found->backend, "host");
     EXPECT_EQ(found->version, "1.0");
-    EXPECT_EQ(gpu.statistics().worker_pid != 0, where == isolation::process);
+    EXPECT_EQ(gpu.statistics().worker_pid.has_value(), where == isolation::process);
   }
 }
 

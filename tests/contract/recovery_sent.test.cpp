@@ -43,7 +43,7 @@ TEST_P(recovery_sent, the_next_worker_runs_unstarted_uploads_and_requests_with_t
 TEST_P(recovery_sent, a_worker_cannot_write_sent_memory) {
   const device gpu = open();
   ASSERT_OK(gpu.upload(gpu.alloc<float>(100), counting(100)).get());
-  const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid);
+  const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid.value());
   int places = 0;
   std::ifstream maps(process + "/maps");
   for (std::string line; std::getline(maps, line);) {

@@ -263,6 +263,8 @@ TEST(mailbox, refuses_requests_when_full_and_accepts_them_again_later) {
     EXPECT_TRUE(is_error(told.error(), reaction::retry_later,
                          {"testing.increment", "mailbox", "full", "8", "mailbox_capacity", "when_full"}));
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::retry_later, {"full"}));
+    EXPECT_EQ(gpu.statistics().rejected.mailbox_full, 2u);
+    EXPECT_EQ(gpu.statistics().rejected.total(), 2u);
     EXPECT_FALSE(x.readable()) << "the refused request should have written it";
     EXPECT_TRUE(is_error(*x.cause(), reaction::retry_later, {"testing.increment"}));
     b.lift();
@@ -271,6 +273,31 @@ TEST(mailbox, refuses_requests_when_full_and_accepts_them_again_later) {
     EXPECT_OK(gpu.fill(x, 0.0f).get());
     EXPECT_TRUE(x.readable());
   }
+}
+
+TEST(mailbox, counts_rejected_requests_by_reason) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  const auto x = gpu.alloc<float>(4, {.zeroed = true});
+  const auto completed = gpu.statistics().completed;
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1}));
+  EXPECT_EQ(gpu.statistics().rejected.invalid, 1u);
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 4})) << "the first one should have written it";
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1})) << "its own mistake comes first";
+  EXPECT_FALSE(gpu.tell(nap{.microseconds = 0}, {.timeout = time_span{}}));
+  std::stop_source client;
+  client.request_stop();
+  EXPECT_FALSE(gpu.within({.stop = client.get_token()}).tell(nap{.microseconds = 0}));
+  const rejected_requests before = gpu.statistics().rejected;
+  EXPECT_EQ(before.invalid, 2u);
+  EXPECT_EQ(before.stale_data, 1u);
+  EXPECT_EQ(before.overdue, 2u);
+  EXPECT_EQ(before.total(), 5u);
+  EXPECT_EQ(gpu.statistics().completed, completed) << "none of them ran";
+  ASSERT_OK(gpu.close().get());
+  EXPECT_FALSE(gpu.tell(nap{.microseconds = 0}));
+  EXPECT_EQ(gpu.statistics().rejected.stopped, 1u);
+  EXPECT_EQ(gpu.statistics().rejected.total(), 6u);
 }
 
 TEST(mailbox, makes_callers_wait_when_full_if_configured) {

@@ -318,7 +318,7 @@ TEST_F(watching, a_broken_handle_restarts_only_its_library) {
   const auto x = gpu.alloc<float>(3);
   ASSERT_OK(gpu.upload(x, counting(3)).get());
   EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 1u);
-  const int worker = gpu.statistics().worker_pid;
+  const int worker = gpu.statistics().worker_pid.value();
   EXPECT_TRUE(is_error(error_of(gpu.ask(break_handle{.breaks = true})), reaction::retry_later, {"handle is broken"}));
   EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 2u) << "it was opened again";
   EXPECT_OK(gpu.ask(increment{.x = x, .n = 3}).get());
@@ -326,7 +326,7 @@ TEST_F(watching, a_broken_handle_restarts_only_its_library) {
   const auto e = until(w, event_kind::library_restarted).back();
   ASSERT_TRUE(e.cause);
   EXPECT_TRUE(is_error(*e.cause, reaction::retry_later, {"testing", "opened again"}));
-  EXPECT_EQ(gpu.statistics().worker_pid, worker);
+  EXPECT_EQ(gpu.statistics().worker_pid.value(), worker);
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
@@ -381,8 +381,8 @@ TEST_F(watching, a_worker_has_only_the_privileges_it_needs) {
   const std::uint64_t limit = TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER ? 0 : std::uint64_t{2} << 30;
   const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});
   ASSERT_OK(gpu.sync().get());
-  std::ifstream status("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/status"),
-      limits("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/limits");
+  std::ifstream status("/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/status"),
+      limits("/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/limits");
   std::stringstream s, l;
   s << status.rdbuf();
   l << limits.rdbuf();

@@ -122,7 +122,7 @@ TEST_F(sharing_with_cuda, keeps_imported_memory_across_a_restart) {
                                             .allocation_bytes = 2 * granule});
   ASSERT_TRUE(x.readable()) << x.cause()->to_string();
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 10));
-  ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(gpu.statistics().worker_pid.value(), SIGKILL), 0);
   while (gpu.statistics().generation == 1) std::this_thread::yield();
   const auto again = gpu.download(x).get();
   ASSERT_TRUE(again) << error_text(again);
@@ -363,7 +363,7 @@ TEST_F(sharing_with_cuda, reopens_an_opened_event_after_a_restart) {
   ASSERT_TRUE(handle) << error_text(handle);
   const events::event theirs = events::event::open(two, *handle);
   ASSERT_EQ(error_text(theirs.reached().get()), "");
-  ASSERT_EQ(::kill(two.statistics().worker_pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(two.statistics().worker_pid.value(), SIGKILL), 0);
   while (two.statistics().generation == 1) std::this_thread::yield();
   for (int i = 0; i < 2; ++i) {
     const auto refused = theirs.record().get();
@@ -391,7 +391,7 @@ TEST_F(sharing_with_cuda, shares_an_event_again_after_a_restart) {
   const device one = open(isolation::process, {.salvage = salvage::untouched}), two = open();
   const events::event e(one, {.inter_process = true});
   ASSERT_EQ(error_text(e.record().get()), "");
-  ASSERT_EQ(::kill(one.statistics().worker_pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(one.statistics().worker_pid.value(), SIGKILL), 0);
   while (one.statistics().generation == 1) std::this_thread::yield();
   const auto handle = e.handle().get();
   ASSERT_TRUE(handle) << error_text(handle);

@@ -73,12 +73,12 @@ task<result<int>> all(device gpu) {
   expect(co_await gpu.download(weights) == values, "the weights, after an endless kernel", wrong);
 
   co_await gpu.sync();
-  ::kill(gpu.statistics().worker_pid, SIGKILL);
+  ::kill(gpu.statistics().worker_pid.value(), SIGKILL);
   expect(co_await gpu.ping(7) == 7, "served after a kill", wrong);
   expect(co_await gpu.download(weights) == values, "the weights, after a kill", wrong);
 
   // Killed while it runs: the next worker runs it again, because its input is sealed.
-  const int before = gpu.statistics().worker_pid;
+  const int before = gpu.statistics().worker_pid.value();
   auto again = gpu.ask(
       jit::launch{.kernel = program.kernel("slow_sum"), .grid = 1, .block = 1, .arguments = {weights, out(y), n}},
       {.retries = 2});
@@ -87,7 +87,7 @@ task<result<int>> all(device gpu) {
   co_await std::move(again);
   expect((co_await gpu.download(y)).front() == 0.5f * n, "the sum, by the next worker", wrong);
   expect(gpu.last_fault()->retried + gpu.last_fault()->kept == 1, "one request was run again", wrong);
-  expect(gpu.statistics().worker_pid != before, "another worker serves", wrong);
+  expect(gpu.statistics().worker_pid.value() != before, "another worker serves", wrong);
 
   expect(gpu.statistics().faults == 4 && gpu.statistics().generation == 5, "four faults", wrong);
   co_await unseal(gpu, weights);

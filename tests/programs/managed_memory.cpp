@@ -32,7 +32,7 @@ task<result<int>> all(device gpu) {
   const auto refused = alloc_managed<float>(gpu, n, {.quota = little});
   wrong += refused.readable() || refused.cause()->reaction() != reaction::retry_later;
 
-  ::kill(gpu.statistics().worker_pid, SIGKILL);
+  ::kill(gpu.statistics().worker_pid.value(), SIGKILL);
   const auto gone = co_await as_result(gpu.download(table));
   wrong += gone || gone.error().reaction() != reaction::context_lost;
   const auto for_good = co_await as_result(gpu.fill(table, 1.0f));

@@ -53,7 +53,7 @@ inline std::vector<float> counting(std::size_t n, float first = 0) {
 /// Kills the worker's process.
 inline void kill_worker(const device& gpu, int signal = SIGKILL) {
   ASSERT_OK(gpu.started().get());  // the process is known only from then on
-  const int pid = gpu.statistics().worker_pid;
+  const int pid = gpu.statistics().worker_pid.value_or(0);
   ASSERT_GT(pid, 1) << "the worker is not a process";
   ASSERT_EQ(::kill(pid, signal), 0);
 }
@@ -66,7 +66,7 @@ inline void kill_and_wait(const device& gpu) {
 /// Kills the worker, and waits until the next one serves.
 inline void replace_worker(const device& gpu) {
   ASSERT_OK(gpu.started().get());
-  const int before = gpu.statistics().worker_pid;
+  const auto before = gpu.statistics().worker_pid;
   kill_and_wait(gpu);
   if (testing::Test::HasFatalFailure()) return;
   while (gpu.statistics().worker_pid == before) std::this_thread::yield();

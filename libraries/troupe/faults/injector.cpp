@@ -36,7 +36,7 @@ bool hit(const device& d, int pid, int signal) {
 int injector::hit(who whom, std::size_t number, int signal) const {
   const device_statistics now = device_.statistics();
   int count = 0;
-  if (whom != who::stands_by && now.worker_pid > 0) count += faults::hit(device_, now.worker_pid, signal);
+  if (whom != who::stands_by && now.worker_pid) count += faults::hit(device_, *now.worker_pid, signal);
   for (std::size_t i = 0; i < now.standby_pids.size(); ++i)
     if (whom == who::all || (whom == who::stands_by && i == number))
       count += faults::hit(device_, now.standby_pids[i], signal);

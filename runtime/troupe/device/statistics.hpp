@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <troupe/device/peer_info.hpp>
 #include <troupe/device/state.hpp>
@@ -37,6 +38,17 @@ struct lane_statistics {
   std::uint64_t together = 0;
 };
 
+/// Requests that were rejected by the call itself, so that they never ran, by reason.
+struct rejected_requests {
+  std::uint64_t invalid = 0;       ///< the request is wrong, writes a sealed buffer, or is in quarantine
+  std::uint64_t stale_data = 0;    ///< it reads data that is stale, and nothing else is wrong with it
+  std::uint64_t mailbox_full = 0;  ///< there was no room, and the call was not to wait or could not
+  std::uint64_t overdue = 0;       ///< its time was over, or its scope had ended
+  std::uint64_t no_memory = 0;     ///< there was no memory for its texts and lists
+  std::uint64_t stopped = 0;       ///< the device was closing or had stopped
+  std::uint64_t total() const noexcept { return invalid + stale_data + mailbox_full + overdue + no_memory + stopped; }
+};
+
 /// Statistics of a device at one moment. See the table in docs/performance.md.
 struct device_statistics {
   std::string name;
@@ -54,13 +66,14 @@ struct device_statistics {
   std::uint32_t depth = 0;
   std::uint32_t capacity = 0;  ///< of the mailbox: mailbox_capacity, rounded up to a power of two
   /// Accepted requests that were answered: done, failed, cancelled, overdue or lost with a worker. Counts since the
-  /// device was opened, over all workers. Requests refused by the call itself count neither here nor in `failed`.
+  /// device was opened, over all workers. Those that the call itself rejected count only in `rejected`.
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;          ///< how many of those were answered with an error
+  rejected_requests rejected = {};   ///< since the device was opened
   std::vector<engine_info> engines;  ///< loaded at the start; empty until a worker has become ready
-  /// Of the worker that serves, or that served last. 0 until there is one (await `started()` first), and if it is a
+  /// Of the worker that serves, or that served last. None until there is one (await `started()` first), and if it is a
   /// thread.
-  int worker_pid = 0;
+  std::optional<int> worker_pid = {};
   std::vector<int> standby_pids;  ///< of workers that could take over now
   /// Faults of workers that served or were next to serve: each was replaced, or stopped the device. Excludes faults of
   /// standbys. Counts since the device was opened.

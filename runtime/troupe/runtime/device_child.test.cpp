@@ -28,7 +28,7 @@ TEST(device_child, is_replaced_by_its_supervisor_when_the_device_has_stopped) {
   auto one = got_first.get();
   ASSERT_TRUE(one);
   ASSERT_TRUE(one->started().get());
-  ASSERT_EQ(::kill(one->statistics().worker_pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(one->statistics().worker_pid.value(), SIGKILL), 0);
   auto two = got_second.get();
   ASSERT_TRUE(two);
   EXPECT_EQ(*two->ping(7).get(), 7u);

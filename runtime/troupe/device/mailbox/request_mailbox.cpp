@@ -129,6 +129,7 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
 
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
                                  const request_info& info) {
+  rejected_.add(why, checked);
   mark_outputs_refused(checked, why);
   if (answer != nullptr) info.answer(*answer, no_reply, &why);
   return accepted(why);

@@ -7,6 +7,7 @@
 #include <troupe/async/pending.hpp>
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/mailbox/mailbox_room.hpp>
+#include <troupe/device/mailbox/rejection_counts.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/request_info.hpp>
@@ -66,6 +67,8 @@ class request_mailbox {
   /// Cancels all requests that have not started, because the device closes.
   void cancel_queued() noexcept;
 
+  rejected_requests rejected() const noexcept { return rejected_.now(); }
+
   /// Must be called once a buffer may no longer be written, before the request that seals it is sent.
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
 
@@ -109,6 +112,7 @@ class request_mailbox {
   start_deadlines& start_deadlines_;
   watchdog& watchdog_;
   std::atomic<std::uint32_t> seals_begun_{0};
+  rejection_counts rejected_;
 };
 
 }  // namespace troupe
