@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <troupe/graph/graph.hpp>
 
 #include "harness.hpp"
 
@@ -262,10 +263,66 @@ TEST(addresses, suffice_for_many_devices_with_worker_threads) {
   }
 }
 
+TEST_P(lifetimes, a_device_closes_with_its_last_handle) {
+  runtime rt;
+  std::optional<device> gpu = rt.open_device(options()), copy = gpu;
+  const auto x = gpu->alloc<float>(100);
+  const auto h = gpu->alloc_host<float>(100, {.zeroed = true});
+  ASSERT_OK(gpu->upload(x, counting(100)).get());
+  ASSERT_TRUE(x.readable());
+  const auto pid = gpu->statistics().worker_pid;
+  auto stopped = gpu->stopped();
+  auto events = gpu->watch();
+  gpu.reset();
+  EXPECT_TRUE(copy->ready());
+  EXPECT_EQ(rt.devices().size(), 1u) << "which makes and drops another handle";
+  EXPECT_OK(copy->ping().get());
+  copy->tell(nap{.microseconds = 1000});
+  copy->download(x, h);
+  copy.reset();
+  EXPECT_OK(stopped.get());
+  EXPECT_EQ(rt.devices().size(), 0u);
+  EXPECT_EQ(std::vector<float>(h.begin(), h.end()), counting(100)) << "what was sent is served";
+  EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"was closed because its last handle is gone"}));
+  EXPECT_EQ(x.slice(3, 4).size(), 4);
+  if (pid) {
+    EXPECT_EQ(::kill(*pid, 0), -1) << "its process has ended";
+  }
+  const auto first = events.poll();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, event_kind::closing);
+}
+
+TEST_P(lifetimes, pendings_and_graphs_keep_a_device_open) {
+  runtime rt;
+  graph::graph steps;
+  pending<void> stopped;
+  pending<std::vector<float>> down;
+  const auto open = [&] { return rt.devices().size(); };
+  {
+    const device gpu = rt.open_device(options());
+    stopped = gpu.stopped();
+    const auto x = gpu.alloc<float>(10);
+    graph::recorder rec(gpu);
+    rec.fill(x, 2);
+    steps = rec.finish();
+    gpu.tell(graph::launch{.graph = steps});
+    down = gpu.download(x);
+  }
+  EXPECT_EQ(open(), 1u);
+  EXPECT_EQ(down.get().value(), std::vector<float>(10, 2));
+  down = {};
+  EXPECT_EQ(open(), 1u);
+  EXPECT_FALSE(stopped.ready());
+  steps = {};
+  EXPECT_OK(stopped.get());
+  EXPECT_EQ(open(), 0u);
+}
+
 TEST_P(lifetimes, an_unused_device_closes_at_once) {
   for (int i = 0; i < 10; ++i) {
     runtime rt;
-    rt.open_device(options());
+    (void)rt.open_device(options());
   }
   runtime never_used;
 }

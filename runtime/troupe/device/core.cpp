@@ -96,6 +96,27 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_en
       spin_for_room(o.wait, usable_cores()),
       wait_in_call_(std::move(environment.wait_in_call)) {}
 
+/// Shared by all handles. Everything inside a device holds the core itself, so that it cannot keep the device open.
+struct device_core::closes_with_handles {
+  explicit closes_with_handles(std::shared_ptr<device_core> c) noexcept : core(std::move(c)) {}
+  closes_with_handles(const closes_with_handles&) = delete;
+  ~closes_with_handles() {
+    if (core->lifecycle.was_opened()) core->lifecycle.close_without_handles();
+  }
+  std::shared_ptr<device_core> core;
+};
+
+std::shared_ptr<device_core> device_core::make_handle() {
+  const auto shared = std::make_shared<closes_with_handles>(shared_from_this());
+  handles_ = shared;
+  return {shared, this};
+}
+
+std::shared_ptr<device_core> device_core::handle() noexcept {
+  const auto shared = handles_.lock();
+  return shared ? std::shared_ptr<device_core>(shared, this) : nullptr;
+}
+
 device_core::~device_core() {
   reactor.end();
   reactor.join(true);

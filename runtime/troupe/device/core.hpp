@@ -60,7 +60,11 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   /// Waits for the reactor thread to end, unless it is the calling thread. Precondition: the device has stopped.
   void join() noexcept { reactor.join(); }
 
-  /// Returns a pointer to a part that keeps the device alive.
+  /// Returns what handles hold. When the last copy is gone, the device closes. Called once.
+  std::shared_ptr<device_core> make_handle();
+  /// Returns another copy; null if there is none left.
+  std::shared_ptr<device_core> handle() noexcept;
+  /// Returns a pointer to a part that keeps the device alive, but not open.
   template <class Part>
   std::shared_ptr<Part> shared(Part& part) {
     return {shared_from_this(), &part};
@@ -107,12 +111,14 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   spin_experience spin_for_room;  ///< of uploads that wait for the worker to empty chunks
 
  private:
+  struct closes_with_handles;
   device_core(const device_options& o, std::uint32_t index, device_environment environment);
   result<void> set_up(const std::string& runtime_origin);
   result<protocol::greeting> make_greeting(std::uint64_t begin, std::uint64_t device_bytes,
                                            std::uint64_t host_bytes) const;
 
   std::function<void(pending_core&, const std::function<bool()>&)> wait_in_call_;
+  std::weak_ptr<closes_with_handles> handles_;
 };
 
 }  // namespace troupe

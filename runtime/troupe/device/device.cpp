@@ -27,8 +27,8 @@ const memory_owner* device::owner() const noexcept { return &core_->memory; }
 std::uint64_t device::generation() const noexcept { return core_->memory.generation(); }
 const std::string& device::name() const noexcept { return core_->options.name.str(); }
 device_state device::state() const noexcept { return core_->events.state(); }
-pending<void> device::started() const { return core_->when_ready(); }
-device_watch device::watch() const { return device_watch(core_->events.streams().watch(core_)); }
+pending<void> device::started() const { return core_->lifecycle.ready().watch(core_); }
+device_watch device::watch() const { return device_watch(core_->events.streams().watch(core_->shared_from_this())); }
 std::shared_ptr<const fault_record> device::last_fault() const { return core_->faults.last(); }
 pending<void> device::stopped() const { return core_->when_stopped(); }
 std::uint64_t device::trim() const { return core_->memory.trim() + core_->peers.trim(); }

@@ -18,7 +18,8 @@
 namespace troupe {
 
 /// An accelerator behind an actor. A handle: cheap to copy, and valid for ever, through every restart and after the
-/// device has stopped.
+/// device has stopped. With the last handle the device closes, as with `close`: what was sent is served. Programs,
+/// graphs and pendings hold a handle; buffers, watches and `stopped()` do not.
 ///
 /// A device executes everything it is asked *as if one request at a time*, in the order of the calls; requests overlap
 /// only where no caller can tell. So a program can queue a whole computation and check once, at the end: an error

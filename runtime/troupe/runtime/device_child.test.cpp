@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <optional>
+#include <stdexcept>
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/async/promise.hpp>
@@ -34,6 +36,30 @@ TEST(device_child, is_replaced_by_its_supervisor_when_the_device_has_stopped) {
   EXPECT_EQ(*two->ping(7).get(), 7u);
   EXPECT_EQ(one->state(), device_state::stopped);
   EXPECT_EQ(one->ping(7).get().error().reaction(), reaction::stopped);
+}
+
+struct crash {};
+
+// An actor that owns a device, and crashes when it is asked to.
+struct owner {
+  void handle(crash) { throw std::runtime_error("on purpose"); }
+  device gpu;
+};
+
+TEST(devices_of_actors, close_when_the_actor_crashes) {
+  runtime rt;
+  stage actors;
+  std::optional<device> mine = rt.open_device();
+  ASSERT_TRUE(mine->started().get());
+  auto stopped = mine->stopped();
+  const int worker = mine->statistics().worker_pid.value();
+  const auto its_owner = actors.spawn<owner>({.name = "owner"}, *mine);
+  mine.reset();
+  EXPECT_EQ(rt.devices().size(), 1u);
+  its_owner.tell(crash{});
+  EXPECT_TRUE(stopped.get());
+  EXPECT_EQ(::kill(worker, 0), -1) << "its process has ended";
+  EXPECT_EQ(rt.devices().size(), 0u);
 }
 
 }  // namespace

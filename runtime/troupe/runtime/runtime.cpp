@@ -51,8 +51,9 @@ runtime_place find_runtime(const std::string& option, const char* built_in) {
 struct runtime::state {
   runtime_options options;
   std::mutex lock;
-  std::shared_ptr<control_thread> loop;           // created with the first device
-  std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
+  std::shared_ptr<control_thread> loop;  // created with the first device
+  std::vector<std::weak_ptr<device_core>>
+      cores;  // a device that has not stopped keeps itself alive; see device_core::handle
   engine_chooser engines;
   std::uint32_t opened = 0;
   bool closing = false;
@@ -105,13 +106,14 @@ device runtime::open(device_options options, const char* built_in_folder) {
                                      : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
   state_->cores.push_back(core);
-  return device(std::move(core));
+  return device(core->make_handle());
 }
 
 std::vector<device> runtime::devices() const {
   std::vector<device> all;
   for (auto& core : state_->alive())
-    if (core->events.state() != device_state::stopped) all.emplace_back(std::move(core));
+    if (auto handle = core->handle(); handle && core->events.state() != device_state::stopped)
+      all.emplace_back(std::move(handle));
   return all;
 }
 

@@ -24,8 +24,8 @@ struct runtime_options {
 };
 
 /// Owns the devices of a program. One runtime is enough; several are independent of each other.
-/// The destructor closes every device in an orderly way and waits until queued requests are answered. Handles stay safe
-/// to use. It may run on any thread, also in the continuation of an answer.
+/// A device closes with its last handle. The destructor closes every other one in an orderly way and waits until queued
+/// requests are answered. Handles stay safe to use. It may run on any thread, also in the continuation of an answer.
 class runtime {
  public:
   explicit runtime(runtime_options options = {});
@@ -36,15 +36,17 @@ class runtime {
   /// Opens the best device there is: a GPU if one serves programs, otherwise the host engine (see
   /// device_options::engine). Returns at once; requests are queued until its worker is ready. Never fails: if the
   /// device cannot start, `started()` and every request report the error. Each call opens another device with its own
-  /// worker.
-  device open_device(device_options options = {}) { return open(std::move(options), detail::runtime_folder); }
+  /// worker, which closes with its last handle.
+  [[nodiscard]] device open_device(device_options options = {}) {
+    return open(std::move(options), detail::runtime_folder);
+  }
   /// Opens a device and waits until it serves. Fails with the reason why it never will.
   result<device> open_ready(device_options options = {}) {
     device opened = open_device(std::move(options));
     if (auto ready = opened.started().get(); !ready) return ready.error();
     return opened;
   }
-  /// Returns the devices that have not stopped, in the order in which they were opened.
+  /// Returns the devices that have handles and have not stopped, in the order in which they were opened.
   std::vector<device> devices() const;
 
  private:

@@ -191,6 +191,12 @@ void lifecycle::close(bool now, ref<pending_state<void>> answer) {
   });
 }
 
+void lifecycle::close_without_handles() {
+  report({device_supervisor::event_kind::close_asked, 0,
+          error(reaction::stopped, "device",
+                options_.name + " was closed because its last handle is gone; keep a handle as long as it is used")});
+}
+
 void lifecycle::reset(ref<pending_state<void>> answer) {
   loop_.post([this, answer = std::move(answer)]() mutable {
     quarantine_.lift();

@@ -40,6 +40,8 @@ class lifecycle final : public supervision, public worker_listener, public contr
   milestone& stopped() noexcept { return stopped_; }
   /// Closes the device. `answer` completes when the device has stopped; an earlier reset is handled first.
   void close(bool now, ref<pending_state<void>> answer);
+  /// Closes the device because no handle is left.
+  void close_without_handles();
   /// Restarts a device that has given up. `answer` completes when the device serves, or with the error that prevents
   /// it.
   void reset(ref<pending_state<void>> answer);

@@ -14,8 +14,6 @@ constexpr std::int64_t unable_grace_ns = 100'000'000;
 constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000;
 constexpr std::int64_t longest_hold_ns = 1'000'000'000;  // usually 0.05 to 0.3 s suffice
 
-error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
-
 error stopped_because(const error& why) {
   return error(error::details{.reaction = reaction::stopped,
                               .domain = "device",
@@ -166,6 +164,10 @@ void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (!one_is_coming && usable < 1 + static_cast<std::ptrdiff_t>(limits_.standbys)) launch(out, now);
 }
 
+error device_supervisor::closed() const {
+  return why_closed_ ? *why_closed_ : error(reaction::stopped, "device", "the device was closed; open another");
+}
+
 void device_supervisor::give_up(actions& out, fault f, std::int64_t now, bool final) {
   const bool closing = state_ == device_state::closing;
   serving_ = 0;
@@ -199,7 +201,7 @@ void device_supervisor::stop_workers(actions& out, std::int64_t now) {
   launch_at_ = never;
 }
 
-void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
+void device_supervisor::close(actions& out, bool at_once, std::int64_t now, std::optional<error> why) {
   if (ended_) return;
   if (state_ == device_state::stopped) {  // it had given up
     ended_ = true;
@@ -208,6 +210,7 @@ void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
   const bool begins = state_ != device_state::closing, cancels = at_once && !closing_now_;
   if (begins) {
     state_ = device_state::closing;
+    why_closed_ = std::move(why);
     add(out, {kind::refuse_new, 0, closed()});
   }
   if (cancels) {
@@ -297,7 +300,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       break;
     case event_kind::close_asked:
     case event_kind::close_now_asked:
-      close(out, e.kind == event_kind::close_now_asked, now);
+      close(out, e.kind == event_kind::close_now_asked, now, std::move(e.why));
       break;
     case event_kind::reset_asked:
       if (state_ != device_state::stopped || ended_) break;

@@ -28,7 +28,7 @@ class device_supervisor {
     quiesced,         ///< it failed and was killed, and none of its threads run; its process still exists
     misbehaved,       ///< it wrote something impossible, or is stuck; see `why` and `how`
     cannot_serve,     ///< it was told to serve and could not; see `why`
-    close_asked,      ///< serve the queued requests, then stop
+    close_asked,      ///< serve the queued requests, then stop; `why` if the program did not ask for it
     close_now_asked,  ///< cancel the requests that have not started, and stop
     reset_asked,      ///< restart a device that has given up
     drained,          ///< every request is answered
@@ -121,7 +121,8 @@ class device_supervisor {
   void launch_standby(actions& out, std::int64_t now);
   void schedule_launch(std::int64_t now) noexcept;
   void give_up(actions& out, fault f, std::int64_t now, bool final = false);
-  void close(actions& out, bool at_once, std::int64_t now);
+  void close(actions& out, bool at_once, std::int64_t now, std::optional<error> why);
+  error closed() const;
   void stop_workers(actions& out, std::int64_t now);
   void finish(actions& out);
   void check_timeouts(actions& out, std::int64_t now);
@@ -135,6 +136,7 @@ class device_supervisor {
   std::int64_t launch_at_ = never;  // when to launch the next worker, after others that failed
   std::int64_t pause_ = 0;          // the last pause before a launch
   bool closing_now_ = false, drained_ = false, ended_ = false;
+  std::optional<error> why_closed_;  // none: the program asked for it
   std::int64_t close_due_ = never;
 };
 

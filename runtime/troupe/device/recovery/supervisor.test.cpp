@@ -474,5 +474,20 @@ TEST(device_supervisor, keeps_its_invariants_in_every_sequence_of_five_events) {
   EXPECT_GT(every_sequence(4, {.standbys = 0, .restartable = false}).sequences, 5'000);
 }
 
+TEST(device_supervisor, gives_the_reason_why_a_device_was_closed) {
+  supervised d({.standbys = 0});
+  d.on(event::opened);
+  d.on(event::worker_ready, 1);
+  const actions closing =
+      d.s.on({event::close_asked, 0, error(reaction::stopped, "test", "its last handle is gone")}, d.now);
+  EXPECT_EQ(closing.front().kind, kind::refuse_new);
+  EXPECT_EQ(closing.front().why->text(), "its last handle is gone");
+  d.on(event::drained);
+  const actions end = d.feed(event::worker_exited, 1);
+  const auto answers = std::find_if(end.begin(), end.end(), [](const auto& a) { return a.kind == kind::answer_all; });
+  ASSERT_NE(answers, end.end());
+  EXPECT_EQ(answers->why->text(), "its last handle is gone");
+}
+
 }  // namespace
 }  // namespace troupe
