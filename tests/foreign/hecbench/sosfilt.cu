@@ -13,35 +13,74 @@
 #define THREADS 32
 #define of_section 6
 
-// A sample goes from thread to thread, so that all are busy with samples of their own.
+// A sample goes from thread to thread, so that all are busy with samples of their own. One barrier for each turn: the
+// threads of a warp read their neighbour's sample before they leave theirs.
 template<typename T>
 __global__ void filter_rows(const int samples, const int sections, const T *__restrict__ factors, T *__restrict__ signals)
 {
   extern __shared__ char memory[];
   T *handed = reinterpret_cast<T *>(memory);
-  const int me = static_cast<int>(threadIdx.x);
+  T *states = reinterpret_cast<T *>(&handed[sections]);
+  T *mine = reinterpret_cast<T *>(&states[2 * sections]);
 
-  factors += me * of_section;
-  signals += blockIdx.y * samples;
-  const T b0 = factors[0], b1 = factors[1], b2 = factors[2], a1 = factors[4], a2 = factors[5];
-  T z1 = 0, z2 = 0;
+  const int me = static_cast<int>(threadIdx.x), row = blockIdx.y;
 
-  for (int turn = 0; turn < samples + sections - 1; ++turn) {
-    const int sample = turn - me;
-    const bool busy = sample >= 0 && sample < samples;
-    T in = 0, out = 0;
-    if (busy) {
-      in = me == 0 ? signals[sample] : handed[me - 1];
-      out = b0 * in + z1;
-      z1 = b1 * in - a1 * out + z2;
-      z2 = b2 * in - a2 * out;
+  handed[me] = 0;
+  states[2 * me] = states[2 * me + 1] = 0;
+#pragma unroll
+  for (int i = 0; i < of_section; i++) mine[me * of_section + i] = factors[me * of_section + i];
+  __syncthreads();
+
+  const int filling = sections - 1;
+  const int emptied = samples - filling;
+  T in, out;
+
+  // until the last thread has something to do
+  for (int n = 0; n < filling; n++) {
+    if (me == 0) {
+      in = signals[row * samples + n];
+    } else {
+      in = handed[me - 1];
     }
-    __syncwarp();
-    if (busy) {
-      if (me == sections - 1) signals[sample] = out;
-      else handed[me] = out;
+    out = mine[me * of_section + 0] * in + states[2 * me + 0];
+    states[2 * me + 0] = mine[me * of_section + 1] * in - mine[me * of_section + 4] * out + states[2 * me + 1];
+    states[2 * me + 1] = mine[me * of_section + 2] * in - mine[me * of_section + 5] * out;
+    handed[me] = out;
+    __syncthreads();
+  }
+
+  // all of them
+  for (int n = filling; n < samples; n++) {
+    if (me == 0) {
+      in = signals[row * samples + n];
+    } else {
+      in = handed[me - 1];
     }
-    __syncwarp();
+    out = mine[me * of_section + 0] * in + states[2 * me + 0];
+    states[2 * me + 0] = mine[me * of_section + 1] * in - mine[me * of_section + 4] * out + states[2 * me + 1];
+    states[2 * me + 1] = mine[me * of_section + 2] * in - mine[me * of_section + 5] * out;
+    if (me < filling) {
+      handed[me] = out;
+    } else {
+      signals[row * samples + (n - filling)] = out;
+    }
+    __syncthreads();
+  }
+
+  // until the last sample is out; who has none left does nothing
+  for (int n = 0; n < sections; n++) {
+    if (me > n) {
+      in = handed[me - 1];
+      out = mine[me * of_section + 0] * in + states[2 * me + 0];
+      states[2 * me + 0] = mine[me * of_section + 1] * in - mine[me * of_section + 4] * out + states[2 * me + 1];
+      states[2 * me + 1] = mine[me * of_section + 2] * in - mine[me * of_section + 5] * out;
+      if (me < filling) {
+        handed[me] = out;
+      } else {
+        signals[row * samples + (n + emptied)] = out;
+      }
+    }
+    __syncthreads();
   }
 }
 

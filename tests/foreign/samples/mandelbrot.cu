@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Mandelbrot and Julia sets: a template for the precision, colours as uchar4, several passes that are averaged, and blocks
- * that fetch their work by an atomic counter.
+ * that fetch their work by an atomic counter. Nothing keeps thread 0 from fetching the next tile while others still paint.
  */
 #include <stdio.h>
 #include "helper_math.h"
@@ -28,13 +28,18 @@ template <class T, bool julia>
 __global__ void paint(uchar4 *image, const int width, const int height, const int steps, const T left, const T top, const T jx,
                       const T jy, const T pixel, const uchar4 colours, const int pass, const int tilesX, const int tiles) {
   __shared__ unsigned int tile;
-  while (true) {
+  __shared__ unsigned int tileX, tileY;
+  while (1) {
     // one thread asks for all
-    if ((threadIdx.x == 0) && (threadIdx.y == 0)) tile = atomicAdd(&nextTile, 1);
+    if ((threadIdx.x == 0) && (threadIdx.y == 0)) {
+      tile = atomicAdd(&nextTile, 1);
+      tileX = tile % tilesX;
+      tileY = tile / tilesX;
+    }
     __syncthreads();
     if (tile >= tiles) break;
 
-    const int ix = BLOCKDIM_X * (tile % tilesX) + threadIdx.x, iy = BLOCKDIM_Y * (tile / tilesX) + threadIdx.y;
+    const int ix = BLOCKDIM_X * tileX + threadIdx.x, iy = BLOCKDIM_Y * tileY + threadIdx.y;
     if ((ix < width) && (iy < height)) {
       const T x = left + (T)ix * pixel, y = top + (T)iy * pixel;
       const int rest = julia ? left_when_outside<T>(x, y, jx, jy, steps) : left_when_outside<T>(x, y, x, y, steps);
@@ -54,6 +59,5 @@ __global__ void paint(uchar4 *image, const int width, const int height, const in
         to.z = (to.z * pass + colour.z + (pass + 1) / 2) / (pass + 1);
       }
     }
-    __syncthreads();
   }
 }

@@ -3,6 +3,7 @@
 //
 // Names that only a host has. Including them is allowed; using one fails to compile, with an explanation.
 #pragma once
+#include "../limits"  // as the headers of a host bring it, and sources rely on it
 #include "../stddef.h"
 
 namespace troupe_device {
