@@ -57,9 +57,14 @@ FOREIGN_SOURCE(ggml, fp4) {
   launch("dequantize_nv", {blocks(n / 2, 64), 64}, nv, from_nv, n);
   expect_near("of 4 bits by scales of 8", from_nv, expected_nv, 0);
 
+  struct alignas(16) float4 {
+    float x, y, z, w;
+  };
   const auto x = floats(n, -10, 10);
+  std::vector<float4> fours(n / 4);
+  std::memcpy(fours.data(), x.data(), n * sizeof(float));
   std::vector<mx_block> quantized(n / 32);
-  launch("quantize_mx", {n / 4 / 64, 64}, x, quantized);
+  launch("quantize_mx", {n / 4 / 64, 64}, fours, quantized);
   std::vector<int> codes(n + n / 32), expected_codes(n + n / 32);
   for (int i = 0; i < n; ++i) {
     float largest = 0;
@@ -95,11 +100,20 @@ FOREIGN_SOURCE(ggml, mul_mat_tiles, .kernels = {"mul_mat_vec_bytes<4>", "mul_mat
   launch("mul_mat_tile", {1, 32}, as_words(left), as_words(right), tile);
   expect_equal("a tile", tile, expected_tile);
 
+  struct alignas(4) half2 {
+    half x, y;
+  };
   const auto values = floats(128);
-  std::vector<half> in(values.begin(), values.end()), kept(128), expected_kept(128);
-  for (int i = 0; i < 128; ++i) expected_kept[i] = number(in[i]) > 0.25 ? in[i] : half(0.0f);
+  std::vector<half2> in(64), kept(64);
+  std::vector<half> kept_numbers, expected_kept;
+  for (int i = 0; i < 128; ++i) {
+    const half v(values[i]);
+    (i % 2 == 0 ? in[i / 2].x : in[i / 2].y) = v;
+    expected_kept.push_back(number(v) > 0.25 ? v : half(0.0f));
+  }
   launch("keep_above", {1, 64}, in, kept, half(0.25f));
-  expect_near("above", kept, expected_kept, 0);
+  for (const half2& pair : kept) kept_numbers.insert(kept_numbers.end(), {pair.x, pair.y});
+  expect_near("above", kept_numbers, expected_kept, 0);
 }
 
 }  // namespace troupe::foreign

@@ -96,8 +96,8 @@ FOREIGN_SOURCE(samples, dct8x8, .globals = {"waves", "steps"}) {
   expect_equal("quantised", rounded, quantised);
 }
 
-// Right where thread 0 takes longer for a pixel than the others for reading which tile is theirs; wrong on the host: see
-// README.md.
+// Right where thread 0 takes longer for a pixel than the others for reading which tile is theirs. On the host, where it
+// runs first, the launch fails: see README.md.
 FOREIGN_SOURCE(samples, mandelbrot, .kernels = {"paint<float, false>", "paint<double, true>"},
                .globals = {"nextTile"}) {
   struct alignas(4) uchar4 {
