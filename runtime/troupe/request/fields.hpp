@@ -69,8 +69,9 @@ namespace detail {
 std::string index_text(std::size_t i);
 
 /// Returns true if `place` is the field or one of its operands. Sets `index` to "[2]" for the third operand of a list.
+/// Not inline: it is for errors, and every request has many fields of few types.
 template <class F>
-bool is_at(const F& field, const void* place, std::string& index) {
+[[gnu::noinline]] bool is_at(const F& field, const void* place, std::string& index) {
   if (static_cast<const void*>(&field) == place) return true;
   bool found = false;
   if constexpr (operands_in<F>::any) {
@@ -95,10 +96,10 @@ bool is_at(const F& field, const void* place, std::string& index) {
 template <class R>
 std::string field_name(const void* request, const void* field) {
   return R::visit_fields(*static_cast<const R*>(request), [field](std::string_view names, const auto&... f) {
-    std::string out = "?", index;
+    std::string index;
     std::size_t i = 0;
-    ((detail::is_at(f, field, index) ? void(out = std::string(nth_name(names, i)) + index) : void(), ++i), ...);
-    return out;
+    const bool found = ((detail::is_at(f, field, index) || (++i, false)) || ...);
+    return found ? std::string(nth_name(names, i)).append(index) : std::string("?");
   });
 }
 
