@@ -124,6 +124,23 @@ TEST_F(cutlass_cuda, serves_a_request_with_little_memory_whatever_was_compiled_m
     }
 }
 
+TEST_F(cutlass_cuda, refuses_more_products_or_tiles_than_kernels_count_to) {
+  const auto batch_of = [](std::int64_t batch) {
+    constexpr std::int64_t rows = 300;
+    const tensor_shape s{.rank = 3, .extents = {batch, rows, 1}, .strides = {rows, 1, 1}};
+    return gemm{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, rows, 64),
+                .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 64, 1, false),
+                .d = out_any{{{}, 1 << 29, static_cast<std::uint64_t>(batch * rows) * 2}, s, dtype::bf16}};
+  };
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
+  EXPECT_FALSE(run(batch_of(most + 1)));
+  EXPECT_NE(failure.find("2147483137 times: expected at most 2147483136 of each"), std::string::npos) << failure;
+  EXPECT_FALSE(run(batch_of(most)));
+  EXPECT_NE(failure.find("2147483136 times: the kernel would count to"), std::string::npos) << failure;
+  EXPECT_EQ(launches(), 0u);
+  EXPECT_TRUE(run(batch_of(1 << 20))) << failure;
+}
+
 TEST_F(cutlass_cuda, asks_for_missing_kernels_only_once_and_not_for_each_new_size) {
   ASSERT_TRUE(run(product(4096))) << failure;
   const auto asked_for_sizes_from = [&](std::int64_t first) {
