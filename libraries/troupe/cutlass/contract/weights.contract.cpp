@@ -142,8 +142,12 @@ TEST_F(testing_actor_beside_weights, are_never_seen_half_refitted_after_a_failed
     blockade b(gpu);
     ASSERT_TRUE(b.entered());
     for (std::uint32_t i = 2; i < capacity; ++i) gpu.tell(testing_actor::nap{.microseconds = 0});
-    std::thread refitting([&] { EXPECT_OK(w->refit(gpu, threes).get()); });
-    while (old.b.range().owner->stale_marks.load() != 0) std::this_thread::yield();
+    std::atomic<bool> over{false};
+    std::thread refitting([&] {
+      EXPECT_OK(w->refit(gpu, threes).get());
+      over = true;
+    });
+    while (old.b.range().owner->stale_marks.load() != 0 && !over) std::this_thread::yield();
     b.lift();
     const accepted sent =
         gpu.tell(cutlass::gemm{.a = ones, .b = old.b, .d = matrix(d, rows, columns), .b_scales = old.b_scales});

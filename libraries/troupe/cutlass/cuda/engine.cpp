@@ -66,10 +66,12 @@ void write_key(std::string& key, const problem& p, const request_options& o) {
   append(key, o.plan, extents_of(p));
   key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
   // CUTLASS's kernels take scales in one order only: see vendor_plans_of.
-  for (const scales* const by : {&p.a_scales, &p.b_scales})
+  for (const scales* const by : {&p.a_scales, &p.b_scales}) {
+    key += by->address != 0 ? '1' : '0';
     if (by->address != 0)
       for (const std::int64_t distance : {by->line, by->term, by->batch})
         key.append(reinterpret_cast<const char*>(&distance), sizeof distance);
+  }
   cutlass::write_key(key, p);
 }
 
@@ -131,7 +133,7 @@ result<std::shared_ptr<route>> cuda_engine::first_that_fits(const problem& p, co
     if (made->scratch_bytes() <= o.workspace) {
       const bool is_stored = from.stored && made->info.plan == from.stored->plan;
       made->info.candidates = static_cast<std::uint32_t>(from.all.size());
-      made->info.choice = from.stored            ? choice_source::stored
+      made->info.choice = is_stored              ? choice_source::stored
                           : from.all.size() == 1 ? choice_source::given
                                                  : choice_source::model;
       if (is_stored) made->info.microseconds = from.stored->microseconds;
@@ -286,8 +288,8 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
   std::shared_ptr<route> best;
   if (measure > 1) {
     from.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, true}, cells_->vendors()));
-    const std::size_t most = order_for_measuring(from.all, static_cast<std::size_t>(measure),
-                                                 [](const candidate& x) -> auto& { return x; });
+    const std::size_t most =
+        order_for_measuring(from.all, static_cast<std::size_t>(measure), [](const candidate& x) -> auto& { return x; });
     if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
   }
   if (best == nullptr) {

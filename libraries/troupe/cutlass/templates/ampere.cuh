@@ -127,8 +127,9 @@ struct warp_tile {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
+        const i64 at = to.second + to.column_at[n][i] * p.second_scales.line;
         to.of_column[n][i] = n < blocks_n / pair
-                                 ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i] * p.second_scales.line)
+                                 ? scale_at<Scale>(p.second_scales, at)
                                  : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
       }
   }
@@ -137,7 +138,8 @@ struct warp_tile {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int i = 0; i < 2; ++i) to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
+      for (int i = 0; i < 2; ++i)
+        to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
   }
   // Those of the block that has `term`.
   __device__ __forceinline__ void find_scales(scales& to, const work& w, int term) const {

@@ -87,8 +87,9 @@ extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::
     results::for_each_product(p, mine, [&](const results::product& of) {
       const i64 at = of.batch * to.batch, parts = parts_of(of.rows);
       if (tail::over[r] == of_rows) {
-        results::combine_lines(p, mine, r, tail::how[r], all + static_cast<i64>(of.row_batch) * columns * p.m + of.first_row,
-                               of.rows, columns, p.m, of.row_batch * to.batch + of.first_row * to.row, to.row);
+        const i64 from = static_cast<i64>(of.row_batch) * columns * p.m + of.first_row;
+        results::combine_lines(p, mine, r, tail::how[r], all + from, of.rows, columns, p.m,
+                               of.row_batch * to.batch + of.first_row * to.row, to.row);
       } else if (tail::over[r] == of_columns) {
         results::combine_lines(p, mine, r, tail::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
                                static_cast<int>(parts), p.n, at, to.column);

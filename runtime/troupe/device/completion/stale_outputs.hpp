@@ -8,7 +8,6 @@
 /// Which memory a request makes stale when it fails, and which it makes valid when it runs.
 namespace troupe {
 
-/// Returns the error of a request whose input is missing because of `cause`.
 /// Announces that the request's outputs may be marked, because it or an earlier request fails.
 void expect_marks(const ledger_entry& e, device_memory::marking& marks);
 bool touches_marked_memory(const ledger_entry& e) noexcept;
