@@ -128,6 +128,9 @@ class artist {
     const auto a = laid(n.inputs[0], true, factors_), b = laid(n.inputs[1], true, factors_),
                to = laid(last, true, type_of_result(last));
     if (!a || !b || !to || !can_write(*to)) return std::nullopt;
+    // To integers and to bool cuDNN may round otherwise than the definition, which whole numbers in a trial do not
+    // show.
+    if (info(to->type).kind != dtype_kind::floating) return std::nullopt;
     const auto give = [&](const claim::tensor& t, std::vector<claim::tensor>& list) {
       list.push_back(t);
       return s.drawn.given(t.type, t.shape);

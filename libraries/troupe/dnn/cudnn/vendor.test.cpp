@@ -46,6 +46,7 @@ class cudnn_vendor : public dnn_numerics {
   bool has_remark(std::string_view part) {
     return std::ranges::any_of(engine->remarks(), [&](const std::string& s) { return s.find(part) != s.npos; });
   }
+  bool has_type(cudnnDataType_t t) { return std::ranges::find(library->types, t) != library->types.end(); }
   // What the plan should compute: x and filters of 1 x 1, channels last.
   static cudnnStatus_t compute(const std::vector<void*>& operands) {
     const auto *const x = static_cast<const bfloat16*>(operands[0]), *const f =
@@ -136,6 +137,20 @@ TEST_F(cudnn_vendor, plans_belong_to_a_kind_of_gpu_and_to_the_workspace_that_the
   EXPECT_GT(searches(), 0);
   driver.name = name;
   EXPECT_EQ(searches(), 0);
+}
+
+TEST_F(cudnn_vendor, results_that_are_stored_as_integers_or_bool_are_rounded_by_our_kernels) {
+  for (const dtype t : {dtype::boolean, dtype::i32}) {
+    const value y =
+        convolution(given(dtype::bf16, {1, 8, 4, 4}, channels_last), given(dtype::bf16, {8, 8, 1, 1}, channels_last));
+    const auto to = stored(t, {1, 8, 4, 4}, channels_last).operand<access_mode::write>();
+    searches();
+    library->types.clear();
+    EXPECT_TRUE(engine->run(prepare{.graph = {{y, to}}}));
+    EXPECT_TRUE(has_type(CUDNN_DATA_BFLOAT16));
+    EXPECT_FALSE(has_type(CUDNN_DATA_BOOLEAN));
+    EXPECT_FALSE(has_type(CUDNN_DATA_INT32));
+  }
 }
 
 TEST_F(cudnn_vendor, provisional_answers_expire) {

@@ -50,6 +50,7 @@ TROUPE_EXPORTED cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t 
     const auto* const first = static_cast<void* const*>(values);
     static_cast<fake_descriptor*>(d)->pointers.assign(first, first + count);
   }
+  if (name == CUDNN_ATTR_TENSOR_DATA_TYPE) state.types.push_back(*static_cast<const cudnnDataType_t*>(values));
   return CUDNN_STATUS_SUCCESS;
 }
 TROUPE_EXPORTED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t, cudnnBackendAttributeName_t name,

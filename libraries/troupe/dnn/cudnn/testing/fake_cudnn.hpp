@@ -18,7 +18,8 @@ struct fake_cudnn {
   std::int64_t engines = 0;                         ///< that heuristics recommend
   /// Executes a plan with these operands.
   std::function<cudnnStatus_t(const std::vector<void*>&)> execute = [](const auto&) { return CUDNN_STATUS_SUCCESS; };
-  int searches = 0;  ///< how many heuristics were finalized
+  int searches = 0;                         ///< how many heuristics were finalized
+  std::vector<cudnnDataType_t> types = {};  ///< of the tensors that were described
 };
 
 }  // namespace troupe::dnn::cudnn::testing
