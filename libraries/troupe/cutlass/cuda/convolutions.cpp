@@ -106,7 +106,10 @@ std::string convolutions::key_on_disk(const convolution_problem& p, const reques
 bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
   if (is_empty(p)) return true;
   thread_local std::string key;  // keeps its memory
-  write_key_of(key, p.images == 0 ? image_of_zeros(p).problem : p, o);
+  if (p.images == 0)
+    write_key_of(key, image_of_zeros(p).problem, o);
+  else
+    write_key_of(key, p, o);
   return routes_.has(key);
 }
 
@@ -268,7 +271,8 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
   info.compile_seconds = static_cast<float>(waited);
   info.candidates = static_cast<std::uint32_t>(ways.size()), info.measured = tried;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-  const plan_info answer = info;
+  plan_info answer = info;
+  if (asked.images == 0) answer.workspace += image_of_zeros(asked).bytes;
   std::string key;
   write_key_of(key, p, o);
   routes_.put(key, std::move(best));
