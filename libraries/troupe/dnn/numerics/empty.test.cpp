@@ -147,6 +147,13 @@ TEST_F(dnn_without_elements, norms_have_no_statistics_and_keep_running_averages)
   expect_as_defined({running.next_mean, running.next_variance}, dtype::f32, 0);
   stored_tensor& next = stored(dtype::f32, {1, 6, 1});
   run(computation{.graph = {{running.next_mean, next.operand<access_mode::write>()}}});
+  stored_tensor& in_place = stored(dtype::f32, {1, 6, 1});
+  in_place.fill([this] { return random.value(); });
+  const std::vector<double> before = in_place.values();
+  const value average(in_place.operand<access_mode::read>());
+  const auto replaced = batch_norm(x, 1e-5, std::nullopt, running_averages{average, variance, 0.1});
+  run(computation{.graph = {{replaced.next_mean, in_place.operand<access_mode::write>()}}});
+  EXPECT_EQ(in_place.values(), before);
   EXPECT_EQ(next.values(),
             stored_tensor::values_at(mean.from().memory->range().address, mean.from().memory->shape(), dtype::f32));
 }
