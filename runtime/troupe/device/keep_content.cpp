@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
+#include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/device_access.hpp>
 #include <troupe/device/keep_content.hpp>
 
@@ -19,15 +20,15 @@ std::optional<error> why_not_of(const device& gpu, std::string_view call, const 
   return std::nullopt;
 }
 
-// Returns a pending request that uses the memory. Under the lock of completion.
-const ledger_entry* user_of(ledger& requests, const memory_range& r) {
+// Returns the slot of a pending request that uses the memory. Under the lock of completion.
+std::optional<std::uint32_t> user_of(const ledger& requests, const memory_range& r) {
   for (std::uint32_t slot = 0; slot < requests.capacity(); ++slot) {
     const ledger_entry& e = requests[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst) || e.answered) continue;
     for (const auto& [a, where] : e.accesses())
-      if (where.get() == r.owner.get() && a.begin < r.address + r.bytes && r.address < a.end) return &e;
+      if (where.get() == r.owner.get() && a.begin < r.address + r.bytes && r.address < a.end) return slot;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,9 +52,11 @@ result<void> written(const device& gpu, const memory_range& r) {
   if (core.admission.refusing()) return core.admission.refusal();
   core.completion.drive();  // what has been done by now is known
   const completion::lock nothing_retires(core.completion);
-  if (const ledger_entry* const e = user_of(core.requests, r))
-    return wrong_buffer("written", cat("is used by ", e->info->label, " #", e->ticket.load(),
+  if (const auto slot = user_of(core.requests, r)) {
+    const request_id user = id_of(core.channel, core.requests[*slot], *slot);
+    return wrong_buffer("written", cat("is used by ", user.name, " #", user.ticket,
                                        ", which is not done; await that before you write to the buffer"));
+  }
   core.memory.renew(b);
   core.memory.mark_written(b, r.address, r.address + r.bytes, core.channel.newest_ticket() + 1);
   return {};
