@@ -33,6 +33,7 @@ class graph {
   };
 
   graph(std::initializer_list<written> all) : graph(std::span(all.begin(), all.size())) {}
+  graph(const std::vector<written>& all) : graph(std::span(all)) {}
   graph(std::span<const written> all);
 
   // For the sources of this library.

@@ -2,17 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <troupe/dnn/value.hpp>
+#include <vector>
 
 /// The same elements in another form.
 namespace troupe::dnn {
 
 /// The elements, in row-major order of their indexes, with other extents.
 value reshape(const value& x, std::span<const std::int64_t> to);
-inline value reshape(const value& x, std::initializer_list<std::int64_t> to) {
-  return reshape(x, std::span(to.begin(), to.size()));
+inline value reshape(const value& x, std::initializer_list<extent> to) {
+  std::vector<std::int64_t> extents;
+  for (const extent e : to) extents.push_back(e.value());
+  return reshape(x, std::span<const std::int64_t>(extents));
+}
+/// The same for any other range of integers or extents.
+template <std::ranges::input_range R>
+  requires(std::convertible_to<std::ranges::range_reference_t<R>, extent> &&
+           !std::convertible_to<R, std::span<const std::int64_t>>)
+value reshape(const value& x, const R& to) {
+  std::vector<std::int64_t> extents;
+  for (const extent e : to) extents.push_back(e.value());
+  return reshape(x, std::span<const std::int64_t>(extents));
 }
 /// A vector, of one element for each channel, so that it fits images: 1 x channels x 1 ... with `rank` indexes.
 value channels(const value& x, std::size_t rank = 4);

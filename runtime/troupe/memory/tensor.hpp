@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <troupe/memory/matrix.hpp>
+#include <vector>
 
 namespace troupe {
 namespace detail {
@@ -26,8 +29,17 @@ viewed_tensor permuted(const viewed_tensor& t, std::span<const std::size_t> from
 viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, std::size_t element_bytes);
 viewed_matrix matrix_of(const viewed_tensor& t);
 bool is_dense(const tensor_shape& s, element_order o) noexcept;
+template <class R>
+std::vector<extent> extents_of(const R& integers) {
+  return {std::ranges::begin(integers), std::ranges::end(integers)};
+}
 
 }  // namespace detail
+
+/// Any other range of integers, such as a `std::vector<int>`: an alternative to a span of extents.
+template <class R>
+concept integer_range = std::ranges::input_range<R> && std::convertible_to<std::ranges::range_reference_t<R>, extent> &&
+                        !std::convertible_to<R, std::span<const extent>>;
 
 /// Elements with 1 to 8 indexes in the memory of a device: a view of a buffer, which it keeps alive. Slices and
 /// permutations are views of the same memory; nothing is copied. If a view does not fit its buffer, every use of it is
@@ -47,12 +59,19 @@ class tensor {
       : view_(detail::view_tensor(memory.memory(), extents, o, sizeof(T))) {}
   tensor(const buffer<T>& memory, std::initializer_list<extent> extents, element_order o = element_order::row_major)
       : tensor(memory, std::span(extents.begin(), extents.size()), o) {}
+  template <integer_range R>
+  tensor(const buffer<T>& memory, const R& extents, element_order o = element_order::row_major)
+      : tensor(memory, std::span<const extent>(detail::extents_of(extents)), o) {}
   /// Elements of `memory`, from its first on, that lie as far apart as the strides say. Strides must be at least 1, and
   /// no two elements may share a place.
   tensor(const buffer<T>& memory, std::span<const extent> extents, std::span<const extent> strides)
       : view_(detail::view_tensor(memory.memory(), extents, strides, sizeof(T))) {}
   tensor(const buffer<T>& memory, std::initializer_list<extent> extents, std::initializer_list<extent> strides)
       : tensor(memory, std::span(extents.begin(), extents.size()), std::span(strides.begin(), strides.size())) {}
+  template <integer_range E, integer_range S>
+  tensor(const buffer<T>& memory, const E& extents, const S& strides)
+      : tensor(memory, std::span<const extent>(detail::extents_of(extents)),
+               std::span<const extent>(detail::extents_of(strides))) {}
   /// The same elements, with two indexes.
   tensor(const matrix<T>& m) : view_(detail::view_tensor(detail::viewed_matrix{m.memory().memory(), m.shape()})) {}
 
@@ -89,6 +108,10 @@ class tensor {
   tensor reshaped(std::span<const extent> extents) const { return tensor(detail::reshaped(view_, extents, sizeof(T))); }
   tensor reshaped(std::initializer_list<extent> extents) const {
     return reshaped(std::span(extents.begin(), extents.size()));
+  }
+  template <integer_range R>
+  tensor reshaped(const R& extents) const {
+    return reshaped(std::span<const extent>(detail::extents_of(extents)));
   }
   /// Returns the same elements as a matrix. Only for two indexes.
   explicit operator matrix<T>() const { return matrix<T>(detail::matrix_of(view_)); }

@@ -143,6 +143,18 @@ TEST_F(views, parts_of_tensors_are_the_same_memory) {
   EXPECT_EQ(tensor<float>(by_rows.transposed()).stride(1), 6);
 }
 
+TEST_F(views, a_tensor_takes_its_shape_from_any_range_of_integers) {
+  const std::vector<std::int64_t> longs{2, 3, 4}, strides{12, 4, 1};
+  const std::array<int, 3> ints{2, 3, 4};
+  const std::initializer_list<std::int64_t> list{2, 3, 4};
+  const std::vector<extent> extents{2, 3, 4};
+  for (const tensor<float>& t : {tensor(memory, longs), tensor(memory, ints), tensor(memory, list),
+                                 tensor(memory, extents), tensor(memory, longs, strides)})
+    EXPECT_EQ(t.shape(), cube.shape());
+  EXPECT_EQ(cube.reshaped(std::vector<int>{6, 4}).shape(), cube.reshaped({6, 4}).shape());
+  EXPECT_EQ(why(tensor(memory, std::vector<int>{2, -1})), "tensor: extent 1 is -1; expected at least 1");
+}
+
 TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(tensor<float>(memory, {2, 3, 5})),
             "tensor: 2 x 3 x 5 elements with strides 15 x 5 x 1 span 30; the buffer has 24");
