@@ -51,7 +51,7 @@ TEST(command, a_record_that_is_truncated_anywhere_is_refused) {
 
 TEST(command, impossible_counts_modes_and_ranges_are_refused) {
   auto modes = good(1, 8);
-  modes[sizeof(command_header) + offsetof(memory_access, mode)] = std::byte{3};
+  modes[sizeof(command_header) + offsetof(memory_access, mode)] = std::byte{4};
   EXPECT_FALSE(parse_command(modes));
   auto ranges = good(1, 8);
   ranges[sizeof(command_header) + offsetof(memory_access, begin)] = std::byte{200};
