@@ -22,7 +22,9 @@ typedef struct CUtensorMap_st {
   alignas(128) cuuint64_t opaque[16];
 } CUtensorMap;
 
+extern "C++" {  // the #include may be inside extern "C"
 TROUPE_HOST_FUNCTION(CUresult, cuGetErrorName, CUresult, const char**)
 TROUPE_HOST_FUNCTION(CUresult, cuGetErrorString, CUresult, const char**)
+}
 
 #endif

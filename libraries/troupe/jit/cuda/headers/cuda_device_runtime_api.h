@@ -5,9 +5,11 @@
 #ifndef __CUDA_DEVICE_RUNTIME_API_H__
 #define __CUDA_DEVICE_RUNTIME_API_H__
 
+extern "C++" {  // the #include may be inside extern "C"
 __device__ inline void cudaTriggerProgrammaticLaunchCompletion() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 __device__ inline void cudaGridDependencySynchronize() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+}
 
 #endif
