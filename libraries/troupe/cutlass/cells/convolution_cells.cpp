@@ -34,10 +34,16 @@ double share_of(const convolution_form& f) noexcept {
   return image.alignment < 4 ? found_again * 0.15 : found_again;  // number by number
 }
 
+// How many numbers a thread reads one by one for a stage. Each has a place of its own until it is there.
+int numbers_at_a_time(const ampere_cell& c) noexcept {
+  const int lines = (passes_registers(c, 1) ? c.tile_m : 0) + (passes_registers(c, 2) ? c.tile_n : 0);
+  return lines * depth_of(c) / threads_of(c);
+}
+
 // Sets warps, and the terms of a stage if `depth` is 0. Returns whether there is such a kernel.
 bool complete(ampere_cell& c, int depth) {
-  const bool slow =
-      c.first.alignment < 4 || c.second.alignment < 4 || (passes_registers(c, 1) && passes_registers(c, 2));
+  constexpr int most_numbers = 32;  // with more, registers would be spilled
+  const bool slow = c.first.alignment < 4 || c.second.alignment < 4;
   for (const warps& w : all_warps)
     for (const int share : slow && !c.exact ? std::array{2, 1, 4} : std::array{1, 2, 4}) {
       c.warps_m = w.m, c.warps_n = w.n, c.depth = 0;
@@ -45,7 +51,7 @@ bool complete(ampere_cell& c, int depth) {
       c.depth = depth != 0 ? depth : depth_of(c) / share;
       const int terms = c.promoted_terms;
       if (terms != 0 && terms % c.depth != 0) continue;
-      if (error_of(c).empty()) return true;
+      if (error_of(c).empty() && (c.exact || numbers_at_a_time(c) <= most_numbers)) return true;
       if (depth != 0) break;
     }
   return false;

@@ -17,15 +17,18 @@ inline std::vector<kind> kinds_of_convolutions() {
   return out;
 }
 
-/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3. The first factor is x, or dy; the second the
+/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3; or of twice as many places each way, with four
+/// times as many channels and filters, for which larger tiles are chosen. The first factor is x, or dy; the second the
 /// filters, or x. Channels are neighbours, or places are.
 struct layer {
   bool channels_are_neighbours = true;
   std::int64_t stride = 1;
   dtype computed = dtype::bf16;  ///< of the result
+  bool large = false;
 };
 inline convolution_problem problem_of(const kind& k, convolution_result r, const layer& l, const epilogue::tree& tree) {
-  constexpr std::int64_t side = 28, width = 3, in = 64, out = 128;
+  constexpr std::int64_t width = 3;
+  const std::int64_t side = l.large ? 56 : 28, in = l.large ? 256 : 64, out = 2 * in;
   const std::int64_t side_of_y = (side + l.stride - 1) / l.stride;
   convolution_problem p;
   p.result = r, p.images = 64, p.channels = in, p.outputs = out, p.sums = sums_of(k.a, k.b), p.precision = k.how;

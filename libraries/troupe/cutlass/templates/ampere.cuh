@@ -14,9 +14,11 @@ constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = cell::scaled_terms > 0;
 // The next step is read while one is multiplied, where registers suffice: not beside the places of many numbers that
-// are gathered one by one.
-constexpr bool many_places =
-    (cell::convolution == forward || cell::convolution == data_gradient) && share<first_factor>::count > 8;
+// are gathered one by one, and not beside those of bytes and 64 sums.
+constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
+constexpr bool many_places = (cell::convolution == forward && share<first_factor>::count > 8) ||
+                             (cell::convolution == data_gradient &&
+                              (share<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
 // Doubles are read after what is gathered was found, not before, where registers do not suffice for both: if results
 // lie anywhere, and as the assembler for sm_100 and newer GPUs hands registers out.
@@ -127,10 +129,10 @@ struct warp_tile {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
-        const i64 at = to.second + to.column_at[n][i] * p.second_scales.line;
-        to.of_column[n][i] = n < blocks_n / pair
-                                 ? scale_at<Scale>(p.second_scales, at)
-                                 : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+        to.of_column[n][i] =
+            n < blocks_n / pair
+                ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i] * p.second_scales.line)
+                : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
       }
   }
   template <class Scale>
