@@ -378,7 +378,8 @@ TEST_F(group_refusals, say_which_group_was_wrong_after_the_request_ran) {
 TEST_F(group_refusals, name_a_value_of_partial_results_that_does_not_exist) {
   gemm_grouped r = good();
   r.partial_results = static_cast<partial_results>(2);
-  expect_refused(r, "partial_results is 2; expected refused or allowed");
+  EXPECT_EQ(memory.refusal(r), "cutlass.gemm_grouped: partial_results is 2; expected refused or allowed");
+  EXPECT_EQ(memory.refusal(prepare_grouped::of(r)), "") << "plans do not depend on it";
 }
 
 }  // namespace
