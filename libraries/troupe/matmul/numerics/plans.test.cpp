@@ -43,12 +43,6 @@ class matmul_plans : public matmul_numerics {
 };
 
 TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_operands) {
-  const std::vector<double> before = [&] {
-    std::vector<double> all;
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) all.push_back(d.get(0, i, j).real);
-    return all;
-  }();
   prepare p = prepare::of(product());
   const auto found = engine->run(p);
   ASSERT_TRUE(found) << found.error().to_string();
@@ -73,9 +67,8 @@ TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_op
     EXPECT_LE(measured->microseconds, measured->first_microseconds);
     EXPECT_NE(chosen.library(), 0u);
   }
-  std::size_t next = 0;
   for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) ASSERT_EQ(d.get(0, i, j).real, before[next++]);
+    for (std::int64_t j = 0; j < n; ++j) ASSERT_TRUE(d.is_poisoned(0, i, j));
 
   prepare again = prepare::of(product());
   again.choice = chosen;
