@@ -92,5 +92,7 @@ class product_plan {
 
 /// cuBLASLt's name of an element type.
 cudaDataType type_of(dtype t) noexcept;
+/// Returns true if cuBLASLt has the type: `type_of` of any other is that of f32.
+inline bool has_type(dtype t) noexcept { return t == dtype::f32 || type_of(t) != CUDA_R_32F; }
 
 }  // namespace troupe::matmul

@@ -235,7 +235,7 @@ class search {
   }
 
   result<bool> try_arranged(arrangement how, bool aside) {
-    if (!arrange(how)) return false;
+    if (!arrange(how) || !(aside || has_type(r_.d.type()))) return false;
     product_spec s{};
     const stored_matrix a = route_.copies_a ? arranged(problem_.a, problem_.m, true) : problem_.a,
                         b = route_.copies_b ? arranged(problem_.b, problem_.n, false) : problem_.b;

@@ -19,8 +19,8 @@ constexpr types of_reals[] = {
     {dtype::f32, dtype::f32},       {dtype::f64, dtype::f64},       {dtype::f16, dtype::f16},
     {dtype::bf16, dtype::bf16},     {dtype::i8, dtype::i8},         {dtype::f8e4m3, dtype::f8e4m3},
     {dtype::f8e4m3, dtype::f8e5m2}, {dtype::f8e5m2, dtype::f8e4m3}, {dtype::f8e5m2, dtype::f8e5m2}};
-constexpr dtype of_results[] = {dtype::f32,    dtype::f64, dtype::f16, dtype::bf16,   dtype::f8e4m3,
-                                dtype::f8e5m2, dtype::i8,  dtype::i32, dtype::boolean};
+constexpr dtype of_results[] = {dtype::f32, dtype::f64, dtype::f16,     dtype::bf16, dtype::f8e4m3, dtype::f8e5m2,
+                                dtype::i8,  dtype::i32, dtype::boolean, dtype::u8,   dtype::i16,    dtype::u32};
 
 TEST_F(matmul_numerics, products_of_all_types_are_exact_where_the_sums_are) {
   for (const types t : of_reals)
