@@ -99,6 +99,16 @@ int depth_of(const ampere_cell& c) noexcept {
 
 bool passes_registers(const ampere_cell& c, int which) noexcept { return chunk_of(c, which) == 0; }
 
+int words_in_registers(const ampere_cell& c) noexcept {
+  int words = 0;
+  for (const int which : {1, 2}) {
+    const dtype t = factor_of(c, which).type;
+    if (c.exact || (!passes_registers(c, which) && !(is_by_lines(c, which) && size_of(t) == 1))) continue;
+    words += (which == 1 ? c.tile_m : c.tile_n) * (depth_of(c) / in_unit(t)) * size_of(t) / 4 / threads_of(c);
+  }
+  return words;
+}
+
 int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }
 
 int shared_bytes_of(const ampere_cell& c) noexcept {

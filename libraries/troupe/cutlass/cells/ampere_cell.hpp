@@ -50,6 +50,9 @@ int threads_of(const ampere_cell& c) noexcept;
 int shared_bytes_of(const ampere_cell& c) noexcept;
 /// Returns true if numbers of a factor, 1 or 2, pass through registers on their way to shared memory.
 bool passes_registers(const ampere_cell& c, int which) noexcept;
+/// Returns how many words a thread has of the next stage on their way through registers: of numbers that are not
+/// aligned, and of bytes whose lines are neighbours.
+int words_in_registers(const ampere_cell& c) noexcept;
 /// Returns why there is no such kernel, or nothing.
 std::string_view error_of(const ampere_cell& c) noexcept;
 

@@ -53,6 +53,9 @@ int most_sums(const ampere_cell& c) noexcept {
   return 128;
 }
 
+// How many words sums may have together with what is on its way to shared memory.
+constexpr int most_words = 160;
+
 double flops_per_cycle(const ampere_cell& c) noexcept {
   if (c.exact) return 256;
   const std::size_t bytes = std::max(bytes_of(c.first.type), bytes_of(c.second.type));
@@ -71,7 +74,8 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
         const ampere_cell cell = ampere_cell_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
         const int sums = s.tile_m * s.tile_n / threads_of(cell) * (f.head.sums == dtype::f64 ? 2 : 1);
-        return sums <= most_sums(cell) && error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes;
+        return sums <= most_sums(cell) && sums + words_in_registers(cell) <= most_words && error_of(cell).empty() &&
+               shared_bytes_of(cell) <= on.shared_bytes;
       };
       if (!set_stages(wanted, most_stages, fits)) continue;
       estimate(c, ampere_cell_of(f, p), f, e, on, s.efficiency);

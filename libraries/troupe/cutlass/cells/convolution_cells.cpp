@@ -90,6 +90,8 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
     return cat("convolutions need a GPU of capability 8.0 or more, not ", on.capability / 10, ".", on.capability % 10);
   const std::size_t before = to.size();
   const bool widens = widens_and_promotes(f, on);
+  // 64 doubles are half of the registers, of which both factors' places need too many in gradients of images.
+  const bool doubles = f.product.head.a.type == dtype::f64 && f.window == convolution::data_gradient;
   // With longer stages more would be widened at a time, as in products.
   const int terms = widens && f.window == convolution::forward ? 64 : 0;
   for (const shape& s : shapes)
@@ -102,7 +104,7 @@ std::string add_convolution_plans(const convolution_form& f, const extents& e, d
         cell = convolution_cell_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
         return error_of(cell).empty() && shared_bytes_of(cell) <= on.shared_bytes &&
-               (!widens || s.tile_m * s.tile_n <= 32 * threads_of(cell));
+               (!(widens || doubles) || s.tile_m * s.tile_n <= 32 * threads_of(cell));
       };
       if (!set_stages(wanted, most_stages, fits)) continue;
       c.most_sharers = most_added / (s.tile_m * s.tile_n);

@@ -20,18 +20,24 @@ constexpr bool many_places = (cell::convolution == forward && share<first_factor
                              (cell::convolution == data_gradient &&
                               (share<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
-// Doubles are read after what is gathered was found, not before, where registers do not suffice for both: if results
-// lie anywhere, and as the assembler for sm_100 and newer GPUs hands registers out.
+// 8-bit floats with scales, and of these such that are widened, and not transposed on their way to shared memory.
+constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
+constexpr bool widened_bytes = scaled_bytes && halved && !first_factor::transposed && !second_factor::transposed;
+// Some are read after what is copied next was found, not before, where registers do not suffice for both. Forward
+// convolutions of doubles need that only as the assembler for sm_100 and newer GPUs hands registers out.
 #if __CUDA_ARCH__ >= 1000
-constexpr bool reads_late = doubles && (cell::strided || cell::convolution == forward);
+constexpr bool late_forward = true;
 #else
-constexpr bool reads_late = doubles && cell::strided;
+constexpr bool late_forward = false;
 #endif
+constexpr bool late_doubles =
+    doubles && (cell::strided || (cell::convolution == weight_gradient && blocks_m * blocks_n * 4 >= 64) ||
+                (late_forward && cell::convolution == forward));
+constexpr bool reads_late = widened_bytes || late_doubles;
 // How many steps are written out, where of all of them the assembler would read more ahead than registers hold: of one
-// term that have many products; and of 8-bit floats with scales, beside an epilogue that has memory.
+// term that have many products; and of scaled bytes, if they are widened or the epilogue has memory.
 constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
-constexpr bool many_scales = (first_factor::scaled || second_factor::scaled) && !exact && !mixed &&
-                             (tail::registers > 0 || tail::reductions > 0);
+constexpr bool many_scales = widened_bytes || (scaled_bytes && (tail::registers > 0 || tail::reductions > 0));
 constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : steps;
 
 // Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
@@ -129,10 +135,10 @@ struct warp_tile {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
-        to.of_column[n][i] =
-            n < blocks_n / pair
-                ? scale_at<Scale>(p.second_scales, to.second + to.column_at[n][i] * p.second_scales.line)
-                : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+        const i64 at = to.second + to.column_at[n][i] * p.second_scales.line;
+        to.of_column[n][i] = n < blocks_n / pair
+                                 ? scale_at<Scale>(p.second_scales, at)
+                                 : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
       }
   }
   template <class Scale>
