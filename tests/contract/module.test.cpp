@@ -356,7 +356,7 @@ TEST_F(a_module, is_refused_where_it_is_empty_or_of_another_device) {
   EXPECT_TRUE(is_error(error_of(empty.unload()), reaction::caller_bug, {"module.unload: the program is empty"}));
   const device other = runtime_.open_device(with_test_engines());
   EXPECT_TRUE(is_error(error_of(other.ask(plain("nothing"))), reaction::caller_bug,
-                       {"module.launch: kernel belongs to another device"}));
+                       {"module.launch nothing (kernels.so): kernel belongs to another device"}));
 }
 
 TEST_F(a_module, frees_its_memory_with_the_last_handle) {
