@@ -232,7 +232,7 @@ result<void> graph::rebind(const rebinding& r) const {
 
 std::optional<error> snapshot::stale_input() const {
   for (const use& u : uses())
-    if (reads(u.mode) && u.where.owner != nullptr && u.where.owner->stale_marks.load(std::memory_order_acquire) != 0)
+    if (reads(u.mode) && u.where.owner && u.where.owner->stale_marks.load(std::memory_order_acquire) != 0)
       if (const auto cause = troupe::detail::why_stale(u.where)) return (*of_)->stale_input(u.where, *cause);
   return std::nullopt;
 }
