@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel calls that may begin before the kernel launched before it has ended. GPUs have it from 9.0 on.
+// What a kernel calls that may begin before the kernel launched before it has ended, which GPUs can from 9.0 on; and how
+// a kernel decides about a conditional node of the graph that it belongs to.
 #ifndef __CUDA_DEVICE_RUNTIME_API_H__
 #define __CUDA_DEVICE_RUNTIME_API_H__
 
@@ -11,5 +12,7 @@ __device__ inline void cudaTriggerProgrammaticLaunchCompletion() {
 }
 __device__ inline void cudaGridDependencySynchronize() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 }
+extern "C" __device__ __attribute__((cudart_builtin)) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
+                                                                                  unsigned int value);
 
 #endif
