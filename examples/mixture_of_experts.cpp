@@ -11,6 +11,7 @@
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/troupe.hpp>
+#include <utility>
 
 using namespace troupe;
 using epilogue::acc, epilogue::left, epilogue::right;
@@ -56,9 +57,7 @@ int main() {
   // Tokens of the same expert become neighbours.
   std::vector<int> order(tokens);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return expert[static_cast<std::size_t>(a)] < expert[static_cast<std::size_t>(b)];
-  });
+  std::ranges::sort(order, {}, [&](int t) { return std::pair(expert[static_cast<std::size_t>(t)], t); });
   std::vector<bfloat16> sorted;
   std::vector<std::int32_t> counts(experts, 0);
   for (const int t : order) {
