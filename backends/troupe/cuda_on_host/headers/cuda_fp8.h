@@ -36,41 +36,31 @@ TROUPE_SMALL_TYPES(__nv_fp8, e5m2, ::troupe_cuda::e5m2_format, __nv_fp8_storage_
 TROUPE_SMALL_TYPES(__nv_fp8, e8m0, ::troupe_cuda::exponent_format, __nv_fp8_storage_t, __nv_fp8x2_storage_t,
                    __nv_fp8x4_storage_t)
 
-// From each type to 8 bits: one number, and two.
-#define TROUPE_TO_FP8(one_name, two_name, one, two, widen)                                             \
-  TROUPE_INLINE __nv_fp8_storage_t __nv_cvt_##one_name##_to_fp8(one x, __nv_saturation_t saturate,     \
-                                                                __nv_fp8_interpretation_t as) {        \
-    return ::troupe_cuda::to_fp8(widen(x), saturate, as);                                              \
-  }                                                                                                    \
-  TROUPE_INLINE __nv_fp8x2_storage_t __nv_cvt_##two_name##_to_fp8x2(two x, __nv_saturation_t saturate, \
-                                                                    __nv_fp8_interpretation_t as) {    \
-    return ::troupe_cuda::two_codes(::troupe_cuda::to_fp8(widen({x.x}), saturate, as),                 \
-                                    ::troupe_cuda::to_fp8(widen({x.y}), saturate, as));                \
-  }
-#define TROUPE_TO_E8M0(one_name, two_name, one, two, widen)                                             \
-  TROUPE_INLINE __nv_fp8_storage_t __nv_cvt_##one_name##_to_e8m0(one x, __nv_saturation_t saturate,     \
-                                                                 cudaRoundMode rounding) {              \
-    return ::troupe_cuda::to_e8m0(widen(x), saturate, rounding);                                        \
-  }                                                                                                     \
-  TROUPE_INLINE __nv_fp8x2_storage_t __nv_cvt_##two_name##_to_e8m0x2(two x, __nv_saturation_t saturate, \
-                                                                     cudaRoundMode rounding) {          \
-    return ::troupe_cuda::two_codes(::troupe_cuda::to_e8m0(widen({x.x}), saturate, rounding),           \
-                                    ::troupe_cuda::to_e8m0(widen({x.y}), saturate, rounding));          \
+// From each type to 8 bits, one number and two; how numbers are taken is an interpretation or a way of rounding.
+#define TROUPE_TO_8_BITS(kind, how, one_name, two_name, one, two, widen)                                           \
+  TROUPE_INLINE __nv_fp8_storage_t __nv_cvt_##one_name##_to_##kind(one x, __nv_saturation_t saturate, how taken) { \
+    return ::troupe_cuda::to_##kind(widen(x), saturate, taken);                                                    \
+  }                                                                                                                \
+  TROUPE_INLINE __nv_fp8x2_storage_t __nv_cvt_##two_name##_to_##kind##x2(two x, __nv_saturation_t saturate,        \
+                                                                         how taken) {                              \
+    return ::troupe_cuda::two_codes(::troupe_cuda::to_##kind(widen({x.x}), saturate, taken),                       \
+                                    ::troupe_cuda::to_##kind(widen({x.y}), saturate, taken));                      \
   }
 namespace troupe_cuda {
 TROUPE_INLINE float half_value(__half_raw x) { return half_format::widen(x.x); }
 TROUPE_INLINE float bfloat16_value(__nv_bfloat16_raw x) { return bfloat16_format::widen(x.x); }
 TROUPE_INLINE float float_value(float x) { return x; }
 }  // namespace troupe_cuda
-TROUPE_TO_FP8(float, float2, float, float2, ::troupe_cuda::float_value)
-TROUPE_TO_FP8(double, double2, double, double2, ::troupe_cuda::to_odd_float)
-TROUPE_TO_FP8(halfraw, halfraw2, __half_raw, __half2_raw, ::troupe_cuda::half_value)
-TROUPE_TO_FP8(bfloat16raw, bfloat16raw2, __nv_bfloat16_raw, __nv_bfloat162_raw, ::troupe_cuda::bfloat16_value)
-TROUPE_TO_E8M0(float, float2, float, float2, ::troupe_cuda::float_value)
-TROUPE_TO_E8M0(double, double2, double, double2, ::troupe_cuda::to_odd_float)
-TROUPE_TO_E8M0(bfloat16raw, bfloat162raw, __nv_bfloat16_raw, __nv_bfloat162_raw, ::troupe_cuda::bfloat16_value)
-#undef TROUPE_TO_FP8
-#undef TROUPE_TO_E8M0
+TROUPE_TO_8_BITS(fp8, __nv_fp8_interpretation_t, float, float2, float, float2, ::troupe_cuda::float_value)
+TROUPE_TO_8_BITS(fp8, __nv_fp8_interpretation_t, double, double2, double, double2, ::troupe_cuda::to_odd_float)
+TROUPE_TO_8_BITS(fp8, __nv_fp8_interpretation_t, halfraw, halfraw2, __half_raw, __half2_raw, ::troupe_cuda::half_value)
+TROUPE_TO_8_BITS(fp8, __nv_fp8_interpretation_t, bfloat16raw, bfloat16raw2, __nv_bfloat16_raw, __nv_bfloat162_raw,
+                 ::troupe_cuda::bfloat16_value)
+TROUPE_TO_8_BITS(e8m0, cudaRoundMode, float, float2, float, float2, ::troupe_cuda::float_value)
+TROUPE_TO_8_BITS(e8m0, cudaRoundMode, double, double2, double, double2, ::troupe_cuda::to_odd_float)
+TROUPE_TO_8_BITS(e8m0, cudaRoundMode, bfloat16raw, bfloat162raw, __nv_bfloat16_raw, __nv_bfloat162_raw,
+                 ::troupe_cuda::bfloat16_value)
+#undef TROUPE_TO_8_BITS
 
 TROUPE_INLINE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t as) {
   return __half(::troupe_cuda::from_fp8(x, as));
