@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/write_all.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/files.hpp>
 

@@ -1,42 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+#include <troupe/base/write_all.hpp>
 #include <troupe/plan/files.hpp>
 
 #include <cerrno>
 #include <filesystem>
 
 namespace troupe::plan {
-namespace {
-
-// If a write exceeds the limit on file sizes, the kernel sends this thread SIGXFSZ, which would end the process.
-class without_size_signal {
- public:
-  [[nodiscard]] without_size_signal() noexcept {
-    ::sigemptyset(&size_);
-    ::sigaddset(&size_, SIGXFSZ);
-    ::pthread_sigmask(SIG_BLOCK, &size_, &before_);
-  }
-  without_size_signal(const without_size_signal&) = delete;
-  without_size_signal& operator=(const without_size_signal&) = delete;
-  ~without_size_signal() {
-    const int why = errno;
-    constexpr timespec now{};
-    if (::sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&size_, nullptr, &now);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = why;
-  }
-
- private:
-  sigset_t size_, before_;
-};
-
-}  // namespace
-
 std::optional<std::string> read_all(int fd, std::size_t bytes) {
   std::string out(bytes, '\0');
   std::size_t have = 0;
@@ -59,17 +32,6 @@ std::optional<std::string> read_file(const std::string& path) {
     return std::nullopt;
   }
   return read_all(fd.get(), static_cast<std::size_t>(s.st_size));
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  const without_size_signal guard;
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes) {

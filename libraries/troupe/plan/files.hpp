@@ -13,9 +13,6 @@ namespace troupe::plan {
 std::optional<std::string> read_file(const std::string& path);
 /// Reads all `bytes` bytes of a file that has just been opened.
 std::optional<std::string> read_all(int fd, std::size_t bytes);
-/// Writes all bytes to an open file. Returns false, with the reason in errno, if the disk is full or the limit on file
-/// sizes is reached; that limit would otherwise end the process.
-bool write_all(int fd, std::string_view bytes);
 /// Makes a new file in `folder`, and the folders that its name contains.
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes);
 

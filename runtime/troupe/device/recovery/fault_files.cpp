@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/write_all.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
 
 namespace troupe {
@@ -26,15 +27,6 @@ std::string time_text(std::chrono::system_clock::time_point t) {
   std::snprintf(text, sizeof text, "%04d%02d%02dT%02d%02d%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
                 utc.tm_hour, utc.tm_min, utc.tm_sec, static_cast<int>(ms % 1000));
   return text;
-}
-
-result<void> write_all(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno != EINTR) return error::from_errno(reaction::retry_later, "device", path + ": write", errno);
-    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return {};
 }
 
 // Other files are left alone: those without the shape of these names, and what is no regular file.
@@ -68,7 +60,8 @@ result<std::string> write_to_folder(const std::string& folder, const fault_recor
       cat(folder, "/", device, "-", time_text(record.when), "-", ::getpid(), "-generation-", record.generation, ".txt");
   const file_descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file) return error::from_errno(reaction::retry_later, "device", path + ": open", errno);
-  if (auto done = write_all(file.get(), record.text(), path); !done) return done.error();
+  if (!write_all(file.get(), record.text()))
+    return error::from_errno(reaction::retry_later, "device", path + ": write", errno);
   remove_oldest(folder, device);
   return path;
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -57,6 +58,17 @@ TEST_F(fault_files, never_replace_another_file_or_follow_a_link) {
   fs::create_symlink(target, *path);
   EXPECT_FALSE(write_to_folder(folder_, record(0)));
   EXPECT_FALSE(fs::exists(target));
+}
+
+TEST_F(fault_files, that_exceed_the_limit_on_file_sizes_are_errors_and_end_nobody) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few{.rlim_cur = 8, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+  const auto path = write_to_folder(folder_, record(0));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(path);
+  EXPECT_NE(path.error().text().find("File too large"), std::string::npos) << path.error().to_string();
 }
 
 TEST_F(fault_files, are_kept_up_to_a_number_for_each_device) {
