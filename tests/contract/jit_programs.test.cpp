@@ -77,12 +77,13 @@ TEST_F(a_program, takes_tensor_maps_only_if_driver_and_gpu_support_them) {
                                          .block = 1,
                                          .arguments = {1, kernel::tensor_map(x, std::move(t)), inout(y)}}));
   };
-  EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {300, 8}}), reaction::caller_bug,
-                       {"jit.launch k (program.cu): arguments[1] is a tensor map whose box[0] is 300; expected 1 to 256"}));
   EXPECT_TRUE(
-      is_error(answer({.sizes = {32, 33}, .box = {32, 8}}), reaction::caller_bug,
-               {"jit.launch k (program.cu): arguments[1] is a tensor map whose buffer holds 4096 bytes; expected the 4224 that "
-                "sizes and strides span"}));
+      is_error(answer({.sizes = {32, 32}, .box = {300, 8}}), reaction::caller_bug,
+               {"jit.launch k (program.cu): arguments[1] is a tensor map whose box[0] is 300; expected 1 to 256"}));
+  EXPECT_TRUE(is_error(
+      answer({.sizes = {32, 33}, .box = {32, 8}}), reaction::caller_bug,
+      {"jit.launch k (program.cu): arguments[1] is a tensor map whose buffer holds 4096 bytes; expected the 4224 that "
+       "sizes and strides span"}));
   EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {32, 8}}), reaction::unsupported,
                        {"argument 1 is a tensor map, but the host engine has no tensor memory accelerator"}));
   EXPECT_FALSE(y.readable()) << "its output";
