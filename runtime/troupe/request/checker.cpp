@@ -160,7 +160,7 @@ const std::optional<error>& checker::finish(bool is_sent_later) {
     return refusal_.why();
   bool marked = false;
   for (operand_use& u : uses_.all()) {
-    if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
+    if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write, u.keeps = true;
     if (is_sent_later) continue;
     if (writes_sealed(u)) [[unlikely]] {
       refuse(u.field, "is sealed", "a buffer that may be written: unseal() it first, or write to another");
@@ -176,7 +176,7 @@ const std::optional<error>& checker::finish(bool is_sent_later) {
   for (const operand_use& u : uses()) {
     if (!reads(u.touched.mode) || refusal_) continue;
     if (auto cause = owner_->stale_cause(*u.range->owner.get(), u.touched.begin, u.touched.end))
-      refusal_.pass_on(*cause);
+      u.keeps ? refusal_.refuse_to_keep(u.field, *cause) : refusal_.pass_on(*cause);
   }
   return refusal_.why();
 }

@@ -22,6 +22,7 @@ struct operand_use {
   std::uint64_t row_bytes = 0, pitch = 0;
   /// True if it touches its range with gaps. The gaps keep their content, so a write does not replace the whole range.
   bool gaps = false;
+  bool keeps = false;  ///< the request writes it, and counts as a reader only because of the gaps
 };
 
 /// The operands of one request, in the order of its fields. Allocates only if there are more than `max_operands`.

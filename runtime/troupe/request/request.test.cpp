@@ -92,6 +92,23 @@ TEST_F(request_checks, a_stale_input_is_refused_with_its_cause_and_a_stale_outpu
   EXPECT_NE(refusal(r), "") << "now c is read";
 }
 
+TEST_F(request_checks, a_stale_output_that_is_written_in_part_is_named_with_the_remedy) {
+  owner.stale_begin = 0x1000;
+  owner.stale_end = 0x1040;
+  mine.stale_marks = 1;
+  const multiply<float> r{.a = at(100, 16), .b = at(200, 16), .c = at(0, 30), .m = 4, .n = 4, .k = 4, .ldc = 8};
+  const std::string why =
+      "an earlier request failed; test.multiply<f32> keeps of c what it does not write: write all of that first, for "
+      "instance with fill";
+  EXPECT_NE(refusal(r).find(why + " (reached through"), std::string::npos) << refusal(r);
+  checker c(r, &owner, 0);
+  r.check(c);
+  owner.last = c.finish();
+  ASSERT_TRUE(owner.last);
+  EXPECT_EQ(owner.last->text(), why);
+  EXPECT_EQ(refusal(r).find(why), refusal(r).rfind("an earlier request failed")) << "a refusal adds nothing to itself";
+}
+
 TEST_F(request_checks, what_is_wrong_with_a_request_comes_before_what_is_wrong_with_its_data) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000, owner.stale_end = 0x2000;

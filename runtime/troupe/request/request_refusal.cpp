@@ -41,4 +41,14 @@ void request_refusal::blame(std::string_view what) {
 
 void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std::string(name_), 0}), true); }
 
+// Only the first of the requests that fail in this way is named: each adds its error to what is stale.
+void request_refusal::refuse_to_keep(const void* field, const error& cause) {
+  if (why_) return;
+  constexpr std::string_view remedy = " what it does not write: write all of that first, for instance with fill";
+  error::details why = cause.passed_on_to({std::string(name_), 0}).all();
+  if (why.text.find(remedy) == std::string::npos)
+    why.text += cat("; ", name_, " keeps of ", field_name(field), remedy);
+  fail(error(std::move(why)), true);
+}
+
 }  // namespace troupe

@@ -39,6 +39,8 @@ class request_refusal {
   void blame(std::string_view what);
   /// Makes the error that an operand carries the request's.
   void pass_on(const error& cause);
+  /// The same for an operand that the request only writes, but not wholly.
+  void refuse_to_keep(const void* field, const error& cause);
   /// Refuses for a reason outside the request's fields.
   void fail(const error& why, bool passed_on = false) {
     if (why_) return;
