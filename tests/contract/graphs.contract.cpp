@@ -357,7 +357,7 @@ TEST_F(a_graph, refuses_to_record_requests_that_involve_the_application) {
                          .bytes = 256},
           "memory.upload", "application");
   refused(memory::ping{.value = 1}, "memory.ping", "returns a value");
-  refused(memory::fence{}, "memory.fence", "whole device");
+  refused(memory::fence{}, "memory.sync", "whole device");
   graph::recorder other(gpu_);
   other.fill(x, 1);
   refused(graph::launch{.graph = other.finish()}, "graph.launch", "recorder::add(graph)");

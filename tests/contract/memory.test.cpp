@@ -168,6 +168,9 @@ TEST(memory, truth_values_arrive_as_they_were_sent) {
   const std::vector<std::uint8_t> got = gpu.download(x).get().value();
   ASSERT_EQ(got.size(), packed.size());
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], i % 3 == 1 ? 1 : 0) << "element " << i;
+  gpu.fill(x, false);
+  ASSERT_TRUE(gpu.upload(x, got).get());
+  EXPECT_EQ(gpu.download(x).get().value(), got);
   const std::array<bool, 3> few{true, false, true};
   EXPECT_EQ(gpu.download(gpu.upload(few)).get().value(), (std::vector<std::uint8_t>{1, 0, 1}));
   std::array<bool, 3> to{};

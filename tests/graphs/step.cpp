@@ -118,7 +118,7 @@ std::string request_name(const step& s, bool from_host, bool to_host) {
     case kind::unknown:
       return s.element == 1 ? "flow.unknown" : "nowhere.request";
     case kind::sync:
-      return "memory.fence";
+      return "memory.sync";
     case kind::ping:
       return "memory.ping";
     case kind::add:

@@ -121,6 +121,10 @@ class device {
                        const call_options& o = {}) const {
     return detail::upload(*this, to.memory(), std::as_bytes(from), o);
   }
+  /// The same for bytes, as a download of bools returns them: all but 0 are true.
+  pending<void> upload(const buffer<bool>& to, std::span<const std::uint8_t> from, const call_options& o = {}) const {
+    return detail::upload(*this, to.memory(), std::as_bytes(from), o);
+  }
   /// The same without blocking. `from` must not change before the answer.
   template <class T>
   pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {

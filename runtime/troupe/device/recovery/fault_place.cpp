@@ -16,7 +16,7 @@ std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1024) return cat(bytes, bytes == 1 ? " byte" : " bytes");
   double n = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  for (; n >= 1024 && unit < 2; ++unit) n /= 1024;
+  for (; n >= 1023.5 && unit < 2; ++unit) n /= 1024;  // 1023.9 would be shown as 1024
   char text[32];
   std::snprintf(text, sizeof text, "%.4g %s", n, units[unit]);
   return text;
@@ -59,6 +59,7 @@ std::string place_of(std::uint64_t address, std::span<const encoded_operand> ope
   if (address < null_page) return out + ", through a null pointer";
   const std::vector<encoded_operand> near = nearest(address, {operands.begin(), operands.end()});
   for (const encoded_operand& o : near) out += (&o == &near.front() ? ", " : " or ") + relation(address, o);
+  if (near.empty() && !operands.empty()) out += ", more than " + bytes_text(farthest) + " from everything it uses";
   const bool inside = !near.empty() && distance(address, near.front()) == 0;
   if (there && inside && there->sealed) out += ", which is sealed";
   if (there && !inside)

@@ -20,6 +20,7 @@ TEST(fault_place, names_each_operand_that_may_have_been_meant) {
             "0x200200000000, 8 GiB behind the end of argument 0 (f32[1000]) or 8 GiB behind the end of argument 1 "
             "(f32[1000])");
   EXPECT_EQ(place_of(x + 15 * GiB, close, {}), "0x2003c0000000, 1 GiB before argument 2 (f32[1000])");
+  EXPECT_EQ(place_of(x + 15 * GiB + 4000, close, {}), "0x2003c0000fa0, 1 GiB before argument 2 (f32[1000])");
 }
 
 TEST(fault_place, names_the_nearest_operand_and_the_distance) {
@@ -48,9 +49,9 @@ TEST(fault_place, names_another_buffer_that_contains_the_address) {
             "0x200000000000, in a buffer of 100 bytes that the request does not use");
 }
 
-TEST(fault_place, knows_null_pointers_and_says_nothing_of_addresses_far_away) {
+TEST(fault_place, knows_null_pointers_and_names_nothing_far_away) {
   EXPECT_EQ(place_of(8, operands, {}), "0x8, through a null pointer");
-  EXPECT_EQ(place_of(0x7f00'0000'0000, operands, {}), "0x7f0000000000");
+  EXPECT_EQ(place_of(0x7f00'0000'0000, operands, {}), "0x7f0000000000, more than 64 GiB from everything it uses");
   EXPECT_EQ(place_of(x, {}, {}), "0x200000000000");
 }
 
