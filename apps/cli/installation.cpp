@@ -28,7 +28,7 @@ installation installation::of_this_program() {
   const std::string folder = parent(path_of_this_program());  // of the command line, or of a program behind it
   here.folder = folder.ends_with(below) ? folder.substr(0, folder.size() - below.size()) : parent(folder);
   here.programs = here.folder + std::string(below);
-  const char* const elsewhere = std::getenv("TROUPE_RUNTIME");
+  const char* const elsewhere = ::secure_getenv("TROUPE_RUNTIME");
   const bool named = elsewhere != nullptr && *elsewhere != '\0';
   here.runtime = named ? elsewhere : here.programs;
   here.option = named ? "" : here.programs;

@@ -82,6 +82,34 @@ TEST(opening, a_worker_program_that_cannot_be_executed_is_named) {
   expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal, {"troupe-worker"});
 }
 
+TEST(opening, a_worker_program_that_others_may_write_is_not_started) {
+  const fake_runtime folder;
+  fs::copy_file(path_of("TROUPE_FAKE_WORKER", TROUPE_FAKE_WORKER), folder.program());
+  std::ofstream(folder.folder() + "/mode") << "exits\n";
+  fs::permissions(folder.program(), fs::perms::all);
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal,
+                      {folder.program().c_str(), "others may write it", "mode 0777", "chmod go-w", "runtime_folder"});
+  fs::permissions(folder.program(), fs::perms::owner_all);
+  fs::permissions(folder.folder(), fs::perms::all);
+  const std::string named = "the folder '" + folder.folder() + "' above it: others may write it";
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal, {named.c_str()});
+}
+
+TEST(opening, an_engine_that_others_may_write_is_not_loaded) {
+  for (const auto where : {isolation::process, isolation::thread}) {
+    const fake_runtime folder;
+    const std::string engine = folder.folder() + "/planted.host.so";
+    fs::copy_file(std::string(test_engine_folder()) + "/testing.host.so", engine);
+    fs::permissions(engine, fs::perms::all);
+    runtime rt;
+    const device gpu = rt.open_device(
+        {.engine = "host", .isolation = where, .libraries = {"planted"}, .engine_folders = {folder.folder()}});
+    EXPECT_TRUE(is_error(error_of(gpu.started()), reaction::unsupported,
+                         {"library planted", engine.c_str(), "others may write it", "engine_folders"}));
+  }
+}
+
 TEST(opening, a_worker_of_another_version_is_refused_with_its_own_message) {
   const fake_runtime folder;
   folder.behave("other version");

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/write_all.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/files.hpp>
@@ -88,18 +89,11 @@ std::vector<stored_file> files_in(int folder) {
   return files;
 }
 
-// If another user can write to it, nothing in it can be trusted.
-std::string why_untrusted(const struct stat& s) {
-  if (s.st_uid != ::geteuid()) return cat("it belongs to user ", s.st_uid);
-  if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others may write it (chmod go-w)";
-  return {};
-}
-
 }  // namespace
 
 std::string disk_cache::default_folder() {
   const auto set = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
+    const char* value = ::secure_getenv(name);
     return value != nullptr ? value : "";
   };
   if (const std::string own = set("TROUPE_CACHE"); !own.empty()) return own == "off" ? "" : own;
@@ -132,7 +126,7 @@ disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
     }
     opened_ = std::make_shared<const file_descriptor>(std::move(fd));
   }
-  if (const std::string untrusted = why_untrusted(s); !untrusted.empty()) {
+  if (const std::string untrusted = why_untrusted(s, trusted_writers::user); !untrusted.empty()) {
     why_not = "cannot use the folder " + folder_ + ": " + untrusted;
     opened_.reset();
   }
@@ -152,7 +146,7 @@ std::optional<disk_cache::found> disk_cache::find(std::string_view key, std::str
   struct stat s{};
   std::string wrong;
   if (::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) wrong = "it is not a regular file";
-  if (wrong.empty()) wrong = why_untrusted(s);
+  if (wrong.empty()) wrong = why_untrusted(s, trusted_writers::user);
   std::optional<std::string> bytes;
   std::optional<entry> e;
   if (wrong.empty() && static_cast<std::uint64_t>(s.st_size) <= most_entry_bytes)
@@ -208,7 +202,7 @@ disk_cache::fill disk_cache::look() const {
     if (!allows(W_OK | X_OK)) out.why_not = because("cannot make the folder " + folder_, errno);
   } else if (!fd || ::fstat(fd.get(), &s) != 0) {
     out.why_not = because("cannot open the folder " + folder_, errno);
-  } else if (const std::string untrusted = why_untrusted(s); !untrusted.empty()) {
+  } else if (const std::string untrusted = why_untrusted(s, trusted_writers::user); !untrusted.empty()) {
     out.why_not = "cannot use the folder " + folder_ + ": " + untrusted;
   } else {
     for (const stored_file& f : files_in(fd.get())) {

@@ -9,7 +9,7 @@ namespace {
 
 std::string cache_text(const disk_cache& cache) {
   if (cache.folder().empty()) {
-    const char* const own = std::getenv("TROUPE_CACHE");
+    const char* const own = ::secure_getenv("TROUPE_CACHE");
     return own != nullptr && std::string_view(own) == "off"
                ? "off, by TROUPE_CACHE"
                : "none: set TROUPE_CACHE to a folder, as neither XDG_CACHE_HOME nor HOME is set";

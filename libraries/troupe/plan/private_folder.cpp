@@ -42,7 +42,7 @@ void remove_stale_folders(const std::string& place) {
 }  // namespace
 
 result<private_folder> private_folder::make() {
-  const char* set = std::getenv("TMPDIR");
+  const char* set = ::secure_getenv("TMPDIR");
   const std::string place = set != nullptr && *set == '/' ? set : "/tmp";
   remove_stale_folders(place);
   while (true) {

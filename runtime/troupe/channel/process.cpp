@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
@@ -116,10 +118,20 @@ std::mutex& environment_lock() {
   return one;
 }
 
+// A program with more rights than its caller reads none of these, so its children must not: they may not be able to
+// tell that they have such rights.
+static bool is_for_children(std::string_view variable) {
+  if (::getauxval(AT_SECURE) == 0) return true;
+  for (const std::string_view kept_back : {"TROUPE_", "PATH=", "HOME=", "XDG_CACHE_HOME=", "TMPDIR="})
+    if (variable.starts_with(kept_back)) return false;
+  return true;
+}
+
 std::vector<std::string> current_environment() {
   const std::lock_guard guard(environment_lock());
   std::vector<std::string> all;
-  for (char** e = environ; e != nullptr && *e != nullptr; ++e) all.emplace_back(*e);
+  for (char** e = environ; e != nullptr && *e != nullptr; ++e)
+    if (is_for_children(*e)) all.emplace_back(*e);
   return all;
 }
 
@@ -152,6 +164,10 @@ result<process> process::launch(const launch_options& options) {
     return error(reaction::caller_bug, "channel",
                  cat("control_fd is ", options.control_fd,
                      "; expected a descriptor above 2, as control_socket::make_pair returns"));
+  const auto program = open_trusted(options.path, "channel");
+  if (!program)
+    return program.error().code() != 0 ? launch_error(options.path, static_cast<int>(program.error().code()))
+                                       : program.error();
   std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
   for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -163,7 +179,7 @@ result<process> process::launch(const launch_options& options) {
   plan.set_descriptors(options.control_fd, options.stdout_fd, options.stderr_fd);
   plan.set_signals();
   pid_t pid = -1;
-  if (const int code = plan.spawn(pid, options.path.c_str(), argv.data(), envp.data()); code != 0)
+  if (const int code = plan.spawn(pid, program->path.c_str(), argv.data(), envp.data()); code != 0)
     return launch_error(options.path, code);
 
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));

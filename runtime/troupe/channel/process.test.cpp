@@ -5,11 +5,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/mapping.hpp>
@@ -88,6 +90,59 @@ TEST(process, a_given_environment_replaces_the_inherited_one) {
   EXPECT_NE(launched({"describe_self"}, {"TROUPE_TEST_VARIABLE=replaced"}).hear().find("\nreplaced\n"),
             std::string::npos);
   ::unsetenv("TROUPE_TEST_VARIABLE");
+}
+
+// A copy of the child that runs with the rights of another user than its caller.
+class set_user_id_child {
+ public:
+  set_user_id_child() {
+    char name[] = "/tmp/troupe-suid-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    std::filesystem::permissions(folder_, std::filesystem::perms(0755));
+    std::filesystem::copy_file(child_path, program());
+  }
+  ~set_user_id_child() { std::filesystem::remove_all(folder_); }
+  // Returns false if this user or the file system does not allow it.
+  bool prepare() const {
+    struct statvfs where{};
+    return ::geteuid() == 0 && ::statvfs(folder_.c_str(), &where) == 0 && (where.f_flag & ST_NOSUID) == 0 &&
+           ::chown(program().c_str(), 12345, 12345) == 0 && ::chmod(program().c_str(), 04755) == 0;
+  }
+  std::string output_for(uid_t caller, const char* const* environment) const {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return "no pipe";
+    const file_descriptor out(ends[0]);
+    file_descriptor in(ends[1]);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const char* const arguments[] = {"child", "list_environment", nullptr};
+      if (::dup2(in.get(), STDOUT_FILENO) >= 0 && ::setuid(caller) == 0)
+        ::execve(program().c_str(), const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
+      ::_exit(1);
+    }
+    in.reset();
+    char text[4096] = "";
+    for (std::size_t have = 0; have + 1 < sizeof text;) {
+      const ssize_t n = ::read(out.get(), text + have, sizeof text - 1 - have);
+      if (n <= 0) break;
+      have += static_cast<std::size_t>(n);
+    }
+    ::waitpid(child, nullptr, 0);
+    return text;
+  }
+
+ private:
+  std::string program() const { return folder_ + "/child"; }
+  std::string folder_;
+};
+
+TEST(process, a_program_with_more_rights_than_its_caller_passes_on_no_variable_that_names_files) {
+  const set_user_id_child child;
+  if (!child.prepare()) return;  // needs root
+  const char* const environment[] = {"TROUPE_CUDNN=/x", "PATH=/x", "HOME=/x", "XDG_CACHE_HOME=/x", "OTHER=/x", nullptr};
+  EXPECT_EQ(child.output_for(12346, environment), "OTHER=/x\n");
+  EXPECT_EQ(child.output_for(12345, environment), "TROUPE_CUDNN=/x\nPATH=/x\nHOME=/x\nXDG_CACHE_HOME=/x\nOTHER=/x\n")
+      << "the caller has all rights that the program has";
 }
 
 TEST(process, standard_error_can_be_captured) {

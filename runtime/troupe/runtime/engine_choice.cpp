@@ -59,7 +59,7 @@ engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& eviden
 }
 
 std::string engine_of_environment() {
-  const char* const set = std::getenv("TROUPE_ENGINE");
+  const char* const set = ::secure_getenv("TROUPE_ENGINE");
   return set != nullptr ? set : "";
 }
 

@@ -1,52 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-#include <climits>
-#include <cstdlib>
 #include <mutex>
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/runtime/engine_choice.hpp>
 #include <troupe/runtime/runtime.hpp>
+#include <troupe/runtime/runtime_place.hpp>
 
 namespace troupe {
-namespace {
-
-// A folder for the worker and its engines, and the reason for it, for the error if it has no worker.
-struct runtime_place {
-  std::string folder, origin;
-};
-
-// Returns the folder for a program in bin/ of an installed tree that was moved.
-std::string folder_beside_program() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  std::string folder(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-  for (int i = 0; i < 2; ++i) folder.resize(std::min(folder.size(), folder.rfind('/')));
-  return folder + "/" TROUPE_RUNTIME_SUBDIR;
-}
-
-// Returns the folder of the installation that `built_in` names: the folder itself, or the path of runtime.hpp in it.
-std::string folder_of_installation(std::string_view built_in) {
-  constexpr std::string_view header = "/include/troupe/runtime/runtime.hpp";
-  if (!built_in.ends_with(header)) return std::string(built_in);
-  return std::string(built_in.substr(0, built_in.size() - header.size())) + "/" TROUPE_RUNTIME_SUBDIR;
-}
-
-runtime_place find_runtime(const std::string& option, const char* built_in) {
-  if (!option.empty()) return {option, "device_options::runtime_folder names this folder"};
-  const char* const set = std::getenv("TROUPE_RUNTIME");
-  if (set != nullptr && *set != '\0') return {set, "the environment variable TROUPE_RUNTIME names this folder"};
-  const std::string installed = folder_of_installation(built_in), beside = folder_beside_program();
-  const auto has_worker = [](const std::string& folder) {
-    return ::access((folder + "/troupe-worker").c_str(), F_OK) == 0;
-  };
-  if (!has_worker(installed) && has_worker(beside)) return {beside, "this folder belongs to the program's own tree"};
-  return {installed, "Troupe was there when this program was built, and " + beside + " has no worker either"};
-}
-
-}  // namespace
 
 struct runtime::state {
   runtime_options options;
@@ -84,7 +46,7 @@ runtime::~runtime() {
 }
 
 device runtime::open(device_options options, const char* built_in_folder) {
-  runtime_place place = find_runtime(options.runtime_folder, built_in_folder);
+  runtime_place place = find_runtime(options.runtime_folder, path_of_program(), built_in_folder);
   options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
   std::string engine_reason = "device_options::engine names it";

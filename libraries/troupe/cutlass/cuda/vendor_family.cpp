@@ -14,7 +14,7 @@ namespace troupe::cutlass {
 namespace {
 
 std::string file_of_plug_in() {
-  const char* const named = std::getenv("TROUPE_CUTLASS");
+  const char* const named = ::secure_getenv("TROUPE_CUTLASS");
   if (named != nullptr && *named != '\0') return named;
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&file_of_plug_in), &self) == 0 || self.dli_fname == nullptr) return {};

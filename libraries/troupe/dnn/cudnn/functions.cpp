@@ -11,7 +11,7 @@ namespace {
 functions loaded;
 
 std::string find_all() {
-  const char* const named = std::getenv("TROUPE_CUDNN");
+  const char* const named = ::secure_getenv("TROUPE_CUDNN");
   const std::string file = named != nullptr && *named != '\0' ? named : cat("libcudnn.so.", CUDNN_MAJOR);
   library_functions library({file});
   library.find(loaded.version, "cudnnGetVersion");

@@ -68,7 +68,7 @@ class onednn_vendor final : public vendor {
 }  // namespace
 
 result<std::unique_ptr<vendor>> vendor::open(std::size_t threads) {
-  const char* const named = std::getenv("TROUPE_ONEDNN");
+  const char* const named = ::secure_getenv("TROUPE_ONEDNN");
   const std::string_view wish = named != nullptr ? named : "";
   if (wish == "off") return error(reaction::unsupported, "dnn", "oneDNN is not used: TROUPE_ONEDNN is off");
   TROUPE_TRY(load());

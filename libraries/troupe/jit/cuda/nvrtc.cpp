@@ -79,7 +79,7 @@ result<nvrtc> nvrtc::find() {
   std::sort(out.known.begin(), out.known.end());
   auto headers = TROUPE_TRY(find_headers());
   out.own_headers = std::move(headers);
-  const char* const named = std::getenv("TROUPE_CUDA_INCLUDE");
+  const char* const named = ::secure_getenv("TROUPE_CUDA_INCLUDE");
   out.include_folder = named != nullptr && *named != '\0' ? named : TROUPE_CUDA_INCLUDE_FOLDER;
   byte_writer identity;
   identity.text("NVRTC " + out.version);

@@ -25,7 +25,7 @@ constexpr std::int64_t grace_ns = 5'000'000'000, a_day = 86400;
 std::vector<std::string> environment_for(const std::string& folder) {
   std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
-    if (const char* value = std::getenv(name)) out.push_back(std::string(name) + "=" + value);
+    if (const char* value = ::secure_getenv(name)) out.push_back(std::string(name) + "=" + value);
   return out;
 }
 

@@ -22,7 +22,7 @@ bool is_program(const std::string& path) {
 }
 
 std::string in_path(const std::string& name) {
-  const char* set = std::getenv("PATH");
+  const char* set = ::secure_getenv("PATH");
   std::string_view left = set != nullptr ? set : "/usr/local/bin:/usr/bin:/bin";
   while (!left.empty()) {
     const std::size_t colon = std::min(left.find(':'), left.size());
@@ -65,7 +65,7 @@ result<std::string> find_compiler(const recipe& r) {
     if (is_program(r.compiler)) return r.compiler.str();
     return unsupported("compiler is \"" + r.compiler + "\", which is not an executable program" + remedy);
   }
-  if (const char* set = std::getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
+  if (const char* set = ::secure_getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
     const std::string named = set, path = named.find('/') == std::string::npos ? in_path(named) : named;
     if (!path.empty() && path.front() == '/' && is_program(path)) return path;
     return unsupported("TROUPE_CXX is \"" + named +

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -53,6 +54,12 @@ int list_descriptors() {
 }
 
 // Reports blocked and ignored signals, whether it leads its process group, and an environment variable.
+// To standard output: what this program would pass on to a child.
+int list_environment() {
+  for (const std::string& variable : current_environment()) std::printf("%s\n", variable.c_str());
+  return std::fflush(stdout);
+}
+
 int describe_self() {
   std::ostringstream text;
   std::ifstream status("/proc/self/status");
@@ -147,6 +154,7 @@ int main(int argc, char** argv) {
   if (role == "exit") return std::atoi(argv[2]);
   if (role == "list_descriptors") return list_descriptors();
   if (role == "describe_self") return describe_self();
+  if (role == "list_environment") return list_environment();
   if (role == "write_into_file") return write_into_file();
   if (role == "try_to_resize") return try_to_resize();
   if (role == "read_ring") return read_ring();

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/sanitizers.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/plugins/engine_files.hpp>
@@ -79,10 +80,10 @@ result<void> engine_set::load_locked(const std::string& library) {
   bool found = false;
   const std::string file = "/" + library + "." + backend_ + ".so";
   for (const std::string& folder : folders_) {
-    const std::string path = folder + file;
-    if (::access(path.c_str(), F_OK) != 0) continue;
+    const auto engine = open_trusted(folder + file, "worker");
+    if (!engine && (engine.error().code() == ENOENT || engine.error().code() == ENOTDIR)) continue;
     found = true;
-    out = open(library, path);
+    out = engine ? open(library, engine->path) : missing("library " + library + ": " + engine.error().text());
     break;
   }
   if (!found) out = no_engine(library, backend_, folders_);

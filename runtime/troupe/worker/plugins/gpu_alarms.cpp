@@ -32,7 +32,7 @@ struct nvml_calls {
 error unavailable(std::string why) { return error(reaction::unsupported, "worker", std::move(why)); }
 
 result<nvml_calls> load() {
-  const char* const chosen = std::getenv("TROUPE_NVML");
+  const char* const chosen = ::secure_getenv("TROUPE_NVML");
   const std::string name = chosen != nullptr && *chosen != '\0' ? chosen : "libnvidia-ml.so.1";
   library_functions library({name});
   if (!library.missing().empty()) return unavailable(cat("cannot load NVML: ", library.missing()));

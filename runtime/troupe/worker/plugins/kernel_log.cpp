@@ -138,7 +138,7 @@ std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci)
 }
 
 result<std::unique_ptr<alarm_source>> read_kernel_log(const std::string& pci) {
-  const char* path = std::getenv("TROUPE_KERNEL_LOG");
+  const char* path = ::secure_getenv("TROUPE_KERNEL_LOG");
   const bool is_chosen = path != nullptr && *path != '\0';
   if (!is_chosen) path = "/dev/kmsg";
   if (!is_chosen && !sees_all_processes())

@@ -230,7 +230,7 @@ kernel_choice kernel_choice::of(const x86_processor& p, const char* setting) {
   return c;
 }
 
-kernel_choice kernel_choice::here() { return of(x86_processor::of_this_machine(), std::getenv(openblas_variable)); }
+kernel_choice kernel_choice::here() { return of(x86_processor::of_this_machine(), ::secure_getenv(openblas_variable)); }
 
 std::string kernel_choice::setting() const {
   if (by != chooser::troupe) return {};

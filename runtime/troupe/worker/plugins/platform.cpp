@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
-#include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/worker/plugins/platform.hpp>
 
 namespace troupe {
@@ -14,8 +15,11 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
     return error(reaction::unsupported, "worker", "the " + backend + " backend: " + std::move(text));
   };
   for (const std::string& folder : folders) {
-    const std::string stem = folder + "/platform." + backend, path = stem + ".so";
-    if (::access(path.c_str(), F_OK) != 0) continue;
+    const std::string stem = folder + "/platform." + backend;
+    const auto plug_in = open_trusted(stem + ".so", "worker");
+    if (!plug_in && (plug_in.error().code() == ENOENT || plug_in.error().code() == ENOTDIR)) continue;
+    if (!plug_in) return missing(plug_in.error().text());
+    const std::string& path = plug_in->path;
     // Never closed: a context lives as long as the process.
     void* const file = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (file == nullptr) {

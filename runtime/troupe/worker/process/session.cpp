@@ -31,7 +31,7 @@ namespace {
 
 // For those who must do without, or want to compare.
 bool is_wanted(const char* variable) {
-  const char* const value = std::getenv(variable);
+  const char* const value = ::secure_getenv(variable);
   return value == nullptr || std::string_view(value) != "0";
 }
 

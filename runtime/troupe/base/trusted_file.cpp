@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/trusted_file.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace troupe {
+namespace {
+
+uid_t owner_of_program() {
+  static const uid_t owner = [] {
+    struct stat s{};
+    return ::stat("/proc/self/exe", &s) == 0 ? s.st_uid : ::geteuid();
+  }();
+  return owner;
+}
+
+std::string mode_of(const struct stat& s) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(s.st_mode) & 07777);
+  return text;
+}
+
+error untrusted(const std::string& domain, const std::string& path, const std::string& culprit, const struct stat& s,
+                const std::string& why) {
+  return error(
+      reaction::fatal, domain,
+      cat("cannot trust '", path, "': ", culprit == path ? "" : cat("the folder '", culprit, "' above it: "), why,
+          " (owner ", s.st_uid, ", group ", s.st_gid, ", mode ", mode_of(s), "); expected root, user ", ::geteuid(),
+          " or the owner of this program, and that nobody else may write "
+          "it: use chown or chmod go-w, or device_options::runtime_folder or engine_folders with other folders"));
+}
+
+}  // namespace
+
+std::string why_untrusted(const struct ::stat& s, trusted_writers writers) {
+  const bool code = writers == trusted_writers::program;
+  const bool owned = s.st_uid == ::geteuid() || (code && (s.st_uid == 0 || s.st_uid == owner_of_program()));
+  if (!owned) return cat("it belongs to user ", s.st_uid);
+  const mode_t others = code && s.st_gid == s.st_uid ? S_IWOTH : S_IWGRP | S_IWOTH;
+  if ((s.st_mode & others) != 0) return "others may write it (chmod go-w)";
+  return {};
+}
+
+// From the root down: nobody else can change what a name in a trusted folder stands for, so each name that was checked
+// still stands for the same when the next one is.
+result<trusted_file> open_trusted(const std::string& path, const std::string& domain) {
+  char* const real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return error_of_errno(domain, "finding '" + path + "'");
+  trusted_file out{.fd = {}, .path = real};
+  std::free(real);
+  struct stat s{};
+  for (std::size_t slash = 0; slash != std::string::npos; slash = out.path.find('/', slash + 1)) {
+    const std::string folder = slash == 0 ? "/" : out.path.substr(0, slash);
+    if (::lstat(folder.c_str(), &s) != 0) return error_of_errno(domain, "looking at the folder '" + folder + "'");
+    struct stat judged = s;
+    if ((s.st_mode & S_ISVTX) != 0) judged.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+    std::string why = why_untrusted(judged, trusted_writers::program);
+    if (!S_ISDIR(s.st_mode)) why = "it is no folder any more";
+    if (!why.empty()) return untrusted(domain, path, folder, s, why);
+  }
+  out.fd.reset(::open(out.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!out.fd || ::fstat(out.fd.get(), &s) != 0) return error_of_errno(domain, "opening '" + path + "'");
+  std::string why = why_untrusted(s, trusted_writers::program);
+  if (!S_ISREG(s.st_mode)) why = "it is not a regular file";
+  if (!why.empty()) return untrusted(domain, path, path, s, why);
+  return out;
+}
+
+}  // namespace troupe
