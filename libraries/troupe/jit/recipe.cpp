@@ -70,10 +70,12 @@ result<void> check_files(const recipe& r) {
     if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
       return refusal(cat("include_paths[", i, "] is ", detail::text(r.include_paths[i])), "a folder");
   for (std::size_t i = 0; i < r.options.size(); ++i)
-    if (is_reserved_option(r.options[i]) || has_control_characters(r.options[i]))
-      return refusal(cat("options[", i, "] is ", detail::text(r.options[i])),
-                     "an option that changes neither the input nor the output; include folders, macros and the "
-                     "like have fields of their own");
+    if (!is_allowed_option(r.options[i]) || has_control_characters(r.options[i]))
+      return refusal(
+          cat("options[", i, "] is ", detail::text(r.options[i])),
+          "one of those that docs/jit.md lists, in one piece: -O, -g, -m, -W, -D, -U, -std=, --param=, -pthread, "
+          "-f of the language and the optimiser, -I, -L, -l, -fsanitize=, some of -Wl, and NVRTC's; others may "
+          "write files, or load code into the compiler");
   if (!r.compiler.empty() && r.compiler.front() != '/')
     return refusal("compiler is " + detail::text(r.compiler), "an absolute path, or nothing");
   return {};

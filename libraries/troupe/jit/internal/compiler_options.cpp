@@ -24,11 +24,7 @@ bool is_any(std::string_view text, std::string_view list) {
   return any_word(list, [&](std::string_view word) { return text == word; });
 }
 
-constexpr std::string_view reserved =
-    "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -time "
-    "-ftime-trace -Wp, -Wa, ";
-constexpr std::string_view long_and_not_reserved = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
-                           // Options of NVRTC that the host's compilers reject as unknown; "=": with a value
+constexpr std::string_view  // Options of NVRTC that the host's compilers reject as unknown; "=": with a value
     long_for_nvrtc =
         "--ptxas-options= --Ofast-compile= --prec-sqrt= --prec-div= --restrict --device-debug "
         "--dopt= --extra-device-vectorization --modify-stack-limit= --jump-table-density= "
@@ -37,10 +33,20 @@ constexpr std::string_view long_and_not_reserved = "--param= --sysroot= --gcc-to
         "--device-float128 --display-error-number --no-display-error-number --diag-error= "
         "--diag-suppress= --diag-warn= --brief-diagnostics= --split-compile= --minimal "
         "--no-cache ";
-constexpr std::string_view with_an_argument =
-    "-I -D -U -L -l -T -A -u -z -e -include -imacros -isystem -iquote -idirafter -iprefix -isysroot -iwithprefix "
-    "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
-constexpr std::string_view reserved_by_linker = "-o --output -M -Map --Map --print-map @ ";
+// Those that may make the compiler or the linker read files, but run none. Each is followed by its value.
+constexpr std::string_view reads_files =
+    "-I -L -l -isystem -iquote -idirafter -include -fsanitize= -fno-sanitize= -fsanitize-recover= -fsanitize-trap= "
+    "-fsanitize-ignorelist= -flto= -stdlib= --stdlib= --sysroot= ";
+constexpr std::string_view reads_files_alone =
+    "-flto -fopenmp -fopenmp-simd -fuse-ld=bfd -fuse-ld=gold -fuse-ld=lld -fuse-ld=mold -static-libgcc "
+    "-static-libstdc++ -nostdlib -nodefaultlibs -rdynamic -s ";
+// After "-Wl,". Others make the linker write files, or load plug-ins.
+constexpr std::string_view for_linker =
+    "--as-needed --no-as-needed --push-state --pop-state --whole-archive --no-whole-archive --start-group --end-group "
+    "--gc-sections --no-gc-sections --no-undefined --undefined-version --exclude-libs= --icf= --hash-style= --build-id "
+    "--enable-new-dtags --disable-new-dtags --strip-all --strip-debug -Bstatic -Bdynamic -Bsymbolic "
+    "-Bsymbolic-functions --export-dynamic -O1 -O2 -s -S -rpath= --rpath= -rpath-link= --rpath-link= ";
+constexpr std::string_view for_linker_with_value = "-rpath --rpath -rpath-link --rpath-link -z --exclude-libs ";
 
 // Short names of NVRTC's options, for users who know these, where adding a dash does not give the long name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_for_nvrtc{
@@ -60,27 +66,59 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_fo
      {"-D", "use recipe::definitions"},
      {"-U", "write #undef into the source"}}};
 
-constexpr std::string_view harmless = "-D -U -O -g -m -w -std= -pedantic -pthread -pipe --param= ";
+constexpr std::string_view harmless = "-D -U -m -W -std= --param= ",  // and what follows
+    harmless_alone =
+        "-w -pedantic -pedantic-errors -ansi -pthread -pipe -O -O0 -O1 -O2 -O3 -Os -Oz -Og -Ofast "
+        "-g -g0 -g1 -g2 -g3 -gz -gline-tables-only -gno-column-info -gcolumn-info ";
 constexpr std::string_view harmless_after_f =
-    "align- associative-math builtin cf-protection char8_t concepts constexpr- coroutines cx- data-sections "
-    "delete-null- diagnostics- exceptions excess-precision expensive- fast-math finite-math fp-contract fp-model "
-    "function-sections gcse gnu-keywords if-conversion implicit- inline ipa- ivopts loop- math-errno max-errors merge- "
-    "message-length ms-extensions omit-frame- optimize- partial-inlining peel-loops permissive pic PIC plt predictive- "
-    "prefetch-loop reciprocal-math rename- reorder- rounding-math rtti sched short-enums show- signaling-nans signed- "
-    "slp-vectorize split- stack-clash stack-protector strict- template- tracer trapping-math trapv tree- unroll- "
-    "unsafe-math unsigned-char unswitch- unwind-tables variable- vect version-loops visibility web wrapv zero- ";
+    "align- associative-math bounds-check bracket-depth= branch- builtin caller-saves cf-protection char8_t "
+    "code-hoisting "
+    "color-diagnostics common concepts constexpr- coroutines cprop- crossjumping cx- data-sections dce delete-null- "
+    "devirtualize diagnostics-absolute-paths diagnostics-color diagnostics-plain diagnostics-show dse early-inlining "
+    "error-limit= exceptions excess-precision expensive- fast-math finite- float-store forward-propagate fp-contract "
+    "fp-model function-sections gcse gnu-keywords guess-branch- if-conversion implicit-constexpr "
+    "implicit-inline-templates inline ipa- ira- ivopts jump-tables lifetime-dse live-range- loop- math-errno "
+    "max-errors "
+    "merge- message-length modulo-sched move-loop ms-extensions new-ttp-matching non-call-exceptions omit-frame- "
+    "optimize- partial-inlining peel-loops permissive pic PIC plt predictive- prefetch-loop reciprocal-math rename- "
+    "reorder- rounding-math rtti sched schedule- section-anchors selective-scheduling semantic-interposition "
+    "short-enums show- shrink-wrap signaling-nans signed- single-precision- slp-vectorize spell-checking split- "
+    "stack-clash stack-protector store-merging strict- template- thread-jumps threadsafe-statics tracer trapping-math "
+    "trapv tree- unroll- unsafe-math unsigned-char unswitch- unwind-tables variable- vect version-loops visibility web "
+    "wrapv zero- ";
+
+// Returns true if the parts of "-Wl,A,B" are options of the linker that read no options and write no files.
+bool are_for_linker(std::string_view parts) {
+  while (!parts.empty()) {
+    parts.remove_prefix(1);  // the comma
+    const std::string_view part = parts.substr(0, parts.find(','));
+    parts.remove_prefix(part.size());
+    const std::size_t equals = part.find('=');
+    if (is_any(part, for_linker_with_value)) {
+      if (parts.size() < 2 || parts[1] == '-' || parts[1] == '@' || parts[1] == ',') return false;
+      parts.remove_prefix(std::min(parts.find(',', 1), parts.size()));
+    } else if (!is_any(equals == part.npos ? part : part.substr(0, equals + 1), for_linker)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Returns true if the option is one of these words with a value. With another dash it would be another option, as
+// -include-pch is.
+bool has_value(std::string_view option, std::string_view list) {
+  return any_word(list, [&](std::string_view word) {
+    return option.size() > word.size() && option.starts_with(word) && option[word.size()] != '-';
+  });
+}
 
 }  // namespace
 
-bool is_reserved_option(std::string_view option) {
-  if (option.size() < 2 || option.front() != '-' || is_any(option, with_an_argument)) return true;
-  if (option.starts_with("--"))
-    return !begins_with_any(option, long_and_not_reserved) && !begins_with_any(option, long_for_nvrtc);
-  if (begins_with_any(option, reserved)) return true;
-  if (!option.starts_with("-Wl,")) return false;
-  for (std::size_t comma = option.find(','); comma != std::string_view::npos; comma = option.find(',', comma + 1))
-    if (begins_with_any(option.substr(comma + 1), reserved_by_linker)) return true;
-  return false;
+bool is_allowed_option(std::string_view option) {
+  constexpr std::string_view linker = "-Wl";
+  if (option.starts_with("-Wl,")) return are_for_linker(option.substr(linker.size()));
+  return begins_with_any(option, long_for_nvrtc) || has_value(option, reads_files) ||
+         is_any(option, reads_files_alone) || reads_no_files(option);
 }
 
 bool is_allowed_for_nvrtc(std::string_view option) {
@@ -104,9 +142,12 @@ std::string alternative_to(std::string_view option) {
 }
 
 bool reads_no_files(std::string_view option) {
-  if (option.starts_with("-mllvm")) return false;
-  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, passes options to the linker
-  if (!option.starts_with("-f")) return begins_with_any(option, harmless);
+  // Options of LLVM can load code.
+  if (begins_with_any(option, "-mllvm -mmlir -main-file ")) return false;
+  // -Wl, -Wp, and -Wa, pass options on.
+  if (option.starts_with("-W") && option.find(',') != std::string_view::npos) return false;
+  if (is_any(option, harmless_alone) || begins_with_any(option, "-gdwarf -ggdb ")) return true;
+  if (!option.starts_with("-f")) return has_value(option, harmless);
   option.remove_prefix(option.starts_with("-fno-") ? 5 : 2);
   return begins_with_any(option, harmless_after_f);
 }

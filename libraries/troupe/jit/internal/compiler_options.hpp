@@ -8,9 +8,10 @@
 /// What is known about the options of C++ compilers.
 namespace troupe::jit {
 
-/// Returns true if only the engine may pass the option: one that changes the output or its place, ends the compiler
-/// early, runs other programs, or takes the next argument as its value.
-bool is_reserved_option(std::string_view option);
+/// Returns true if a recipe may have the option, as docs/jit.md lists them: one that affects only the code, the
+/// messages, or where headers and libraries are searched for, and has its value in one piece with its name. All others
+/// are refused, because among the hundreds that compilers have, some write files or load code into the compiler.
+bool is_allowed_option(std::string_view option);
 
 /// Returns true if the option may be passed to NVRTC: it has its long name, affects only the code or the messages, and
 /// names no file to read or write.

@@ -8,10 +8,52 @@ namespace {
 
 TEST(compiler_options, of_nvrtc_are_accepted_if_they_affect_only_the_code) {
   for (const char* option : {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2"})
-    EXPECT_FALSE(is_reserved_option(option)) << option;
+    EXPECT_TRUE(is_allowed_option(option)) << option;
   for (const char* option : {"--gpu-architecture=sm_80", "--include-path=/x", "--pch", "--use-pch=x", "--time=x", "-dc",
                              "-time=x", "--relocatable-device-code=true", "--define-macro=X", "--optix-ir"})
-    EXPECT_TRUE(is_reserved_option(option)) << option;
+    EXPECT_FALSE(is_allowed_option(option)) << option;
+}
+
+TEST(compiler_options, for_code_messages_and_libraries_are_allowed) {
+  for (const char* option : {"-O3",
+                             "-Ofast",
+                             "-g",
+                             "-ggdb3",
+                             "-gdwarf-5",
+                             "-march=native",
+                             "-mno-avx512f",
+                             "-Wno-unused",
+                             "-Werror=shadow",
+                             "-DX",
+                             "-UX",
+                             "-std=c++23",
+                             "--param=x=1",
+                             "-pthread",
+                             "-ffast-math",
+                             "-fno-rtti",
+                             "-fsanitize=address,undefined",
+                             "-fno-sanitize=vptr",
+                             "-fopenmp",
+                             "-flto",
+                             "-flto=auto",
+                             "-fuse-ld=lld",
+                             "-I/x",
+                             "-isystem/x",
+                             "-L/x",
+                             "-lm",
+                             "-l:libx.a",
+                             "-stdlib=libc++",
+                             "--sysroot=/x",
+                             "-static-libgcc",
+                             "-Wl,-rpath,/x",
+                             "-Wl,-rpath=/x,-z,now",
+                             "-Wl,--as-needed",
+                             "-Wl,-z,undefs",
+                             "-Wl,--exclude-libs,ALL"})
+    EXPECT_TRUE(is_allowed_option(option)) << option;
+  for (const char* option : {"", "-", "-Wl,", "-include-pch", "-I-", "-Wl,-z", "-Wl,-z,", "-Wl,-z,-o", "-Wl,,", "-L",
+                             "-D", "-std=", "-objc"})
+    EXPECT_FALSE(is_allowed_option(option)) << option;
 }
 
 TEST(compiler_options, for_nvrtc_must_be_long_names_and_must_not_name_files) {
