@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <troupe/troupe.hpp>
+#include <vector>
+
+namespace adversary {
+
+/// What honest clients of one device have seen.
+struct client_counts {
+  std::atomic<std::uint64_t> right{0}, lost{0};  ///< chains with the right result; chains with a typed error
+  std::atomic<std::uint64_t> wrong_data{0};      ///< success, and the data is wrong
+  std::atomic<std::uint64_t> wrong_success{0};   ///< success of a request that cannot succeed
+  std::atomic<std::uint64_t> stopped{0};         ///< the device had given up
+  std::atomic<std::int64_t> longest_ns{0};       ///< the longest part of a chain
+
+  /// Remembers the first text, for the report.
+  void remember(const std::string& text);
+  std::string first_error();
+
+ private:
+  std::mutex lock_;
+  std::string first_;
+};
+
+/// One chain of requests: an upload, a fill, a product by blas, a kernel, a download; and requests that must fail.
+class honest_client {
+ public:
+  /// `asks_for_memory`: also of memory that only a worker can make.
+  honest_client(troupe::device gpu, client_counts& counts, bool asks_for_memory);
+  /// Runs one chain. Returns true if everything was right.
+  bool step(std::uint64_t number);
+  /// Returns the time since the part of a chain that runs now began.
+  std::int64_t waiting_ns() const;
+
+ private:
+  template <class F>
+  void time(F&& part);
+  bool compute(std::uint64_t number);
+  void fail(std::uint64_t number);
+
+  struct kernel_cache;
+  troupe::device gpu_;
+  client_counts& counts_;
+  bool asks_for_memory_;
+  std::shared_ptr<kernel_cache> kernels_;
+  std::atomic<std::int64_t> since_ns_{0};
+};
+
+/// Threads that run chains until they are told to end.
+class client_threads {
+ public:
+  client_threads(const troupe::device& gpu, client_counts& counts, int threads, bool asks_for_memory);
+  ~client_threads();
+  /// Returns how long the slowest of them has waited.
+  std::int64_t waiting_ns() const;
+
+ private:
+  std::atomic<bool> end_{false};
+  std::vector<std::unique_ptr<honest_client>> clients_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace adversary

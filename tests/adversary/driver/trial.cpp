@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "trial.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/clock.hpp>
+
+#include "clients.hpp"
+#include "stage.hpp"
+#include "usage.hpp"
+
+namespace adversary {
+namespace {
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+constexpr auto run_limit = 1s, start_limit = 3s;
+
+double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+device_options options(const char* name) {
+  device_options o;
+  o.engine = "host";
+  o.name = name;
+  o.engine_folders = {TROUPE_TEST_ENGINE_FOLDER};
+  o.libraries = {"testing", "blas", "jit"};
+  o.mailbox_capacity = 64;
+  o.memory_limit = 256 << 20;
+  o.host_memory_limit = 64 << 20;
+  o.restarts = 100'000;
+  o.quarantine_after = 0;
+  o.start_timeout = start_limit;
+  o.close_timeout = 1s;
+  return o;
+}
+
+// Kills the innocent's worker again and again, and measures how long the device takes to serve again.
+class recovery_meter {
+ public:
+  recovery_meter(const device& gpu, std::chrono::milliseconds interval)
+      : thread_([this, gpu, interval] {
+          for (auto next = std::chrono::steady_clock::now(); !end_.load();) {
+            next += interval;
+            measure(gpu);
+            while (!end_.load() && std::chrono::steady_clock::now() < next) std::this_thread::sleep_for(2ms);
+          }
+        }) {}
+  ~recovery_meter() { stop(); }
+  void stop() {
+    end_.store(true);
+    if (thread_.joinable()) thread_.join();
+  }
+  // Of 99 % in a long run. In a short one, the slowest one in ten may be the other programs' fault.
+  double most_ms() const {
+    std::vector<double> sorted = times_ms_;
+    std::sort(sorted.begin(), sorted.end());
+    const double part = sorted.size() < 300 ? 0.9 : 0.99;
+    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(static_cast<double>(sorted.size() - 1) * part)];
+  }
+  std::size_t count() const { return times_ms_.size(); }
+
+ private:
+  void measure(const device& gpu) {
+    const auto pid = gpu.statistics().worker_pid;
+    if (!pid || ::kill(*pid, SIGKILL) != 0) return;
+    const std::int64_t killed = now_ns();
+    do {
+      // Waits until the worker that was killed no longer answers.
+      while (gpu.statistics().worker_pid == pid && now_ns() - killed < 20'000'000'000) std::this_thread::yield();
+    } while (!gpu.ping().get() && now_ns() - killed < 20'000'000'000);
+    times_ms_.push_back(ms(now_ns() - killed));
+  }
+
+  std::atomic<bool> end_{false};
+  std::vector<double> times_ms_;
+  std::thread thread_;
+};
+
+// A log that must not be forged or flooded.
+struct log_checks {
+  std::atomic<std::uint64_t> lines{0}, forged{0};
+
+  log_sink sink() {
+    return [this](log_level, std::string_view text) {
+      ++lines;
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const bool is_c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        if (c < 0x20 || c == 0x7f || is_c1) return void(++forged);
+      }
+    };
+  }
+};
+
+struct usage_mark {
+  double seconds = processor_seconds();
+  std::int64_t at_ns = now_ns();
+  double cores_since() const {
+    return (processor_seconds() - seconds) / (static_cast<double>(now_ns() - at_ns) * 1e-9);
+  }
+};
+
+class trial {
+ public:
+  trial(const strategy& s, double seconds, std::uint64_t seed)
+      : strategy_(s),
+        seconds_(seconds),
+        stage_(seed),
+        runtime_(std::make_unique<runtime>(runtime_options{.log = log_.sink()})),
+        innocent_(runtime_->open_device(options("innocent"))),
+        hostile_(open_hostile()) {}
+
+  outcome run();
+
+ private:
+  device open_hostile() {
+    const hostile_environment now(stage_, strategy_.name);
+    device_options o = options("hostile");
+    o.run_timeout = run_limit;
+    o.heartbeat_timeout = 1s;
+    return runtime_->open_device(o);
+  }
+  void broke(std::string text) { broken_.push_back(std::move(text)); }
+  void control();
+  void attack();
+  bool attack_once(const client_threads& clients, std::int64_t end_ns);
+  void expect_figures(const recovery_meter& recoveries, double cores);
+  void expect_service();
+  void end();
+  bool is_hanging(const client_threads& clients) const { return ms(clients.waiting_ns()) > longest_wait_ms() + 10'000; }
+  double longest_wait_ms() const {
+    return 1000.0 * run_limit.count() + (strategy_.delays_start ? 1000.0 * start_limit.count() : 0) +
+           promises::answer_after_limit_ms * slowness_;
+  }
+  [[noreturn]] void give_up();
+
+  const strategy& strategy_;
+  const double seconds_;
+  stage stage_;
+  log_checks log_;
+  std::unique_ptr<runtime> runtime_;
+  device innocent_, hostile_;
+  client_counts innocent_counts_, hostile_counts_;
+  std::vector<std::string> broken_, late_;
+  double slowness_ = 1, usual_cores_ = 0, usual_recovery_ms_ = 0;
+  double flood_ms_ = 0;
+  std::int64_t bytes_before_ = 0, most_bytes_ = 0;
+  std::string figures_;
+};
+
+void trial::control() {
+  (void)innocent_.started().get();
+  (void)hostile_.started().get();
+  {  // compiles, and takes memory that stays
+    client_counts unused;
+    for (const device& gpu : {innocent_, hostile_}) {
+      honest_client first(gpu, unused, strategy_.group == std::string_view("memory"));
+      for (std::uint64_t i = 0; i < 5; ++i) first.step(i);
+    }
+    if (unused.right < 10) broke("nothing works before the attack: " + unused.first_error());
+  }
+  recovery_meter recoveries(innocent_, 120ms);
+  const client_threads a(innocent_, innocent_counts_, 2, false), b(hostile_, hostile_counts_, 2, false);
+  const usage_mark mark;
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(seconds_ / 2, 0.3, 5.0)));
+  usual_cores_ = mark.cores_since();
+  recoveries.stop();
+  usual_recovery_ms_ = recoveries.most_ms();
+  slowness_ = std::max(1.0, usual_recovery_ms_ / promises::usual_recovery_ms);
+  if (hostile_counts_.lost + hostile_counts_.stopped != 0)
+    broke("requests fail before the attack: " + hostile_counts_.first_error());
+}
+
+void trial::give_up() {
+  say(cat("BROKE ", strategy_.name, ": requests without an answer, the application hangs\n"));
+  ::_exit(1);
+}
+
+// Lets the worker that serves attack, until it is replaced or the time is over. Returns true if it was replaced.
+bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
+  const std::uint64_t generation = hostile_.statistics().generation;
+  const std::uint32_t before = stage_.page().attacks.load();
+  const auto serving = hostile_.statistics().worker_pid;
+  if (!serving) return false;
+  const bool all = strategy_.when != moment::serving;
+  stage_.set_attacker(all ? stage_page::everybody : *serving);
+  if (all) {
+    ::kill(*serving, SIGKILL);
+    for (const int standby : hostile_.statistics().standby_pids) ::kill(standby, SIGKILL);
+  }
+  bool replaced = false;
+  while (now_ns() < end_ns && !replaced) {
+    std::this_thread::sleep_for(2ms);
+    most_bytes_ = std::max(most_bytes_, private_bytes());
+    replaced = !all && hostile_.statistics().generation != generation;
+    if (is_hanging(clients)) give_up();
+  }
+  const double lasted = ms(now_ns() - stage_.page().begun_ns.load());
+  if (stage_.page().attacks.load() != before) flood_ms_ = std::max(flood_ms_, lasted);
+  stage_.set_attacker(stage_page::nobody);
+  return replaced;
+}
+
+void trial::attack() {
+  recovery_meter recoveries(innocent_, seconds_ > 10 ? 1000ms : 120ms);
+  bytes_before_ = most_bytes_ = private_bytes();
+  double cores = 0;
+  {
+    const client_threads a(innocent_, innocent_counts_, 2, false),
+        b(hostile_, hostile_counts_, 2, strategy_.group == std::string_view("memory"));
+    const usage_mark mark;
+    // A flood that is not ended must last long enough to be seen.
+    const double least = strategy_.is_flood ? 1.2e-3 * promises::flood_ends_ms * slowness_ : 0;
+    const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::max(seconds_, least) * 1e9);
+    // An attack may have to wait for its moment.
+    while (now_ns() < end_ns || (stage_.page().attacks.load() == 0 && now_ns() < end_ns + 3'000'000'000)) {
+      if (attack_once(b, std::max(end_ns, now_ns() + 100'000'000))) std::this_thread::sleep_for(20ms);
+    }
+    cores = mark.cores_since();
+    while (a.waiting_ns() > 0 && !is_hanging(a) && !is_hanging(b)) std::this_thread::sleep_for(2ms);
+    while (b.waiting_ns() > 0 && ms(b.waiting_ns()) < longest_wait_ms() && !is_hanging(a))
+      std::this_thread::sleep_for(2ms);
+    if (is_hanging(a) || is_hanging(b)) give_up();
+    if (stage_.page().attacks.load() == 0) broke("the worker has not attacked: this test tests nothing");
+  }
+  recoveries.stop();
+  expect_figures(recoveries, cores - usual_cores_);
+}
+
+void trial::expect_figures(const recovery_meter& recoveries, double cores) {
+  const auto count = [](const std::atomic<std::uint64_t>& n) { return std::to_string(n.load()); };
+  if (innocent_counts_.wrong_data + innocent_counts_.wrong_success != 0)
+    broke("the innocent device: " + count(innocent_counts_.wrong_data) + " results wrong, " +
+          count(innocent_counts_.wrong_success) + " wrong successes");
+  if (strategy_.is_accident && hostile_counts_.wrong_data + hostile_counts_.wrong_success != 0)
+    broke("the damaged device: " + count(hostile_counts_.wrong_data) + " results wrong, " +
+          count(hostile_counts_.wrong_success) + " wrong successes");
+  if (innocent_counts_.stopped != 0) broke("the innocent device has stopped: " + innocent_counts_.first_error());
+  const double longest = ms(std::max(innocent_counts_.longest_ns.load(), hostile_counts_.longest_ns.load()));
+  const double recovery = recoveries.most_ms(), growth = static_cast<double>(most_bytes_ - bytes_before_);
+  const auto limit = [this](const char* what, double is, double most, const char* unit) {
+    if (is <= most) return;
+    char text[200];
+    std::snprintf(text, sizeof text, "%s: %.4g %s, expected at most %.4g", what, is, unit, most);
+    late_.push_back(text);
+  };
+  limit("the longest wait for an answer", longest, longest_wait_ms(), "ms");
+  limit("the innocent device's recoveries", recovery, promises::innocent_recovery_ms * slowness_, "ms");
+  limit("processor time of the application", cores, promises::cores * slowness_ + promises::noise * usual_cores_,
+        "cores more");
+  if (strategy_.is_flood) limit("the end of the flood", flood_ms_, promises::flood_ends_ms * slowness_, "ms");
+  if (growth > promises::growth_bytes) {
+    char text[100];
+    std::snprintf(text, sizeof text, "the application has grown by %.1f MiB", growth / (1 << 20));
+    broke(text);
+  }
+  if (log_.forged != 0) broke(count(log_.forged) + " log lines with control characters");
+  if (stage_.page().succeeded != 0) broke("the worker did what it must not be able to do");
+  if (stage_.page().secret != 0) broke("the worker has read the application's memory");
+  char text[400];
+  std::snprintf(
+      text, sizeof text,
+      "right %s+%s, longest wait %.0f ms, recovery %.0f ms (%zu; control %.0f), +%.1f MiB, %+.2f cores, attacks "
+      "%u, longest %.0f ms, %s log lines",
+      count(innocent_counts_.right).c_str(), count(hostile_counts_.right).c_str(), longest, recovery,
+      recoveries.count(), usual_recovery_ms_, growth / (1 << 20), cores, stage_.page().attacks.load(), flood_ms_,
+      count(log_.lines).c_str());
+  figures_ = text;
+}
+
+// Once the attack is over and another worker serves, everything is right again.
+void trial::expect_service() {
+  if (const auto pid = hostile_.statistics().worker_pid) ::kill(*pid, SIGKILL);
+  for (const int standby : hostile_.statistics().standby_pids) ::kill(standby, SIGKILL);
+  const std::int64_t begun = now_ns();
+  double most = promises::serves_again_ms * slowness_;
+  if (strategy_.delays_start) most += 1000.0 * start_limit.count();
+  client_counts after;
+  honest_client client(hostile_, after, false);
+  std::uint64_t number = 1;
+  while (!client.step(number) && ms(now_ns() - begun) < most + 10'000) ++number;
+  if (ms(now_ns() - begun) > most || after.right == 0)
+    (after.right == 0 ? broken_ : late_)
+        .push_back("it does not serve again within " + std::to_string(static_cast<int>(most)) +
+                   " ms: " + after.first_error());
+  for (int i = 0; i < 12; ++i) client.step(++number);
+  if (after.wrong_data + after.wrong_success != 0) broke("wrong results after the attack, from an honest worker");
+}
+
+void trial::end() {
+  const std::int64_t begun = now_ns();
+  std::vector<pending<void>> closing;
+  for (const device& gpu : {innocent_, hostile_}) closing.push_back(gpu.close());
+  for (auto& c : closing)
+    if (!c.get_for(10s)) give_up();
+  if (const double took = ms(now_ns() - begun); took > 2000 + 1000 * slowness_)
+    late_.push_back("closing took " + std::to_string(took) + " ms");
+}
+
+outcome trial::run() {
+  control();
+  if (broken_.empty()) {
+    attack();
+    expect_service();
+    end();
+  }
+  return {broken_, late_, figures_};
+}
+
+}  // namespace
+
+outcome try_strategy(const strategy& s, double seconds, std::uint64_t seed) {
+  const std::string bait = std::string(bait_prefix) + ": nobody may read this";
+  const int before = open_descriptors(), output = ::fcntl(STDOUT_FILENO, F_GETFL);
+  outcome o = trial(s, seconds, seed).run();
+  if (bait[0] != bait_prefix[0]) o.broken.emplace_back("the worker has written to the application's memory");
+  if (::fcntl(STDOUT_FILENO, F_GETFL) != output)
+    o.broken.emplace_back("the application's output has changed its flags");
+  if (const int more = open_descriptors() - before; more > 0)
+    o.broken.push_back(std::to_string(more) + " descriptors are left");
+  return o;
+}
+
+}  // namespace adversary

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// What this process uses.
+namespace adversary {
+
+double processor_seconds();
+std::int64_t private_bytes();  ///< memory that belongs to it alone
+int open_descriptors();
+
+}  // namespace adversary

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Counters and logs of lanes, which say what is done.
+#include <troupe/base/futex.hpp>
+
+#include "strategy.hpp"
+
+namespace adversary {
+namespace {
+
+using namespace troupe;
+
+// Applies a change to the counter of each lane that has done something, once.
+bool change_counters(hostile_worker& w, std::uint64_t (*changed)(std::uint64_t)) {
+  for (protocol::lane_counters& lane : w.view.page().lanes)
+    if (std::uint64_t done = lane.done.load(); done != 0) lane.done.compare_exchange_strong(done, changed(done));
+  w.wake_application();
+  return false;
+}
+
+bool run_counters_back(hostile_worker& w) {
+  return change_counters(w, [](std::uint64_t done) { return done - 1; });
+}
+bool zero_counters(hostile_worker& w) {
+  return change_counters(w, [](std::uint64_t) { return std::uint64_t{0}; });
+}
+bool fill_counters(hostile_worker& w) {
+  return change_counters(w, [](std::uint64_t) { return std::uint64_t{UINT64_MAX}; });
+}
+bool flip_high_bits(hostile_worker& w) {
+  return change_counters(w, [](std::uint64_t done) { return done ^ std::uint64_t{1} << 40; });
+}
+bool count_one_more(hostile_worker& w) {
+  return change_counters(w, [](std::uint64_t done) { return done + 1; });
+}
+
+bool count_all_at_once(hostile_worker& w) {
+  while (w.told()) {
+    for (protocol::lane_counters& lane : w.view.page().lanes) lane.done.fetch_add(w.capacity() - 1);
+    w.wake_application();
+    pause(std::chrono::microseconds(100));
+  }
+  return false;
+}
+
+// The entries of one lane appear in another, whose counter follows.
+bool copy_logs_between_lanes(hostile_worker& w) {
+  while (w.told()) {
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+      const std::uint32_t other = (lane + 1) % max_lanes;
+      const std::uint64_t done = w.view.page().lanes[lane].done.load();
+      std::atomic<std::uint64_t>& its = w.view.page().lanes[other].done;
+      w.view.log(other, its.load()).store(w.view.log(lane, done).load());
+      its.fetch_add(1);
+    }
+    w.wake_application();
+    pause(std::chrono::microseconds(200));
+  }
+  return false;
+}
+
+bool name_wrong_slots(hostile_worker& w) {
+  while (w.told())
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
+      w.view.log(lane, w.view.page().lanes[lane].done.load()).store(w.random() % 2 != 0 ? 0xfffff : w.random());
+  return false;
+}
+
+// Right at one moment and wrong at the next, for a value that is read twice.
+bool flip_while_read(hostile_worker& w) {
+  while (w.told()) {
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+      std::atomic<std::uint64_t>& log = w.view.log(lane, w.view.page().lanes[lane].done.load());
+      const std::uint64_t right = log.load();
+      log.store(right ^ 1);
+      log.store(0xfffff);
+      log.store(right);
+    }
+    for (std::uint32_t i = 0; i < w.capacity(); ++i) {
+      const std::uint64_t right = w.view.slot(i).load();
+      w.view.slot(i).store(UINT64_MAX);
+      w.view.slot(i).store(right);
+    }
+  }
+  return false;
+}
+
+bool change_lane_purposes(hostile_worker& w) {
+  while (w.told()) {
+    for (protocol::lane_counters& lane : w.view.page().lanes) {
+      lane.purpose.store(static_cast<lane_purpose>(w.random()));
+      lane.priority.store(static_cast<std::int32_t>(w.random()));
+      lane.together.store(w.random());
+    }
+    pause(std::chrono::microseconds(100));
+  }
+  return false;
+}
+
+constexpr const char* believed = "a counter that cannot be right ends the worker";
+constexpr strategy strategies[] = {
+    {"run_counters_back", "counters", believed, moment::serving, run_counters_back, true},
+    {"zero_counters", "counters", believed, moment::serving, zero_counters, true},
+    {"fill_counters", "counters", believed, moment::serving, fill_counters, true},
+    {"flip_high_bits", "counters", believed, moment::serving, flip_high_bits, true},
+    {"count_one_more", "counters", "a request is not done before it is", moment::serving, count_one_more, true},
+    {"count_all_at_once", "counters", believed, moment::serving, count_all_at_once, false, true},
+    {"copy_logs_between_lanes", "counters", believed, moment::serving, copy_logs_between_lanes, false, true},
+    {"name_wrong_slots", "counters", believed, moment::serving, name_wrong_slots},
+    {"flip_while_read", "counters", "each word is read once", moment::serving, flip_while_read},
+    {"change_lane_purposes", "counters", "statistics survive anything", moment::serving, change_lane_purposes},
+};
+
+}  // namespace
+
+std::span<const strategy> counter_strategies() { return strategies; }
+
+}  // namespace adversary

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What a process can do to others: outlive its worker, stop, signal, read its parent's memory.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "strategy.hpp"
+
+namespace adversary {
+namespace {
+
+using namespace troupe;
+
+bool stop_itself(hostile_worker&) {
+  ::raise(SIGSTOP);
+  return false;
+}
+bool stop_and_continue(hostile_worker& w) {
+  const pid_t worker = ::getpid();
+  if (::fork() == 0) {
+    while (w.stage->attacker.load() != stage_page::nobody && ::kill(worker, SIGSTOP) == 0) {
+      pause(std::chrono::milliseconds(20));
+      ::kill(worker, SIGCONT);
+      pause(std::chrono::milliseconds(20));
+    }
+    ::_exit(0);
+  }
+  return false;
+}
+bool close_control_socket(hostile_worker& w) {
+  if (w.told()) ::shutdown(hostile_worker::control, SHUT_RDWR);
+  return false;
+}
+bool exit_quietly(hostile_worker&) { ::_exit(0); }
+
+// A copy of the worker outlives it.
+template <class F>
+bool leave_child(F&& act) {
+  if (::fork() == 0) {
+    act();
+    ::_exit(0);
+  }
+  ::_exit(1);
+}
+bool leave_writing_child(hostile_worker& w) {
+  return leave_child([&w] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (std::chrono::steady_clock::now() < end)
+      for (const std::span<std::byte> segment : w.segments)
+        for (std::size_t at = 0; at + 4 <= segment.size(); at += (1 << 10) + 4) {
+          const std::uint32_t word = 0xdeadbeef;
+          std::memcpy(segment.data() + at, &word, sizeof word);
+        }
+  });
+}
+bool leave_child_with_sockets(hostile_worker& w) {
+  return leave_child([&w] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (std::chrono::steady_clock::now() < end) {
+      send_message(protocol::message::pong);
+      send_packet(w.questions, random_bytes(w, 30));
+      pause(std::chrono::milliseconds(1));
+    }
+  });
+}
+bool leave_silent_child(hostile_worker&) {
+  return leave_child([] { std::this_thread::sleep_for(std::chrono::seconds(5)); });
+}
+
+// Nobody else, even if the application has ended.
+void signal_application(const hostile_worker& w, int signal) {
+  if (::getppid() == w.stage->application.load()) ::kill(::getppid(), signal);
+}
+bool kill_application(hostile_worker& w) {
+  signal_application(w, SIGKILL);
+  return false;
+}
+bool stop_application(hostile_worker& w) {
+  signal_application(w, SIGSTOP);
+  return false;
+}
+bool read_application(hostile_worker& w) {
+  const std::string folder = "/proc/" + std::to_string(w.stage->application.load());
+  const int memory = ::open((folder + "/mem").c_str(), O_RDWR | O_CLOEXEC);
+  std::ifstream maps(folder + "/maps");
+  for (std::string line; memory >= 0 && std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx rw-p", &begin, &end) != 2 || line.find("[heap]") == line.npos) continue;
+    std::string bytes(end - begin, '\0');
+    if (::pread(memory, bytes.data(), bytes.size(), static_cast<off_t>(begin)) <= 0) continue;
+    const std::size_t at = bytes.find(std::string(bait_prefix) + ":");
+    if (at == bytes.npos) continue;
+    w.stage->secret.store(1);
+    if (::pwrite(memory, "X", 1, static_cast<off_t>(begin + at)) == 1) w.succeed();
+  }
+  return false;
+}
+bool open_descriptors_of_application(hostile_worker& w) {
+  const std::string folder = "/proc/" + std::to_string(w.stage->application.load()) + "/fd/";
+  for (int fd = 3; w.told() && fd < 64; ++fd)
+    if (const int got = ::open((folder + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC); got >= 0) {
+      w.succeed();
+      ::close(got);
+    }
+  return false;
+}
+bool lower_priority_of_application(hostile_worker& w) {
+  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(w.stage->application.load()), 19) == 0) w.succeed();
+  return false;
+}
+
+bool compute_without_end(hostile_worker& w) {
+  for (volatile unsigned n = 0; w.told();) n = n + 1;
+  return false;
+}
+bool fork_without_end(hostile_worker& w) {
+  for (int i = 0; w.told() && i < 200; ++i)
+    if (::fork() == 0) {
+      for (int k = 0; k < 500 && w.stage->attacker.load() != stage_page::nobody; ++k)
+        pause(std::chrono::milliseconds(10));
+      ::_exit(0);
+    }
+  return false;
+}
+
+constexpr const char* silent = "a silent worker is replaced";
+constexpr const char* outlived = "nothing of a dead worker goes on";
+constexpr const char* confined = "a worker cannot harm the application";
+constexpr const char* own = "one device's trouble stays its own";
+constexpr strategy strategies[] = {
+    {"stop_itself", "processes", silent, moment::serving, stop_itself, true},
+    {"stop_and_continue", "processes", silent, moment::serving, stop_and_continue, true},
+    {"close_control_socket", "processes", silent, moment::serving, close_control_socket, true},
+    {"exit_quietly", "processes", silent, moment::serving, exit_quietly, true},
+    {"leave_writing_child", "processes", outlived, moment::serving, leave_writing_child, true},
+    {"leave_child_with_sockets", "processes", outlived, moment::serving, leave_child_with_sockets, true},
+    {"leave_silent_child", "processes", outlived, moment::serving, leave_silent_child, true},
+    {"kill_application", "confinement", confined, moment::serving, kill_application, true},
+    {"stop_application", "confinement", confined, moment::serving, stop_application, true},
+    {"read_application", "confinement", confined, moment::serving, read_application, true},
+    {"open_descriptors_of_application", "confinement", confined, moment::serving, open_descriptors_of_application,
+     true},
+    {"lower_priority_of_application", "confinement", confined, moment::serving, lower_priority_of_application, true},
+    {"compute_without_end", "processes", own, moment::serving, compute_without_end, true},
+    {"fork_without_end", "processes", own, moment::serving, fork_without_end, true},
+};
+
+}  // namespace
+
+std::span<const strategy> process_strategies() { return strategies; }
+
+}  // namespace adversary

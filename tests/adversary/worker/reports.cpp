@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Reports of failures that get lost, come twice, or were never made. A request without a report counts as a success.
+#include <array>
+#include <cstring>
+#include <troupe/protocol/report.hpp>
+
+#include "strategy.hpp"
+
+namespace adversary {
+namespace {
+
+using namespace troupe;
+
+// Waits for a report that the application has not read, and replaces its first word.
+bool damage_one_stamp(hostile_worker& w, std::uint64_t (*damaged)(const report_ring&, std::uint64_t stamp)) {
+  const report_ring ring = w.reports();
+  while (w.told()) {
+    const std::uint64_t position = ring.tail().load();
+    std::uint64_t stamp = position + 1;
+    if (ring.stamp(position).compare_exchange_strong(stamp, damaged(ring, stamp))) return false;
+  }
+  w.withdraw();
+  return false;
+}
+
+bool zero_one_stamp(hostile_worker& w) {
+  return damage_one_stamp(w, [](const report_ring&, std::uint64_t) { return std::uint64_t{0}; });
+}
+bool restore_old_stamp(hostile_worker& w) {
+  return damage_one_stamp(w, [](const report_ring& ring, std::uint64_t stamp) {
+    return stamp > ring.granules() ? stamp - ring.granules() : 0;
+  });
+}
+bool flip_one_stamp(hostile_worker& w) {
+  return damage_one_stamp(w, [](const report_ring&, std::uint64_t stamp) { return stamp ^ 1u << 7; });
+}
+bool fill_one_stamp(hostile_worker& w) {
+  return damage_one_stamp(w, [](const report_ring&, std::uint64_t) { return UINT64_MAX; });
+}
+
+// A memset that runs too far.
+bool zero_all_reports(hostile_worker& w) {
+  while (w.told()) {
+    std::memset(w.reports().records().data(), 0, w.reports().records().size());
+    pause(std::chrono::microseconds(20));
+  }
+  return false;
+}
+
+// One whole report disappears, and those behind it move up.
+bool lose_one_report(hostile_worker& w) {
+  const report_ring ring = w.reports();
+  while (w.told()) {
+    const std::uint64_t position = ring.tail().load();
+    if (ring.stamp(position).load() != position + 1) continue;
+    std::memset(ring.record(position), 0, 64);
+    return false;
+  }
+  w.withdraw();
+  return false;
+}
+
+struct written_report {
+  std::uint64_t stamp;
+  std::uint32_t size, kind;
+  protocol::report_header head;
+  std::array<std::uint16_t, 3> texts;
+};
+
+// Writes reports in the place of the worker, as fast as the application reads them.
+bool write_reports(hostile_worker& w, protocol::report_header (*make)(hostile_worker&, std::uint64_t number)) {
+  const report_ring ring = w.reports();
+  std::uint32_t slot = 0;
+  std::uint64_t ticket = 0;
+  while (w.told() && !w.find_started(slot, ticket)) pause(std::chrono::microseconds(100));
+  w.freeze_other_threads();
+  while (w.told() && ring.stamp(ring.tail().load()).load() != 0) w.wake_application();
+  std::uint64_t position = ring.tail().load(), number = ring.newest_number(w.capacity());
+  while (w.told()) {
+    for (int i = 0; i < 1000; ++i) {
+      if (position - ring.tail().load() >= ring.granules() - 2) break;
+      written_report r{.stamp = 0, .size = 46, .kind = 0, .head = make(w, ++number), .texts = {}};
+      std::memcpy(ring.record(position) + 8, reinterpret_cast<const std::byte*>(&r) + 8, 64 - 8);
+      ring.stamp(position).store(position + 1);
+      ++position;
+    }
+    w.wake_application();
+  }
+  return false;
+}
+
+protocol::report_header header_for(std::uint64_t number, std::uint64_t ticket, std::uint32_t slot) {
+  return {.number = number,
+          .ticket = ticket,
+          .cause_ticket = ticket,
+          .code = 1,
+          .slot = slot,
+          .reaction = 1,
+          .chain = 0,
+          .reserved = 0};
+}
+
+// One request in flight fails again and again, in reports that are well formed.
+bool repeat_report(hostile_worker& w) {
+  return write_reports(w, [](hostile_worker& me, std::uint64_t number) {
+    std::uint32_t slot = 0;
+    std::uint64_t ticket = 0;
+    while (me.told() && !me.find_started(slot, ticket)) pause(std::chrono::microseconds(100));
+    return header_for(number, ticket, slot);
+  });
+}
+bool report_no_request(hostile_worker& w) {
+  return write_reports(w, [](hostile_worker& me, std::uint64_t number) {
+    return header_for(number, me.random() >> me.random() % 60, static_cast<std::uint32_t>(me.random()));
+  });
+}
+bool number_reports_wrongly(hostile_worker& w) {
+  return write_reports(w, [](hostile_worker& me, std::uint64_t) { return header_for(me.random() % 300, 1, 0); });
+}
+
+// Sizes and kinds beyond the ring.
+bool write_impossible_records(hostile_worker& w) {
+  const report_ring ring = w.reports();
+  while (w.told()) {
+    const std::uint64_t position = ring.tail().load();
+    const std::uint64_t size_and_kind = w.random() % 2 != 0 ? UINT64_MAX : w.random();
+    std::memcpy(ring.record(position) + 8, &size_and_kind, sizeof size_and_kind);
+    ring.stamp(position).store(position + 1);
+    w.wake_application();
+    pause(std::chrono::microseconds(50));
+  }
+  return false;
+}
+
+// A valid report whose bytes change while the application reads them.
+bool change_reports_while_read(hostile_worker& w) {
+  const report_ring ring = w.reports();
+  while (w.told()) {
+    std::byte* const record = ring.record(ring.tail().load());
+    std::uint64_t right = 0;
+    std::memcpy(&right, record + 8, sizeof right);
+    for (const std::uint64_t wrong : {std::uint64_t{UINT64_MAX}, std::uint64_t{0}, right << 1, right})
+      std::memcpy(record + 8, &wrong, sizeof wrong);
+  }
+  return false;
+}
+
+constexpr const char* lost = "a failed request never counts as a success";
+constexpr const char* checked = "every word of shared memory is checked";
+constexpr strategy strategies[] = {
+    {"zero_one_stamp", "reports", lost, moment::serving, zero_one_stamp, true},
+    {"restore_old_stamp", "reports", lost, moment::serving, restore_old_stamp, true},
+    {"flip_one_stamp", "reports", lost, moment::serving, flip_one_stamp, true},
+    {"fill_one_stamp", "reports", lost, moment::serving, fill_one_stamp, true},
+    {"lose_one_report", "reports", lost, moment::serving, lose_one_report, true},
+    {"zero_all_reports", "reports", lost, moment::serving, zero_all_reports, true},
+    {"repeat_report", "reports", "reading reports ends", moment::serving, repeat_report, false, true},
+    {"report_no_request", "reports", checked, moment::serving, report_no_request, false, true},
+    {"number_reports_wrongly", "reports", checked, moment::serving, number_reports_wrongly, false, true},
+    {"write_impossible_records", "reports", checked, moment::serving, write_impossible_records, false, true},
+    {"change_reports_while_read", "reports", checked, moment::serving, change_reports_while_read},
+};
+
+}  // namespace
+
+std::span<const strategy> report_strategies() { return strategies; }
+
+}  // namespace adversary

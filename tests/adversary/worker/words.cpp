@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The other words of shared memory: states, gates, results, wake words, last words, transfers.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <troupe/base/futex.hpp>
+#include <troupe/memory/staging.hpp>
+
+#include "strategy.hpp"
+
+namespace adversary {
+namespace {
+
+using namespace troupe;
+
+bool overwrite_words(hostile_worker& w, std::uint64_t begin, std::uint64_t bytes) {
+  while (w.told())
+    for (int i = 0; i < 4096; ++i) {
+      std::atomic<std::uint64_t>& word = w.channel_word(begin + w.random() % (bytes / 8) * 8);
+      const std::uint64_t values[] = {w.random(), w.random() % 300, word.load() + 1,
+                                      0,          UINT64_MAX,       word.load() ^ std::uint64_t{1} << w.random() % 64};
+      word.store(values[w.random() % std::size(values)]);
+    }
+  return false;
+}
+bool overwrite_slots(hostile_worker& w) { return overwrite_words(w, w.view.at.slots, 8 * w.capacity()); }
+bool overwrite_gates(hostile_worker& w) { return overwrite_words(w, w.view.at.gates, 8 * w.capacity()); }
+bool overwrite_results(hostile_worker& w) {
+  return overwrite_words(w, w.view.at.cells, sizeof(protocol::reply_cell) * w.capacity());
+}
+bool overwrite_everything(hostile_worker& w) { return overwrite_words(w, 0, w.view.at.total); }
+
+// For a moment the memory is what it was when the worker started.
+bool zero_everything_once(hostile_worker& w) {
+  std::memset(w.view.base, 0, w.view.at.total);
+  w.wake_application();
+  return false;
+}
+bool fill_everything_once(hostile_worker& w) {
+  std::memset(w.view.base, 0xff, w.view.at.total);
+  w.wake_application();
+  return false;
+}
+
+// Threads that wait find no change, and wakes are lost.
+bool hold_epochs_back(hostile_worker& w) {
+  const std::uint32_t first = w.view.page().epoch.load(), idle = w.view.page().idle_epoch.load();
+  while (w.told()) {
+    w.view.page().epoch.store(first);
+    w.view.page().idle_epoch.store(idle);
+  }
+  return false;
+}
+bool wake_without_end(hostile_worker& w) {
+  while (w.told()) w.wake_application();
+  return false;
+}
+bool hide_sleeping_pump(hostile_worker& w) {
+  while (w.told()) w.view.page().pump_sleeps.store(0);
+  return false;
+}
+bool claim_pump_sleeps(hostile_worker& w) {
+  while (w.told()) w.view.page().pump_sleeps.store(1);
+  return false;
+}
+bool move_pump_core(hostile_worker& w) {
+  while (w.told()) w.view.page().pump_core.store(static_cast<std::uint32_t>(w.random()));
+  return false;
+}
+
+bool lie_about_memory(hostile_worker& w) {
+  while (w.told()) {
+    w.view.page().free.free_bytes.store(w.random());
+    w.view.page().free.looks.fetch_add(1);
+    futex_wake(w.view.page().free.looks, futex_scope::shared);
+  }
+  return false;
+}
+bool lie_about_signs(hostile_worker& w) {
+  auto& page = *reinterpret_cast<protocol::workers_page*>(w.workers_page);
+  while (w.told()) {
+    w.view.page().probe.store(w.random());
+    w.view.page().repeated.store(w.random());
+    page.questions.fetch_add(1);
+    page.asked.store(w.random());
+    page.signs.store(w.random());
+    futex_wake(page.questions, futex_scope::shared);
+  }
+  return false;
+}
+
+bool leave_absurd_note(hostile_worker& w) {
+  std::uint64_t words[sizeof(protocol::crash_note) / 8] = {};
+  for (std::uint64_t& word : words) word = w.random() | 1;
+  std::memcpy(reinterpret_cast<std::byte*>(&w.view.page().note), words, sizeof words);
+  ::_exit(3);
+}
+// The request of somebody else is named as the one that killed it.
+bool blame_another_request(hostile_worker& w) {
+  std::uint32_t slot = 0;
+  std::uint64_t ticket = 0;
+  w.find_started(slot, ticket);
+  w.view.page().note.write({.signal = SIGSEGV, .ticket = ticket + 3, .xid = 79, .work_ended = true});
+  ::_exit(0);
+}
+bool change_note_while_read(hostile_worker& w) {
+  auto* const note = reinterpret_cast<std::atomic<std::uint32_t>*>(&w.view.page().note);
+  if (::fork() == 0)
+    while (w.told())
+      for (std::size_t i = 0; i < sizeof(protocol::crash_note) / 4; ++i)
+        note[i].store(static_cast<std::uint32_t>(w.random() % 5));
+  ::_exit(1);
+}
+
+// Progress words of transfers lie in memory that both sides see, in front of their chunks.
+bool overwrite_transfers(hostile_worker& w) {
+  while (w.told())
+    for (const std::span<std::byte> segment : w.segments)
+      for (std::size_t at = 0; w.told() && at + sizeof(staging_header) < segment.size(); at += 4096) {
+        auto& header = *reinterpret_cast<staging_header*>(segment.data() + at);
+        header.filled.store(w.random() % 2 != 0 ? w.random() : w.random() % 20);
+        header.emptied.store(w.random() % 20);
+        header.turn.store(0);
+        header.sleepers.store(0);
+      }
+  return false;
+}
+
+constexpr const char* checked = "every word of shared memory is checked";
+constexpr const char* wakes = "no request waits for a lost wake";
+constexpr const char* hints = "a dead worker's last words are hints";
+constexpr strategy strategies[] = {
+    {"overwrite_slots", "words", checked, moment::serving, overwrite_slots, false, false, true},
+    {"overwrite_gates", "words", checked, moment::serving, overwrite_gates},
+    {"overwrite_results", "words", checked, moment::serving, overwrite_results},
+    {"overwrite_everything", "words", checked, moment::serving, overwrite_everything, false, false, true},
+    {"zero_everything_once", "words", checked, moment::serving, zero_everything_once, true, false, true},
+    {"fill_everything_once", "words", checked, moment::serving, fill_everything_once, true, false, true},
+    {"overwrite_transfers", "words", checked, moment::serving, overwrite_transfers, false, false, true},
+    {"hold_epochs_back", "wakes", wakes, moment::serving, hold_epochs_back, true},
+    {"wake_without_end", "wakes", "a waiting thread costs little", moment::serving, wake_without_end},
+    {"hide_sleeping_pump", "wakes", wakes, moment::serving, hide_sleeping_pump, true, false, true},
+    {"claim_pump_sleeps", "wakes", wakes, moment::serving, claim_pump_sleeps, true},
+    {"move_pump_core", "wakes", "hints are only hints", moment::serving, move_pump_core, true},
+    {"lie_about_memory", "wakes", "statistics survive anything", moment::serving, lie_about_memory, true},
+    {"lie_about_signs", "wakes", "signs of life are checked", moment::serving, lie_about_signs, true},
+    {"leave_absurd_note", "wakes", hints, moment::serving, leave_absurd_note, true},
+    {"blame_another_request", "wakes", hints, moment::serving, blame_another_request, true},
+    {"change_note_while_read", "wakes", hints, moment::serving, change_note_while_read, true},
+};
+
+}  // namespace
+
+std::span<const strategy> word_strategies() { return strategies; }
+
+}  // namespace adversary
