@@ -15,6 +15,7 @@ std::string metrics(const device& gpu) {
     out += "troupe_" + std::string(name) + "{device=\"" + now.name + "\"} " + std::to_string(value) + "\n";
   };
   figure("ready", gpu.ready() ? 1 : 0);
+  figure("standbys_ready", now.standby_pids.size());
   figure("requests_completed_total", now.completed);
   figure("requests_failed_total", now.failed);
   figure("requests_rejected_total", now.rejected.total());

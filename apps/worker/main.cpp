@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The worker program. The library launches it with descriptor 3 connected to the application.
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
@@ -44,6 +45,7 @@ int serve() {
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   // But between the parts of one call, waking them would cost more than the few microseconds that they wait.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
+  ::prctl(PR_SET_NAME, "troupe-worker");  // started by a descriptor, it would have its number for a name
   troupe::name_helpers_of_libraries();
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {

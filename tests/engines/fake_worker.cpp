@@ -56,7 +56,7 @@ int main(int, char** argv) {
   std::vector<std::byte> packet(16 << 10);
   std::optional<control_socket::received> hello;
   if (mode != "deaf") {
-    auto got = application->receive(packet, protocol::greeting_descriptor::count);
+    auto got = application->receive(packet, control_socket::most_fds);
     if (!got) return 3;
     hello = std::move(*got);
   }

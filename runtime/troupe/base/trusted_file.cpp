@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,8 +9,10 @@
 #include <troupe/base/trusted_file.hpp>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace troupe {
 namespace {
@@ -72,6 +75,37 @@ result<trusted_file> open_trusted(const std::string& path, const std::string& do
   if (!S_ISREG(s.st_mode)) why = "it is not a regular file";
   if (!why.empty()) return untrusted(domain, path, path, s, why);
   return out;
+}
+
+namespace {
+
+// Returns where an open file is, or was.
+std::string place_of(const std::string& link) {
+  constexpr std::string_view gone = " (deleted)";
+  char path[PATH_MAX];
+  const ssize_t n = ::readlink(link.c_str(), path, sizeof path);
+  std::string out(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (out.ends_with(gone)) out.resize(out.size() - gone.size());
+  return out;
+}
+
+}  // namespace
+
+std::string path_to(const file_descriptor& file) {
+  const std::string link = cat("/proc/self/fd/", file.get()), place = place_of(link);
+  struct stat named{}, held{};
+  const bool is_there = ::stat(place.c_str(), &named) == 0 && ::fstat(file.get(), &held) == 0 &&
+                        named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+  return is_there ? place : link;
+}
+
+std::string file_of_code(const void* code) {
+  Dl_info at{};
+  if (::dladdr(code, &at) == 0 || at.dli_fname == nullptr) return {};
+  const std::string_view name = at.dli_fname;
+  if (name.starts_with("/proc/self/fd/")) return place_of(at.dli_fname);
+  // A program's name is that by which it was called.
+  return name.starts_with('/') ? std::string(name) : place_of("/proc/self/exe");
 }
 
 }  // namespace troupe

@@ -34,4 +34,11 @@ struct trusted_file {
 /// it. If the file cannot be opened at all, the error's code is that of the system.
 result<trusted_file> open_trusted(const std::string& path, const std::string& domain);
 
+/// Returns a path by which this process reaches an open file: that of the file, or /proc/self/fd/N if the file was
+/// replaced or removed since, as an upgrade does.
+std::string path_to(const file_descriptor& file);
+/// Returns the path of the shared object, or program, that contains this code; where it was, if it was loaded by
+/// /proc/self/fd/N. Empty if it is unknown.
+std::string file_of_code(const void* code);
+
 }  // namespace troupe

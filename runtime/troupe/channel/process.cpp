@@ -28,6 +28,7 @@ extern char** environ;
 namespace troupe {
 namespace {
 
+constexpr int program_descriptor = process::control_descriptor + 1;
 constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
 
 // The arguments of posix_spawn, with one error code for all steps.
@@ -45,14 +46,19 @@ class spawn_plan {
   }
 
   // Order matters: 1, 2 and 3 may name descriptors that a later step replaces.
-  void set_descriptors(int control_fd, int stdout_fd, int stderr_fd) {
+  void set_descriptors(int control_fd, int stdout_fd, int stderr_fd, int program_fd) {
     if (stderr_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stderr_fd, STDERR_FILENO));
     if (stdout_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stdout_fd, STDOUT_FILENO));
     if (control_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, control_fd, process::control_descriptor));
     open_null(STDIN_FILENO, O_RDONLY);
     if (stdout_fd < 0 && ::fcntl(STDOUT_FILENO, F_GETFD) < 0) open_null(STDOUT_FILENO, O_WRONLY);
     if (stderr_fd < 0 && ::fcntl(STDERR_FILENO, F_GETFD) < 0) open_null(STDERR_FILENO, O_WRONLY);
-    const int first_unwanted = process::control_descriptor + (control_fd >= 0 ? 1 : 0);
+    int first_unwanted = process::control_descriptor + (control_fd >= 0 ? 1 : 0);
+    if (program_fd >= 0) {
+      first_unwanted = program_descriptor + 1;
+      note(::posix_spawn_file_actions_adddup2(&actions_, program_fd, program_descriptor));
+      if (control_fd < 0) note(::posix_spawn_file_actions_addclose(&actions_, process::control_descriptor));
+    }
     note(::posix_spawn_file_actions_addclosefrom_np(&actions_, first_unwanted));
   }
 
@@ -159,15 +165,26 @@ void child_traits::close(int pidfd) noexcept {
   ::close(pidfd);
 }
 
+result<trusted_file> process::open_program(const std::string& path) {
+  auto program = open_trusted(path, "channel");
+  if (!program) {
+    const auto code = static_cast<int>(program.error().code());
+    return code != 0 ? launch_error(path, code) : program.error();
+  }
+  // The descriptor must survive in a child until its own standard descriptors and its control socket are in place.
+  if (program->fd.get() > program_descriptor) return program;
+  program->fd.reset(::fcntl(program->fd.get(), F_DUPFD_CLOEXEC, program_descriptor + 1));
+  if (!program->fd) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
+  return program;
+}
+
 result<process> process::launch(const launch_options& options) {
   if (options.control_fd >= 0 && options.control_fd <= STDERR_FILENO)
     return error(reaction::caller_bug, "channel",
                  cat("control_fd is ", options.control_fd,
                      "; expected a descriptor above 2, as control_socket::make_pair returns"));
-  const auto program = open_trusted(options.path, "channel");
-  if (!program)
-    return program.error().code() != 0 ? launch_error(options.path, static_cast<int>(program.error().code()))
-                                       : program.error();
+  const trusted_file now = options.program != nullptr ? trusted_file() : TROUPE_TRY(open_program(options.path));
+  const trusted_file& program = options.program != nullptr ? *options.program : now;
   std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
   for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -175,11 +192,15 @@ result<process> process::launch(const launch_options& options) {
   for (const std::string& e : options.environment) envp.push_back(const_cast<char*>(e.c_str()));
   envp.push_back(nullptr);
 
+  // Only a program that was replaced is started by its descriptor, since its name is what other tools show.
+  std::string path = path_to(program.fd);
+  const bool replaced = path != program.path;
+  if (replaced) path = cat("/proc/self/fd/", program_descriptor);
   spawn_plan plan;
-  plan.set_descriptors(options.control_fd, options.stdout_fd, options.stderr_fd);
+  plan.set_descriptors(options.control_fd, options.stdout_fd, options.stderr_fd, replaced ? program.fd.get() : -1);
   plan.set_signals();
   pid_t pid = -1;
-  if (const int code = plan.spawn(pid, program->path.c_str(), argv.data(), envp.data()); code != 0)
+  if (const int code = plan.spawn(pid, path.c_str(), argv.data(), envp.data()); code != 0)
     return launch_error(options.path, code);
 
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));

@@ -7,6 +7,7 @@
 #include <string>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <vector>
 
@@ -45,12 +46,14 @@ std::vector<std::string> current_environment();
 std::mutex& environment_lock();
 
 struct launch_options {
-  std::string path;                    ///< the program; never looked up in PATH
+  std::string path;                    ///< the program; never looked up in PATH; see open_trusted
   std::vector<std::string> args = {};  ///< after the program's name
   int control_fd = -1;                 ///< becomes descriptor 3 of the child; stays the caller's
   std::vector<std::string> environment = current_environment();  ///< the child's whole environment
   int stderr_fd = -1;  ///< becomes descriptor 2 of the child; -1: this process's
   int stdout_fd = -1;  ///< becomes descriptor 1 of the child; -1: this process's
+  /// The program as it was opened before: it is started even if `path` names another file now. Null: it is opened now.
+  const trusted_file* program = nullptr;
 };
 
 /// A child process. Destruction kills and reaps it, so it never becomes an orphan or a zombie. For one thread at a
@@ -66,6 +69,8 @@ class process {
   ///
   /// If the child calls `die_with_parent`, the calling thread must outlive the child.
   static result<process> launch(const launch_options& options);
+  /// Opens a program for launch_options::program. Fails if there is none, or if another user can write it.
+  static result<trusted_file> open_program(const std::string& path);
 
   int pid() const noexcept { return pid_; }
   /// Returns a descriptor for poll, which becomes readable when the child has ended.

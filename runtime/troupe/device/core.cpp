@@ -152,7 +152,7 @@ result<void> device_core::set_up(const std::string& runtime_origin) {
 result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::uint64_t device_bytes,
                                                       std::uint64_t host_bytes) const {
   protocol::greeting hello{
-      .settings = {}, .backend = options.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
+      .settings = {}, .backend = options.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}, .plug_ins = {}};
   if (!options.gpu_core_folder.empty()) {
     if (!gpu)
       return error(reaction::unsupported, "device",

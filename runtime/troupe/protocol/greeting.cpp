@@ -10,13 +10,26 @@ namespace {
 
 error damaged(const char* what) { return error(reaction::fatal, "worker", cat("handshake: ", what)); }
 
+// Reads a line with the number of lines after it, and these.
+bool read_list(std::istream& lines, std::vector<std::string>& out) {
+  std::string line;
+  std::size_t count = 0;
+  if (!std::getline(lines, line)) return false;
+  const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), count);
+  if (bad != std::errc() || end != line.data() + line.size()) return false;
+  while (out.size() < count && std::getline(lines, line)) out.push_back(line);
+  return out.size() == count;
+}
+
 }  // namespace
 
-// Backend, stem, number of folders, folders and libraries, one per line.
+// Backend, stem, and three lists with their lengths, one item per line.
 std::string text_of(const greeting& g) {
-  std::string out = cat(g.backend, "\n", g.gpu_core_stem, "\n", g.folders.size(), "\n");
-  for (const std::string& folder : g.folders) out += folder + "\n";
-  for (const std::string& library : g.libraries) out += library + "\n";
+  std::string out = cat(g.backend, "\n", g.gpu_core_stem, "\n");
+  for (const auto* list : {&g.folders, &g.libraries, &g.plug_ins}) {
+    out += cat(list->size(), "\n");
+    for (const std::string& line : *list) out += line + "\n";
+  }
   return out;
 }
 
@@ -25,16 +38,12 @@ result<greeting> parse_greeting(const worker_settings& settings, const std::stri
     return error(reaction::fatal, "worker",
                  cat("handshake: the application speaks protocol ", settings.version, ", this worker ", version,
                      "; install application and worker from the same version of Troupe"));
-  greeting g{.settings = settings, .backend = {}, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
+  greeting g{.settings = settings, .backend = {}, .gpu_core_stem = {}, .folders = {}, .libraries = {}, .plug_ins = {}};
   std::istringstream lines(text);
-  std::string count, line;
-  if (!std::getline(lines, g.backend) || !std::getline(lines, g.gpu_core_stem) || !std::getline(lines, count))
+  if (!std::getline(lines, g.backend) || !std::getline(lines, g.gpu_core_stem))
     return damaged("the greeting ends early");
-  std::size_t folders = 0;
-  const auto [end, bad] = std::from_chars(count.data(), count.data() + count.size(), folders);
-  if (bad != std::errc() || end != count.data() + count.size()) return damaged("the greeting has no number of folders");
-  while (std::getline(lines, line)) (g.folders.size() < folders ? g.folders : g.libraries).push_back(line);
-  if (g.folders.size() < folders) return damaged("the greeting lists fewer folders than it announces");
+  for (auto* list : {&g.folders, &g.libraries, &g.plug_ins})
+    if (!read_list(lines, *list)) return damaged("a list in the greeting is not as long as it says");
   return g;
 }
 

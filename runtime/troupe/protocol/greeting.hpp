@@ -15,7 +15,7 @@
 namespace troupe::protocol {
 
 /// Must be raised with every change to this folder. Both sides must agree.
-inline constexpr std::uint32_t version = 25;
+inline constexpr std::uint32_t version = 26;
 
 /// A set of processor cores, as the system's calls take it.
 struct core_set {
@@ -58,11 +58,12 @@ struct greeting {
   std::string backend;
   std::string gpu_core_stem;  ///< see gpu_core_file
   std::vector<std::string> folders, libraries;
+  std::vector<std::string> plug_ins;  ///< paths of those that come as descriptors after the first, in this order
 
   bool operator==(const greeting&) const = default;
 };
 
-/// The descriptors that come with a greeting.
+/// The first descriptors that come with a greeting.
 struct greeting_descriptor {
   static constexpr std::size_t channel = 0;    ///< a file
   static constexpr std::size_t mailbox = 1;    ///< a file

@@ -117,7 +117,7 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   const std::vector<std::size_t> expected = {224, 216, 24, 32, 16, 32, 24, 32, 40, 1472, 192, 40, 24};
   EXPECT_EQ(std::vector<std::size_t>(std::begin(sizes), std::end(sizes)), expected)
       << "raise protocol::version, which is " << version << ", and put the new sizes here";
-  EXPECT_EQ(version, 25u) << "put the new version here";
+  EXPECT_EQ(version, 26u) << "put the new version here";
 }
 
 TEST(wanted, of_a_slot_is_the_latest_request) {
@@ -181,7 +181,8 @@ greeting whole() {
           .backend = "cuda",
           .gpu_core_stem = "/tmp/my cores/x-",
           .folders = {"/one folder", "/two"},
-          .libraries = {"blas", "fft"}};
+          .libraries = {"blas", "fft"},
+          .plug_ins = {"/two/blas.cuda.so"}};
 }
 
 TEST(greeting, is_read_as_it_was_written) {
@@ -202,7 +203,8 @@ TEST(greeting, of_another_version_names_both) {
 
 TEST(greeting, a_truncated_one_is_refused) {
   const greeting g = whole();
-  for (const char* text : {"", "cuda\n", "cuda\n/stem\n", "cuda\n/stem\nmany\n", "cuda\n/stem\n3\n/one\n/two\n"})
+  for (const char* text :
+       {"", "cuda\n", "cuda\n/stem\n", "cuda\n/stem\nmany\n", "cuda\n/stem\n3\n/one\n/two\n", "cuda\n/stem\n0\n0\n1\n"})
     EXPECT_FALSE(parse_greeting(g.settings, text)) << text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <mutex>
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
@@ -17,6 +18,7 @@ struct runtime::state {
   std::vector<std::weak_ptr<device_core>>
       cores;  // a device that has not stopped keeps itself alive; see device_core::handle
   engine_chooser engines;
+  const std::shared_ptr<installed_files> files = std::make_shared<installed_files>();
   std::uint32_t opened = 0;
   bool closing = false;
 
@@ -59,13 +61,14 @@ device runtime::open(device_options options, const char* built_in_folder) {
               : state_->loop  ? result(state_->loop)
                               : control_thread::make();
   if (loop) state_->loop = *loop;
-  auto core = device_core::open(options, state_->opened++,
-                                loop ? result(device_environment{.loop = *loop,
-                                                                 .make_worker = &launched_worker::make,
-                                                                 .runtime_origin = std::move(place.origin),
-                                                                 .engine_reason = std::move(engine_reason),
-                                                                 .log = state_->options.log})
-                                     : loop.error());
+  auto core = device_core::open(
+      options, state_->opened++,
+      loop ? result(device_environment{.loop = *loop,
+                                       .make_worker = std::bind_front(&launched_worker::make, state_->files),
+                                       .runtime_origin = std::move(place.origin),
+                                       .engine_reason = std::move(engine_reason),
+                                       .log = state_->options.log})
+           : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
   state_->cores.push_back(core);
   return device(core->make_handle());

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cells/vendor_plans.hpp>
 #include <troupe/cutlass/cuda/vendor_family.hpp>
@@ -16,10 +15,9 @@ namespace {
 std::string file_of_plug_in() {
   const char* const named = ::secure_getenv("TROUPE_CUTLASS");
   if (named != nullptr && *named != '\0') return named;
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<const void*>(&file_of_plug_in), &self) == 0 || self.dli_fname == nullptr) return {};
   std::error_code ignored;
-  const auto engine = std::filesystem::weakly_canonical(self.dli_fname, ignored);
+  const auto engine =
+      std::filesystem::weakly_canonical(file_of_code(reinterpret_cast<const void*>(&file_of_plug_in)), ignored);
   return engine.parent_path().parent_path() / "cutlass" / "vendor.so";
 }
 

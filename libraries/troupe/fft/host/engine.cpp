@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
 
 #include <filesystem>
 #include <new>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/fft/host/engine.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
@@ -18,10 +18,9 @@ namespace {
 
 // The folder `fft` is beside the folder of the engines.
 result<const transforms*> load_own_transforms() {
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<const void*>(&load_own_transforms), &self) == 0)
-    return error(reaction::fatal, "fft", "fft.host cannot find its own location");
-  return load_transforms(std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft");
+  const std::filesystem::path engine = file_of_code(reinterpret_cast<const void*>(&load_own_transforms));
+  if (engine.empty()) return error(reaction::fatal, "fft", "fft.host cannot find its own location");
+  return load_transforms(engine.parent_path().parent_path() / "fft");
 }
 
 // Dimensions of one element are left out, since a transform over them changes nothing. The last one stays, because a

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <troupe/base/cat.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
 #include <troupe/plan/manifest.hpp>
@@ -30,14 +31,9 @@ void identify(byte_writer& to, const std::string& path) {
   to.value(s ? s->changed_ns : 0);
 }
 
-// Returns the folder of the shared object or program that contains this code: an engine, or a test. The name of a
-// program is that by which it was called.
+// Returns the folder of the shared object or program that contains this code: an engine, or a test.
 std::filesystem::path own_folder() {
-  Dl_info self{};
-  std::error_code unknown;
-  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &self) == 0) return "/";
-  const std::filesystem::path file = self.dli_fname;
-  return (file.is_absolute() ? file : std::filesystem::read_symlink("/proc/self/exe", unknown)).parent_path();
+  return std::filesystem::path(file_of_code(reinterpret_cast<const void*>(&own_folder))).parent_path();
 }
 
 // The headers are beside the folder of engines, or, for a program in bin, further down.

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-
 #include <filesystem>
 #include <troupe/base/bytes.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/compiler_flags.hpp>
 #include <troupe/jit/host/host_builder.hpp>
@@ -12,11 +11,7 @@
 namespace troupe::jit {
 namespace {
 
-std::filesystem::path engine_file() {
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<const void*>(&engine_file), &self) == 0) return "/";
-  return std::filesystem::absolute(self.dli_fname);
-}
+std::filesystem::path engine_file() { return file_of_code(reinterpret_cast<const void*>(&engine_file)); }
 
 // The engine's files are in the parent of its folder.
 installation find_installation() {

@@ -19,19 +19,23 @@ namespace {
 // The deadline for a worker that is behind with its messages, for instance after many segments were sent at once.
 std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
+constexpr std::size_t most_text_bytes = protocol::most_message_bytes - sizeof(protocol::control_message);
+
 std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
   return protocol::packet_of(protocol::control_message{.kind = kind}, text);
 }
 
 }  // namespace
 
-result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enum isolation isolation,
+result<std::unique_ptr<worker_link>> launched_worker::make(std::shared_ptr<installed_files> files, std::uint32_t id,
+                                                           enum isolation isolation,
                                                            std::shared_ptr<const region> addresses,
                                                            std::uint64_t channel_bytes) {
   auto pair = TROUPE_TRY(control_socket::make_pair());
   auto asking = TROUPE_TRY(control_socket::make_pair());
   auto channel = TROUPE_TRY(memory_file::create("troupe-channel", channel_bytes));
   std::unique_ptr<launched_worker> link(new launched_worker(std::move(channel)));
+  link->files_ = std::move(files);
   link->id_ = id;
   link->isolation_ = isolation;
   link->addresses_ = std::move(addresses);
@@ -48,24 +52,37 @@ launched_worker::~launched_worker() {
   if (thread_.joinable()) thread_.join();
 }
 
+// Returns the text of the greeting with the plug-ins, and appends their descriptors.
+std::string launched_worker::add_plug_ins(protocol::greeting hello, std::vector<int>& fds) const {
+  if (isolation_ == isolation::process)  // a thread is never started again
+    for (const auto all = files_->plug_ins_of(hello.backend, hello.folders); const auto& plug_in : *all) {
+      hello.plug_ins.push_back(plug_in.path);
+      fds.push_back(plug_in.file.get());
+    }
+  return protocol::text_of(hello);
+}
+
 result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox,
                                     const memory_file& workers) {
   protocol::control_message m{};
   m.kind = protocol::message::greeting;
   m.settings = hello.settings;
   using attached = protocol::greeting_descriptor;
-  int fds[attached::count];
+  std::vector<int> fds(attached::count);
   fds[attached::channel] = channel_->fd();
   fds[attached::mailbox] = mailbox.fd();
   fds[attached::questions] = allocator_theirs_.fd();
   fds[attached::workers] = workers.fd();
-  const std::string text = protocol::text_of(hello);
-  if (text.size() > protocol::most_message_bytes - sizeof m)
-    return error(
-        reaction::caller_bug, "device",
-        cat("device_options::engine_folders, libraries and gpu_core_folder have ", text.size(),
-            " bytes of text; expected at most ", protocol::most_message_bytes - sizeof m, ": use shorter paths"));
-  auto sent = socket_.send(protocol::packet_of(m, text), fds);
+  result<void> sent;
+  const std::string alone = protocol::text_of(hello), whole = add_plug_ins(hello, fds);
+  if (alone.size() > most_text_bytes)
+    return error(reaction::caller_bug, "device",
+                 cat("device_options::engine_folders, libraries and gpu_core_folder have ", alone.size(),
+                     " bytes of text; expected at most ", most_text_bytes, ": use shorter paths"));
+  if (whole.size() <= most_text_bytes) sent = socket_.send(protocol::packet_of(m, whole), fds);
+  // Without the plug-ins, a worker opens what is there by then. That may be all there is room for.
+  if (whole.size() > most_text_bytes || (!sent && sent.error().reaction() == reaction::retry_later))
+    sent = socket_.send(protocol::packet_of(m, alone), std::span(fds).first(attached::count));
   allocator_theirs_ = {};  // so that the socket is closed when the worker is gone
   return sent;
 }
@@ -80,7 +97,9 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
     }
     return {};
   }
-  auto child = process::launch({.path = program, .control_fd = theirs_.fd(), .environment = environment});
+  const auto opened = TROUPE_TRY(files_->program(program));
+  auto child = process::launch(
+      {.path = program, .control_fd = theirs_.fd(), .environment = environment, .program = opened.get()});
   theirs_ = {};
   if (!child) return child.error();
   process_.emplace(std::move(*child));

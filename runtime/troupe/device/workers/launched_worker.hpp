@@ -4,6 +4,7 @@
 
 #include <thread>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/device/workers/installed_files.hpp>
 #include <troupe/device/workers/send_queue.hpp>
 #include <troupe/device/workers/worker_link.hpp>
 
@@ -13,8 +14,8 @@ namespace troupe {
 class launched_worker final : public worker_link {
  public:
   /// See worker_link_maker.
-  static result<std::unique_ptr<worker_link>> make(std::uint32_t id, enum isolation isolation,
-                                                   std::shared_ptr<const region> addresses,
+  static result<std::unique_ptr<worker_link>> make(std::shared_ptr<installed_files> files, std::uint32_t id,
+                                                   enum isolation isolation, std::shared_ptr<const region> addresses,
                                                    std::uint64_t channel_bytes);
   ~launched_worker() override;
 
@@ -48,7 +49,9 @@ class launched_worker final : public worker_link {
   result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
                            std::shared_ptr<const memory_file> file = {});
   message remarked(std::string text);
+  std::string add_plug_ins(protocol::greeting hello, std::vector<int>& fds) const;
 
+  std::shared_ptr<installed_files> files_;
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/sanitizers.hpp>
-#include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/plugins/engine_files.hpp>
@@ -37,8 +36,9 @@ struct engine_set::loaded {
   }
 };
 
-engine_set::engine_set(std::string backend, std::vector<std::string> folders, engine_context context)
-    : backend_(std::move(backend)), folders_(std::move(folders)), context_(context) {
+engine_set::engine_set(std::string backend, std::vector<std::string> folders, engine_context context,
+                       std::vector<opened_plug_in> opened)
+    : backend_(std::move(backend)), folders_(std::move(folders)), context_(context), opened_(std::move(opened)) {
   neighbours_ = {.set = this,
                  .find =
                      [](void* set, std::uint32_t library, std::uint64_t opcode, troupe_found_operation* out,
@@ -62,6 +62,12 @@ std::vector<std::string> engine_set::available() const {
   std::vector<std::string> out;
   for (engine_file& f : engine_files(folders_))
     if (f.backend == backend_) out.push_back(std::move(f.library));
+  // These may have been removed since.
+  const std::string suffix = "." + backend_ + ".so";
+  for (const opened_plug_in& o : opened_) {
+    const std::string_view name = std::string_view(o.path).substr(o.path.rfind('/') + 1);
+    if (name.ends_with(suffix)) out.emplace_back(name.substr(0, name.size() - suffix.size()));
+  }
   return out;
 }
 
@@ -80,10 +86,10 @@ result<void> engine_set::load_locked(const std::string& library) {
   bool found = false;
   const std::string file = "/" + library + "." + backend_ + ".so";
   for (const std::string& folder : folders_) {
-    const auto engine = open_trusted(folder + file, "worker");
-    if (!engine && (engine.error().code() == ENOENT || engine.error().code() == ENOTDIR)) continue;
+    const auto engine = find_plug_in(folder + file, opened_);
+    if (!engine && engine.error().code() == ENOENT) continue;
     found = true;
-    out = engine ? open(library, engine->path) : missing("library " + library + ": " + engine.error().text());
+    out = engine ? open(library, folder + file, *engine) : missing("library " + library + ": " + engine.error().text());
     break;
   }
   if (!found) out = no_engine(library, backend_, folders_);
@@ -99,13 +105,13 @@ void engine_set::warm_up(const std::string& library) {
   while (missing_.size() > before) missing_.pop_back();
 }
 
-result<void> engine_set::open(const std::string& library, const std::string& path) {
+result<void> engine_set::open(const std::string& library, const std::string& path, const std::string& from) {
   auto e = std::make_unique<loaded>();
   e->library = library;
   e->path = path;
   // RTLD_LOCAL: engines must not see each other's symbols. RTLD_NOW: a missing vendor symbol is reported here and not
   // by a request.
-  e->file.reset(load_library(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  e->file.reset(load_library(from.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
     if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");

@@ -11,6 +11,7 @@
 #include <troupe/base/result.hpp>
 #include <troupe/request/engine_info.hpp>
 #include <troupe/worker/engine.hpp>
+#include <troupe/worker/plugins/plug_in_files.hpp>
 #include <vector>
 
 namespace troupe {
@@ -35,7 +36,8 @@ struct engine_failure : troupe_engine_failure {
 class engine_set {
  public:
   /// Searches `folders` in order for <library>.<backend>.so.
-  engine_set(std::string backend, std::vector<std::string> folders, engine_context context);
+  engine_set(std::string backend, std::vector<std::string> folders, engine_context context,
+             std::vector<opened_plug_in> opened = {});
   engine_set(const engine_set&) = delete;
   ~engine_set();
 
@@ -74,7 +76,7 @@ class engine_set {
   };
   using table = std::vector<known>;  // sorted by opcode
   result<void> load_locked(const std::string& library);
-  result<void> open(const std::string& library, const std::string& path);
+  result<void> open(const std::string& library, const std::string& path, const std::string& from);
   result<void> open_engine(loaded& e);
   result<void> add_operations(loaded& e, std::uint32_t number);
   std::vector<std::string> available() const;
@@ -85,6 +87,7 @@ class engine_set {
   std::string backend_;
   std::vector<std::string> folders_;
   engine_context context_;
+  const std::vector<opened_plug_in> opened_;
   troupe_engine_neighbours neighbours_;
   std::function<void(const std::string&)> when_loaded_;
   std::atomic<const table*> operations_;  // the last of tables_; searched without the lock

@@ -75,10 +75,12 @@ struct platform_options {
   /// The file for the device's state after a fault; empty: none is written.
   std::string core_file = {};
 };
+struct opened_plug_in;
 
 /// Loads a platform from its plug-in. Returns null if no folder has one for this backend.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
-                                                const platform_options& o);
+                                                const platform_options& o,
+                                                const std::vector<opened_plug_in>& opened = {});
 
 }  // namespace troupe
 

@@ -93,12 +93,17 @@ void worker_session::send_failure(const error& why) { send(protocol::message::fa
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(protocol::most_message_bytes);
   using attached = protocol::greeting_descriptor;
-  auto got = TROUPE_TRY(application_.receive(packet, attached::count));
+  auto got = TROUPE_TRY(application_.receive(packet, control_socket::most_fds));
   const auto hello = protocol::parse_message(std::span(packet.data(), got.bytes));
-  if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() != attached::count)
+  if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() < attached::count)
     return bad_greeting("no greeting was received");
   if (hello->head.kind != protocol::message::greeting) return bad_greeting("the first message was not a greeting");
   const protocol::greeting g = TROUPE_TRY(protocol::parse_greeting(hello->head.settings, hello->text));
+  if (got.fds.size() != attached::count + g.plug_ins.size())
+    return bad_greeting("the greeting has not as many descriptors as it says");
+  std::vector<opened_plug_in> plug_ins;
+  for (std::size_t i = 0; i < g.plug_ins.size(); ++i)
+    plug_ins.push_back({g.plug_ins[i], std::move(got.fds[attached::count + i])});
   longest_task_ns_ = g.settings.longest_task_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
@@ -115,7 +120,8 @@ result<void> worker_session::begin() {
   auto gpu = load_platform(g.backend, g.folders,
                            {.device = g.settings.ordinal,
                             .shared = home_ == home::thread,
-                            .core_file = protocol::gpu_core_file(g.gpu_core_stem, ::getpid())});
+                            .core_file = protocol::gpu_core_file(g.gpu_core_stem, ::getpid())},
+                           plug_ins);
   if (!gpu) return gpu.error();
   const std::uint64_t apart = *gpu ? g.settings.device_bytes : 0;
   if (*gpu) {
@@ -141,11 +147,11 @@ result<void> worker_session::begin() {
                          .alarms = {},
                          .listener = {},
                          .tasks = {}});
-  return make_pump(g);
+  return make_pump(g, std::move(plug_ins));
 }
 
 // Makes the engines and the pump, and what they share with the application.
-result<void> worker_session::make_pump(const protocol::greeting& g) {
+result<void> worker_session::make_pump(const protocol::greeting& g, std::vector<opened_plug_in> plug_ins) {
   const protocol::view channel = state_->channel(protocol::layout::for_capacity(g.settings.capacity));
   auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
@@ -160,9 +166,11 @@ result<void> worker_session::make_pump(const protocol::greeting& g) {
                                          .lanes = max_lanes,
                                          .forbids_compiling = !g.settings.compile,
                                          .remarks = this,
-                                         .remark = [](void* me, const char* text) {
-                                           static_cast<worker_session*>(me)->send(protocol::message::remark, text);
-                                         }});
+                                         .remark =
+                                             [](void* me, const char* text) {
+                                               static_cast<worker_session*>(me)->send(protocol::message::remark, text);
+                                             }},
+                          std::move(plug_ins));
   TROUPE_TRY(state_->engines->load("memory"));
   for (const std::string& library : g.libraries) TROUPE_TRY(state_->engines->load(library));
   state_->work.emplace(

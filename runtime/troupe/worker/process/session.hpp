@@ -10,6 +10,7 @@
 namespace troupe {
 
 struct failure;
+struct opened_plug_in;
 namespace protocol {
 enum class message : std::uint32_t;
 struct service;
@@ -33,7 +34,7 @@ class worker_session {
  private:
   struct state;
   result<void> begin();
-  result<void> make_pump(const protocol::greeting& g);
+  result<void> make_pump(const protocol::greeting& g, std::vector<opened_plug_in> plug_ins);
   void listen();
   result<void> handle_command(const protocol::control_message& m, const std::string& text,
                               std::vector<file_descriptor> fds);

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <filesystem>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/channel/process.hpp>
+#include <troupe/device/workers/installed_files.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t most_plug_ins = 200;  // they travel with one message
+
+bool has_many_descriptors() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= 256;
+}
+
+}  // namespace
+
+result<std::shared_ptr<const trusted_file>> installed_files::program(const std::string& path) {
+  const std::scoped_lock guard(lock_);
+  std::shared_ptr<const trusted_file>& kept = programs_[path];
+  if (!kept) kept = std::make_shared<const trusted_file>(TROUPE_TRY(process::open_program(path)));
+  return kept;
+}
+
+std::shared_ptr<const installed_files::plug_ins> installed_files::plug_ins_of(const std::string& backend,
+                                                                              const std::vector<std::string>& folders) {
+  const std::scoped_lock guard(lock_);
+  std::shared_ptr<const plug_ins>& kept = plug_ins_[{backend, folders}];
+  if (kept) return kept;
+  plug_ins all;
+  const std::string suffix = cat(".", backend, ".so");
+  for (const std::string& folder : folders) {
+    if (!has_many_descriptors()) break;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+      const std::string name = at->path().filename();
+      if (!name.ends_with(suffix) || all.size() == most_plug_ins) continue;
+      std::string path = cat(folder, "/", name);
+      if (auto file = open_trusted(path, "device")) all.push_back({std::move(path), std::move(file->fd)});
+    }
+  }
+  kept = std::make_shared<const plug_ins>(std::move(all));
+  return kept;
+}
+
+}  // namespace troupe

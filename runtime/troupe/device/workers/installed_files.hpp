@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <troupe/base/trusted_file.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// The worker program, the engines and the platforms that the devices of a runtime use, each opened once. A worker that
+/// is started later, to replace one that has failed, is of the same version as this program, even if an upgrade has
+/// replaced or removed the files meanwhile. Any thread.
+class installed_files {
+ public:
+  struct plug_in {
+    std::string path;  ///< as the folders' names make it
+    file_descriptor file;
+  };
+  using plug_ins = std::vector<plug_in>;
+
+  /// Opens a program, or returns it as it was when it was first opened.
+  result<std::shared_ptr<const trusted_file>> program(const std::string& path);
+  /// Opens the plug-ins of this backend in these folders, or returns those that were there the first time. Leaves out
+  /// what cannot be opened, and what another user can write: the worker reports that if it is needed. Opens none if
+  /// this process may have fewer than 256 descriptors.
+  std::shared_ptr<const plug_ins> plug_ins_of(const std::string& backend, const std::vector<std::string>& folders);
+
+ private:
+  std::mutex lock_;
+  std::map<std::string, std::shared_ptr<const trusted_file>> programs_;
+  std::map<std::pair<std::string, std::vector<std::string>>, std::shared_ptr<const plug_ins>> plug_ins_;
+};
+
+}  // namespace troupe
