@@ -2,114 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker that writes arbitrary data into the memory it shares with the application. The application must answer
 // everything exactly once, with typed errors, and must neither crash nor hang.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <random>
-#include <troupe/channel/mapping.hpp>
-#include <troupe/channel/memory_file.hpp>
-#include <troupe/protocol/report.hpp>
-#include <troupe/protocol/shared_memory.hpp>
 
-#include "harness.hpp"
+#include "hostile_fixture.hpp"
 
-namespace troupe::whole {
+namespace troupe::whole::hostile_tests {
 namespace {
-
-using namespace testing_actor;
-
-// The channel of a worker, mapped as the worker itself could write it.
-class channel_of_worker {
- public:
-  channel_of_worker(const device& gpu, std::uint32_t capacity) {
-    (void)gpu.started().get();  // the process is known only from then on
-    const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/fd";
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      std::error_code gone;
-      if (std::filesystem::read_symlink(entry.path(), gone).string().find("troupe-channel") == std::string::npos)
-        continue;
-      auto file = memory_file::open(file_descriptor(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC)));
-      if (file) memory_ = mapping::map(*file, map_access::read_write).value();
-    }
-    view_ = {protocol::layout::for_capacity(capacity), memory_.data()};
-  }
-  bool found() const { return static_cast<bool>(memory_); }
-  const protocol::view& operator*() const { return view_; }
-  const protocol::view* operator->() const { return &view_; }
-  std::span<std::byte> bytes() const { return memory_.bytes(); }
-
- private:
-  mapping memory_;
-  protocol::view view_;
-};
-
-class hostile : public testing::Test {
- protected:
-  static constexpr std::uint32_t capacity = 256;
-  runtime rt;
-  device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .close_timeout = 100ms}));
-  buffer<float> x = gpu.alloc<float>(1000);
-
-  // Queues a hundred requests, none of which progresses by itself, then lets `damage` change the shared memory.
-  void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int lies = 0) {
-    EXPECT_OK(gpu.upload(x, counting(1000)).get());
-    const channel_of_worker channel(gpu, capacity);
-    ASSERT_TRUE(channel.found());
-    tally answers;
-    blockade b(gpu);
-    ASSERT_TRUE(b.entered());
-    for (int i = 0; i < 50; ++i) answers.watch(gpu.ask(increment{.x = x, .n = 1000}));
-    for (int i = 0; i < 50; ++i) answers.watch(gpu.download(x));
-    damage(*channel);
-    answers.await_all();
-    EXPECT_EQ(answers.answered(), 100);
-    EXPECT_EQ(answers.fine(), lies);
-    EXPECT_EQ(answers.failed(reaction::context_lost), 100 - lies);
-    EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"testing.hold", "impossible", what}));
-    EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"impossible", what}));
-    EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {"impossible", what}));
-    EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "the worker was not ended";
-    EXPECT_EQ(gpu.statistics().depth, 0u);
-  }
-
-  // Wakes the application's sleepers, as a worker does.
-  static void announce(const protocol::view& channel) {
-    channel.page().epoch.fetch_add(1);
-    futex_wake(channel.page().epoch, futex_scope::shared);
-    channel.page().idle_epoch.fetch_add(1);
-    futex_wake(channel.page().idle_epoch, futex_scope::shared);
-  }
-  // Returns the requests that are sent and not started, by ticket, from this program's own memory of the commands.
-  static std::map<std::uint64_t, std::uint32_t> waiting(const protocol::view& channel) {
-    std::map<std::uint64_t, std::uint32_t> out;
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-      if (line.find("troupe-mailbox") == std::string::npos || line.find(" rw-s ") == std::string::npos) continue;
-      const auto* entries = reinterpret_cast<const std::uint64_t*>(std::stoull(line, nullptr, 16) + channel.at.queue);
-      for (std::uint32_t i = 0; i < channel.at.capacity; ++i) {
-        const std::uint64_t ticket = entries[i] >> 20;
-        const auto slot = static_cast<std::uint32_t>(entries[i] & 0xfffff);
-        if (ticket > protocol::ticket_of(channel.slot(slot).load())) out.emplace(ticket, slot);
-      }
-    }
-    return out;
-  }
-  static void report(const protocol::view& channel, const protocol::report_header& head, std::size_t extra = 6) {
-    auto region = ring_region::open(channel.reports());
-    ASSERT_TRUE(region);
-    ring_writer writer(*region);
-    const ring_claim c = writer.claim(sizeof head + extra);
-    ASSERT_TRUE(c);
-    std::memset(c.data, 0, c.bytes);
-    std::memcpy(c.data, &head, sizeof head);
-    writer.publish(c);
-  }
-};
 
 TEST_F(hostile, a_progress_counter_that_leaps_is_detected) {
   with_damage([](const protocol::view& c) { c.page().lanes[3].done.store(1'000'000), announce(c); }, "counter");
@@ -485,4 +383,4 @@ TEST(hostile_storm, random_damage_leaves_one_answer_for_each_request) {
 }
 
 }  // namespace
-}  // namespace troupe::whole
+}  // namespace troupe::whole::hostile_tests

@@ -31,6 +31,7 @@ void answer_rules::judge_success(client_request& q) {
   if (q.kind >= request_kind::seal && q.suspect) q.reads.front().of->seal.by_liar = true;
   if (q.kind == request_kind::seal) judge_seal(q);
   if (q.suspect) {
+    if (run_.damage) judge_despite_damage(q);
     if (q.writes) q.writes->of->settle(q.number, content::doubtful);
     return;
   }
@@ -43,6 +44,18 @@ void answer_rules::judge_success(client_request& q) {
   const bool answers_hash = q.kind >= request_kind::add && q.kind <= request_kind::look;
   if (certain && !inputs.empty() && answers_hash && q.reply != h.value) wrong("the hash of the inputs", q);
   if (q.writes) q.writes->of->settle(q.number, certain ? content::known : content::any, written);
+}
+
+// A damaged word must not make a success of a request that was not executed, nor deliver other data.
+void answer_rules::judge_despite_damage(const client_request& q) const {
+  if (q.finished_by == nullptr) run_.violated("wrong success of " + q.name() + ", which no worker has finished");
+  if (q.kind != request_kind::download) return;
+  std::vector<word> values;
+  for (const model_buffer::cell& c : q.inputs()) {
+    if (c.state != content::known) return;
+    values.push_back(c.value);
+  }
+  if (q.downloaded != values) wrong("the data", q);
 }
 
 // Checks the answer as far as it is known, and returns what the request has written.

@@ -27,6 +27,7 @@ class answer_rules {
   bool had_to_fail(const client_request& q) const;
   bool may_be_overwritten(const client_request& q) const;
   bool resembles_deadly_request(const client_request& q) const;
+  void judge_despite_damage(const client_request& q) const;
   [[noreturn]] void wrong(const char* what, const client_request& q) const;
 
   run_state& run_;

@@ -37,6 +37,7 @@ void clients::send_anything(random_bits& r) {
   if (run_.settings.transfers && r.percent(60)) kind = r.percent(60) ? request_kind::upload : request_kind::download;
   if (run_.settings.deadly && r.percent(25)) kind = request_kind::add;  // which reads what it writes
   if (run_.settings.sequences && r.percent(80)) kind = request_kind::combine;
+  if (run_.damage && r.percent(30)) kind = request_kind::spoil;
   client_request& q = log_.begin(kind);
   const call_options o = choose_options(q, r);
   q.param = static_cast<word>(r.next());

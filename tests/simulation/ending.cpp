@@ -10,6 +10,8 @@ namespace troupe::simulation {
 void ending::run() {
   end_faults();
   settle("requests are left without an answer", [this] { return log_.all_judged(); });
+  for (const auto& w : device_.workers())  // the damage may not have shown yet
+    if (w->dishonest) w->die({exit_status::ending::signalled, SIGKILL});
   if (!device_.closing()) prove_service();
   close();
 }
@@ -20,7 +22,8 @@ void ending::end_faults() {
   for (const auto& w : device_.workers()) {
     w->hung = w->deaf = w->mute = w->unkillable = w->cannot_start = false;
     // The device is about to end a worker that has missed a message about memory.
-    if (w->launched && (w->frozen || w->dishonest || w->kill_wanted || w->missed_memory))
+    const bool noticed_by_test = !run_.damage && (w->frozen || w->dishonest);
+    if (w->launched && (noticed_by_test || w->kill_wanted || w->missed_memory))
       w->die({exit_status::ending::signalled, SIGKILL});
   }
 }

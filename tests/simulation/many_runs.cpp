@@ -98,10 +98,14 @@ failed_run explain(std::uint64_t seed, run_record& record) {
 }  // namespace
 
 summary run_many(std::uint64_t first, std::uint64_t count, std::uint64_t stride) {
+  return run_many([=](std::uint64_t i) { return first + i * stride; }, count);
+}
+
+summary run_many(const std::function<std::uint64_t(std::uint64_t)>& seed_of, std::uint64_t count) {
   run_record* const record = shared_record();
   const int status = in_a_process([&] {
     const std::size_t files = open_files();
-    for (std::uint64_t i = 0; i < count; ++i) run_one(first + i * stride, *record, {});
+    for (std::uint64_t i = 0; i < count; ++i) run_one(seed_of(i), *record, {});
     if (open_files() != files) record->fail("files are left open");
   });
   summary out{.failure = {},

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_state.hpp"
 
+#include <chrono>
+
 namespace troupe::simulation {
 namespace {
 
@@ -76,8 +78,32 @@ run_settings draw_settings(random_bits& r) {
   return s;
 }
 
+run_settings draw_settings_for_damage(random_bits& r) {
+  run_settings s = draw_settings(r);
+  s.steps = damaged_word::steps;
+  s.faults_percent = 0;
+  s.client_percent = r.between(25, 50);
+  s.drive_percent = r.between(10, 30);
+  s.garbage = s.hostile_starts = s.deadly = s.wild = s.repetitive = s.sequences = false;
+  if (r.percent(50)) s.staging = staging_sizes{12, 8, r.between(1, 3)};
+  device_options& o = s.options;
+  o.isolation = isolation::process;
+  o.mailbox_capacity = 2;
+  o.memory_limit = o.host_memory_limit = 64 * 256;
+  o.standbys = 0;
+  o.restarts = 5;
+  o.restart_window = time_span::of_seconds(60);
+  o.quarantine_after = 0;
+  o.run_timeout = time_span(std::chrono::milliseconds(500));
+  return s;
+}
+
 run_state::run_state(std::uint64_t seed, run_record& record)
-    : seed(seed), record(record), setup(random(stream::setup)), settings(draw_settings(setup)) {
+    : seed(seed),
+      damage(damaged_word::in_seed(seed)),
+      record(record),
+      setup(random(stream::setup)),
+      settings(damage ? draw_settings_for_damage(setup) : draw_settings(setup)) {
   record.begin(seed);
 }
 

@@ -6,6 +6,7 @@
 #include <troupe/device/options.hpp>
 #include <troupe/memory/staging.hpp>
 
+#include "damaged_word.hpp"
 #include "random.hpp"
 #include "record.hpp"
 
@@ -27,6 +28,8 @@ struct run_settings {
   bool repetitive = false;  ///< clients send the same few data again and again, and some of them kill
 };
 run_settings draw_settings(random_bits& r);
+/// Short runs whose only fault is the damage, and in which a request that is not answered is a hang.
+run_settings draw_settings_for_damage(random_bits& r);
 
 /// A purpose with its own random numbers, which do not depend on how many the other purposes draw.
 enum class stream : std::uint64_t { step, setup, worker, end, inside_request, follow_up, deadly_request };
@@ -36,11 +39,12 @@ struct run_state {
   run_state(std::uint64_t seed, run_record& record);
 
   random_bits random(stream purpose, std::uint64_t number = 0) const noexcept {
-    return {seed, (static_cast<std::uint64_t>(purpose) << 40) + number};
+    return {damage ? damage->base : seed, (static_cast<std::uint64_t>(purpose) << 40) + number};
   }
   [[noreturn]] void violated(const std::string& rule) const { record.fail(rule); }
 
   const std::uint64_t seed;
+  const std::optional<damaged_word> damage;
   run_record& record;
   random_bits setup;
   const run_settings settings;

@@ -13,7 +13,8 @@ bool schedule::step() {
   ++record.steps;
   random_bits r = run_.random(stream::step, record.steps);
   if (record.steps < omitted_.size() && omitted_[record.steps]) return true;
-  device_.loop().time += r.percent(3) ? r.below(50'000'000) : r.below(20'000);
+  device_.loop().time += r.percent(3) && !run_.damage ? r.below(50'000'000) : r.below(20'000);
+  if (run_.damage) damage_word();
   act(r);
   rules_.check();
   return true;
@@ -93,6 +94,12 @@ void schedule::inject_fault(random_bits& r) {
   const bool process = w.isolation == isolation::process;
   const std::uint32_t roll = r.below(100);
   if (run_.settings.garbage && roll < 30) {
+    if (&w == current && r.percent(10) && w.report_twice()) {
+      device_.core().completion.drive();
+      if (!w.dead && !device_.core().worker.violated())
+        run_.violated("a worker is believed that reports a request twice");
+      return;
+    }
     w.write_garbage(r);
     if (!r.percent(30)) return;
     device_.core().completion.drive();  // the garbage is believed, and the worker dies of something else
@@ -115,6 +122,15 @@ void schedule::inject_fault(random_bits& r) {
   }
 }
 
+// A value from before the last step is known if the same worker served then.
+void schedule::damage_word() {
+  simulated_worker* const w = device_.current_worker();
+  const damaged_word& d = *run_.damage;
+  if (w == nullptr || w->dead || !w->serving) return;
+  if (run_.record.steps + 1 == d.step) w->remember_words();
+  if (run_.record.steps == d.step) w->damage(d);
+}
+
 void schedule::run_meanwhile(simulated_worker& w) {
   if (run_.calm) return;
   random_bits r = run_.random(stream::inside_request, run_.record.steps);
@@ -130,11 +146,18 @@ void schedule::await_application(std::uint64_t ticket, simulated_worker& w) {
   if (step()) return;
   const client_request* const q = log_.find(ticket);
   const bool in_vain = q != nullptr && q->judged;
-  if (in_vain || w.frozen || w.dishonest || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
+  const bool noticed_by_test = !run_.damage && (w.frozen || w.dishonest);
+  if (in_vain || noticed_by_test || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
   if (++idle_waits_ > 4000) run_.violated("a transfer makes no progress");
   device_.core().completion.drive();
   rules_.check();
   random_bits r = run_.random(stream::inside_request, idle_waits_);
+  if (w.dishonest) {  // only the device ends it
+    device_.loop().time += 1'000'000;
+    loop_acts(r);
+    skip_to_next_timer();
+    rules_.check();
+  }
   calls_.resume_any(r);
 }
 

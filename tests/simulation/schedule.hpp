@@ -37,6 +37,7 @@ class schedule {
  private:
   void act(random_bits& r);
   void inject_fault(random_bits& r);
+  void damage_word();
 
   run_state& run_;
   device_under_test& device_;

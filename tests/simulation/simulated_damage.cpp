@@ -5,6 +5,7 @@
 #include <cstring>
 #include <troupe/memory/requests.hpp>
 #include <troupe/protocol/report.hpp>
+#include <troupe/worker/schedule/failure.hpp>
 
 #include "simulated_worker.hpp"
 
@@ -67,12 +68,15 @@ void simulated_worker::write_garbage(random_bits& r) {
       view_.page().pump_sleeps.store(static_cast<std::uint32_t>(r.next()));
       break;
     case 3:
-      done.store(near(done.load() + 1));
+      if (r.percent(50))
+        done.store(near(done.load() + 1));
+      else
+        done.word().store(near(done.word().load()));
       break;
     case 4:  // a log that fits a slot, and a count that covers it
       view_.log(lane, done.load() + 1)
           .store(protocol::log_word(near(commands_->empty() ? 1 : commands_->peek()->ticket), slot));
-      done.fetch_add(1);
+      done.store(done.load() + 1);
       break;
     case 5: {
       const auto ring = view_.reports();
@@ -103,10 +107,75 @@ void simulated_worker::write_garbage(random_bits& r) {
       if (const ring_claim c = report_ring_->claim(bytes.size())) {
         std::memcpy(c.data, bytes.data(), bytes.size());
         report_ring_->publish(c);
+        if (r.percent(70)) view_.page().reports.store(view_.page().reports.load() + 1);
       }
       break;
     }
   }
+}
+
+bool simulated_worker::report_twice() {
+  const auto next = serving && !dead && !in_pump_ ? commands_->peek() : std::nullopt;
+  if (!next) return false;
+  dishonest = true;
+  scene_.record.note("worker reports twice", id);
+  operation op;
+  op.ticket = next->ticket;
+  op.slot = next->slot;
+  for (int i = 0; i < 2; ++i)
+    reports_->report(op, {.reaction = reaction::unsupported, .domain = "simulation", .text = "reported twice"});
+  return true;
+}
+
+// Returns null if there is no such word now. Replies are no such words: a wrong number there is invisible. Nor are
+// those of the report ring that only the worker reads.
+std::atomic<std::uint64_t>* simulated_worker::word_of(std::uint32_t group, std::uint32_t i) const noexcept {
+  const auto words = [](void* at) { return static_cast<std::atomic<std::uint64_t>*>(at); };
+  const std::uint32_t capacity = settings_.capacity;
+  protocol::progress_page& page = view_.page();
+  switch (group) {
+    case 0:
+      return i < max_lanes ? &page.lanes[i].done.word() : &page.reports.word();
+    case 1:
+      return i < sizeof page / 8 ? words(&page) + i : nullptr;
+    case 2:
+      return i < capacity ? &view_.slot(i) : i < 2 * capacity ? &view_.gate(i - capacity) : nullptr;
+    case 3:
+      return i < max_lanes * capacity ? &view_.log(i / capacity, i % capacity) : nullptr;
+    case 4: {
+      constexpr std::size_t header = 384;
+      return words(view_.reports().data() + header) + i;
+    }
+    default:
+      if (transfers.empty()) return nullptr;
+      staging_header& h = *transfers.back();
+      return i == 0 ? &h.filled.word() : i == 1 ? &h.emptied.word() : words(&h.turn) + (i - 2);
+  }
+}
+
+void simulated_worker::remember_words() {
+  for (std::uint32_t g = 0; g < damaged_word::groups; ++g)
+    for (std::uint32_t i = 0; i < damaged_word::words_in[g]; ++i)
+      if (const auto* const word = word_of(g, i)) remembered_words_[word] = word->load();
+}
+
+void simulated_worker::damage(const damaged_word& d) {
+  std::atomic<std::uint64_t>* const word = word_of(d.group, d.word);
+  if (word == nullptr) return;
+  const std::uint64_t before = word->load();
+  const auto known = remembered_words_.find(word);
+  const std::uint64_t bit = std::uint64_t{1} << random_bits(d.seed()).below(64);
+  const std::uint64_t after = d.how == damaged_word::becomes::zeros           ? 0
+                              : d.how == damaged_word::becomes::ones          ? UINT64_MAX
+                              : d.how == damaged_word::becomes::one_bit_wrong ? before ^ bit
+                              : known != remembered_words_.end()              ? known->second
+                                                                              : before;
+  if (after == before) return;
+  word->store(after);
+  dishonest = true;
+  frozen = d.group == 3;  // its own lanes rely on these
+  ++scene_.record.garbage;
+  scene_.record.note("a word is damaged", before, after);
 }
 
 }  // namespace troupe::simulation

@@ -9,6 +9,7 @@
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/schedule/pump.hpp>
 
+#include "damaged_word.hpp"
 #include "random.hpp"
 #include "scene.hpp"
 
@@ -31,6 +32,12 @@ class simulated_worker {
   void die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket = 0);
   /// Writes something impossible, or at least false, to memory that a worker can write.
   void write_garbage(random_bits& r);
+  /// Damages a word, if it exists and its value changes.
+  void damage(const damaged_word& d);
+  /// Remembers the words that can be damaged, for damaged_word::becomes::its_last_value.
+  void remember_words();
+  /// Reports, twice, that the next request has failed. Returns false if there is none.
+  bool report_twice();
   /// Writes to random device memory, like a stray kernel. If the memory is read-only, the worker dies.
   void write_wildly(random_bits& r);
 
@@ -95,6 +102,7 @@ class simulated_worker {
   void take();
   void end_if_done();
   bool claim_progress(random_bits& r);
+  std::atomic<std::uint64_t>* word_of(std::uint32_t group, std::uint32_t i) const noexcept;
 
   scene& scene_;
   protocol::worker_settings settings_{};
@@ -108,6 +116,7 @@ class simulated_worker {
   std::optional<reporter> reports_;
   std::optional<engine_set> engines_;
   std::optional<pump> pump_;
+  std::map<const std::atomic<std::uint64_t>*, std::uint64_t> remembered_words_;
 };
 
 }  // namespace troupe::simulation

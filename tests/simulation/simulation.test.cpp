@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "damaged_word.hpp"
 #include "many_runs.hpp"
 
 namespace troupe::simulation {
@@ -31,6 +32,29 @@ TEST_P(simulation_of_a_device, answers_every_request_once_and_correctly) {
               static_cast<unsigned long>(s.finished), static_cast<unsigned long>(s.answers),
               static_cast<unsigned long>(s.failures), static_cast<unsigned long>(s.recoveries),
               static_cast<unsigned long>(s.garbage));
+}
+
+// Samples the damage, or tries all of it for a number of runs: TROUPE_DAMAGED_RUNS.
+TEST_P(simulation_of_a_device, is_not_deceived_by_a_damaged_word) {
+  const std::uint64_t all_of = given("TROUPE_DAMAGED_RUNS", 0),
+                      samples = given("TROUPE_DAMAGES", TROUPE_DEFAULT_DAMAGES);
+  constexpr std::uint64_t each = damaged_word::all * damaged_word::steps;
+  const std::uint64_t count = (all_of != 0 ? all_of * each : samples) / shards;
+  const summary s = run_many(
+      [&](std::uint64_t i) {
+        const std::uint64_t n = i * shards + GetParam();
+        return (all_of != 0 ? damaged_word::number(n % each, static_cast<std::uint32_t>(n / each))
+                            : damaged_word::sample(n))
+            .seed();
+      },
+      count);
+  if (s.failure) FAIL() << s.failure->text;
+  EXPECT_EQ(s.finished, count);
+  EXPECT_GT(s.garbage, count / 100) << "too little is damaged";
+  std::printf("%lu runs: %lu words damaged, %lu successes, %lu failures, %lu restarts\n",
+              static_cast<unsigned long>(s.finished), static_cast<unsigned long>(s.garbage),
+              static_cast<unsigned long>(s.answers), static_cast<unsigned long>(s.failures),
+              static_cast<unsigned long>(s.recoveries));
 }
 
 TEST(simulation, repeats_a_run_for_its_seed) {

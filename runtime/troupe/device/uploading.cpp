@@ -50,7 +50,10 @@ class chunk_filler final : public shared_copy {
  private:
   // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells the worker that reads
   // them.
-  std::uint64_t room() const noexcept { return progress_.emptied.load(std::memory_order_seq_cst) + plan_.chunks; }
+  std::uint64_t room() const noexcept {
+    const std::uint64_t emptied = progress_.emptied.load();
+    return emptied != checked_count::damaged ? emptied + plan_.chunks : plan_.count();
+  }
 
   const staging_plan plan_;
   const std::byte* const from_;

@@ -81,20 +81,24 @@ void copy_threads::leave(const shared_copy& copy) noexcept {
     if (e.copy == &copy && --e.inside == 0 && e.ends) left_.notify_all();
 }
 
-void copy_threads::take_part(const visit& v) const noexcept {
+// Returns false if it could copy nothing: pieces seem to wait for ever if a worker has damaged its counter.
+bool copy_threads::take_part(const visit& v) const noexcept {
   shared_copy& copy = *v.copy;
   const auto stays = [&] { return removals_.load(std::memory_order_relaxed) == v.removals; };
-  for (int done = 0; done < pieces_in_a_row && stays();) {
+  int done = 0;
+  for (std::int64_t until = 0; done < pieces_in_a_row && stays();) {
     if (copy.copy_piece()) {
       ++done;
+      until = 0;
       continue;
     }
-    const std::int64_t until = now_ns() + spin_ns;
-    while (copy.waiting_pieces() == 0 && stays()) {
-      if (now_ns() >= until) return;
+    if (until == 0) until = now_ns() + spin_ns;
+    do {
+      if (now_ns() >= until) return done != 0;
       spin_hint();
-    }
+    } while (copy.waiting_pieces() == 0 && stays());
   }
+  return true;
 }
 
 void copy_threads::help() noexcept {
@@ -102,9 +106,9 @@ void copy_threads::help() noexcept {
   while (!ending_.load(std::memory_order_seq_cst)) {
     const std::uint32_t seen = calls_.load(std::memory_order_seq_cst);
     if (const visit v = enter(); v.copy != nullptr) {
-      take_part(v);
+      const bool helped = take_part(v);
       leave(*v.copy);
-      continue;
+      if (helped) continue;
     }
     // A call between the two lines that this thread misses is repeated with the next piece.
     asleep_.fetch_add(1, std::memory_order_seq_cst);

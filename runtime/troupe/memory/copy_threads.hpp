@@ -75,7 +75,7 @@ class copy_threads {
   void start_helpers() noexcept;
   visit enter() noexcept;
   void leave(const shared_copy& copy) noexcept;
-  void take_part(const visit& v) const noexcept;
+  bool take_part(const visit& v) const noexcept;
   void help() noexcept;
 
   const std::size_t helpers_;

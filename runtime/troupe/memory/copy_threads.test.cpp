@@ -54,6 +54,25 @@ TEST(copy_threads, do_every_piece_once_with_any_number_of_helpers) {
   }
 }
 
+// A broken worker can make pieces wait that nobody can take.
+TEST(copy_threads, sleep_if_pieces_wait_that_cannot_be_copied) {
+  struct impossible_copy final : shared_copy {
+    bool copy_piece() noexcept override { return ++tries, false; }
+    std::size_t waiting_pieces() const noexcept override { return 5; }
+    std::atomic<int> tries{0};
+  } copy;
+  copy_threads crew(1);
+  const copy_threads::sharing shared(crew, copy);
+  crew.call_help(5);
+  while (copy.tries == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const int before = copy.tries;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(copy.tries, before) << "the helper spins";
+  crew.call_help(5);
+  while (copy.tries == before) std::this_thread::yield();
+}
+
 TEST(copy_threads, serve_several_callers_at_the_same_time) {
   copy_threads crew(2);
   std::vector<std::thread> callers;

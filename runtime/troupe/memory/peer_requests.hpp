@@ -66,6 +66,11 @@ template <class R>
 inline constexpr bool is_half_of_peer_copy = std::is_same_v<R, peer_show> || std::is_same_v<R, peer_take> ||
                                              std::is_same_v<R, peer_send> || std::is_same_v<R, peer_receive>;
 /// Returns the error of a half whose other half was given up. The application knows the cause and reports that instead.
+inline error counts_overwritten() {
+  return error(reaction::retry_later, "memory",
+               "copy in chunks: the counts of its chunks were overwritten, probably by a kernel that writes past its "
+               "memory; copy again");
+}
 inline error peer_failed() {
   return error(reaction::retry_later, "memory", "copy between devices: the other device has given up its half");
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <troupe/base/checked_count.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 
@@ -14,16 +15,17 @@ namespace troupe {
 /// The progress of the two sides of a transfer through a staging block. One side fills chunk after chunk, the other
 /// empties them; both counts only grow. The filling side is never more than `chunks` ahead. Each side sleeps on `turn`,
 /// which changes with every step. A download has this header in front of its chunks. An upload has its chunks in memory
-/// that the worker can only read, behind a `sent_header`, and this header in a separate block.
+/// that the worker can only read, behind a `sent_header`, and this header in a separate block. A transfer whose counts
+/// are damaged is given up: it must not take a chunk that is not there.
 struct staging_header {
-  alignas(64) std::atomic<std::uint64_t> filled{0};  // for a download
-  alignas(64) std::atomic<std::uint64_t> emptied{0};
+  alignas(64) checked_count filled;  // for a download
+  alignas(64) checked_count emptied;
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> broken{0};  // for a copy between devices: one half was given up
 
-  void step(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
-    count.store(value, std::memory_order_seq_cst);
+  void step(checked_count& count, std::uint64_t value) noexcept {
+    count.store(value);
     turn.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(turn, futex_scope::shared);
   }
@@ -32,7 +34,10 @@ struct staging_header {
     turn.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(turn, futex_scope::shared);
   }
-  bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0; }
+  bool is_damaged() const noexcept {
+    return filled.load() == checked_count::damaged || emptied.load() == checked_count::damaged;
+  }
+  bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0 || is_damaged(); }
   /// Waits for the other side: spins for a while, then sleeps. The sleep is limited, because a worker may have
   /// overwritten the words by which sleepers are found.
   template <class Ready>
@@ -55,7 +60,7 @@ struct staging_header {
 /// The header of an upload's chunks, which only the application writes.
 struct alignas(64) sent_header {
   std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill, which overwrites earlier ones
-  std::atomic<std::uint64_t> filled{0};
+  checked_count filled;
   std::uint64_t digest = 0;  ///< of all bytes that are sent; 0: not computed
 };
 static_assert(sizeof(sent_header) <= sizeof(staging_header));
@@ -106,6 +111,10 @@ struct staging_plan {
   }
 };
 
+/// Returns true if chunk i has a place in the staging block: the one before it there was emptied.
+inline bool may_fill(const staging_header& h, const staging_plan& plan, std::uint64_t i) noexcept {
+  return i < plan.chunks || h.emptied.reaches(i + 1 - plan.chunks);
+}
 /// Returns the plan that a request contains.
 template <class Request>
 staging_plan plan_of(const Request& r) noexcept {

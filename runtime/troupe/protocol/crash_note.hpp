@@ -34,7 +34,7 @@ class crash_note {
   void write(const last_words& said) noexcept {
     if (begun_.exchange(1) != 0) return;
     from_outside_ = said.from_outside ? 1 : 0;
-    accessed_ = static_cast<std::uint32_t>(said.accessed);
+    accessed_.store(static_cast<std::uint32_t>(said.accessed), std::memory_order_relaxed);
     address_ = said.address;
     ticket_ = said.ticket;
     xid_ = said.xid;
@@ -46,8 +46,9 @@ class crash_note {
     last_words said;
     said.signal = signal_.load();
     said.from_outside = from_outside_ != 0;
-    if (accessed_ <= static_cast<std::uint32_t>(fault_address::no_such_memory))
-      said.accessed = static_cast<fault_address>(accessed_);
+    const std::uint32_t accessed = accessed_.load(std::memory_order_relaxed);
+    if (accessed <= static_cast<std::uint32_t>(fault_address::no_such_memory))
+      said.accessed = static_cast<fault_address>(accessed);
     said.address = address_;
     said.ticket = ticket_;
     said.xid = xid_;
@@ -59,7 +60,7 @@ class crash_note {
   std::atomic<std::uint32_t> begun_{0};
   std::atomic<std::uint32_t> signal_{0};  // written last
   std::uint32_t from_outside_ = 0;
-  std::uint32_t accessed_ = 0;
+  std::atomic<std::uint32_t> accessed_{0};  // read once: what is checked is what is used
   std::uint64_t address_ = 0;
   std::uint64_t ticket_ = 0;
   std::uint32_t xid_ = 0;

@@ -6,10 +6,8 @@
 
 namespace troupe::protocol {
 
-/// Replaces control characters in a text from a process that is not trusted, because it may reach logs and terminals.
-inline void make_printable(std::string& text) noexcept {
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-}
+/// Replaces control characters, and bytes that are not UTF-8, in a text from a process that is not trusted, because it
+/// may reach logs and terminals. Keeps line ends, which messages of compilers have.
+void make_printable(std::string& text) noexcept;
 
 }  // namespace troupe::protocol

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <troupe/base/checked_count.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
@@ -26,7 +27,7 @@ struct alignas(64) reply_cell {
 };
 
 struct alignas(64) lane_counters {
-  std::atomic<std::uint64_t> done{0};                     ///< complete operations; on a GPU the GPU counts
+  checked_count done;                                     ///< complete operations; on a GPU the GPU counts
   std::atomic<lane_purpose> purpose{lane_purpose::none};  ///< written before the worker is ready
   std::atomic<std::int32_t> priority{0};                  ///< of the stream, as the driver counts
   std::atomic<std::uint64_t> together{0};                 ///< operations that have shared a call
@@ -49,6 +50,8 @@ struct progress_page {
   /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
+  /// How many reports this worker has published: written after each, and before the operation counts as complete.
+  alignas(64) checked_count reports;
   alignas(64) crash_note note;
   alignas(64) free_memory free;
   /// Where a GPU writes when it is asked whether it still works for this worker: the number of the question, and how
@@ -155,6 +158,12 @@ struct view {
         base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
   }
   std::span<std::byte> reports() const noexcept { return {base + at.reports, ring_region::bytes_for(at.report_bytes)}; }
+  /// Prepares a channel whose memory is zeroed, before a worker has it.
+  result<ring_region> format() const {
+    for (lane_counters& lane : page().lanes) lane.done.store(0);
+    page().reports.store(0);
+    return ring_region::format(reports(), at.report_bytes);
+  }
 };
 
 }  // namespace troupe::protocol

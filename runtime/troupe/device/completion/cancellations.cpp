@@ -4,17 +4,24 @@
 
 namespace troupe {
 
+// An honest worker changes the word once, when it starts the request.
+static constexpr int most_changes = 4;
+
 bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept {
   // The word and the list change together under the lock, so a marked slot is always on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
-  do {
+  for (int changes = 0; changes < most_changes; ++changes) {
     if (protocol::ticket_of(seen) >= ticket) return false;
-  } while (!word.compare_exchange_weak(seen, protocol::slot_word(ticket, protocol::phase::cancelled)));
-  marked_.push_back({slot, ticket, why});
+    if (!word.compare_exchange_strong(seen, protocol::slot_word(ticket, protocol::phase::cancelled))) continue;
+    marked_.push_back({slot, ticket, why});
+    any_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  impossible_.store(true, std::memory_order_relaxed);
   any_.store(true, std::memory_order_relaxed);
-  return true;
+  return false;
 }
 
 void cancellations::forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept {

@@ -28,7 +28,8 @@ class cancellations {
 
   explicit cancellations(shared_channel& channel) noexcept : channel_(channel) {}
 
-  /// Cancels the request. Returns false if it has started or was cancelled before. Any thread.
+  /// Cancels the request. Returns false if it has started or was cancelled before, or a worker keeps changing its word.
+  /// Any thread.
   bool mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept;
   /// Cancels a request that is not published yet.
   void forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
@@ -36,6 +37,8 @@ class cancellations {
 
   /// Takes the entries marked since the last call; valid until the next call. Under the drive lock.
   std::span<const entry> take();
+  /// Returns true if a worker kept changing a word since the last call, which no honest one does.
+  bool take_impossible() noexcept { return impossible_.exchange(false, std::memory_order_relaxed); }
   /// Calls `change`, which maps another worker's channel, and then marks every entry that was not taken in the new
   /// channel too, so that its request does not run. Under the drive lock.
   template <class Change>
@@ -53,7 +56,7 @@ class cancellations {
   shared_channel& channel_;
   std::mutex lock_;
   std::vector<entry> marked_, taken_;
-  std::atomic<bool> any_{false};
+  std::atomic<bool> any_{false}, impossible_{false};
 };
 
 }  // namespace troupe

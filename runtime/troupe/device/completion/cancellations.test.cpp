@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <troupe/base/clock.hpp>
 #include <troupe/device/completion/cancellations.hpp>
 #include <troupe/device/completion/open_requests.hpp>
 
@@ -37,6 +38,26 @@ TEST_F(cancelled_requests, never_include_one_that_has_started) {
   channel_->slot(1).store(protocol::slot_word(5, protocol::phase::started));
   EXPECT_FALSE(cancelled_.mark(1, 5, {"too late", reaction::retry_later}));
   EXPECT_TRUE(cancelled_.mark(1, 6, {"the slot's next request", reaction::retry_later}));
+}
+
+// Otherwise the thread that cancels would never return.
+TEST_F(cancelled_requests, are_given_up_if_a_worker_keeps_changing_their_word) {
+  std::atomic<bool> ends{false};
+  std::thread worker([&] {
+    for (std::uint64_t i = 0; !ends.load(std::memory_order_relaxed); ++i)
+      channel_->slot(0).store(protocol::slot_word(i % 2, protocol::phase::none), std::memory_order_relaxed);
+  });
+  EXPECT_FALSE(cancelled_.take_impossible());
+  bool impossible = false;
+  const std::int64_t deadline = now_ns() + 20'000'000'000;
+  while (!impossible && now_ns() < deadline) {
+    (void)cancelled_.mark(0, 10, {"in time", reaction::retry_later});
+    impossible = cancelled_.take_impossible();
+    (void)cancelled_.take();
+  }
+  ends = true;
+  worker.join();
+  EXPECT_TRUE(impossible);
 }
 
 TEST_F(cancelled_requests, are_never_started_by_a_worker_that_races_with_the_cancellation) {

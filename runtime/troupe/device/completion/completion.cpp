@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
@@ -17,10 +18,20 @@ namespace {
 // How many ledger entries ahead of the one being retired are prefetched.
 constexpr std::uint64_t prefetch_distance = 4;
 
-std::array<std::uint64_t, max_lanes> done_operations(const shared_channel& channel) noexcept {
-  std::array<std::uint64_t, max_lanes> done;
-  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = channel->page().lanes[i].done.load(std::memory_order_seq_cst);
+using per_lane = std::array<std::uint64_t, max_lanes>;
+
+// A damaged word is read as an impossible count. Words that say what is known are not checked again.
+per_lane done_operations(const shared_channel& channel, const per_lane& known, const per_lane& known_words) noexcept {
+  per_lane done;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) {
+    const std::uint64_t word = channel->page().lanes[i].done.word().load(std::memory_order_seq_cst);
+    done[i] = word == known_words[i] ? known[i] : checked_count::count_of(word);
+  }
   return done;
+}
+
+std::uint64_t sum(const per_lane& words) noexcept {
+  return std::accumulate(words.begin(), words.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -83,10 +94,10 @@ void completion::collect() {
     // Read the counters first, then the reports, then retire. A report is published before its operation's counter
     // moves, and an operation completes after those it depends on. So for every operation that the counters below show
     // as done, the reports read next include its failure and the failures of everything it depended on.
-    const lane_counts done = done_operations(channel_);
+    const lane_counts done = done_operations(channel_, retired_, retired_words_);
     // Read after `done`, so it includes everything that the requests up to `done` depend on.
     const bool replies_may_fail = replies_may_fail_.load(std::memory_order_seq_cst);
-    const lane_counts seen = replies_may_fail ? done_operations(channel_) : done;
+    const lane_counts seen = replies_may_fail ? done_operations(channel_, retired_, retired_words_) : done;
     read_reports();
     if (cancelled_.any()) take_cancelled();
     answer_failures();
@@ -127,12 +138,19 @@ void completion::settle(std::uint32_t slot, const error* why, bool retires) noex
   answer.give(why);
 }
 
+// Called after the lanes' counters were read. A request succeeds unless a report says otherwise, so each report that
+// the worker counts must be there. The worker counts a report after it has published it, so one more may be there. At
+// most one report of each request is accepted, which limits their number.
+//
 // Also applies what the failures mean for other requests before it publishes the count, so that a thread that sees the
 // count finds the stale marks.
 void completion::read_reports() {
-  const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed);
+  const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed), known = before - reports_of_others_,
+                      counted = channel_->page().reports.load(std::memory_order_acquire);
+  if (counted + 1 < known || counted > known + requests_.capacity()) return report_violation("the count of reports");
   std::uint64_t seen = before;
   while (!worker_.violated() && read_report(seen + 1)) ++seen;
+  if (seen - reports_of_others_ < counted) report_violation("a report that is counted and not there");
   if (seen == before) return;
   answer_failures();
   reports_seen_.store(seen, std::memory_order_release);
@@ -155,6 +173,7 @@ bool completion::read_report(std::uint64_t number) {
   ledger_entry& e = requests_[head.slot];
   if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
     return impossible("a report for a request that is not there");
+  if (std::exchange(e.reported, true)) return impossible("a second report for a request");
   // If the application cancelled the request, its own error text says why; the lane's report does not.
   if (channel_->slot(head.slot).load(std::memory_order_acquire) ==
       protocol::slot_word(head.ticket, protocol::phase::cancelled))
@@ -242,6 +261,7 @@ void completion::retire_lanes(const lane_counts& done) {
   std::uint64_t retired = 0;
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     std::uint64_t& seen = retired_[lane];
+    if (seen != done[lane]) retired_words_[lane] = checked_count::word_of(done[lane]);
     for (; seen != done[lane]; ++seen, ++retired) {
       if (done[lane] - seen > prefetch_distance) [[likely]]
         prefetch_entry(
@@ -257,9 +277,9 @@ void completion::retire_lanes(const lane_counts& done) {
   }
   together.finish();
   if (retired == 0) return;
-  const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
-  retired_total_.store(total, std::memory_order_relaxed);
-  channel_->application().retired.store(total, std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& total = channel_->application().retired;  // only this process writes it
+  total.store(total.load(std::memory_order_relaxed) + retired, std::memory_order_relaxed);
+  retired_words_total_.store(sum(retired_words_), std::memory_order_relaxed);
   if (room_.has_blocked()) channel_.wake_waiters();
 }
 
@@ -285,7 +305,9 @@ result<void> completion::begin_reading() {
   auto reports = TROUPE_TRY(ring_region::open(channel_->reports()));
   reports_.emplace(reports);
   retired_.fill(0);
-  retired_total_.store(0, std::memory_order_relaxed);
+  retired_words_.fill(checked_count::word_of(0));
+  retired_words_total_.store(sum(retired_words_), std::memory_order_relaxed);
+  reports_of_others_ = reports_seen_.load(std::memory_order_relaxed);
   channel_->application().retired.store(0, std::memory_order_relaxed);
   return {};
 }
@@ -311,9 +333,10 @@ std::uint64_t completion::revive() {
 }
 
 bool completion::has_news() const noexcept {
-  std::uint64_t done = 0;
-  for (const protocol::lane_counters& lane : channel_->page().lanes) done += lane.done.load(std::memory_order_relaxed);
-  return (done != retired_total_.load(std::memory_order_relaxed) && !worker_.violated()) ||
+  std::uint64_t words = 0;
+  for (const protocol::lane_counters& lane : channel_->page().lanes)
+    words += lane.done.word().load(std::memory_order_relaxed);
+  return (words != retired_words_total_.load(std::memory_order_relaxed) && !worker_.violated()) ||
          (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
 }
 

@@ -103,12 +103,12 @@ class completion {
   const last_of<recent, 16>& last_answered() const noexcept { return recent_; }
 
  private:
+  using lane_counts = std::array<std::uint64_t, max_lanes>;
   void read_reports();
   bool read_report(std::uint64_t number);
   void complete_names(protocol::parsed_report& report, std::uint32_t slot);
   void name_peer_cause(error::details& what, const ledger_entry& e);
   void prefetch_entry(std::uint32_t slot) noexcept;
-  using lane_counts = std::array<std::uint64_t, max_lanes>;
   void fail_by_replies(const lane_counts& done);
   void fail_by_reply(std::uint32_t slot);
   class retirement;
@@ -143,14 +143,16 @@ class completion {
   std::optional<ring_reader> reports_;
   open_requests failing_;  // failed requests that `answer_failures` has yet to answer
   std::atomic<std::uint64_t> reports_seen_{0};
+  std::uint64_t reports_of_others_ = 0;          // those of them that earlier workers have written
   std::atomic<std::uint32_t> failures_seen_{0};  // incremented before the requests that a failure affects are looked up
   std::atomic<bool> dead_{false}, closing_{false}, replies_may_fail_{false};
   bool drained_ = false;
   std::optional<error> death_;
   last_of<request_id, 256> named_;  // failed requests for which the worker has no name, or only that of their type
   std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the latest copies that failed on the other device
-  std::array<std::uint64_t, max_lanes> retired_{};            // operations, by lane
-  std::atomic<std::uint64_t> retired_total_{0};               // sum of retired_
+  lane_counts retired_{};                                     // operations, by lane
+  lane_counts retired_words_{};                               // their checked_count words
+  std::atomic<std::uint64_t> retired_words_total_{0};         // sum of retired_words_
   std::atomic<std::uint64_t> completed_{0}, failed_{0};       // answered requests; those answered with an error
   last_of<recent, 16> recent_;
 };

@@ -125,6 +125,7 @@ void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const cancella
 }
 
 void completion::take_cancelled() {
+  if (cancelled_.take_impossible()) report_violation("the state of a request");
   for (const cancellations::entry& c : cancelled_.take()) {
     ledger_entry& e = requests_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;

@@ -51,7 +51,7 @@ void download_tracker::add(std::shared_ptr<transfer> t) {
 
 bool download_tracker::has_data() const noexcept {
   const std::scoped_lock guard(transfers_lock_);
-  return std::any_of(transfers_.begin(), transfers_.end(), [](const auto& t) { return t->waiting_pieces() != 0; });
+  return std::any_of(transfers_.begin(), transfers_.end(), [](const auto& t) { return t->has_news(); });
 }
 
 download_tracker::progress download_tracker::advance() noexcept {

@@ -19,7 +19,10 @@ transfer::progress transfer::advance(copy_threads& helpers) noexcept {
   }
   if (answered) return finish();
   const std::scoped_lock guard(lock_);
-  return is_impossible(header().filled.load(std::memory_order_acquire)) ? progress::impossible : progress::waits;
+  // Only this process writes `emptied`: the worker would fill places that are not empty.
+  const bool impossible = is_impossible(header().filled.load(std::memory_order_acquire)) ||
+                          header().emptied.load(std::memory_order_relaxed) != pieces_.complete();
+  return impossible ? progress::impossible : progress::waits;
 }
 
 // Waits for the pieces that other threads are copying, each for some microseconds.

@@ -49,9 +49,15 @@ class transfer final : public shared_copy {
   void request_answered(const result<void>& answer) noexcept;
 
   bool copy_piece() noexcept override;
-  /// Also not 0 if the worker's counter is impossible.
+  /// Returns true if pieces wait, or the worker's counter is impossible.
+  bool has_news() const noexcept {
+    return pieces_.pieces_of(header().filled.load(std::memory_order_relaxed)) != pieces_.next();
+  }
+  /// None if the worker's counter is impossible: no thread can take one then.
   std::size_t waiting_pieces() const noexcept override {
-    return pieces_.pieces_of(header().filled.load(std::memory_order_relaxed)) - pieces_.next();
+    const std::uint64_t filled = header().filled.load(std::memory_order_relaxed), next = pieces_.next(),
+                        there = filled <= plan_.count() ? pieces_.pieces_of(filled) : 0;
+    return there > next ? there - next : 0;
   }
 
  private:

@@ -93,7 +93,7 @@ TEST_F(a_transfer, reports_a_counter_that_a_worker_cannot_have_reached) {
   for (const std::uint64_t lie : {3, 9, 1000}) {
     begin(short_of_room, 64);
     header->filled.store(lie);
-    EXPECT_NE(moving->waiting_pieces(), 0u) << lie << ": nobody would look";
+    EXPECT_TRUE(moving->has_news()) << lie << ": nobody would look";
     EXPECT_EQ(moving->advance(alone), transfer::progress::impossible) << lie;
     EXPECT_EQ(to, std::vector<std::byte>(plan.bytes)) << lie;
   }
@@ -101,8 +101,22 @@ TEST_F(a_transfer, reports_a_counter_that_a_worker_cannot_have_reached) {
   header->filled.store(2);
   EXPECT_EQ(moving->advance(alone), transfer::progress::waits);
   header->filled.store(1);
-  EXPECT_NE(moving->waiting_pieces(), 0u);
+  EXPECT_TRUE(moving->has_news());
+  EXPECT_EQ(moving->waiting_pieces(), 0u) << "no helper can take one";
   EXPECT_EQ(moving->advance(alone), transfer::progress::impossible) << "the counter went back";
+}
+
+TEST_F(a_transfer, reports_words_that_are_no_counts) {
+  for (const bool filled : {true, false})
+    for (const std::uint64_t word : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1}, checked_count::word_of(1) ^ 1}) {
+      begin({.bytes = 8 * 64, .chunk_bytes = 64, .chunks = 2}, 64);
+      fill(0, 7);
+      EXPECT_EQ(moving->advance(alone), transfer::progress::waits);
+      (filled ? header->filled : header->emptied).word().store(word);
+      EXPECT_EQ(moving->has_news(), filled);
+      EXPECT_EQ(moving->waiting_pieces(), 0u);
+      EXPECT_EQ(moving->advance(alone), transfer::progress::impossible) << word;
+    }
 }
 
 TEST_F(a_transfer, fails_if_the_worker_reports_success_with_chunks_missing) {
@@ -120,7 +134,7 @@ TEST_F(a_transfer, arrives_whole_with_helpers_and_several_driving_threads) {
     begin({.bytes = 64 * 4096 - 5, .chunk_bytes = 4096, .chunks = 3}, 1024);
     std::thread worker([&] {
       for (std::uint64_t i = 0; i < plan.count(); ++i) {
-        header->await([&] { return header->emptied.load(std::memory_order_acquire) + plan.chunks > i; });
+        header->await([&] { return may_fill(*header, plan, i); });
         std::memset(plan.chunk(header, i), static_cast<int>(i + 1), plan.size(i));
         header->step(header->filled, i + 1);
       }

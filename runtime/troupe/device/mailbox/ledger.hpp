@@ -28,6 +28,7 @@ struct alignas(64) ledger_entry {
   /// Set by the submitting thread, after everything below is written; cleared by the thread that retires the request.
   std::atomic<bool> in_flight{false};
   bool answered = false;                 ///< under the drive lock
+  bool reported = false;                 ///< its worker has reported that it failed; under the drive lock
   std::uint8_t access_count = 0;         ///< of `few`
   std::uint8_t retries = 0;              ///< how often it may still run again after a worker dies while running it
   std::atomic<std::uint64_t> ticket{0};  ///< unreliable while the slot passes from one request to the next
@@ -46,6 +47,7 @@ struct alignas(64) ledger_entry {
   std::uint64_t running_ticket = 0;  ///< the ticket that is being timed
   std::uint32_t running_in = 0;      ///< the worker in which it is being timed
   std::int64_t running_ns = 0;       ///< when it was first seen running, or with nothing left to wait for
+  std::int64_t looked_ns = 0;        ///< when the watchdog last looked at it
   bool running_began = false;        ///< true if it has begun, not only nothing left to wait for
   std::uint64_t labelled = 0;        ///< the ticket of the request that `label` belongs to
   std::string label;                 ///< call_options::label
@@ -78,7 +80,7 @@ struct alignas(64) ledger_entry {
                                     std::uint8_t may_run_again, std::int64_t start_deadline,
                                     std::int64_t run_limit) noexcept {
     if (to != nullptr) to->add_ref();
-    answered = false;
+    answered = reported = false;
     info = &what;
     answer = to;
     access_count = accesses_in_few;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
+#include <time.h>
 
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
@@ -26,7 +27,7 @@ result<void> shared_channel::create(std::uint32_t capacity) {
   mailbox_file_ = std::move(mailbox);
   view_ = {at, channel_memory_.data(), mailbox_memory_.data()};
   commands_.emplace(view_.queue(), view_.pump());
-  TROUPE_TRY(ring_region::format(view_.reports(), at.report_bytes));
+  TROUPE_TRY(view_.format());
   return {};
 }
 
@@ -37,15 +38,23 @@ void shared_channel::ask_workers() const noexcept {
 }
 
 std::uint64_t shared_channel::await_published() const noexcept {
+  constexpr int yields = 100;
   const std::uint64_t newest = newest_ticket();
-  while (commands_ && !commands_->all_published(newest)) ::sched_yield();
+  for (int i = 0; commands_ && !commands_->all_published(newest); ++i) {
+    // To yield does not let a sender go on whose priority is lower; to sleep does.
+    const timespec nap{.tv_sec = 0, .tv_nsec = 50'000};
+    if (i < yields)
+      ::sched_yield();
+    else
+      ::nanosleep(&nap, nullptr);
+  }
   return newest;
 }
 
 result<void> shared_channel::prepare(const memory_file& channel) const {
   auto seen = TROUPE_TRY(mapping::map(channel, map_access::read_write));
   const protocol::view fresh{view_.at, seen.data(), nullptr};
-  TROUPE_TRY(ring_region::format(fresh.reports(), view_.at.report_bytes));
+  TROUPE_TRY(fresh.format());
   return {};
 }
 

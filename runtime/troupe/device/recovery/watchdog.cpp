@@ -86,13 +86,15 @@ standstill::verdict watchdog::classify_overdue(std::int64_t now) {
 
 // Under the drive lock. While the GPU stood still, no request ran.
 void watchdog::restart_clocks(std::int64_t now) {
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) requests_[slot].running_ns = now;
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
+    requests_[slot].running_ns = requests_[slot].looked_ns = now;
 }
 
 // Under the drive lock. A request that has not begun is run by the next worker.
 void watchdog::blame(std::uint32_t slot) {
   const ledger_entry& e = requests_[slot];
-  worker_.note_overrun(e.running_began ? std::optional(e.ticket.load(std::memory_order_relaxed)) : std::nullopt);
+  worker_.note_overrun(e.running_began && !e.answered ? std::optional(e.ticket.load(std::memory_order_relaxed))
+                                                      : std::nullopt);
 }
 
 // Under the drive lock.
@@ -103,7 +105,10 @@ error watchdog::overrun_error(std::uint32_t slot) const {
   return error(error::details{
       .reaction = reaction::context_lost,
       .domain = "device",
-      .text = e.running_began
+      .text = e.answered ? "the worker reported that a request failed, and did not count it as done within its "
+                           "run_timeout of " +
+                               limit + "; the worker was ended"
+              : e.running_began
                   ? "a request still ran after its run_timeout of " + limit + "; its worker was ended"
                   : "the worker did not begin a request that waited for no other one, within its run_timeout of " +
                         limit + " and device_options::start_timeout; it was ended",
@@ -114,17 +119,18 @@ error watchdog::overrun_error(std::uint32_t slot) const {
 //
 // A worker may have damaged the words that say which requests have begun. So the oldest request is always timed: it has
 // nothing left to wait for. Until it begins it is allowed start_timeout on top, because an engine may have to be loaded
-// and memory mapped first.
+// and memory mapped first. A request that the worker has reported is answered, but later ones wait until it is also
+// counted: so its time goes on.
 bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running,
                              std::int64_t& again) {
   ledger_entry& e = requests_[slot];
-  if (!e.in_flight.load(std::memory_order_seq_cst) || e.answered) return false;
+  if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return false;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return false;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::int64_t soon = now + std::clamp(limit / checks_per_limit, shortest_interval_ns, longest_interval_ns);
   const bool served = !worker_.over() && workers_.find(worker_.id()) != nullptr;
-  const bool began = has_started(channel_, worker_, slot, ticket);
+  const bool began = (e.reported && !worker_.over()) || has_started(channel_, worker_, slot, ticket);
   // The time of a request that runs again after a fault starts from 0.
   const bool seen = e.running_ticket == ticket && e.running_in == worker_.id();
   if (served && ((seen && e.running_began && !began) ||
@@ -134,8 +140,7 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
     return false;
   }
   const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
-  // Half of a copy that waits for the other device is not running.
-  if (!runs || (e.peer && !e.peer->is_turn_of(e.is_source))) {
+  if (!runs) {
     again = std::min(again, soon);
     e.running_ticket = 0;
     return false;
@@ -143,9 +148,15 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
   if (!seen || began != e.running_began) {
     e.running_ticket = ticket;
     e.running_in = worker_.id();
-    e.running_ns = now;
+    e.running_ns = e.looked_ns = now;
     e.running_began = began;
   }
+  // While half of a copy waits for the other device, its time stands still.
+  if (e.peer && !e.peer->is_turn_of(e.is_source)) {
+    e.running_ns += now - e.looked_ns;
+    again = std::min(again, soon);
+  }
+  e.looked_ns = now;
   const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
   if (now >= last) return true;
   again = std::min({again, last, began ? last : soon});

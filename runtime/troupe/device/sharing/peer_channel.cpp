@@ -100,12 +100,14 @@ peer_statistics peer_channel::statistics() const {
   return out;
 }
 
-// The workers' counters are used unchecked: a wrong one only makes a half's running time look longer or shorter.
+// A worker may have written any counts. It is always the turn of one half at least, so the time of one goes on.
 bool peer_copy::is_turn_of(bool source) const noexcept {
   const staging_header& h = *at_.header;
   const std::uint64_t filled = h.filled.load(std::memory_order_relaxed),
                       emptied = h.emptied.load(std::memory_order_relaxed);
-  return source ? filled < std::min(emptied + plan_.chunks, plan_.count()) : emptied < filled;
+  if (filled == checked_count::damaged || emptied == checked_count::damaged) return true;
+  const bool can_fill = filled < std::min(emptied + plan_.chunks, plan_.count()), can_empty = emptied < filled;
+  return can_fill == can_empty || (source ? can_fill : can_empty);
 }
 
 void peer_copy::source_failed(const error& why) {

@@ -81,7 +81,7 @@ class peer_copy {
   peer_copy(const peer_copy&) = delete;
 
   const staging_place& at() const noexcept { return at_; }
-  /// Returns true if this half has something to do now; otherwise it waits for the other half and does not overrun.
+  /// Returns true if this half has something to do now, or neither has; otherwise it waits for the other half.
   bool is_turn_of(bool source) const noexcept;
   /// Notes why the source's half failed, and makes the target's half fail with this cause.
   void source_failed(const error& why);

@@ -97,9 +97,10 @@ std::vector<lane_statistics> hardware_view::lanes() const {
   for (const protocol::lane_counters& l : channel_->page().lanes) {
     const lane_purpose what = l.purpose.load();
     if (what == lane_purpose::none || what > lane_purpose::helper) continue;
+    const std::uint64_t done = l.done.load();
     out.push_back({.purpose = what,
                    .priority = l.priority.load(),
-                   .completed = l.done.load(),
+                   .completed = done != checked_count::damaged ? done : 0,
                    .together = l.together.load(std::memory_order_relaxed)});
   }
   return out;

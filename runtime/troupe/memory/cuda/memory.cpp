@@ -147,8 +147,8 @@ struct cuda_memory {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan = plan_of(r);
-    return in_parts(
-        plan, h, c, [&](std::uint64_t i) { return from.filled.load(std::memory_order_acquire) > i; },
+    const auto read = TROUPE_TRY(in_parts(
+        plan, h, c, [&](std::uint64_t i) { return from.filled.reaches(i + 1); },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i));
         },
@@ -159,7 +159,8 @@ struct cuda_memory {
                          "upload: a part of the data was lost with a worker that has failed since; upload it again");
           h.step(h.emptied, over);
           return {};
-        });
+        }));
+    return read == plan.count() ? result<void>() : counts_overwritten();
   }
 
   result<void> run(const stream_out& r, call& c) {
@@ -181,13 +182,13 @@ struct cuda_memory {
     TROUPE_TRY(going.mark());
     TROUPE_TRY(going.await_all());
     h.step(h.filled, 1);
-    h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&h] { return h.emptied.reaches(1) || h.is_broken(); });
     return {};
   }
   // Once the copy is broken off, the source may be lost or written again.
   result<void> run(const peer_take& r, call& c) {
     staging_header& h = meeting_of(r);
-    h.await([&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&h] { return h.filled.reaches(1) || h.is_broken(); });
     if (h.is_broken()) return peer_failed();
     chunks_under_way going(arrivals_[c.lane], stream_of(c));
     const auto* const from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from));
@@ -204,16 +205,16 @@ struct cuda_memory {
   result<void> run(const peer_receive& r, call& c) {
     staging_header& h = meeting_of(r);
     const staging_plan plan = plan_of(r);
-    auto done = in_parts(
-        plan, h, c, [&](std::uint64_t i) { return h.filled.load(std::memory_order_acquire) > i; },
+    const auto received = TROUPE_TRY(in_parts(
+        plan, h, c, [&](std::uint64_t i) { return h.filled.reaches(i + 1); },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i));
         },
         [&](std::uint64_t over) -> result<void> {
           h.step(h.emptied, over);
           return {};
-        });
-    return done && h.emptied.load(std::memory_order_relaxed) < plan.count() ? peer_failed() : done;
+        }));
+    return received == plan.count() ? result<void>() : peer_failed();
   }
 
   result<void> run(const prefetch& r, call& c) {
@@ -303,8 +304,8 @@ struct cuda_memory {
   template <class R, class Told>
   result<void> fill_chunks(const R& r, staging_header& h, call& c, Told&& told) {
     const staging_plan plan = plan_of(r);
-    return in_parts(
-        plan, h, c, [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
+    TROUPE_TRY(in_parts(
+        plan, h, c, [&](std::uint64_t i) { return may_fill(h, plan, i); },
         [&](std::uint64_t i) {
           return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
         },
@@ -312,19 +313,26 @@ struct cuda_memory {
           h.step(h.filled, over);
           told();
           return {};
-        });
+        }));
+    return h.is_damaged() ? counts_overwritten() : result<void>();
   }
   // Enqueues chunks as the application allows, on the lane's thread, and reports which have arrived. `may(i)` returns
   // true if chunk i can be copied, `between(i)` returns its target and source, and `arrived(n)` is called when n have
-  // arrived. Once the header is broken, no chunk is enqueued.
+  // arrived. Once the header is broken, no chunk is enqueued. Returns how many chunks have arrived and were counted.
   template <class May, class Between, class Arrived>
-  result<void> in_parts(const staging_plan& plan, staging_header& h, call& c, May&& may, Between&& between,
-                        Arrived&& arrived) {
+  result<std::uint64_t> in_parts(const staging_plan& plan, staging_header& h, call& c, May&& may, Between&& between,
+                                 Arrived&& arrived) {
+    // A thread that has overwritten the words by which sleepers are found must not make a sleep endless.
+    constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
     chunks_under_way going(arrivals_[c.lane], stream_of(c));
     while (going.over() < plan.count()) {
       const std::uint64_t i = going.sent();
       const auto may_send = [&] { return i < plan.count() && going.count() < most_under_way && may(i); };
-      if (h.is_broken()) return going.await_all();
+      if (h.is_broken()) {
+        const std::uint64_t counted = going.over();
+        TROUPE_TRY(going.await_all());
+        return counted;
+      }
       if (may_send()) {
         const auto [to, from] = between(i);
         TROUPE_TRY(going.send(to, from, plan.size(i)));
@@ -334,12 +342,12 @@ struct cuda_memory {
       if (one) {
         TROUPE_TRY(arrived(going.over()));
       } else if (going.count() == 0) {
-        h.sleep([&] { return may_send() || h.is_broken(); });
+        h.sleep([&] { return may_send() || h.is_broken(); }, now_ns() + longest_sleep_ns);
       } else {
         spin_hint();
       }
     }
-    return {};
+    return plan.count();
   }
   template <class F>
   static result<void> in_device(F&& change) {

@@ -80,7 +80,7 @@ struct host_memory {
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      h.await([&] { return from.filled.load(std::memory_order_acquire) > i; });
+      h.await([&] { return from.filled.reaches(i + 1); });
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i));
       std::atomic_thread_fence(std::memory_order_acquire);
       if (from.begun.load(std::memory_order_relaxed) > i + plan.chunks)
@@ -93,25 +93,26 @@ struct host_memory {
 
   // Copies the source to the chunks behind the header, no further ahead than allowed. Calls `told(n)` after the n-th.
   template <class R, class Told>
-  static void fill_chunks(const R& r, staging_header& h, Told&& told) {
+  static result<void> fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      h.await([&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i || h.is_broken(); });
-      if (h.is_broken()) return;
+      h.await([&] { return may_fill(h, plan, i) || h.is_broken(); });
+      if (h.is_damaged()) return counts_overwritten();
+      if (h.is_broken()) return {};
       std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
       h.step(h.filled, i + 1);
       told(i + 1);
     }
+    return {};
   }
   // A thread of the application empties a chunk sooner than the next one is filled. It is not woken for each: only for
   // the first ones, and whenever half of all places have been filled since. The others are still free for the rest.
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
     const std::uint64_t half = std::max<std::uint64_t>(plan_of(r).chunks / 2, 1);
-    fill_chunks(r, h, [&](std::uint64_t filled) {
+    return fill_chunks(r, h, [&](std::uint64_t filled) {
       if (std::has_single_bit(filled) || filled % half == 0) c.news(c.worker);
     });
-    return {};
   }
 
   // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
@@ -124,13 +125,13 @@ struct host_memory {
   result<void> run(const peer_show& r, call&) {
     staging_header& h = meeting_of(r);
     h.step(h.filled, 1);
-    h.await([&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&] { return h.emptied.reaches(1) || h.is_broken(); });
     return {};
   }
   // Once the copy is broken off, the source may be lost or written again.
   result<void> run(const peer_take& r, call&) {
     staging_header& h = meeting_of(r);
-    h.await([&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&] { return h.filled.reaches(1) || h.is_broken(); });
     if (h.is_broken()) return peer_failed();
     std::memcpy(r.target.data(), reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from)),
                 static_cast<std::size_t>(r.bytes.value()));
@@ -141,14 +142,13 @@ struct host_memory {
   }
   result<void> run(const peer_send& r, call&) {
     staging_header& h = meeting_of(r);
-    fill_chunks(r, h, [](std::uint64_t) {});
-    return {};
+    return fill_chunks(r, h, [](std::uint64_t) {});
   }
   result<void> run(const peer_receive& r, call&) {
     staging_header& h = meeting_of(r);
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      h.await([&] { return h.filled.load(std::memory_order_acquire) > i || h.is_broken(); });
+      h.await([&] { return h.filled.reaches(i + 1) || h.is_broken(); });
       if (h.is_broken()) return peer_failed();
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
       h.step(h.emptied, i + 1);

@@ -158,7 +158,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g, std::vector<
   if (home_ == home::process) write_last_words_to(channel.page().note);
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
-  state_->reports.emplace(channel, *state_->report_ring);
+  state_->reports.emplace(channel, *state_->report_ring, home_ == home::process);
   state_->engines.emplace(g.backend, g.folders,
                           engine_context{.abi = troupe_engine_abi,
                                          .device = g.settings.ordinal,

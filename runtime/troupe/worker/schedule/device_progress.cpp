@@ -73,7 +73,8 @@ void device_progress::mark(std::uint32_t number) noexcept {
   const std::uint64_t before = m.marked.load(std::memory_order_relaxed);
   if (before >= up_to) return;
   if (lanes_.done(number) >= before) m.busy_since_ns.store(now_ns(), std::memory_order_relaxed);
-  if (auto ok = gpu_->write(streams_[number], lanes_.counter(number), up_to); !ok) return lose(ok.error());
+  if (auto ok = gpu_->write(streams_[number], lanes_.counter(number).word(), checked_count::word_of(up_to)); !ok)
+    return lose(ok.error());
   m.marked.store(up_to, std::memory_order_seq_cst);
   if (watcher_sleeps_.load(std::memory_order_seq_cst) != 0) {
     watch_.fetch_add(1);
@@ -117,7 +118,8 @@ void device_progress::mark_all() noexcept {
 
 void device_progress::make_stream_wait(std::uint32_t lane, position p) noexcept {
   mark_up_to(p);
-  if (auto ok = gpu_->wait(streams_[lane], lanes_.counter(p.lane), p.sequence); !ok) lose(ok.error());
+  if (auto ok = gpu_->wait(streams_[lane], lanes_.counter(p.lane).word(), checked_count::word_of(p.sequence)); !ok)
+    lose(ok.error());
 }
 
 // The watcher wakes a thread that sleeps here when the device has come as far as the thread needs, not at each of the
@@ -125,7 +127,7 @@ void device_progress::make_stream_wait(std::uint32_t lane, position p) noexcept 
 void device_progress::wait_until_done(position p) noexcept {
   std::atomic<std::uint64_t>& wanted = marks_[p.lane].wanted;
   const auto reached = [&] {
-    return lanes_.counter(p.lane).load(std::memory_order_seq_cst) >= p.sequence ||
+    return lanes_.counter(p.lane).reaches(p.sequence, std::memory_order_seq_cst) ||
            lost_.load(std::memory_order_seq_cst);
   };
   mark_when_enqueued(p);

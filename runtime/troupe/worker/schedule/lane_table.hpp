@@ -33,9 +33,12 @@ struct lane_table {
 
   lane_state& operator[](std::uint32_t lane) noexcept { return lanes[lane]; }
   const lane_state& operator[](std::uint32_t lane) const noexcept { return lanes[lane]; }
-  /// How many operations of the lane are complete.
-  std::atomic<std::uint64_t>& counter(std::uint32_t lane) const noexcept { return channel.page().lanes[lane].done; }
-  std::uint64_t done(std::uint32_t lane) const noexcept { return counter(lane).load(std::memory_order_acquire); }
+  /// How many operations of the lane are complete. None, if the count is damaged: nothing may run too early.
+  checked_count& counter(std::uint32_t lane) const noexcept { return channel.page().lanes[lane].done; }
+  std::uint64_t done(std::uint32_t lane) const noexcept {
+    const std::uint64_t found = counter(lane).load(std::memory_order_acquire);
+    return found != checked_count::damaged ? found : 0;
+  }
   /// The operation at this place, which the lane's log names.
   operation& at(position p) const noexcept {
     return operations[protocol::slot_of(channel.log(p.lane, p.sequence).load(std::memory_order_relaxed))];

@@ -172,7 +172,7 @@ void lane_set::sleep_until(Reached&& reached) noexcept {
 void lane_set::wait_until_done(position p) noexcept {
   // The counter is the one that is stored in an order with `step_waiters_`, and done() is the one that is right.
   const auto reached = [&] {
-    return lanes_.counter(p.lane).load(std::memory_order_seq_cst) >= p.sequence && done(p.lane) >= p.sequence;
+    return lanes_.counter(p.lane).reaches(p.sequence, std::memory_order_seq_cst) && done(p.lane) >= p.sequence;
   };
   if (reached()) return;
   if (device_.is_stream(p.lane)) return device_.wait_until_done(p);
@@ -365,7 +365,7 @@ void lane_set::complete(const operation& last, bool is_news_for_all) noexcept {
   l.running.store(false, std::memory_order_relaxed);  // relaxed: the ordered store that follows publishes it too
   if (!device_.is_stream(up_to.lane)) {
     l.ran.store(up_to.sequence, std::memory_order_release);  // before `done`: a lane that is idle has run everything
-    lanes_.counter(up_to.lane).store(up_to.sequence, std::memory_order_seq_cst);
+    lanes_.counter(up_to.lane).store(up_to.sequence);
     if (is_news_for_all)
       reports_.announce();
     else

@@ -76,7 +76,7 @@ struct following : grouping {
   std::uint64_t fails = 0;
   bool refuses = false;
   std::atomic<bool> hold{false};  // its first call, until it is false
-  const std::atomic<std::uint64_t>* answered = nullptr;
+  const checked_count* answered = nullptr;
   std::vector<std::uint64_t> answered_before;  // each that ran alone
 
   static bool run_one(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {

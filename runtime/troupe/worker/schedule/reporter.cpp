@@ -22,7 +22,8 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
                                      .reserved = 0};
   const std::size_t bytes = protocol::write_report(room, head, why.domain, why.text, why.first.name, why.chain);
   ring_claim c = ring_.claim(bytes);
-  while (c.status == claim_status::full) {
+  constexpr int most_naps = 20'000;  // a second or two of this thread's own time
+  for (int naps = 0; c.status == claim_status::full && (naps < most_naps || !owns_process_); ++naps) {
     // The application reads reports whenever one of its threads drives, so wake one.
     wake_reactor();
     announce();
@@ -30,10 +31,12 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
     ::nanosleep(&pause, nullptr);
     c = ring_.claim(bytes);
   }
-  // The ring's memory was overwritten in this process. Without a report the request would count as a success.
+  // The ring's memory was overwritten, or the application reads no more. Without a report the request would count as a
+  // success.
   if (!c) std::abort();
   std::memcpy(c.data, room.data(), bytes);
   ring_.publish(c);
+  channel_.page().reports.store(++published_, std::memory_order_release);
   return head.number;
 }
 
@@ -64,7 +67,7 @@ void reporter::announce_idle() noexcept {
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;
-  for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load(std::memory_order_seq_cst);
+  for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load();
   if (channel_.application().retired.load(std::memory_order_relaxed) != done) wake_reactor();
 }
 

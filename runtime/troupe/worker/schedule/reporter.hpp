@@ -13,13 +13,15 @@ namespace troupe {
 /// Tells the application what happened: writes failures to the report ring, and wakes threads that sleep.
 class reporter {
  public:
-  reporter(protocol::view channel, ring_writer& reports) noexcept : channel_(channel), ring_(reports) {}
+  /// If not `owns_process`, the worker is a thread of the application, which it must not end.
+  reporter(protocol::view channel, ring_writer& reports, bool owns_process = true) noexcept
+      : channel_(channel), ring_(reports), owns_process_(owns_process) {}
 
   /// Continues the numbers of another worker, whose last failure had this one. Must be called before the first report.
   void continue_after(std::uint64_t last) noexcept { last_ = last; }
 
   /// Publishes a failure and returns its number. Must be called before the operation counts as complete. Blocks while
-  /// the ring is full.
+  /// the ring is full. If the application does not read for a second or two, ends the process.
   std::uint64_t report(const operation& op, const failure& why);
 
   /// Wakes the threads that wait for answers, after operations became complete.
@@ -36,8 +38,10 @@ class reporter {
 
   protocol::view channel_;
   ring_writer& ring_;
+  const bool owns_process_;
   std::mutex lock_;
   std::uint64_t last_ = 0;
+  std::uint64_t published_ = 0;  // by this worker
   std::atomic<bool> unannounced_{false};
 };
 

@@ -14,10 +14,11 @@ class channel_in_memory {
   explicit channel_in_memory(std::uint32_t capacity)
       : at_(protocol::layout::for_capacity(capacity)),
         memory_(new(alignment) std::byte[at_.total]{}),
-        mailbox_(new(alignment) std::byte[at_.mailbox_total]{}) {}
+        mailbox_(new(alignment) std::byte[at_.mailbox_total]{}),
+        reports_(view().format().value()) {}
 
   protocol::view view() const noexcept { return {at_, memory_.get(), mailbox_.get()}; }
-  ring_region reports() const { return ring_region::format(view().reports(), at_.report_bytes).value(); }
+  ring_region reports() const { return reports_; }
 
  private:
   static constexpr std::align_val_t alignment{4096};
@@ -26,6 +27,7 @@ class channel_in_memory {
   };
   protocol::layout at_;
   std::unique_ptr<std::byte[], deleter> memory_, mailbox_;
+  ring_region reports_;
 };
 
 }  // namespace troupe::testing_worker

@@ -38,12 +38,12 @@ class recording_device final : public platform {
     if (broken_) return error(reaction::context_lost, "cuda", "CUDA_ERROR_ILLEGAL_ADDRESS");
     if (immediate_ || std::find(prompt_.begin(), prompt_.end(), &where) != prompt_.end()) where.store(value);
     marks_.emplace_back(&where, value);
-    enqueued_[number_of(stream)] += " marks " + std::to_string(value);
+    enqueued_[number_of(stream)] += " marks " + number_in(value);
     return {};
   }
   result<void> wait(void* stream, std::atomic<std::uint64_t>&, std::uint64_t value) override {
     const std::scoped_lock guard(lock_);
-    enqueued_[number_of(stream)] += " waits for " + std::to_string(value);
+    enqueued_[number_of(stream)] += " waits for " + number_in(value);
     return {};
   }
   result<void> check(void*) override {
@@ -83,6 +83,11 @@ class recording_device final : public platform {
   }
 
  private:
+  // A count of operations, or the number of a probe.
+  static std::string number_in(std::uint64_t value) {
+    const std::uint64_t count = checked_count::count_of(value);
+    return std::to_string(count != checked_count::damaged ? count : value);
+  }
   std::size_t number_of(void* stream) const { return static_cast<std::size_t>(static_cast<char*>(stream) - streams_); }
   std::mutex lock_;
   bool immediate_ = false, broken_ = false;

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace troupe {
+
+/// A count, below 2^47, in memory that a broken program may overwrite: a check of 16 bits below it tells most accidents
+/// from a count. A word of zeros is none, so the memory must be initialized. Words compare like their counts, also as
+/// signed numbers, so a GPU can write them and wait for them.
+class checked_count {
+ public:
+  /// What `load` returns for a word that is not a count.
+  static constexpr std::uint64_t damaged = UINT64_MAX;
+
+  static constexpr std::uint64_t word_of(std::uint64_t count) noexcept { return count << bits | check_of(count); }
+  static constexpr std::uint64_t count_of(std::uint64_t word) noexcept {
+    return check_of(word >> bits) == (word & most_check) ? word >> bits : damaged;
+  }
+
+  void store(std::uint64_t count, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    word_.store(word_of(count), order);
+  }
+  std::uint64_t load(std::memory_order order = std::memory_order_seq_cst) const noexcept {
+    return count_of(word_.load(order));
+  }
+  /// Returns true if it is a count of at least `count`: what waits for it does not go on because of damage.
+  bool reaches(std::uint64_t count, std::memory_order order = std::memory_order_acquire) const noexcept {
+    const std::uint64_t found = load(order);
+    return found != damaged && found >= count;
+  }
+  std::atomic<std::uint64_t>& word() noexcept { return word_; }
+  const std::atomic<std::uint64_t>& word() const noexcept { return word_; }
+
+ private:
+  static constexpr int bits = 16;
+  static constexpr std::uint64_t most_check = (std::uint64_t{1} << bits) - 1;
+  // The upper bits of a product depend on all bits of the count.
+  static constexpr std::uint64_t check_of(std::uint64_t count) noexcept {
+    return (count + 1) * 0x9e3779b97f4a7c15u >> (64 - bits);
+  }
+
+  std::atomic<std::uint64_t> word_{word_of(0)};
+};
+static_assert(sizeof(checked_count) == sizeof(std::uint64_t));
+
+}  // namespace troupe
