@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single words that a stray write changes: a request that has failed must not be answered as a success because of one,
 // and nothing may wait for ever.
+#include <csignal>
+#include <thread>
+#include <troupe/device/peers.hpp>
+#include <troupe/memory/staging.hpp>
+
 #include "hostile_fixture.hpp"
 
 namespace troupe::whole::hostile_tests {
@@ -99,6 +104,50 @@ TEST_F(hostile, a_request_that_is_reported_and_never_counted_has_its_time_limit)
   if (!got) kill_worker(lied_to);
   ASSERT_TRUE(got) << "nothing ends it";
   EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"did not count it as done", "500 ms"}));
+}
+
+// Returns the counts of the copy between devices that is under way: the first words that are counts.
+staging_header* counts_of_copy() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("troupe-peers") == std::string::npos) continue;
+    std::size_t used = 0;
+    const std::uint64_t begin = std::stoull(line, &used, 16), end = std::stoull(line.substr(used + 1), nullptr, 16);
+    for (std::uint64_t at = begin; at + sizeof(staging_header) <= end; at += 64)
+      if (auto* h = reinterpret_cast<staging_header*>(at); h->filled.reaches(1) && !h->is_damaged()) return h;
+  }
+  return nullptr;
+}
+
+// If the counts say that all has been copied, it is the turn of neither device.
+TEST_F(hostile, a_copy_between_devices_has_a_time_limit_whatever_its_counts_say) {
+  const auto open = [this] {
+    device_options o = with_test_engines({.restarts = 5, .heartbeat_timeout = time_span::for_ever()});
+    o.peer_access = false;
+    return rt.open_device(o);
+  };
+  const device from = open(), to = open();
+  const auto source = from.alloc<float>(1 << 22), target = to.alloc<float>(1 << 22);
+  EXPECT_OK(from.fill(source, 1.0f).get());
+  EXPECT_OK(to.fill(target, 0.0f).get());
+  blockade b(to);
+  ASSERT_TRUE(b.entered());
+  to.tell(increment{.x = target, .n = 1000});  // so that the source's half waits
+  auto copied = copy_between(to, target, from, source, {.run_timeout = 500ms});
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  const auto in_time = [deadline] { return std::chrono::steady_clock::now() < deadline; };
+  staging_header* counts = nullptr;
+  while (counts == nullptr && in_time()) counts = counts_of_copy();
+  ASSERT_NE(counts, nullptr);
+  kill_worker(from, SIGSTOP);
+  const std::uint64_t all = (std::uint64_t{4} << 22) / (std::uint64_t{256} << 10);
+  counts->filled.store(all);
+  counts->emptied.store(all);
+  while (from.statistics().faults == 0 && in_time()) std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(from.statistics().faults, 1u) << "nothing ends it";
+  if (from.statistics().faults == 0) kill_worker(from);
+  b.lift();
+  EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::context_lost, {"run_timeout of 500 ms"}));
 }
 
 }  // namespace
