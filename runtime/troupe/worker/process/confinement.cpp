@@ -1,17 +1,28 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/write_all.hpp>
+#include <troupe/worker/process/confinement.hpp>
 
 #include <cerrno>
-#include <troupe/worker/process/confinement.hpp>
 
 namespace troupe {
 
+// When memory is short, the kernel kills the process with the highest score: this one, which is replaced, and not the
+// application. Without /proc, the kernel's own choice stays.
+static void be_killed_first() {
+  const file_descriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (score) (void)write_all(score.get(), "1000");
+}
+
 result<void> confine(const protocol::worker_settings& s) {
   const auto failed = [](const char* call) { return error::from_errno(reaction::fatal, "worker", call, errno); };
+  be_killed_first();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("prctl(PR_SET_NO_NEW_PRIVS)");
   const auto limit = [](auto what, std::uint64_t bytes) {
     rlimit now{};
