@@ -3,12 +3,11 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
@@ -95,7 +94,7 @@ std::string why_not_opened(std::string said, const std::string& path) {
 
 // dlopen needs a file: this one exists in memory only.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
-  const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
+  const file_descriptor fd = create_in_memory(name.substr(0, 200).c_str());
   if (!fd) return error_of_errno("kernel", "memfd_create for image '" + name + "'");
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
@@ -18,14 +19,6 @@
 namespace troupe {
 namespace {
 
-// Avoids 0, 1 and 2, which a program may have closed: a child gets its standard descriptors there.
-result<file_descriptor> above_standard(file_descriptor fd) {
-  if (fd.get() > STDERR_FILENO) return fd;
-  file_descriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!moved) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
-  return moved;
-}
-
 std::vector<file_descriptor> take_fds(msghdr& header) {
   std::vector<file_descriptor> fds;
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
@@ -34,7 +27,7 @@ std::vector<file_descriptor> take_fds(msghdr& header) {
     for (std::size_t i = 0; i < count; ++i) {
       int fd;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
-      fds.emplace_back(fd);
+      fds.push_back(above_standard(file_descriptor(fd)));
     }
   }
   return fds;
@@ -51,8 +44,8 @@ result<control_pair> control_socket::make_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return channel_error("socketpair", errno);
   file_descriptor first(ends[0]), second(ends[1]);
-  auto ours = TROUPE_TRY(above_standard(std::move(first)));
-  auto theirs = TROUPE_TRY(above_standard(std::move(second)));
+  file_descriptor ours = above_standard(std::move(first)), theirs = above_standard(std::move(second));
+  if (!ours || !theirs) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
   return control_pair{control_socket(std::move(ours)), control_socket(std::move(theirs))};
 }
 

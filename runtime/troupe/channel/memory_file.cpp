@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -39,7 +40,7 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes, int
     return error(reaction::caller_bug, "channel",
                  what + "; expected at least 1 byte and less than half the address space");
   const std::size_t size = round_up(bytes, page);
-  file_descriptor fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  file_descriptor fd = create_in_memory(name);
   if (!fd) return channel_error("memfd_create for " + what, errno);
   if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return channel_error("ftruncate for " + what, errno);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return channel_error("sealing " + what, errno);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,12 @@ TEST(memory_file, its_size_and_its_seals_cannot_be_changed) {
   EXPECT_EQ(::ftruncate(file.fd(), 8192), -1);
   EXPECT_EQ(errno, EPERM);
   EXPECT_EQ(::fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE), -1);
+}
+
+TEST(memory_file, can_never_become_executable_where_the_kernel_knows_that) {
+  const file_descriptor known(::memfd_create("known", MFD_CLOEXEC | 8U));  // MFD_NOEXEC_SEAL
+  const memory_file file = make(4096);
+  EXPECT_EQ(::fchmod(file.fd(), 0700), known ? -1 : 0);
 }
 
 TEST(memory_file, of_no_bytes_or_too_many_is_refused) {

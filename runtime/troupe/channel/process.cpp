@@ -14,6 +14,7 @@
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/internal/open_child.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/process.hpp>
@@ -30,6 +31,13 @@ namespace {
 
 constexpr int program_descriptor = process::control_descriptor + 1;
 constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
+
+// Returns false for a descriptor that is closed, and for one that a child must not get: where a program has closed its
+// standard descriptors, another file of its own may have that number.
+bool is_inherited(int fd) noexcept {
+  const int flags = ::fcntl(fd, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
 
 // The arguments of posix_spawn, with one error code for all steps.
 class spawn_plan {
@@ -51,8 +59,8 @@ class spawn_plan {
     if (stdout_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stdout_fd, STDOUT_FILENO));
     if (control_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, control_fd, process::control_descriptor));
     open_null(STDIN_FILENO, O_RDONLY);
-    if (stdout_fd < 0 && ::fcntl(STDOUT_FILENO, F_GETFD) < 0) open_null(STDOUT_FILENO, O_WRONLY);
-    if (stderr_fd < 0 && ::fcntl(STDERR_FILENO, F_GETFD) < 0) open_null(STDERR_FILENO, O_WRONLY);
+    if (stdout_fd < 0 && !is_inherited(STDOUT_FILENO)) open_null(STDOUT_FILENO, O_WRONLY);
+    if (stderr_fd < 0 && !is_inherited(STDERR_FILENO)) open_null(STDERR_FILENO, O_WRONLY);
     int first_unwanted = process::control_descriptor + (control_fd >= 0 ? 1 : 0);
     if (program_fd >= 0) {
       first_unwanted = program_descriptor + 1;
@@ -203,16 +211,18 @@ result<process> process::launch(const launch_options& options) {
   if (const int code = plan.spawn(pid, path.c_str(), argv.data(), envp.data()); code != 0)
     return launch_error(options.path, code);
 
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-  if (pidfd < 0) {
+  file_descriptor pidfd = open_child(pid);
+  if (!pidfd) {
     const int code = errno;
-    // ESRCH: the child has ended, and was reaped if this program ignores SIGCHLD; another process may have its number.
-    if (code != ESRCH) ::kill(pid, SIGKILL);
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    // ESRCH: the child has ended and was reaped; another process may have its number.
+    if (code != ESRCH) {
+      ::kill(pid, SIGKILL);
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
     }
     return channel_error("pidfd_open of '" + options.path + "'", code);
   }
-  return process(pid, pidfd);
+  return process(pid, pidfd.release());
 }
 
 result<void> process::kill(int signal) {

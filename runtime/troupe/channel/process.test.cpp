@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/internal/open_child.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
@@ -70,6 +71,42 @@ TEST(process, a_child_holds_only_the_descriptors_it_is_meant_to) {
   launched l({"list_descriptors"});
   EXPECT_EQ(l.hear(), "0 1 2 3 /dev/null");
   EXPECT_EQ(end_of(l.child), "exited with code 0");
+}
+
+TEST(process, a_child_of_a_program_without_outputs_gets_no_other_file_as_output) {
+  const int before[] = {::fcntl(1, F_DUPFD_CLOEXEC, 100), ::fcntl(2, F_DUPFD_CLOEXEC, 100)};
+  ::close(1), ::close(2);
+  const int first = ::open("/dev/zero", O_RDWR | O_CLOEXEC), second = ::open("/dev/zero", O_RDWR | O_CLOEXEC);
+  std::string outputs;
+  {
+    launched l({"describe_outputs"});
+    outputs = l.hear();
+  }
+  for (const int fd : {1, 2}) ::dup2(before[fd - 1], fd), ::close(before[fd - 1]);
+  EXPECT_EQ(first + second, 3);
+  EXPECT_EQ(outputs, "/dev/null /dev/null ");
+}
+
+TEST(process, the_librarys_own_descriptors_are_above_the_standard_ones_and_close_on_exec) {
+  const int before = ::fcntl(0, F_DUPFD_CLOEXEC, 100);
+  ::close(0);
+  std::vector<int> own;
+  {
+    launched l({"hang"});
+    const memory_file file = memory_file::create("test", 4096).value();
+    int own_of_file = file.fd();
+    l.control().send(testing::bytes_of("file"), {&own_of_file, 1}).value();
+    auto ends = control_socket::make_pair().value();
+    ends.ours.send(testing::bytes_of("file"), {&own_of_file, 1}).value();
+    std::byte text[16];
+    auto got = ends.theirs.receive(text, 1).value();
+    for (const int fd : {l.child.pidfd(), file.fd(), ends.ours.fd(), ends.theirs.fd(), got.fds.at(0).get()}) {
+      own.push_back(fd);
+      EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC) << fd;
+    }
+  }
+  ::dup2(before, 0), ::close(before);
+  for (const int fd : own) EXPECT_GT(fd, STDERR_FILENO);
 }
 
 TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
@@ -272,6 +309,21 @@ TEST(process, a_status_that_other_code_collected_is_unknown) {
   launched l({"exit", "3"});
   ASSERT_EQ(::waitpid(l.child.pid(), nullptr, 0), l.child.pid());
   EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);
+}
+
+// As when a child has ended, other code has reaped it, and another process has got its number.
+TEST(process, only_a_child_that_leads_its_group_is_opened_by_its_number) {
+  launched l({"hang"});
+  EXPECT_TRUE(open_child(l.child.pid()));
+  const pid_t of_this_group = ::fork();
+  if (of_this_group == 0)
+    for (;;) ::pause();
+  for (const pid_t other : {::getppid(), of_this_group}) {
+    EXPECT_FALSE(open_child(other));
+    EXPECT_EQ(errno, ESRCH);
+  }
+  ::kill(of_this_group, SIGKILL);
+  ::waitpid(of_this_group, nullptr, 0);
 }
 
 TEST(process, a_child_dies_with_its_parent) {

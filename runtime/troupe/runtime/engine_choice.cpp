@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/device/check_options.hpp>
@@ -25,7 +24,7 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 // A child asks, so that this process never loads the driver's library.
 result<driver_description> ask_driver(const device_options& o) {
-  const file_descriptor output(::memfd_create("troupe-driver", MFD_CLOEXEC));
+  const file_descriptor output = create_in_memory("troupe-driver");
   auto child = TROUPE_TRY(process::launch({.path = o.runtime_folder + "/troupe-worker",
                                            .args = {"--describe-driver"},
                                            .stderr_fd = output.get(),

@@ -53,6 +53,17 @@ int list_descriptors() {
   return 0;
 }
 
+int describe_outputs() {
+  std::string text;
+  for (const char* path : {"/proc/self/fd/1", "/proc/self/fd/2"}) {
+    char to[256] = "";
+    text += ::readlink(path, to, sizeof to - 1) > 0 ? std::string(to) + " " : "closed ";
+  }
+  control_socket control = connect();
+  say(control, text);
+  return 0;
+}
+
 // Reports blocked and ignored signals, whether it leads its process group, and an environment variable.
 // To standard output: what this program would pass on to a child.
 int list_environment() {
@@ -153,6 +164,7 @@ int main(int argc, char** argv) {
   const std::string role = argc > 1 ? argv[1] : "";
   if (role == "exit") return std::atoi(argv[2]);
   if (role == "list_descriptors") return list_descriptors();
+  if (role == "describe_outputs") return describe_outputs();
   if (role == "describe_self") return describe_self();
   if (role == "list_environment") return list_environment();
   if (role == "write_into_file") return write_into_file();

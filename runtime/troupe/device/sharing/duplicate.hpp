@@ -10,9 +10,10 @@
 
 namespace troupe {
 
-/// Duplicates a descriptor. `what` names the operation for the error: "export: dup".
+/// Duplicates a descriptor, above those of standard input, output and error. `what` names the operation for the error:
+/// "export: dup".
 inline result<file_descriptor> duplicate(int fd, const char* what) {
-  file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!out) return error_of_errno("memory", what);
   return out;
 }

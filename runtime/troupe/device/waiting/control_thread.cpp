@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 
@@ -33,11 +34,11 @@ void clear(int fd) {
 
 result<std::shared_ptr<control_thread>> control_thread::make() {
   std::shared_ptr<control_thread> loop(new control_thread);
-  loop->epoll_ = file_descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  loop->epoll_ = above_standard(file_descriptor(::epoll_create1(EPOLL_CLOEXEC)));
   if (!loop->epoll_) return failed("epoll_create1");
-  loop->event_ = file_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  loop->event_ = above_standard(file_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   if (!loop->event_) return failed("eventfd");
-  loop->clock_ = file_descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  loop->clock_ = above_standard(file_descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)));
   if (!loop->clock_) return failed("timerfd_create");
   for (const int fd : {loop->event_.get(), loop->clock_.get()}) TROUPE_TRY(add(loop->epoll_.get(), fd));
   try {

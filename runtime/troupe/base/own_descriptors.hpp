@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/file_descriptor.hpp>
+
+namespace troupe {
+
+/// Moves a descriptor of the library's own above 2: a program may have closed 0, 1 and 2, and a child gets its standard
+/// descriptors there. Returns none, with the reason in errno, if it was none or if it cannot be moved.
+file_descriptor above_standard(file_descriptor fd) noexcept;
+
+/// Creates an empty file in memory, which can be sealed and cannot be made executable. Returns none, with the reason in
+/// errno, if that fails.
+file_descriptor create_in_memory(const char* name) noexcept;
+
+}  // namespace troupe
