@@ -9,6 +9,7 @@
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/base/write_all.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
 #include <troupe/cuda_on_host/launcher.hpp>
@@ -96,11 +97,9 @@ std::string why_not_opened(std::string said, const std::string& path) {
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd = create_in_memory(name.substr(0, 200).c_str());
   if (!fd) return error_of_errno("kernel", "memfd_create for image '" + name + "'");
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return error_of_errno("kernel", "write of image '" + name + "'");
-    done += static_cast<std::size_t>(n);
+  if (!write_all(fd.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+    const int code = errno;
+    return error_of_errno("kernel", cat("write of image '", name, "'", hint_of_size_limit(code)), code);
   }
   const std::string path = path_of(fd.get());
   library handle(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));

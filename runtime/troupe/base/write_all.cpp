@@ -10,7 +10,8 @@
 namespace troupe {
 namespace {
 
-// If a write exceeds the limit on file sizes, the kernel sends this thread SIGXFSZ, which would end the process.
+// If a write or a resize exceeds the limit on file sizes, the kernel sends this thread SIGXFSZ, which would end the
+// process.
 class without_size_signal {
  public:
   [[nodiscard]] without_size_signal() noexcept {
@@ -43,6 +44,16 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return true;
+}
+
+bool resize_file(int fd, std::uint64_t bytes) {
+  const without_size_signal guard;
+  return ::ftruncate(fd, static_cast<off_t>(bytes)) == 0;
+}
+
+std::string_view hint_of_size_limit(int code) noexcept {
+  if (code != EFBIG) return {};
+  return "; the limit on file sizes applies to files in memory too: raise it (ulimit -f, LimitFSIZE= of systemd)";
 }
 
 }  // namespace troupe

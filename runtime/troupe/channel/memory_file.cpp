@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/round_up.hpp>
+#include <troupe/base/write_all.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>
 
@@ -17,7 +18,14 @@ namespace troupe {
 
 namespace {
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+// A smaller file may be within the limit on file sizes, so that is not fatal.
+error size_error(const std::string& what, int code) {
+  if (code != EFBIG) return channel_error("ftruncate for " + what, code);
+  return error::retry_later("channel", code, cat("ftruncate for ", what, ": File too large", hint_of_size_limit(code)));
 }
+
+}  // namespace
 
 result<memory_file> memory_file::create(const char* name, std::size_t bytes) {
   return create(name, bytes, size_seals | F_SEAL_SEAL);
@@ -42,7 +50,7 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes, int
   const std::size_t size = round_up(bytes, page);
   file_descriptor fd = create_in_memory(name);
   if (!fd) return channel_error("memfd_create for " + what, errno);
-  if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return channel_error("ftruncate for " + what, errno);
+  if (!resize_file(fd.get(), size)) return size_error(what, errno);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return channel_error("sealing " + what, errno);
   return memory_file(std::move(fd), size);
 }

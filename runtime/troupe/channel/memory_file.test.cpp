@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,20 @@ TEST(memory_file, can_never_become_executable_where_the_kernel_knows_that) {
   const file_descriptor known(::memfd_create("known", MFD_CLOEXEC | 8U));  // MFD_NOEXEC_SEAL
   const memory_file file = make(4096);
   EXPECT_EQ(::fchmod(file.fd(), 0700), known ? -1 : 0);
+}
+
+TEST(memory_file, beyond_the_limit_on_file_sizes_is_an_error_that_names_it_and_no_signal) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few{.rlim_cur = 8192, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+  const auto large = memory_file::create("test", 8193), small = memory_file::create("test", 8192);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().reaction(), reaction::retry_later);
+  EXPECT_EQ(large.error().code(), EFBIG);
+  EXPECT_NE(large.error().text().find("ulimit -f, LimitFSIZE="), std::string::npos) << large.error().text();
+  EXPECT_TRUE(small);
 }
 
 TEST(memory_file, of_no_bytes_or_too_many_is_refused) {
