@@ -8,6 +8,7 @@
 #include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/write_all.hpp>
+#include <troupe/channel/internal/reserved_pages.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>
 
@@ -51,6 +52,9 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes, int
   file_descriptor fd = create_in_memory(name);
   if (!fd) return channel_error("memfd_create for " + what, errno);
   if (!resize_file(fd.get(), size)) return size_error(what, errno);
+  static const bool reserves = is_overcommitting_off("/proc/sys/vm/overcommit_memory");
+  if (reserves)
+    if (const int code = reserve_pages(fd.get(), size); code != 0) return channel_error("fallocate for " + what, code);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return channel_error("sealing " + what, errno);
   return memory_file(std::move(fd), size);
 }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <troupe/channel/internal/reserved_pages.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 
@@ -57,6 +58,32 @@ TEST(memory_file, beyond_the_limit_on_file_sizes_is_an_error_that_names_it_and_n
   EXPECT_EQ(large.error().code(), EFBIG);
   EXPECT_NE(large.error().text().find("ulimit -f, LimitFSIZE="), std::string::npos) << large.error().text();
   EXPECT_TRUE(small);
+}
+
+TEST(memory_file, has_all_its_pages_from_the_start_only_if_the_system_does_not_overcommit) {
+  const auto bytes_taken = [](int fd) {
+    struct stat s{};
+    ::fstat(fd, &s);
+    return s.st_blocks * 512;
+  };
+  const memory_file file = make(1 << 20);
+  const bool off = is_overcommitting_off("/proc/sys/vm/overcommit_memory");
+  EXPECT_EQ(bytes_taken(file.fd()), off ? 1 << 20 : 0);
+  EXPECT_EQ(reserve_pages(file.fd(), 1 << 20), 0);
+  EXPECT_EQ(bytes_taken(file.fd()), 1 << 20);
+  EXPECT_EQ(reserve_pages(file.fd(), 2 << 20), EPERM) << "its size is sealed";
+}
+
+TEST(memory_file, overcommitting_is_off_only_in_mode_2) {
+  char path[] = "/tmp/troupe_channel_testXXXXXX";
+  const file_descriptor file(::mkstemp(path));
+  for (const char* mode : {"0\n", "1\n", "2\n", ""}) {
+    ASSERT_EQ(::ftruncate(file.get(), 0), 0);
+    ASSERT_EQ(::pwrite(file.get(), mode, std::strlen(mode), 0), static_cast<ssize_t>(std::strlen(mode)));
+    EXPECT_EQ(is_overcommitting_off(path), mode[0] == '2') << mode;
+  }
+  ::unlink(path);
+  EXPECT_FALSE(is_overcommitting_off(path)) << "there is no such file";
 }
 
 TEST(memory_file, of_no_bytes_or_too_many_is_refused) {
