@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices in programs that limit, signal, or treat their process in ways of their own.
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <troupe/base/file_descriptor.hpp>
 
 #include "harness.hpp"
 
@@ -61,6 +64,26 @@ TEST(good_guest, memory_beyond_the_limit_on_file_sizes_is_refused_and_less_is_no
   if (engine_under_test() == "cuda") return;  // its memory is no file
   EXPECT_TRUE(is_error(error_of(gpu.fill(gpu.alloc<float>(large), 1.0f)), reaction::retry_later, {"LimitFSIZE="}));
   EXPECT_OK(gpu.fill(gpu.alloc<float>(small), 1.0f).get());
+}
+
+// A program that reads a signal from a signalfd blocks it in all of its threads; the library's must not take it.
+TEST(good_guest, signals_that_the_program_waits_for_reach_it) {
+  runtime rt;
+  std::vector<device> all;
+  for (const isolation how : {isolation::process, isolation::thread}) {
+    all.push_back(rt.open_device(with_test_engines({.isolation = how})));
+    EXPECT_OK(all.back().download(all.back().upload(counting(10))).get());
+  }
+  sigset_t expected, before;
+  ::sigemptyset(&expected);
+  ::sigaddset(&expected, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &expected, &before);
+  const file_descriptor from(::signalfd(-1, &expected, SFD_CLOEXEC | SFD_NONBLOCK));
+  EXPECT_EQ(::kill(::getpid(), SIGUSR1), 0);  // ends the process if a thread has it unblocked
+  signalfd_siginfo got{};
+  EXPECT_EQ(::read(from.get(), &got, sizeof got), static_cast<ssize_t>(sizeof got));
+  EXPECT_EQ(got.ssi_signo, static_cast<std::uint32_t>(SIGUSR1));
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/faults/internal/kind_is_request.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/faults/storm.hpp>
@@ -37,7 +38,7 @@ storm::storm(device d, storm_options o)
       random_(options_.seed),
       began_ns_(now_ns()) {
   if (options_.kinds.empty()) options_.kinds.assign(all_kinds().begin(), all_kinds().end());
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread([this] { run(); });
 }
 
 storm::~storm() { stop(); }

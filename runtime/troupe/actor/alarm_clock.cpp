@@ -6,6 +6,7 @@
 #include <troupe/actor/alarm_clock.hpp>
 #include <troupe/actor/internal/alarm_list.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/start_thread.hpp>
 
 namespace troupe {
 
@@ -53,7 +54,7 @@ pending<void> monotonic_clock::wake_at(std::int64_t time_ns) {
     if (state_->closing.load()) {  // a continuation of an alarm that the destructor cancelled asks for another one
       a->cancel();
     } else {
-      if (!state_->thread.joinable()) state_->thread = std::thread([s = state_.get()] { s->run(); });
+      if (!state_->thread.joinable()) state_->thread = start_thread([s = state_.get()] { s->run(); });
       if (state_->alarms.add(a)) state_->wake_thread();
     }
   }

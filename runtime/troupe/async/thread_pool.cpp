@@ -6,6 +6,7 @@
 #include <thread>
 #include <troupe/async/thread_pool.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <vector>
 
 namespace troupe {
@@ -42,7 +43,7 @@ thread_pool::thread_pool(int threads) : state_(std::make_unique<state>()) {
   try {
     for (int i = 0; i < wanted; ++i) {
       const std::lock_guard lock(state_->mutex);
-      state_->threads.emplace_back([s = state_.get()] { s->run(); });
+      state_->threads.push_back(start_thread([s = state_.get()] { s->run(); }));
       ++state_->working;
     }
   } catch (const std::system_error&) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/base/thread_team.hpp>
 
 namespace troupe {
@@ -33,7 +34,7 @@ void thread_team::share(work& w) {
 void thread_team::start_helpers() noexcept {
   try {
     while (helpers_.size() + 1 < threads_)
-      helpers_.emplace_back([this, member = helpers_.size() + 1] { help(member); });
+      helpers_.push_back(start_thread([this, member = helpers_.size() + 1] { help(member); }));
   } catch (const std::exception&) {
   }
 }

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/memory/copy_threads.hpp>
 
 namespace troupe {
@@ -56,7 +57,7 @@ void copy_threads::start_helpers() noexcept {
   const std::scoped_lock guard(lock_);
   if (started_.load(std::memory_order_relaxed)) return;
   try {
-    while (threads_.size() < helpers_) threads_.emplace_back([this] { help(); });
+    while (threads_.size() < helpers_) threads_.push_back(start_thread([this] { help(); }));
   } catch (const std::system_error&) {  // go on with the threads that exist
   }
   started_.store(true, std::memory_order_release);

@@ -7,6 +7,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 
@@ -42,7 +43,7 @@ result<std::shared_ptr<control_thread>> control_thread::make() {
   if (!loop->clock_) return failed("timerfd_create");
   for (const int fd : {loop->event_.get(), loop->clock_.get()}) TROUPE_TRY(add(loop->epoll_.get(), fd));
   try {
-    loop->thread_ = std::thread([l = loop.get()] { l->run(); });
+    loop->thread_ = start_thread([l = loop.get()] { l->run(); });
   } catch (const std::system_error& e) {
     return failed("starting a thread", e.code().value());
   }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <system_error>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
@@ -42,7 +43,7 @@ result<void> reactor::start(std::shared_ptr<const void> device) {
   continuations_.open();
   // The thread holds a reference because its answers may release every other handle of the device.
   try {
-    thread_ = std::thread([this, device = std::move(device)] { run(); });
+    thread_ = start_thread([this, device = std::move(device)] { run(); });
   } catch (const std::system_error& e) {
     continuations_.close();
     return error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value());

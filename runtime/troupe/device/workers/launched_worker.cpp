@@ -7,6 +7,7 @@
 #include <system_error>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/protocol/control.hpp>
@@ -90,7 +91,7 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
 result<void> launched_worker::launch(const std::string& program, const std::vector<std::string>& environment) {
   if (isolation_ == isolation::thread) {
     try {
-      thread_ = std::thread(
+      thread_ = start_thread(
           [end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
     } catch (const std::system_error& e) {
       return error::from_errno(reaction::retry_later, "device", "starting the worker's thread", e.code().value());

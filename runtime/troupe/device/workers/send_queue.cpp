@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <system_error>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/device/workers/send_queue.hpp>
 #include <utility>
 
@@ -33,7 +34,7 @@ result<void> send_queue::deliver() {
   const std::scoped_lock guard(sending_);
   if (std::exchange(reads_, true) || messages_.empty()) return {};
   try {
-    sender_ = std::thread([this] { deliver_all(); });
+    sender_ = start_thread([this] { deliver_all(); });
   } catch (const std::system_error& e) {
     return error::from_errno(reaction::retry_later, "device", "starting a thread to tell the worker of its memory",
                              e.code().value());

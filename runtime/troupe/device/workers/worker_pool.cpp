@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <system_error>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/mailbox/ledger.hpp>
 #include <troupe/device/waiting/reactor.hpp>
@@ -111,7 +112,7 @@ void worker_pool::forget(worker_id id) {
   left->device = loop_.device();
   left_behind* const all = left.release();
   try {
-    std::thread([all] { delete all; }).detach();
+    start_thread([all] { delete all; }).detach();
   } catch (const std::system_error&) {
     // No thread can wait for its end, so everything that the worker may use is leaked.
   }
