@@ -6,6 +6,7 @@
 #include <troupe/actor/alarm_clock.hpp>
 #include <troupe/actor/internal/alarm_list.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/start_thread.hpp>
 
 namespace troupe {
@@ -13,6 +14,7 @@ namespace troupe {
 using detail::alarm;
 
 struct monotonic_clock::state {
+  const process_home home;
   detail::alarm_list alarms;
   std::mutex guard;  // for `thread`, and while an alarm is added
   std::thread thread;
@@ -36,6 +38,10 @@ struct monotonic_clock::state {
 monotonic_clock::monotonic_clock() : state_(std::make_unique<state>()) {}
 
 monotonic_clock::~monotonic_clock() {
+  if (state_->home.left()) {
+    process_home::keep(state_.release());  // only the parent process has its thread
+    return;
+  }
   {
     const std::lock_guard lock(state_->guard);
     state_->closing.store(true);

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
+#include <troupe/async/abandoned.hpp>
 #include <troupe/async/when_any.hpp>
+#include <troupe/base/process_home.hpp>
 
 namespace troupe::detail {
 
 error not_answered_yet() {
+  if (was_abandoned()) return process_home::refusal();
   return error(reaction::caller_bug, "async",
                "the pending has no answer yet, or two consumers wait for it: wait for a pending in one place only");
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/async/abandoned.hpp>
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/async/pending_core.hpp>
 #include <troupe/base/clock.hpp>
@@ -15,7 +16,7 @@ bool pending_core::sleep(std::int64_t deadline_ns) const noexcept {
 }
 
 bool pending_core::wait(std::int64_t deadline_ns) noexcept {
-  if (done()) return true;
+  if (done() || detail::is_abandoned(waiter_)) return true;
   if (deadline_ns != no_deadline && !waiter_ && now_ns() >= deadline_ns) return false;
   bool in_time = true;
   const std::uint32_t before = phase_.fetch_add(one_blocked);
@@ -34,7 +35,7 @@ bool pending_core::wait(std::int64_t deadline_ns) noexcept {
 }
 
 attach_outcome pending_core::attach(executor& where, job& continuation) noexcept {
-  if (done()) return attach_outcome::already_done;
+  if (done() || detail::is_abandoned(waiter_)) return attach_outcome::already_done;
   if (phase_.fetch_or(reserved_bit, std::memory_order_acq_rel) & reserved_bit) return attach_outcome::refused;
   continuation.home = &where;
   continuation_ = &continuation;

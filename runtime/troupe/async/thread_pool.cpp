@@ -6,12 +6,14 @@
 #include <thread>
 #include <troupe/async/thread_pool.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/start_thread.hpp>
 #include <vector>
 
 namespace troupe {
 
 struct thread_pool::state {
+  const process_home home;
   std::mutex mutex;  // for all but `threads`, which only the constructor and the first `close` change
   std::condition_variable work_or_close;
   job* first = nullptr;
@@ -51,7 +53,12 @@ thread_pool::thread_pool(int threads) : state_(std::make_unique<state>()) {
   }
 }
 
-thread_pool::~thread_pool() { close(); }
+thread_pool::~thread_pool() {
+  if (state_->home.left())
+    process_home::keep(state_.release());  // only the parent process has its threads
+  else
+    close();
+}
 
 void thread_pool::post(job& work) noexcept {
   {

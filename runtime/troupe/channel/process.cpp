@@ -12,6 +12,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/internal/open_child.hpp>
@@ -128,8 +129,8 @@ int send_signal(int pidfd, int signal) noexcept {
 }  // namespace
 
 std::mutex& environment_lock() {
-  static auto& one = *new std::mutex;
-  return one;
+  static per_process<std::mutex> one;
+  return *one;
 }
 
 // A program with more rights than its caller reads none of these, so its children must not: they may not be able to

@@ -51,7 +51,14 @@ device_memory::limits limits_of(const device_options& o, bool gpu) {
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_environment>& environment) {
-  std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()));
+  // A child of this process has none of the threads that the destructor ends.
+  std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()),
+                                    [](device_core* c) {
+                                      if (c->admission.left())
+                                        process_home::keep(c);
+                                      else
+                                        delete c;
+                                    });
   core->loop.set_device(core);
   result<void> ready = environment ? core->set_up(environment->runtime_origin) : environment.error();
   if (ready) ready = core->reactor.start(core);
@@ -101,7 +108,7 @@ struct device_core::closes_with_handles {
   explicit closes_with_handles(std::shared_ptr<device_core> c) noexcept : core(std::move(c)) {}
   closes_with_handles(const closes_with_handles&) = delete;
   ~closes_with_handles() {
-    if (core->lifecycle.was_opened()) core->lifecycle.close_without_handles();
+    if (core->lifecycle.was_opened() && !core->admission.left()) core->lifecycle.close_without_handles();
   }
   std::shared_ptr<device_core> core;
 };
@@ -186,15 +193,19 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
   return hello;
 }
 
+pending<void> device_core::when(milestone& reached) {
+  return admission.left() ? make_ready<void>(admission.refusal()) : reached.watch(shared_from_this());
+}
+
 pending<void> device_core::close(bool now) {
-  if (!lifecycle.was_opened()) return when_stopped();
+  if (!lifecycle.was_opened() || admission.left()) return when_stopped();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
   lifecycle.close(now, answer);
   return pending<void>(std::move(answer));
 }
 
 pending<void> device_core::reset() {
-  if (!lifecycle.was_opened()) return when_ready();
+  if (!lifecycle.was_opened() || admission.left()) return when_ready();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
   lifecycle.reset(answer);
   return pending<void>(std::move(answer));

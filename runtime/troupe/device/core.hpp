@@ -55,8 +55,8 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   /// See the functions of `device`.
   pending<void> close(bool now);
   pending<void> reset();
-  pending<void> when_ready() { return lifecycle.ready().watch(shared_from_this()); }
-  pending<void> when_stopped() { return lifecycle.stopped().watch(shared_from_this()); }
+  pending<void> when_ready() { return when(lifecycle.ready()); }
+  pending<void> when_stopped() { return when(lifecycle.stopped()); }
   /// Waits for the reactor thread to end, unless it is the calling thread. Precondition: the device has stopped.
   void join() noexcept { reactor.join(); }
 
@@ -112,6 +112,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
 
  private:
   struct closes_with_handles;
+  pending<void> when(milestone& reached);
   device_core(const device_options& o, std::uint32_t index, device_environment environment);
   result<void> set_up(const std::string& runtime_origin);
   result<protocol::greeting> make_greeting(std::uint64_t begin, std::uint64_t device_bytes,

@@ -17,7 +17,7 @@ using detail::new_answer, detail::when_answered;
 waiter* detail::helper_of(const std::shared_ptr<device_core>& core) noexcept { return core ? &core->reactor : nullptr; }
 
 void request_link::cancel() noexcept {
-  if (slot != UINT32_MAX)
+  if (slot != UINT32_MAX && !core->admission.left())
     core->completion.cancel(slot, ticket, {"cancelled before it started", reaction::retry_later, ECANCELED});
 }
 
@@ -26,12 +26,21 @@ device::device(std::shared_ptr<device_core> core) noexcept : core_(std::move(cor
 const memory_owner* device::owner() const noexcept { return &core_->memory; }
 std::uint64_t device::generation() const noexcept { return core_->memory.generation(); }
 const std::string& device::name() const noexcept { return core_->options.name.str(); }
-device_state device::state() const noexcept { return core_->events.state(); }
-pending<void> device::started() const { return core_->lifecycle.ready().watch(core_); }
-device_watch device::watch() const { return device_watch(core_->events.streams().watch(core_->shared_from_this())); }
-std::shared_ptr<const fault_record> device::last_fault() const { return core_->faults.last(); }
+device_state device::state() const noexcept {
+  return core_->admission.left() ? device_state::stopped : core_->events.state();
+}
+pending<void> device::started() const { return core_->when_ready(); }
+device_watch device::watch() const {
+  if (!core_->admission.left()) return device_watch(core_->events.streams().watch(core_->shared_from_this()));
+  auto none = std::make_shared<event_stream>(core_);
+  none->end();
+  return device_watch(std::move(none));
+}
+std::shared_ptr<const fault_record> device::last_fault() const {
+  return core_->admission.left() ? nullptr : core_->faults.last();
+}
 pending<void> device::stopped() const { return core_->when_stopped(); }
-std::uint64_t device::trim() const { return core_->memory.trim() + core_->peers.trim(); }
+std::uint64_t device::trim() const { return core_->admission.left() ? 0 : core_->memory.trim() + core_->peers.trim(); }
 
 pending<void> device::reset() const { return core_->reset(); }
 
@@ -54,6 +63,7 @@ device library_access::unscoped() const { return device(device_.core_); }
 pending<void> device::room(std::uint32_t requests) const { return core_->mailbox.room(requests, scope_, core_); }
 
 device_statistics device::statistics() const {
+  if (core_->admission.left()) return {.name = name(), .engine = core_->options.engine, .state = device_state::stopped};
   core_->completion.drive();
   device_memory& m = core_->memory;
   return {.name = core_->options.name.str(),
@@ -86,7 +96,7 @@ buffer<bool> device::upload(const std::vector<bool>& values, const alloc_options
 }
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
 pending<void> device::sync() const {
-  if (!core_->downloads.under_way()) [[likely]]
+  if (!core_->downloads.under_way() || core_->admission.left()) [[likely]]
     return ask(memory::fence{});
   auto all = new_answer(core_), fence = new_answer(core_);
   const memory::fence r;

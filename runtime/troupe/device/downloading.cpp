@@ -24,6 +24,10 @@ error no_room(std::uint64_t bytes) {
 void download(const device& gpu, const memory_range& from, pending_core& state, request_link& link,
               download_place where, download_finish finish, const call_options& o) {
   const std::shared_ptr<device_core>& core = device_access::core(gpu);
+  if (core->admission.left()) {
+    const error why = core->admission.refusal();
+    return finish(state, &why);
+  }
   const auto& scope = device_access::scope(gpu);
   const extent bytes = from.bytes;
   auto answer = new_answer(core);

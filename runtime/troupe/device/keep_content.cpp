@@ -36,6 +36,7 @@ std::optional<std::uint32_t> user_of(const ledger& requests, const memory_range&
 result<void> keep_content(const device& gpu, const memory_range& r) {
   if (auto wrong = why_not_of(gpu, "keep_content", r)) return std::move(*wrong);
   device_core& core = *device_access::core(gpu);
+  if (core.admission.left()) return core.admission.refusal();
   core.completion.drive();  // what has failed by now is known
   auto kept = core.memory.keep(*r.owner.get(), r.address, r.address + r.bytes);
   if (kept) return {};

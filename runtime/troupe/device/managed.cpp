@@ -22,6 +22,7 @@ memory_range alloc_managed(const device& gpu, extent count, std::size_t element_
   if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
     return refused(cat("alignment is ", o.alignment, "; expected a power of two up to 4096"));
   const auto n = static_cast<std::uint64_t>(bytes.value());
+  if (core.admission.left()) return {memory.failed_buffer(n, core.admission.refusal()), 0, n};
   auto made = core.exchange.make_managed(n, o.quota);
   if (!made) {
     memory.count_failure(memory_kind::device);

@@ -9,6 +9,8 @@ pending<void> detail::copy_between(const device& to_device, const memory_range& 
                                    const memory_range& from, const call_options& o) {
   if (from_device == to_device) return copy(to_device, to, from, o);
   const auto &core = device_access::core(to_device), &other = device_access::core(from_device);
+  for (const auto& c : {core, other})
+    if (c->admission.left()) return make_ready<void>(c->admission.refusal());
   auto answer = ref<peer_answer>::adopt(new peer_answer(core));
   answer->source.core = other;
   core->peers.copy(other->shared(other->peers), to, from, o, device_access::scope(to_device), answer);
@@ -16,12 +18,17 @@ pending<void> detail::copy_between(const device& to_device, const memory_range& 
 }
 
 result<peer_info> peer(const device& gpu, const device& other) {
-  return detail::device_access::core(gpu)->peers.seen(detail::device_access::core(other)->peers);
+  const auto &core = detail::device_access::core(gpu), &there = detail::device_access::core(other);
+  for (const auto& c : {core, there})
+    if (c->admission.left()) return c->admission.refusal();
+  return core->peers.seen(there->peers);
 }
 
 result<void> enable_peer(const device& gpu, const device& other) {
-  const auto& core = detail::device_access::core(other);
-  return detail::device_access::core(gpu)->peers.enable(core->shared(core->peers));
+  const auto &core = detail::device_access::core(gpu), &there = detail::device_access::core(other);
+  for (const auto& c : {core, there})
+    if (c->admission.left()) return c->admission.refusal();
+  return core->peers.enable(there->shared(there->peers));
 }
 
 result<std::vector<std::vector<device>>> islands(const list<device>& devices) {

@@ -11,6 +11,7 @@ namespace troupe::detail {
 
 pending<void> seal(const device& gpu, const memory_range& r) {
   const std::shared_ptr<device_core>& core = device_access::core(gpu);
+  if (core->admission.left()) return make_ready<void>(core->admission.refusal());
   const auto begun = core->memory.seals().begin(r);
   if (!begun) return make_ready<void>(begun.error());
   if (begun->bytes == 0) return make_ready<void>({});
@@ -30,6 +31,7 @@ pending<void> seal(const device& gpu, const memory_range& r) {
 
 pending<void> unseal(const device& gpu, const memory_range& r) {
   const std::shared_ptr<device_core>& core = device_access::core(gpu);
+  if (core->admission.left()) return make_ready<void>(core->admission.refusal());
   const auto begun = core->memory.seals().begin_unseal(r);
   if (!begun) return make_ready<void>(begun.error());
   if (begun->bytes == 0) return make_ready<void>({});

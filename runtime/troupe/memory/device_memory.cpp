@@ -151,6 +151,7 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
   b->references.store(1, std::memory_order_relaxed);
   b->marks.add(stale_ranges::range::all(), 0, std::move(cause));
   b->stale_marks.store(1, std::memory_order_release);
+  if (home_.left()) return block_ref(b);  // which stays, as all blocks in a child
   const std::scoped_lock guard(lock_);
   ++blocks_;
   return block_ref(b);
@@ -158,6 +159,10 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
 
 void device_memory::recycle(block& base) noexcept {
   auto& b = static_cast<owned_block&>(base);
+  if (home_.left()) [[unlikely]] {
+    if (b.address == 0) delete &b;
+    return;
+  }
   if (uploads_.keep(b)) return;  // nobody has written or marked it
   std::unique_lock guard = lock_soon(lock_);
   const bool last = --blocks_ == 0 && pools_.source() == nullptr;
@@ -233,7 +238,7 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
 }
 
 void device_memory::mark_refused(block& base, std::uint64_t begin, std::uint64_t end, const error& cause) {
-  if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
+  if (base.address == 0 || base.gone.load(std::memory_order_acquire) || home_.left()) return;
   const std::scoped_lock guard(lock_);
   // A refused request does not affect sealed bytes.
   if (pools_.source() == nullptr || base.seal.load(std::memory_order_relaxed) != seal_state::open) return;
@@ -311,6 +316,7 @@ void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& ca
 }
 
 void device_memory::renew(block& base) {
+  if (home_.left()) return;
   const std::scoped_lock guard(lock_);
   renew_block(static_cast<owned_block&>(base));
 }
@@ -383,6 +389,7 @@ std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t
 
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end,
                                                 std::uint64_t ticket) const {
+  if (home_.left()) return process_home::refusal();
   const std::scoped_lock guard(lock_);
   const auto& b = static_cast<const owned_block&>(base);
   return b.marks.cause(b.range_of(begin, end), ticket);

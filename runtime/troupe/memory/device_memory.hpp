@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <troupe/base/process_home.hpp>
 #include <troupe/memory/block_seals.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/memory/salvage.hpp>
@@ -117,6 +118,7 @@ class device_memory final : public memory_owner {
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override;
 
  private:
+  const process_home home_;
   struct loss {
     std::uint64_t generation;  ///< affects blocks of earlier ones
     std::uint64_t ticket;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <mutex>
+#include <troupe/base/process_home.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
@@ -12,6 +13,7 @@
 namespace troupe {
 
 struct runtime::state {
+  const process_home home;
   runtime_options options;
   std::mutex lock;
   std::shared_ptr<control_thread> loop;  // created with the first device
@@ -34,6 +36,10 @@ struct runtime::state {
 runtime::runtime(runtime_options options) : state_(std::make_unique<state>()) { state_->options = std::move(options); }
 
 runtime::~runtime() {
+  if (state_->home.left()) {
+    process_home::keep(state_.release());  // its threads and locks belong to the parent process
+    return;
+  }
   {
     const std::scoped_lock guard(state_->lock);
     state_->closing = true;  // a supervisor that opens a device from now on gets a stopped one
@@ -48,6 +54,8 @@ runtime::~runtime() {
 }
 
 device runtime::open(device_options options, const char* built_in_folder) {
+  if (state_->home.left())
+    return device(device_core::open(options, 0, result<device_environment>(process_home::refusal()))->make_handle());
   runtime_place place = find_runtime(options.runtime_folder, path_of_program(), built_in_folder);
   options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
@@ -76,6 +84,7 @@ device runtime::open(device_options options, const char* built_in_folder) {
 
 std::vector<device> runtime::devices() const {
   std::vector<device> all;
+  if (state_->home.left()) return all;
   for (auto& core : state_->alive())
     if (auto handle = core->handle(); handle && core->events.state() != device_state::stopped)
       all.emplace_back(std::move(handle));

@@ -5,16 +5,21 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <troupe/base/error.hpp>
+#include <troupe/base/process_home.hpp>
 
 namespace troupe {
 
 /// Whether a device accepts requests, and if not, why. Thread-safe.
 class admission {
  public:
-  bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept { return refusing_.load(order); }
+  bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept {
+    return refusing_.load(order) || home_.left();
+  }
+  /// Whether this process is a child of the one that opened the device: then nothing of it may be used.
+  bool left() const noexcept { return home_.left(); }
   /// Precondition: `refusing()`.
   error refusal() const {
+    if (home_.left()) return process_home::refusal();
     const std::scoped_lock guard(lock_);
     return why_ ? *why_ : error(reaction::stopped, "device", "the device has stopped");
   }
@@ -31,6 +36,7 @@ class admission {
   }
 
  private:
+  const process_home home_;
   std::atomic<bool> refusing_{false};
   mutable std::mutex lock_;
   std::optional<error> why_;

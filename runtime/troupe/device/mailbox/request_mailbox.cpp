@@ -65,6 +65,8 @@ void mark_outputs_refused(const checker& checked, const error& why) {
 // Completes the name of a request that was not sent, where its error has none or only that of the request's type.
 [[gnu::cold]] error named(const error& why, const request_info& info, const void* request, const checker& checked,
                           std::string_view label) {
+  // In a child, the names may be in memory that only its parent has.
+  if (why.reaction() == reaction::stopped && process_home::is_child()) return why;
   error::details d = why.all();
   request_id& own = d.request.name.empty() || d.chain.empty() ? d.request : d.chain.back();
   if (own.ticket == 0 && (own.name.empty() || own.name == info.label))
@@ -189,7 +191,7 @@ class request_mailbox::slot_guard {
 
 std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const call_options& options,
                                                   const request_scope* scope) const {
-  if (wrong) return wrong;
+  if (wrong && !admission_.left()) return wrong;
   if (admission_.refusing()) return admission_.refusal();
   if (options.timeout.nanoseconds <= 0) return error::retry_later("device", ETIMEDOUT, deadline_texts::before_start);
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;

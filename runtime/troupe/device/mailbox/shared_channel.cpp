@@ -6,6 +6,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/keep_from_children.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
 
@@ -25,6 +26,8 @@ result<void> shared_channel::create(std::uint32_t capacity) {
   workers_memory_ = TROUPE_TRY(mapping::map(workers_file_, map_access::read_write));
   mailbox_memory_ = std::move(written);
   mailbox_file_ = std::move(mailbox);
+  for (const mapping* m : {&channel_memory_, &mailbox_memory_, &workers_memory_})
+    keep_from_children(m->data(), m->size());
   view_ = {at, channel_memory_.data(), mailbox_memory_.data()};
   commands_.emplace(view_.queue(), view_.pump());
   TROUPE_TRY(view_.format());
@@ -65,6 +68,7 @@ result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
   constexpr std::uint32_t leap = 1 << 16;
   const std::uint32_t epoch = page.epoch.load() + leap, idle_epoch = page.idle_epoch.load() + leap;
   TROUPE_TRY(channel_memory_.show(*channel));
+  keep_from_children(channel_memory_.data(), channel_memory_.size());
   page.epoch.store(epoch);
   page.idle_epoch.store(idle_epoch);
   shown_ = std::move(channel);
@@ -78,12 +82,14 @@ result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
 }
 
 void shared_channel::wake_waiters() const noexcept {
+  if (home_.left()) return;
   protocol::progress_page& page = view_.page();
   page.epoch.fetch_add(1, std::memory_order_seq_cst);
   if (view_.application().sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
 }
 
 void shared_channel::wake_reactor() const noexcept {
+  if (home_.left()) return;
   protocol::progress_page& page = view_.page();
   page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(page.idle_epoch, futex_scope::shared);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <troupe/base/process_home.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/slot_queue.hpp>
@@ -17,7 +18,8 @@ class shared_channel {
  public:
   /// Creates the mailbox, and a channel that no worker shares.
   result<void> create(std::uint32_t capacity);
-  bool exists() const noexcept { return view_.base != nullptr; }
+  /// Returns false also in a child of the process that opened the device: it does not have the memory.
+  bool exists() const noexcept { return view_.base != nullptr && !home_.left(); }
   const protocol::view* operator->() const noexcept { return &view_; }
   const protocol::view& view() const noexcept { return view_; }
   const memory_file& mailbox_file() const noexcept { return mailbox_file_; }
@@ -52,6 +54,7 @@ class shared_channel {
   bool shares_core() const noexcept;
 
  private:
+  const process_home home_;
   mapping channel_memory_, mailbox_memory_, workers_memory_;
   memory_file mailbox_file_, workers_file_;
   protocol::view view_;

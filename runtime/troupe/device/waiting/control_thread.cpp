@@ -74,6 +74,7 @@ void control_thread::wake() noexcept {
 }
 
 void control_thread::post(job& work) noexcept {
+  if (home_.left()) return;  // there is no thread to run it, and it may use what belongs to the parent process
   work.next = nullptr;
   std::unique_lock guard(lock_);
   if (ended_) {

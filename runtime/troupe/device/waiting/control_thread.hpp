@@ -6,6 +6,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/device/waiting/control_loop.hpp>
 #include <vector>
 
@@ -31,6 +32,7 @@ class control_thread final : public control_loop {
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
+  const process_home home_;
   control_thread() = default;
   struct timer {
     std::int64_t deadline_ns;

@@ -38,6 +38,7 @@ void event_stream::end() {
 }
 
 pending<device_event> event_stream::next() {
+  if (home_.left()) return make_ready<device_event>(process_home::refusal());
   answer before, mine;
   {
     const std::scoped_lock guard(lock_);
@@ -55,6 +56,7 @@ pending<device_event> event_stream::next() {
 }
 
 std::optional<device_event> event_stream::poll() {
+  if (home_.left()) return {};
   const std::scoped_lock guard(lock_);
   std::optional<device_event> out;
   if (!events_.empty()) {
@@ -65,11 +67,13 @@ std::optional<device_event> event_stream::poll() {
 }
 
 std::uint64_t event_stream::missed() const {
+  if (home_.left()) return 0;
   const std::scoped_lock guard(lock_);
   return missed_;
 }
 
 void event_stream::detach() {
+  if (home_.left()) return;
   answer to;
   {
     const std::scoped_lock guard(lock_);

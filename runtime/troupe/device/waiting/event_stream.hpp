@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <mutex>
+#include <troupe/base/process_home.hpp>
 #include <troupe/device/asked.hpp>
 #include <troupe/device/watch.hpp>
 
@@ -24,6 +25,7 @@ class event_stream {
   void detach();
 
  private:
+  const process_home home_;
   using answer = ref<detail::asked<device_event>>;
 
   std::shared_ptr<device_core> core_;

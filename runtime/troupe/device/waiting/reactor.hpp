@@ -8,6 +8,7 @@
 #include <thread>
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/async/pending_core.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
@@ -20,7 +21,7 @@ class download_tracker;
 
 /// Waits for answers. Blocked threads wait here and drive the device meanwhile. The device's reactor thread waits for
 /// answers that no blocked thread waits for, and posts the continuations of all answers.
-class reactor final : public waiter {
+class reactor final : public waiter, public process_home {
  public:
   /// If `own_thread` is false, other threads must drive the device, and each posts the continuations of the answers
   /// that it completes.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/sanitizers.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/workers/address_space.hpp>
@@ -29,7 +30,7 @@ struct shared_addresses {
   address_space unclaimed{first, total};
 };
 shared_addresses& addresses() {
-  static shared_addresses* all = new shared_addresses;  // never destroyed: devices may outlive static objects
+  static per_process<shared_addresses> all;  // never destroyed: devices may outlive static objects
   return *all;
 }
 

@@ -4,6 +4,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/keep_from_children.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -128,7 +129,10 @@ result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, fil
     here = TROUPE_TRY(mapping::map(*file, map_access::read_write));
   }
   const bool read_only = kind == memory_kind::sent;
-  if (read_only) TROUPE_TRY(file->end_writing());
+  if (read_only) {
+    TROUPE_TRY(file->end_writing());
+    keep_from_children(here.data(), here.size());
+  }
   const auto address = TROUPE_TRY(place_segment({.file = file, .kind = kind, .read_only = read_only}, bytes));
   struct backing {
     std::shared_ptr<const memory_file> file;
