@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Devices in programs that limit, signal, or treat their process in ways of their own.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <tests/support/in_child.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 #include "harness.hpp"
 
@@ -85,6 +88,55 @@ TEST(good_guest, signals_that_the_program_waits_for_reach_it) {
   EXPECT_EQ(got.ssi_signo, static_cast<std::uint32_t>(SIGUSR1));
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
+
+#if !TROUPE_THREAD_SANITIZER  // which allows no threads in a child
+
+// A daemon that closes all descriptors from 3 on, though not at the right time, and opens files of its own.
+TEST(good_guest, a_device_whose_descriptors_the_program_closed_stops_with_the_reason_and_uses_no_time) {
+  EXPECT_EQ(in_child([](int report) {
+              std::string wrong;
+              const auto expect = [&](bool right, const char* what) { wrong += right ? "" : std::string(what) + "\n"; };
+              auto* rt = new runtime;
+              std::vector<device> all{rt->open_device(with_test_engines({.restarts = 2})),
+                                      rt->open_device(with_test_engines())};
+              for (const device& d : all) expect(static_cast<bool>(d.started().get()), "a device does not start");
+              auto x = all[0].upload(counting(1000));
+              blockade b(all[0]);
+              expect(b.entered(), "it does not run");
+              auto never = all[0].ping();
+              for (int fd = 3; fd < 1024; ++fd)
+                if (fd != report) ::close(fd);
+              std::vector<int> own;
+              for (int i = 0; i < 60; ++i) own.push_back(::open("/dev/null", O_RDWR | O_CLOEXEC));
+              const auto answer = never.get_for(10s);
+              expect(answer && !*answer && answer->error().text().find("closefrom") != std::string::npos, "no answer");
+              for (const device& d : all) {
+                const auto stops = d.stopped().get_for(10s);
+                expect(stops && !*stops && stops->error().reaction() == reaction::stopped, "it does not stop");
+                expect(error_of(d.ping()).text().find("closefrom") != std::string::npos, "the reason is not given");
+              }
+              const auto used = [] {
+                rusage u{};
+                ::getrusage(RUSAGE_SELF, &u);
+                return u.ru_utime.tv_sec * 1000 + u.ru_utime.tv_usec / 1000 + u.ru_stime.tv_sec * 1000 +
+                       u.ru_stime.tv_usec / 1000;
+              };
+              const auto before = used();
+              std::this_thread::sleep_for(500ms);
+              expect(used() - before < 50, "it uses the processor");
+              const device next = rt->open_device(with_test_engines());
+              const auto data = next.download(next.upload(counting(100))).get();
+              expect(data && *data == counting(100), "another device does not serve");
+              x = {};
+              all.clear();
+              delete rt;
+              for (const int fd : own) expect(::fcntl(fd, F_GETFD) == FD_CLOEXEC, "a file of the program was closed");
+              return wrong;
+            }),
+            "");
+}
+
+#endif
 
 }  // namespace
 }  // namespace troupe::whole

@@ -51,10 +51,10 @@ device_memory::limits limits_of(const device_options& o, bool gpu) {
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_environment>& environment) {
-  // A child of this process has none of the threads that the destructor ends.
+  // A child of this process has none of the threads that the destructor ends, and lost descriptors may be others' now.
   std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()),
                                     [](device_core* c) {
-                                      if (c->admission.left())
+                                      if (c->admission.abandoned())
                                         process_home::keep(c);
                                       else
                                         delete c;

@@ -159,7 +159,7 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
 
 void device_memory::recycle(block& base) noexcept {
   auto& b = static_cast<owned_block&>(base);
-  if (home_.left()) [[unlikely]] {
+  if (home_.left() || keeps_all_.load(std::memory_order_relaxed)) [[unlikely]] {
     if (b.address == 0) delete &b;
     return;
   }

@@ -21,6 +21,9 @@ class device_memory final : public memory_owner {
   static device_memory* make(segment_source& source, limits l) { return new device_memory(source, l); }
   /// Makes no more memory. The object is deleted with its last block.
   void abandon() noexcept;
+  /// Keeps all memory from now on, also what is no longer used: its files are gone, and closing them could close
+  /// others.
+  void keep_all() noexcept { keeps_all_.store(true); }
 
   /// Allocates a block with one reference. Fails with retry_later if memory or quota are used up. A sealable block
   /// shares no granule with another.
@@ -119,6 +122,7 @@ class device_memory final : public memory_owner {
 
  private:
   const process_home home_;
+  std::atomic<bool> keeps_all_{false};
   struct loss {
     std::uint64_t generation;  ///< affects blocks of earlier ones
     std::uint64_t ticket;

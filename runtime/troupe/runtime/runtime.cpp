@@ -66,8 +66,8 @@ device runtime::open(device_options options, const char* built_in_folder) {
     engine_reason = std::move(choice.reason);
   }
   auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
-              : state_->loop  ? result(state_->loop)
-                              : control_thread::make();
+              : state_->loop && !state_->loop->lost() ? result(state_->loop)
+                                                      : control_thread::make();
   if (loop) state_->loop = *loop;
   auto core = device_core::open(
       options, state_->opened++,

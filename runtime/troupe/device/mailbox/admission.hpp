@@ -18,6 +18,8 @@ class admission {
   /// Whether this process is a child of the one that opened the device: then nothing of it may be used.
   bool left() const noexcept { return home_.left(); }
   /// Precondition: `refusing()`.
+  /// Whether the device's destructor must do nothing: in a child, and after `abandon`.
+  bool abandoned() const noexcept { return home_.left() || abandoned_.load(); }
   error refusal() const {
     if (home_.left()) return process_home::refusal();
     const std::scoped_lock guard(lock_);
@@ -29,6 +31,11 @@ class admission {
     why_ = why;
     refusing_.store(true, std::memory_order_seq_cst);
   }
+  /// Refuses for ever, because the files of the device are gone.
+  void abandon(const error& why) {
+    abandoned_.store(true);
+    refuse(why);
+  }
   void accept() {
     const std::scoped_lock guard(lock_);
     why_.reset();
@@ -37,7 +44,7 @@ class admission {
 
  private:
   const process_home home_;
-  std::atomic<bool> refusing_{false};
+  std::atomic<bool> refusing_{false}, abandoned_{false};
   mutable std::mutex lock_;
   std::optional<error> why_;
 };

@@ -67,6 +67,7 @@ void lifecycle::report(device_supervisor::event e) {
 }
 
 void lifecycle::report_now(device_supervisor::event e) {
+  if (lost_) return;
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), loop_.now())) {
     events_.set_state(a.state);  // first, because carrying it out may answer callers
     carry_out(a);
@@ -227,6 +228,17 @@ void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
                   .domain = "device",
                   .code = how.value,
                   .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
+}
+
+// The numbers may be other files of the program by now, so nothing is closed and nothing is sent: workers end by
+// themselves, because their sockets are closed.
+void lifecycle::handle_lost_descriptors(const error& why) {
+  if (std::exchange(lost_, true)) return;
+  workers_.abandon();
+  admission_.abandon(why);
+  events_.set_state(device_state::stopped);
+  recovery_.answer_all_and_keep_memory(why);
+  announce_stop({.kind = device_supervisor::action_kind::tell_stopped, .why = why, .final = true});
 }
 
 void lifecycle::handle_message(worker_link& link, const worker_link::message& n) {

@@ -51,6 +51,8 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void handle_message(worker_link& from, const worker_link::message& n) override;
   void handle_end(std::uint32_t id, const exit_status& how,
                   const std::optional<worker_link::message>& failure) override;
+  void handle_lost_descriptors(const error& why) override;
+  void on_descriptors_lost(const error& why) override { handle_lost_descriptors(why); }
   void on_readable(int) override {}
   void on_time(std::uint64_t tag) override;
 
@@ -83,7 +85,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
   device_supervisor supervisor_;
   std::optional<std::int64_t> armed_tick_;
-  bool opened_ = false;
+  bool opened_ = false, lost_ = false;
   std::int64_t opened_ns_ = 0;
   milestone ready_, stopped_;
   early_handover handover_;

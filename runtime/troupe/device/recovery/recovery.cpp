@@ -220,6 +220,11 @@ void recovery::answer_all(const device_supervisor::action& end) {
   completion_.drive_blocking();
 }
 
+void recovery::answer_all_and_keep_memory(const error& why) {
+  memory_.keep_all();
+  answer_all({.kind = device_supervisor::action_kind::answer_all, .why = why});
+}
+
 void recovery::reset() {
   kept_ = 0;  // all has been answered
   next_ticket_ = completion_.revive() + 1;

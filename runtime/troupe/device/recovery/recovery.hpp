@@ -41,6 +41,8 @@ class recovery {
   void answer_all(const device_supervisor::action& end);
   /// Maps this worker's channel and lets it read the mailbox.
   result<void> serve(worker_link& link);
+  /// The same for a device whose files are gone; its memory stays as it is for ever.
+  void answer_all_and_keep_memory(const error& why);
   /// Accepts requests again after `answer_all`.
   void reset();
 

@@ -20,6 +20,9 @@ class control_loop : public executor {
   struct handler {
     virtual void on_readable(int fd) = 0;
     virtual void on_time(std::uint64_t tag) = 0;
+    /// Called when the program has closed the loop's files, and so probably all others of the library: nothing that was
+    /// watched will be, and no timer fires again.
+    virtual void on_descriptors_lost(const error&) {}
 
    protected:
     ~handler() = default;

@@ -26,6 +26,9 @@ result<void> add(int epoll, int fd) {
   return {};
 }
 
+// If the program closes the descriptors while the thread sleeps, nothing wakes it.
+constexpr int longest_sleep_ms = 2000;
+
 void clear(int fd) {
   std::uint64_t count;
   [[maybe_unused]] const auto n = ::read(fd, &count, sizeof count);
@@ -114,13 +117,34 @@ void control_thread::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std:
   if (timers_.front().deadline_ns == deadline_ns) arm(deadline_ns);
 }
 
+// A program that closes all descriptors from 3 on, as some daemons do, also closes these. Their numbers may be other
+// files of the program by now, so they are not closed again.
+void control_thread::lose_descriptors() {
+  const error why(reaction::stopped, "device",
+                  "the program has closed file descriptors that it did not open, the device's among them (closefrom, "
+                  "close_range); do that before a device is opened, or close only the program's own");
+  for (file_descriptor* fd : {&epoll_, &event_, &clock_}) (void)fd->release();
+  lost_.store(true);
+  std::vector<std::shared_ptr<handler>> waiting;
+  {
+    const std::scoped_lock guard(lock_);
+    for (const timer& t : timers_) waiting.push_back(t.target.lock());
+    timers_.clear();
+  }
+  const auto watched = std::exchange(watched_, {});
+  for (const auto& [fd, h] : watched) h->on_descriptors_lost(why);
+  for (const auto& h : waiting)
+    if (h) h->on_descriptors_lost(why);
+}
+
 void control_thread::run() {
   ::pthread_setname_np(::pthread_self(), "troupe-control");
   bool gone = false;
   gone_ = &gone;
   while (true) {
     epoll_event events[16];
-    const int n = ::epoll_wait(epoll_.get(), events, 16, -1);
+    const int n = ::epoll_wait(epoll_.get(), events, 16, longest_sleep_ms);
+    if (n < 0 && errno != EINTR) lose_descriptors();
     for (int i = 0; i < n; ++i) {
       const int fd = events[i].data.fd;
       if (fd == event_.get() || fd == clock_.get()) {
@@ -152,7 +176,7 @@ void control_thread::run() {
       guard.lock();
     }
     if (!timers_.empty()) arm(timers_.front().deadline_ns);
-    if (ending_ && first_ == nullptr) {
+    if ((ending_ || lost_) && first_ == nullptr) {
       ended_ = true;
       return;
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 #include <troupe/base/clock.hpp>
@@ -29,6 +30,8 @@ class control_thread final : public control_loop {
   void unwatch(int fd) override;
   void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) override;
   std::int64_t now() const noexcept override { return now_ns(); }
+  /// Whether the program has closed the loop's files: then it has ended by itself, and another one is needed.
+  bool lost() const noexcept { return lost_.load(); }
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
@@ -41,6 +44,7 @@ class control_thread final : public control_loop {
     bool operator<(const timer& o) const noexcept { return deadline_ns > o.deadline_ns; }
   };
   void run();
+  void lose_descriptors();
   void wake() noexcept;
   void arm(std::int64_t deadline_ns) noexcept;
 
@@ -51,6 +55,7 @@ class control_thread final : public control_loop {
   std::vector<timer> timers_;  // a heap
   std::vector<std::pair<int, handler*>> watched_;
   bool ending_ = false, ended_ = false;
+  std::atomic<bool> lost_{false};
   bool* gone_ = nullptr;  // a local of run(): set if a job or handler destroyed the loop
   std::thread thread_;
 };

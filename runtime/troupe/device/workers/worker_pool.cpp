@@ -118,6 +118,12 @@ void worker_pool::forget(worker_id id) {
   }
 }
 
+void worker_pool::abandon() {
+  const std::scoped_lock guard(lock_);
+  for (auto& link : links_) process_home::keep(link.release());
+  links_.clear();
+}
+
 // Called before time-outs are enforced: if this thread is late, a message or the worker's end may have been waiting for
 // longer than the time-out.
 void worker_pool::receive_all() {

@@ -26,6 +26,7 @@ class worker_listener {
   /// Called when a process has ended. `failure` is its last message, if that gives the cause.
   virtual void handle_end(std::uint32_t id, const exit_status& how,
                           const std::optional<worker_link::message>& failure) = 0;
+  virtual void handle_lost_descriptors(const error&) {}
 
  protected:
   ~worker_listener() = default;
@@ -59,6 +60,9 @@ class worker_pool final : public control_loop::handler {
   void warm_up_standbys(const std::string& library);
   void on_readable(int fd) override;
   void on_time(std::uint64_t) override {}
+  void on_descriptors_lost(const error& why) override { listener_.handle_lost_descriptors(why); }
+  /// Leaves all workers to themselves, and closes nothing.
+  void abandon();
 
   // Any thread.
   std::vector<int> standby_pids() const;
