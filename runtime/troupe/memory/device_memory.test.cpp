@@ -155,6 +155,7 @@ TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
 }
 
 TEST_F(device_blocks, that_are_freed_twice_abort_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // by a program of its own: a mere child recycles nothing
   const block_ref b = take(256);
   EXPECT_DEATH(
       {
