@@ -100,7 +100,8 @@ TEST(process, the_librarys_own_descriptors_are_above_the_standard_ones_and_close
     ends.ours.send(testing::bytes_of("file"), {&own_of_file, 1}).value();
     std::byte text[16];
     auto got = ends.theirs.receive(text, 1).value();
-    for (const int fd : {l.child.pidfd(), file.fd(), ends.ours.fd(), ends.theirs.fd(), got.fds.at(0).get()}) {
+    for (const int fd :
+         {l.control().fd(), l.child.pidfd(), file.fd(), ends.ours.fd(), ends.theirs.fd(), got.fds.at(0).get()}) {
       own.push_back(fd);
       EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC) << fd;
     }
