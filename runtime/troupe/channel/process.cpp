@@ -77,9 +77,7 @@ class spawn_plan {
     ::sigfillset(&all);
     note(::posix_spawnattr_setsigmask(&attributes_, &none));
     note(::posix_spawnattr_setsigdefault(&attributes_, &all));
-    note(::posix_spawnattr_setpgroup(&attributes_, 0));
-    note(::posix_spawnattr_setflags(&attributes_,
-                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
+    note(::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID));
   }
 
   int spawn(pid_t& pid, const char* path, char** argv, char** envp) {

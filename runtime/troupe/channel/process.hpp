@@ -64,8 +64,8 @@ class process {
   static constexpr int control_descriptor = 3;
 
   /// Starts a program, which inherits only standard output, standard error and the control socket. Its input is
-  /// /dev/null, and signals are unblocked and have their default actions. It leads its own process group, so that
-  /// Ctrl-C reaches only the application, which decides in which order processes stop.
+  /// /dev/null, and signals are unblocked and have their default actions. It leads its own session, without a
+  /// terminal, so that Ctrl-C reaches only the application, which decides in which order processes stop.
   ///
   /// If the child calls `die_with_parent`, the calling thread must outlive the child.
   static result<process> launch(const launch_options& options);

@@ -119,7 +119,7 @@ TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
   launched l({"describe_self"}, {"TROUPE_TEST_VARIABLE=given"});
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::signal(SIGUSR2, old);
-  EXPECT_EQ(l.hear(), "SigBlk: 0\nSigIgn: 0\nleads its group\ngiven\n");
+  EXPECT_EQ(l.hear(), "SigBlk: 0\nSigIgn: 0\nleads its session\ngiven\n");
 }
 
 TEST(process, a_given_environment_replaces_the_inherited_one) {

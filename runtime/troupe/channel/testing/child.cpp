@@ -64,13 +64,13 @@ int describe_outputs() {
   return 0;
 }
 
-// Reports blocked and ignored signals, whether it leads its process group, and an environment variable.
 // To standard output: what this program would pass on to a child.
 int list_environment() {
   for (const std::string& variable : current_environment()) std::printf("%s\n", variable.c_str());
   return std::fflush(stdout);
 }
 
+// Reports blocked and ignored signals, whether it leads its session, and an environment variable.
 int describe_self() {
   std::ostringstream text;
   std::ifstream status("/proc/self/status");
@@ -78,7 +78,7 @@ int describe_self() {
     if (line.starts_with("SigBlk") || line.starts_with("SigIgn"))
       text << line.substr(0, 7) << " " << (std::stoull(line.substr(8), nullptr, 16) & 0x7fff'ffff)
            << "\n";  // 32, 33: the C library's
-  text << (::getpgrp() == ::getpid() ? "leads its group" : "in another group") << "\n";
+  text << (::getsid(0) == ::getpid() ? "leads its session" : "in another session") << "\n";
   const char* value = std::getenv("TROUPE_TEST_VARIABLE");
   text << (value ? value : "no variable") << "\n";
   control_socket control = connect();

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/own_output.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/printable.hpp>
@@ -99,8 +102,13 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
     return {};
   }
   const auto opened = TROUPE_TRY(files_->program(program));
-  auto child = process::launch(
-      {.path = program, .control_fd = theirs_.fd(), .environment = environment, .program = opened.get()});
+  const file_descriptor output = open_output_again(STDOUT_FILENO), errors = open_output_again(STDERR_FILENO);
+  auto child = process::launch({.path = program,
+                                .control_fd = theirs_.fd(),
+                                .environment = environment,
+                                .stderr_fd = errors.get(),
+                                .stdout_fd = output.get(),
+                                .program = opened.get()});
   theirs_ = {};
   if (!child) return child.error();
   process_.emplace(std::move(*child));
