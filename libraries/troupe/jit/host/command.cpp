@@ -9,12 +9,14 @@
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/channel/process_launcher.hpp>
 #include <troupe/jit/host/command.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 namespace troupe::jit {
 namespace {
@@ -26,6 +28,7 @@ std::vector<std::string> environment_for(const std::string& folder) {
   std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
     if (const char* value = ::secure_getenv(name)) out.push_back(std::string(name) + "=" + value);
+  if (launcher_pid() != 0) out.emplace_back("CCACHE_DISABLE=1");  // it is confined too, and cannot reach its folder
   return out;
 }
 
@@ -56,34 +59,63 @@ void make_printable(std::string& text) {
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
 }
 
+// The keeper, started by this process, or by its launcher if it is confined.
+class kept_program {
+ public:
+  static result<kept_program> start(launch_options options) {
+    kept_program out;
+    if (launcher_pid() != 0) {
+      out.job_ = TROUPE_TRY(launch_by_launcher(options));
+      return out;
+    }
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return error_of_errno("jit", "pipe2");
+    out.messages_ = file_descriptor(ends[0]);
+    const file_descriptor theirs(ends[1]);
+    options.stderr_fd = theirs.get();
+    out.child_.emplace(TROUPE_TRY(process::launch(options)));
+    return out;
+  }
+
+  static int parent() {
+    const int launcher = launcher_pid();
+    return launcher != 0 ? launcher : ::getpid();
+  }
+
+  int messages() const noexcept { return job_ ? job_->messages.get() : messages_.get(); }
+  void stop() { job_ ? job_->stop() : static_cast<void>(child_->kill(SIGTERM)); }
+  result<exit_status> wait(std::int64_t deadline_ns) {
+    return job_ ? job_->wait(deadline_ns) : child_->wait(deadline_ns);
+  }
+
+ private:
+  file_descriptor messages_;
+  std::optional<process> child_;
+  std::optional<launcher_job> job_;
+};
+
 }  // namespace
 
 result<command_outcome> run_command(const std::string& keeper, const command& c) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return error_of_errno("jit", "pipe2");
-  const file_descriptor ours(ends[0]);
-  file_descriptor theirs(ends[1]);
   const std::int64_t left = std::max<std::int64_t>(c.how_long.deadline_ns() - now_ns(), 0);
   // A second line of defence, in case the keeper is killed.
   const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, a_day);
   launch_options options{
       .path = keeper,
-      .args = {std::to_string(::getpid()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),
+      .args = {std::to_string(kept_program::parent()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),
                std::to_string(c.file_bytes), c.folder, c.place, c.output},
-      .environment = environment_for(c.folder),
-      .stderr_fd = theirs.get()};
+      .environment = environment_for(c.folder)};
   options.args.insert(options.args.end(), c.line.begin(), c.line.end());
-  auto kept = TROUPE_TRY(process::launch(options));
-  theirs.reset();
+  auto kept = TROUPE_TRY(kept_program::start(std::move(options)));
 
   command_outcome out;
   compile_deadline how_long = c.how_long;
   while (true) {
-    if (wait_readable(ours.get(), how_long)) {
-      if (!read_messages(ours.get(), c.message_bytes, out)) break;
+    if (wait_readable(kept.messages(), how_long)) {
+      if (!read_messages(kept.messages(), c.message_bytes, out)) break;
     } else if (!out.gave_up) {
       out.gave_up = true;
-      (void)kept.kill(SIGTERM);  // the keeper kills all descendants
+      kept.stop();  // the keeper kills all descendants
       how_long = compile_deadline(now_ns() + grace_ns);
     } else {
       break;

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/channel/process.hpp>
+
+/// Starts programs for a process that may start none itself. The launcher is a child that the process forks before it
+/// confines itself. It has none of the process's descriptors and memory, takes no descriptors from it, and ends with
+/// it, so that nothing that it starts can reach the memory that the process maps later.
+namespace troupe {
+
+/// Forks the launcher of this process, which must have a single thread yet. The child first calls `confine`. Other code
+/// in the process finds the launcher by its environment.
+result<void> fork_launcher(const std::function<void()>& confine);
+
+/// Returns the process ID of this process's launcher, which is the parent of all that it starts; 0 if there is none.
+int launcher_pid();
+
+/// A program that the launcher has started.
+struct launcher_job {
+  file_descriptor messages;  ///< reads its standard output and standard error
+  file_descriptor end;       ///< a socket: see below
+
+  /// Sends it SIGTERM.
+  void stop() const noexcept;
+  /// Returns how it has ended, or `running` at the deadline. Fails if the launcher has ended.
+  result<exit_status> wait(std::int64_t deadline_ns) const;
+};
+
+/// Starts a program. Of the options, only `path`, `args` and `environment` count. Any thread.
+result<launcher_job> launch_by_launcher(const launch_options& options);
+
+}  // namespace troupe
