@@ -83,11 +83,11 @@ int main(int argc, char** argv) {
   const std::string engine = set != nullptr ? set : "host";
   // Compiled programs are cached in the build folder, not in the home of the user who runs the tests.
   if (std::getenv("TROUPE_CACHE") == nullptr) ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1);
-  return foreign::judge_all(argc, argv, engine == "host" ? foreign::engine::host : foreign::engine::gpu,
-                            [&](foreign::source& s) {
-                              runtime rt;
-                              const device gpu = rt.open_device({.engine = engine});
-                              foreign::on_a_device on(gpu, s.recipe());
-                              s.judge_on(on);
-                            });
+  return foreign::judge_all(
+      argc, argv, engine == "host" ? foreign::engine::host : foreign::engine::gpu, [&](foreign::source& s) {
+        runtime rt;
+        const device gpu = rt.open_device({.engine = engine, .readable_folders = {foreign::folder().string()}});
+        foreign::on_a_device on(gpu, s.recipe());
+        s.judge_on(on);
+      });
 }

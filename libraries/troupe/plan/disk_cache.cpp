@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/own_folders.hpp>
 #include <troupe/base/trusted_file.hpp>
 #include <troupe/base/write_all.hpp>
 #include <troupe/plan/disk_cache.hpp>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -91,16 +91,7 @@ std::vector<stored_file> files_in(int folder) {
 
 }  // namespace
 
-std::string disk_cache::default_folder() {
-  const auto set = [](const char* name) -> std::string {
-    const char* value = ::secure_getenv(name);
-    return value != nullptr ? value : "";
-  };
-  if (const std::string own = set("TROUPE_CACHE"); !own.empty()) return own == "off" ? "" : own;
-  if (const std::string base = set("XDG_CACHE_HOME"); base.starts_with('/')) return base + "/troupe";
-  if (const std::string home = set("HOME"); home.starts_with('/')) return home + "/.cache/troupe";
-  return {};
-}
+std::string disk_cache::default_folder() { return cache_folder(); }
 
 disk_cache::disk_cache(std::string folder, std::uint64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}

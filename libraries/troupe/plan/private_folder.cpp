@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/own_folders.hpp>
 #include <troupe/plan/private_folder.hpp>
 
 #include <cerrno>
@@ -42,8 +43,7 @@ void remove_stale_folders(const std::string& place) {
 }  // namespace
 
 result<private_folder> private_folder::make() {
-  const char* set = ::secure_getenv("TMPDIR");
-  const std::string place = set != nullptr && *set == '/' ? set : "/tmp";
+  const std::string place = temporary_folder();
   remove_stale_folders(place);
   while (true) {
     std::string path = place + "/" + folder_prefix + "XXXXXX";

@@ -50,6 +50,14 @@ std::optional<error> check(const device_options& o) {
       return bad_option("gpu_core_folder", '"' + f + '"',
                         "a folder that this process may write to, with a path of at most 512 characters and without %");
   }
+  if (o.isolation == isolation::thread && o.confinement == confinement::strict)
+    return error(
+        reaction::unsupported, "device",
+        "device_options::confinement is strict with isolation::thread, where a worker is part of your program; "
+        "use isolation::process");
+  for (const std::string& f : o.readable_folders)
+    if (f.find('\n') != std::string::npos || ::access(f.c_str(), R_OK | X_OK) != 0)
+      return bad_option("readable_folders", '"' + f + '"', "paths of folders that this process may read");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
   for (const std::string& f : o.engine_folders)

@@ -133,6 +133,10 @@ device_core::~device_core() {
 
 result<void> device_core::set_up(const std::string& runtime_origin) {
   if (auto bad = check(options)) return *bad;
+  if (gpu && options.confinement == confinement::strict)
+    return error(reaction::unsupported, "device",
+                 "device_options::confinement is strict; on a GPU, the engine \"" + options.engine +
+                     "\" needs files and system calls that only its driver knows: use confinement::standard there");
   TROUPE_TRY(channel.create(requests.capacity()));
   TROUPE_TRY(completion.begin_reading());
   const auto up = [](std::uint64_t bytes) { return round_up(bytes, segment_alignment); };
@@ -158,8 +162,13 @@ result<void> device_core::set_up(const std::string& runtime_origin) {
 
 result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::uint64_t device_bytes,
                                                       std::uint64_t host_bytes) const {
-  protocol::greeting hello{
-      .settings = {}, .backend = options.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}, .plug_ins = {}};
+  protocol::greeting hello{.settings = {},
+                           .backend = options.engine,
+                           .gpu_core_stem = {},
+                           .folders = {},
+                           .libraries = {},
+                           .readable_folders = {},
+                           .plug_ins = {}};
   if (!options.gpu_core_folder.empty()) {
     if (!gpu)
       return error(reaction::unsupported, "device",
@@ -170,6 +179,8 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
   }
   hello.folders.assign(options.engine_folders.begin(), options.engine_folders.end());
   hello.folders.push_back(options.runtime_folder + "/engines");
+  for (const std::string& f : options.readable_folders)
+    hello.readable_folders.push_back(std::filesystem::absolute(f).string());
   hello.libraries.assign(options.libraries.begin(), options.libraries.end());
   hello.settings = {.version = protocol::version,
                     .capacity = requests.capacity(),
@@ -188,6 +199,9 @@ result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::
                     .memory_limit = options.worker_memory_limit,
                     .core_dumps = options.core_dumps,
                     .compile = options.compile,
+                    .confinement = options.confinement,
+                    .gpu = gpu,
+                    .quiet = false,
                     .cores = {}};
   for (const int core : options.worker_cores) hello.settings.cores.add(core);
   return hello;

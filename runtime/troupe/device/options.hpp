@@ -7,6 +7,7 @@
 #include <troupe/base/list.hpp>
 #include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
+#include <troupe/channel/confinement.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/memory/salvage.hpp>
 #include <troupe/request/lane_policy.hpp>
@@ -78,6 +79,11 @@ struct device_options {
   std::uint64_t worker_memory_limit = 0;  ///< bytes of the worker's own memory, without buffers; 0: no limit
   list<int> worker_cores = {};            ///< the cores a worker may run on; empty: all that the application may use
   bool core_dumps = false;                ///< whether a worker that dies may leave a core file, if the system allows it
+  /// How much a worker's process may do on the system. On a GPU, `standard` leaves out all that could affect the
+  /// driver, and `strict` is not supported: see docs/security.md. A worker in a thread is not confined.
+  enum confinement confinement = confinement::standard;
+  /// Folders that a confined worker may read, in addition to the system's, such as recipe::include_paths.
+  list<std::string> readable_folders = {};
   /// The folder for the GPU's state when a kernel fails, DEVICE-worker-PID.gpucore, for cuda-gdb; empty: none is
   /// written. The file contains no device memory. See fault_record::gpu_core.
   text gpu_core_folder = {};

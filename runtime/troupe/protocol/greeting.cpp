@@ -23,10 +23,10 @@ bool read_list(std::istream& lines, std::vector<std::string>& out) {
 
 }  // namespace
 
-// Backend, stem, and three lists with their lengths, one item per line.
+// Backend, stem, and four lists with their lengths, one item per line.
 std::string text_of(const greeting& g) {
   std::string out = cat(g.backend, "\n", g.gpu_core_stem, "\n");
-  for (const auto* list : {&g.folders, &g.libraries, &g.plug_ins}) {
+  for (const auto* list : {&g.folders, &g.readable_folders, &g.libraries, &g.plug_ins}) {
     out += cat(list->size(), "\n");
     for (const std::string& line : *list) out += line + "\n";
   }
@@ -38,11 +38,17 @@ result<greeting> parse_greeting(const worker_settings& settings, const std::stri
     return error(reaction::fatal, "worker",
                  cat("handshake: the application speaks protocol ", settings.version, ", this worker ", version,
                      "; install application and worker from the same version of Troupe"));
-  greeting g{.settings = settings, .backend = {}, .gpu_core_stem = {}, .folders = {}, .libraries = {}, .plug_ins = {}};
+  greeting g{.settings = settings,
+             .backend = {},
+             .gpu_core_stem = {},
+             .folders = {},
+             .libraries = {},
+             .readable_folders = {},
+             .plug_ins = {}};
   std::istringstream lines(text);
   if (!std::getline(lines, g.backend) || !std::getline(lines, g.gpu_core_stem))
     return damaged("the greeting ends early");
-  for (auto* list : {&g.folders, &g.libraries, &g.plug_ins})
+  for (auto* list : {&g.folders, &g.readable_folders, &g.libraries, &g.plug_ins})
     if (!read_list(lines, *list)) return damaged("a list in the greeting is not as long as it says");
   return g;
 }

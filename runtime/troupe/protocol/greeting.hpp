@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <troupe/base/result.hpp>
+#include <troupe/channel/confinement.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <vector>
@@ -47,8 +48,11 @@ struct worker_settings {
   std::int64_t longest_task_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
   std::uint64_t memory_limit;    ///< bytes of private memory that a worker process may have; 0: no limit
   bool core_dumps;
-  bool compile;    ///< whether libraries may compile kernels
-  core_set cores;  ///< that a worker process may run on; empty: all
+  bool compile;                  ///< whether libraries may compile kernels
+  enum confinement confinement;  ///< of a worker process
+  bool gpu;                      ///< the worker uses a GPU's driver
+  bool quiet;                    ///< an earlier worker has reported what this system cannot confine
+  core_set cores;                ///< that a worker process may run on; empty: all
 
   bool operator==(const worker_settings&) const = default;
 };
@@ -58,6 +62,7 @@ struct greeting {
   std::string backend;
   std::string gpu_core_stem;  ///< see gpu_core_file
   std::vector<std::string> folders, libraries;
+  std::vector<std::string> readable_folders;  ///< see device_options::readable_folders
   std::vector<std::string> plug_ins;  ///< paths of those that come as descriptors after the first, in this order
 
   bool operator==(const greeting&) const = default;

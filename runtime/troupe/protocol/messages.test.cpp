@@ -54,9 +54,12 @@ TEST(version, is_raised_with_each_field_that_moves) {
   const auto add = [&](std::initializer_list<std::size_t> of_one) { places.insert(places.end(), of_one); };
   {
     using struct_ = worker_settings;
-    add({AT(version), AT(capacity), AT(wait), AT(lanes), AT(coalesce), AT(pool_lanes), AT(helpers), AT(ordinal),
-         AT(parent), AT(reserve_begin), AT(reserve_bytes), AT(device_bytes), AT(inline_bytes), AT(longest_task_ns),
-         AT(memory_limit), AT(core_dumps), AT(compile), AT(cores)});
+    add({AT(version),      AT(capacity),        AT(wait),          AT(lanes),
+         AT(coalesce),     AT(pool_lanes),      AT(helpers),       AT(ordinal),
+         AT(parent),       AT(reserve_begin),   AT(reserve_bytes), AT(device_bytes),
+         AT(inline_bytes), AT(longest_task_ns), AT(memory_limit),  AT(core_dumps),
+         AT(compile),      AT(confinement),     AT(gpu),           AT(quiet),
+         AT(cores)});
   }
   {
     using struct_ = control_message;
@@ -102,9 +105,10 @@ TEST(version, is_raised_with_each_field_that_moves) {
   }
 #undef AT
   const std::vector<std::size_t> expected = {
-      0,  4,  8,  9,  10, 12, 16, 20,  24,  32,  40,   48,   56,   64,   72,   80, 81, 88, 0,  4,   8,  8,  8,  0, 8,
-      16, 20, 0,  8,  16, 20, 24, 0,   8,   16,  24,   0,    4,    8,    16,   0,  8,  12, 16, 24,  28, 29, 30, 0, 8,
-      16, 24, 32, 36, 37, 0,  64, 128, 192, 256, 1280, 1344, 1408, 1472, 1480, 0,  4,  8,  64, 128, 0,  8,  16};
+      0,  4,  8,  9,   10,  12,  16,   20,   24,   32,   40,   48, 56, 64, 72, 80,  81, 82, 83,
+      84, 88, 0,  4,   8,   8,   8,    0,    8,    16,   20,   0,  8,  16, 20, 24,  0,  8,  16,
+      24, 0,  4,  8,   16,  0,   8,    12,   16,   24,   28,   29, 30, 0,  8,  16,  24, 32, 36,
+      37, 0,  64, 128, 192, 256, 1280, 1344, 1408, 1472, 1480, 0,  4,  8,  64, 128, 0,  8,  16};
   EXPECT_EQ(places, expected) << "raise protocol::version, which is " << version << ", and put the new places here";
 }
 
@@ -182,6 +186,7 @@ greeting whole() {
           .gpu_core_stem = "/tmp/my cores/x-",
           .folders = {"/one folder", "/two"},
           .libraries = {"blas", "fft"},
+          .readable_folders = {"/headers"},
           .plug_ins = {"/two/blas.cuda.so"}};
 }
 

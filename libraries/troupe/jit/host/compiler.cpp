@@ -5,10 +5,12 @@
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compiler.hpp>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +35,20 @@ std::string in_path(const std::string& name) {
   return {};
 }
 
+// Whether the file's mode allows to read it, but the worker's confinement does not.
+bool is_hidden(const std::string& path) {
+  if (::access(path.c_str(), R_OK) != 0) return false;
+  const file_descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return !opened && errno == EACCES;
+}
+
 error unsupported(const std::string& text) { return error(reaction::unsupported, "jit", "jit.compile: " + text); }
+
+error hidden(const std::string& field, const std::string& path) {
+  return unsupported(field + " is \"" + path +
+                     "\", which a confined worker may not read; add the folder to device_options::readable_folders, or "
+                     "set device_options::confinement to off");
+}
 
 constexpr const char* remedy = "; install one (Debian: apt install g++), or name one in TROUPE_CXX or recipe::compiler";
 
@@ -54,6 +69,8 @@ result<void> check_for_host(const recipe& r) {
     return unsupported(
         "precompiled_headers is true; the host engine translates each source with its headers as a whole: leave it "
         "false");
+  for (const std::string& folder : r.include_paths)
+    if (is_hidden(folder)) return hidden("include_paths", folder);
   if (!r.architecture.empty())
     return unsupported("architecture is \"" + r.architecture +
                        "\"; the host engine compiles for the processor it runs on: leave it empty");
@@ -62,6 +79,7 @@ result<void> check_for_host(const recipe& r) {
 
 result<std::string> find_compiler(const recipe& r) {
   if (!r.compiler.empty()) {
+    if (is_hidden(r.compiler)) return hidden("compiler", r.compiler);
     if (is_program(r.compiler)) return r.compiler.str();
     return unsupported("compiler is \"" + r.compiler + "\", which is not an executable program" + remedy);
   }

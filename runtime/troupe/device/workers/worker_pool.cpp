@@ -54,6 +54,7 @@ result<void> worker_pool::launch(worker_id id) {
   worker_link& link = *made;
   TROUPE_TRY(channel_.prepare(*link.channel()));
   TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file(), channel_.workers_file()));
+  greeting_.settings.quiet = true;
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
     const std::scoped_lock guard(lock_);

@@ -5,22 +5,30 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/base/write_all.hpp>
+#include <troupe/channel/process_launcher.hpp>
+#include <troupe/worker/process/call_filter.hpp>
+#include <troupe/worker/process/confined_files.hpp>
 #include <troupe/worker/process/confinement.hpp>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace troupe {
+namespace {
 
 // When memory is short, the kernel kills the process with the highest score: this one, which is replaced, and not the
 // application. Without /proc, the kernel's own choice stays.
-static void be_killed_first() {
+void be_killed_first() {
   const file_descriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (score) (void)write_all(score.get(), "1000");
 }
 
-result<void> confine(const protocol::worker_settings& s) {
+result<void> limit_resources(const protocol::worker_settings& s) {
   const auto failed = [](const char* call) { return error::from_errno(reaction::fatal, "worker", call, errno); };
   be_killed_first();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("prctl(PR_SET_NO_NEW_PRIVS)");
@@ -36,6 +44,62 @@ result<void> confine(const protocol::worker_settings& s) {
     return error::from_errno(reaction::caller_bug, "worker",
                              "device_options::worker_cores names no core that this process may run on", errno);
   return {};
+}
+
+// Without access to files of the driver, which are not known, and without forbidding what it may do: it starts programs
+// and opens sockets.
+result<std::string> confine_with_driver(const confinement_support& here) {
+  if (here.landlock >= landlock_with_scopes) TROUPE_TRY(confine_signals());
+  if (here.filters) TROUPE_TRY(filter_calls(call_filter::driver));
+  if (here.landlock >= landlock_with_scopes && here.filters) return std::string();
+  return cat("the worker is not fully confined: this system has ", here.filters ? "" : "no filters of system calls",
+             here.filters || here.landlock >= landlock_with_scopes ? "" : " and ",
+             here.landlock >= landlock_with_scopes ? "" : "no Landlock that confines signals (Linux 6.12)");
+}
+
+// The launcher is forked before, and is confined as the compilers that it starts.
+result<void> make_launcher(const protocol::greeting& g, const confinement_support& here) {
+  if (!g.settings.compile || !here.filters) return {};
+  return fork_launcher([&] {
+    const bool confined =
+        (here.landlock == 0 || confine_files(standard_files(g))) && filter_calls(call_filter::launcher);
+    if (!confined) ::_exit(1);
+  });
+}
+
+}  // namespace
+
+confinement_support confinement_support::of_this_system() noexcept {
+  return {.landlock = landlock_version(), .filters = can_filter_calls()};
+}
+
+std::string confinement_support::lacks() const {
+  if (landlock == 0 && !filters) return "no Landlock (Linux 5.13) and no filters of system calls";
+  if (landlock == 0) return "no Landlock (Linux 5.13), so files are not confined";
+  if (!filters) return "no filters of system calls (seccomp), so processes and sockets are not confined";
+  return {};
+}
+
+result<std::string> confine(const protocol::greeting& g) {
+  TROUPE_TRY(limit_resources(g.settings));
+  if (g.settings.confinement == confinement::off) return std::string();
+  const auto here = confinement_support::of_this_system();
+  if (g.settings.gpu) return confine_with_driver(here);
+  std::string lacks = here.lacks();
+  const bool strict = g.settings.confinement == confinement::strict;
+  if (strict && !lacks.empty())
+    return error(reaction::unsupported, "worker",
+                 cat("device_options::confinement is strict, but the worker has ", lacks,
+                     "; allow it them (a container's seccomp profile may forbid them), or use confinement::standard"));
+  TROUPE_TRY(make_launcher(g, here));
+  const auto must_if_strict = [&](const result<void>& done) -> result<void> {
+    if (done || strict) return done;
+    lacks += (lacks.empty() ? "" : "; ") + done.error().text();
+    return {};
+  };
+  if (here.landlock != 0) TROUPE_TRY(must_if_strict(confine_files(strict ? strict_files(g) : standard_files(g))));
+  if (here.filters) TROUPE_TRY(must_if_strict(filter_calls(strict ? call_filter::strict : call_filter::worker)));
+  return lacks.empty() ? std::string() : cat("the worker is not fully confined: it has ", lacks);
 }
 
 }  // namespace troupe

@@ -107,7 +107,8 @@ result<void> worker_session::begin() {
   longest_task_ns_ = g.settings.longest_task_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
-    TROUPE_TRY(confine(g.settings));
+    const std::string unconfined = TROUPE_TRY(confine(g));
+    if (!unconfined.empty() && !g.settings.quiet) send(protocol::message::remark, unconfined);
   }
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
   auto file = TROUPE_TRY(memory_file::open(std::move(got.fds[attached::channel]), at.total));

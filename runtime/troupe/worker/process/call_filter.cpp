@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <troupe/base/sanitizers.hpp>
+#include <troupe/worker/process/call_filter.hpp>
+#include <troupe/worker/process/call_lists.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t this_processor = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t this_processor = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t this_processor = 0;
+#endif
+
+constexpr std::uint32_t allowed = SECCOMP_RET_ALLOW, forbidden = SECCOMP_RET_ERRNO | EPERM,
+                        unknown = SECCOMP_RET_ERRNO | ENOSYS;
+
+// A program for the kernel's filter machine. Before and after each rule, the number of the call is in its register.
+class program {
+ public:
+  program() {
+    load(offsetof(seccomp_data, arch));
+    add(BPF_JMP | BPF_JEQ | BPF_K, this_processor, 1, 0);
+    finish(SECCOMP_RET_KILL_PROCESS);
+    load(offsetof(seccomp_data, nr));
+#if defined(__x86_64__)
+    constexpr std::uint32_t first_of_x32 = 0x40000000;
+    add(BPF_JMP | BPF_JGE | BPF_K, first_of_x32, 0, 1);
+    finish(forbidden);
+#endif
+  }
+
+  void all(std::span<const int> calls, std::uint32_t outcome) {
+    for (const int call : calls) {
+      add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1);
+      finish(outcome);
+    }
+  }
+  void all(int call, std::uint32_t outcome) { all(std::span(&call, 1), outcome); }
+
+  // Forbids a call by one of its arguments. Only the lower 32 bits count, which is what the kernel reads of these.
+  enum class unless_it { is_one_of, is_none_of };
+  void forbid(int call, unsigned index, std::uint32_t mask, unless_it allowed_if, std::vector<std::uint32_t> values) {
+    const bool harmless_by_default = allowed_if == unless_it::is_none_of;
+    const auto n = static_cast<std::uint8_t>(values.size());
+    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0,
+        static_cast<std::uint8_t>(n + 4 + harmless_by_default));  // to what follows this rule
+    load(static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * index));
+    add(BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+    for (std::uint8_t i = 0; i < n; ++i)
+      add(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<std::uint8_t>(n - i), 0);  // over the next but these
+    if (harmless_by_default) add(BPF_JMP | BPF_JA, 1, 0, 0);
+    finish(forbidden);
+    load(offsetof(seccomp_data, nr));
+  }
+
+  void finish(std::uint32_t outcome) { add(BPF_RET | BPF_K, outcome, 0, 0); }
+
+  result<void> enforce() {
+    const sock_fprog whole{static_cast<unsigned short>(code_.size()), code_.data()};
+    // SPEC_ALLOW: otherwise older kernels slow down all code of the process, against leaks within it.
+    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                  &whole) != 0)
+      return error::from_errno(reaction::fatal, "worker", "seccomp", errno);
+    return {};
+  }
+
+ private:
+  void add(int code, std::uint32_t k, std::uint8_t if_true, std::uint8_t if_false) {
+    code_.push_back({static_cast<std::uint16_t>(code), if_true, if_false, k});
+  }
+  void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset, 0, 0); }
+
+  std::vector<sock_filter> code_;
+};
+
+constexpr std::uint32_t whole = 0xffffffff;
+using unless_it = program::unless_it;
+
+// What lets a process act on another one of its user, on the terminal, or on what it shares with its starter: the
+// process may signal and limit itself only, and not change the flags and owners of a file that it inherited.
+void forbid_acts_on_others(program& p) {
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  for (const int call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo})
+    p.forbid(call, 0, whole, unless_it::is_one_of, {self});
+  p.forbid(SYS_prlimit64, 0, whole, unless_it::is_one_of, {0, self});
+  p.forbid(SYS_fcntl, 1, whole, unless_it::is_none_of, {F_SETFL, F_SETOWN, 15 /* F_SETOWN_EX */, 10 /* F_SETSIG */});
+  p.forbid(SYS_prctl, 0, whole, unless_it::is_none_of, {PR_SET_PDEATHSIG});
+}
+
+void forbid_terminal(program& p) {
+  p.forbid(SYS_ioctl, 1, whole, unless_it::is_none_of,
+           {TIOCSTI, TIOCSCTTY, TIOCLINUX, FIONBIO, FIOASYNC, FIOSETOWN, SIOCSPGRP});
+}
+
+// Threads, but no processes. The flags of clone3 are in memory, where a filter cannot see them: libc uses clone instead
+// if clone3 is unknown.
+void forbid_processes(program& p) {
+  constexpr std::uint32_t thread = CLONE_THREAD;
+  p.forbid(SYS_clone, 0, thread, unless_it::is_one_of, {thread});
+  p.all(SYS_clone3, unknown);
+}
+
+}  // namespace
+
+bool can_filter_calls() noexcept {
+  if (this_processor == 0 || TROUPE_ADDRESS_SANITIZER || TROUPE_THREAD_SANITIZER) return false;
+  const std::uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+result<void> filter_calls(call_filter which) {
+  program p;
+  if (which == call_filter::driver) {
+    p.forbid(SYS_ioctl, 1, whole, unless_it::is_none_of, {TIOCSTI});
+    p.all(call_lists::on_other_processes(), forbidden);
+  } else if (which == call_filter::launcher) {
+    p.forbid(SYS_socket, 0, whole, unless_it::is_one_of, {AF_UNIX});
+    p.forbid(SYS_ioctl, 1, whole, unless_it::is_none_of, {TIOCSTI, TIOCLINUX});
+    p.all(call_lists::on_other_processes(), forbidden);
+    p.all(call_lists::on_the_system(), forbidden);
+  } else {
+    forbid_acts_on_others(p);
+    forbid_terminal(p);
+    forbid_processes(p);
+    if (which == call_filter::worker) {
+      p.all(call_lists::on_other_processes(), forbidden);
+      p.all(call_lists::on_the_system(), forbidden);
+      p.all(call_lists::processes_and_sockets(), forbidden);
+    } else {
+      p.all(call_lists::needed(), allowed);
+    }
+  }
+  p.finish(which == call_filter::strict ? forbidden : allowed);
+  return p.enforce();
+}
+
+}  // namespace troupe

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/own_folders.hpp>
+#include <troupe/worker/process/confined_files.hpp>
+
+#include <sys/stat.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace troupe {
+namespace {
+
+using paths = std::vector<std::string>;
+
+void append(paths& to, const paths& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+paths folders_in(const char* variable) {
+  paths out;
+  const char* const set = std::getenv(variable);
+  std::string_view left = set != nullptr ? set : "";
+  while (!left.empty()) {
+    const std::size_t colon = std::min(left.find(':'), left.size());
+    if (colon != 0) out.emplace_back(left.substr(0, colon));
+    left.remove_prefix(std::min(colon + 1, left.size()));
+  }
+  return out;
+}
+
+std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
+
+// The folders of the libraries that this process has loaded so far.
+paths folders_of_loaded_files() {
+  paths out;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const std::size_t path = line.find('/'); path != line.npos)
+      if (std::string folder = folder_of(line.substr(path)); out.empty() || out.back() != folder)
+        out.push_back(std::move(folder));
+  return out;
+}
+
+// Troupe's own files, and those that the program and its user have named.
+paths named_files(const protocol::greeting& g) {
+  paths out = folders_of_loaded_files();
+  append(out, g.folders);
+  append(out, g.readable_folders);
+  append(out, folders_in("LD_LIBRARY_PATH"));
+  for (const char* variable : {"TROUPE_ONEDNN", "TROUPE_CXX"})
+    if (const char* const file = std::getenv(variable); file != nullptr && *file == '/') out.push_back(folder_of(file));
+  if (!g.folders.empty()) {  // the last one is PREFIX/libexec/troupe/engines, and vendors' libraries are in PREFIX/lib
+    const std::filesystem::path runtime = std::filesystem::absolute(g.folders.back()).parent_path();
+    out.push_back(runtime.string());
+    if (runtime.parent_path().filename() == "libexec")
+      out.push_back((runtime.parent_path().parent_path() / "lib").string());
+  }
+  return out;
+}
+
+// A core file is written by the dying process itself, unless the system gives it to a program.
+paths folder_for_core_files(const protocol::greeting& g) {
+  std::string pattern;
+  std::ifstream setting("/proc/sys/kernel/core_pattern");
+  if (!g.settings.core_dumps || !std::getline(setting, pattern) || pattern.starts_with('|')) return {};
+  return {pattern.starts_with('/') ? folder_of(pattern) : "."};
+}
+
+// The cache's folder is made here if it can be: later it is not possible.
+paths writable_files(const protocol::greeting& g) {
+  paths out{"/dev/null", "/dev/zero", "/dev/full"};
+  if (g.settings.compile) out.push_back(temporary_folder());
+  if (std::string cache = cache_folder(); !cache.empty()) {
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(cache).parent_path(), ignored);
+    (void)::mkdir(cache.c_str(), 0700);
+    out.push_back(std::move(cache));
+  }
+  append(out, folder_for_core_files(g));
+  return out;
+}
+
+}  // namespace
+
+file_rules standard_files(const protocol::greeting& g) {
+  file_rules out{.readable = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store",
+                              "/gnu/store", "/sys", "/proc", "/dev/urandom", "/dev/random"},
+                 .writable = writable_files(g)};
+  append(out.readable, named_files(g));
+  append(out.readable, folders_in("PATH"));
+  if (!g.settings.compile) out.readable.push_back(temporary_folder());
+  return out;
+}
+
+file_rules strict_files(const protocol::greeting& g) {
+  file_rules out{
+      .readable = {"/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/lib", "/lib32", "/lib64",
+                   "/etc/ld.so.cache", "/etc/localtime", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
+                   "/proc/sys/vm", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random"},
+      .writable = writable_files(g)};
+  append(out.readable, named_files(g));
+  // Headers are read to find out whether a program in the cache is still of their content.
+  if (g.settings.compile) append(out.readable, {"/usr/include", "/usr/local/include", "/usr/share"});
+  return out;
+}
+
+}  // namespace troupe

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <thread>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/channel/process_launcher.hpp>
+#include <troupe/worker/process/call_filter.hpp>
+#include <troupe/worker/process/confinement.hpp>
+#include <troupe/worker/process/file_rules.hpp>
+#include <vector>
+
+extern char** environ;
+
+namespace troupe {
+namespace {
+
+constexpr uid_t nobody = 65534;
+
+// What a worker tried, and whether it could. In memory that it shares with the test.
+struct attempts {
+  bool confined;  // the worker came to its end
+  char why_not[400], reported[400];
+  // Must fail in a confined worker.
+  bool memory_of_application, signal, trace, fork, program, tcp, write_elsewhere, read_elsewhere, flags_of_output,
+      signal_by_compiler, write_by_compiler, memory_by_compiler;
+  // Must work.
+  bool thread, memory_file, signal_to_itself, read_system, read_named, write_cache, write_temporary, compiler;
+};
+
+bool can_open(const std::string& path, int flags) {
+  return static_cast<bool>(file_descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0600)));
+}
+
+bool can_fork() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  return child > 0 && ::waitpid(child, nullptr, 0) == child;
+}
+
+bool can_start_program() {
+  char name[] = "/bin/true";
+  char* arguments[] = {name, nullptr};
+  pid_t child = 0;
+  return ::posix_spawn(&child, name, nullptr, nullptr, arguments, environ) == 0 &&
+         ::waitpid(child, nullptr, 0) == child;
+}
+
+// A refused connection is one that was tried.
+bool can_connect_by_tcp() {
+  const file_descriptor s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return s && (::connect(s.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 || errno == ECONNREFUSED);
+}
+
+bool can_change_flags_of_output() {
+  int on = 1;
+  return ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL)) == 0 ||
+         ::ioctl(STDOUT_FILENO, FIONBIO, &on) == 0;
+}
+
+// Whether a shell that the launcher starts runs the line with success.
+bool shell_can(const std::string& line) {
+  auto job = launch_by_launcher({.path = "/bin/sh", .args = {"-c", line}});
+  if (!job) return false;
+  const auto how = job->wait(now_ns() + 10'000'000'000);
+  return how && how->how == exit_status::ending::exited && how->value == 0;
+}
+
+class a_confined_worker : public testing::TestWithParam<uid_t> {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/var/tmp/troupe-confinement-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern), nullptr);
+    room_ = pattern;
+    for (const char* folder : {"", "/cache-parent", "/temporary", "/elsewhere", "/named"}) {
+      std::filesystem::create_directories(room_ + folder);
+      ::chmod((room_ + folder).c_str(), 0777);
+    }
+    for (const char* file : {"/elsewhere/secret", "/named/header"}) std::ofstream(room_ + file) << "text";
+    // The address sanitizer's processes cannot be filtered, and nothing is where the system lacks it.
+    files_ = landlock_version() != 0;
+    calls_ = can_filter_calls();
+    void* const shared = ::mmap(nullptr, sizeof(attempts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(shared, MAP_FAILED);
+    got_ = new (shared) attempts{};
+  }
+  void TearDown() override {
+    if (got_ != nullptr) ::munmap(got_, sizeof(attempts));
+    if (!room_.empty()) std::filesystem::remove_all(room_);
+  }
+
+  // An application of the user, and its worker.
+  void run(enum confinement level) {
+    protocol::greeting g{};
+    g.settings.core_dumps = false;
+    g.settings.compile = true;
+    g.settings.confinement = level;
+    g.readable_folders = {room_ + "/named"};
+    const pid_t application = ::fork();
+    ASSERT_GE(application, 0);
+    if (application == 0) {
+      if (GetParam() != ::geteuid() && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
+      (void)::prctl(PR_SET_DUMPABLE, 1);  // as a program that was started by this user
+      ::setenv("TMPDIR", (room_ + "/temporary").c_str(), 1);
+      ::setenv("TROUPE_CACHE", (room_ + "/cache-parent/cache").c_str(), 1);
+      const pid_t worker = ::fork();
+      if (worker == 0) work(g, ::getppid());
+      int status = 0;
+      ::_exit(::waitpid(worker, &status, 0) == worker && WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(application, &status, 0), application);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", " << got_->why_not;
+  }
+
+  [[noreturn]] void work(const protocol::greeting& g, pid_t application) {
+    const auto done = confine(g);
+    if (!done) (void)std::snprintf(got_->why_not, sizeof got_->why_not, "%s", done.error().text().c_str()), ::_exit(1);
+    (void)std::snprintf(got_->reported, sizeof got_->reported, "%s", done->c_str());
+    attempts& got = *got_;
+    const std::string of_application = cat("/proc/", application, "/mem");
+    got.memory_of_application = can_open(of_application, O_RDWR);
+    got.signal = ::kill(application, 0) == 0;
+    got.trace = ::ptrace(PTRACE_SEIZE, application, nullptr, nullptr) == 0;
+    got.fork = can_fork();
+    got.program = can_start_program();
+    got.tcp = can_connect_by_tcp();
+    got.write_elsewhere = can_open(room_ + "/elsewhere/new", O_WRONLY | O_CREAT);
+    got.read_elsewhere = can_open(room_ + "/elsewhere/secret", O_RDONLY);
+    got.flags_of_output = can_change_flags_of_output();
+    got.read_system = can_open("/proc/self/maps", O_RDONLY) && can_open("/proc/cpuinfo", O_RDONLY);
+    got.read_named = can_open(room_ + "/named/header", O_RDONLY);
+    got.write_cache = can_open(room_ + "/cache-parent/cache/entry", O_WRONLY | O_CREAT);
+    got.write_temporary = can_open(room_ + "/temporary/file", O_WRONLY | O_CREAT);
+    got.memory_file = static_cast<bool>(file_descriptor(::memfd_create("x", MFD_CLOEXEC)));
+    got.signal_to_itself = ::kill(::getpid(), 0) == 0;
+    std::thread([&] { got.thread = true; }).join();
+    if (launcher_pid() != 0) {
+      got.compiler = shell_can("test -r /usr/include/stdio.h && echo x > " + room_ + "/temporary/output");
+      got.signal_by_compiler = shell_can(cat("kill -0 ", application));
+      got.write_by_compiler = shell_can("echo x > " + room_ + "/elsewhere/output");
+      got.memory_by_compiler =
+          shell_can(cat("head -c 0 /proc/", ::getpid(), "/mem")) || shell_can("head -c 0 " + of_application);
+    }
+    got.confined = true;
+    ::_exit(0);
+  }
+
+  void expect_confined() const {
+    const attempts& got = *got_;
+    if (files_) {
+      EXPECT_FALSE(got.memory_of_application);
+      EXPECT_FALSE(got.write_elsewhere);
+      EXPECT_FALSE(got.read_elsewhere);
+      EXPECT_FALSE(got.write_by_compiler);
+      EXPECT_FALSE(got.memory_by_compiler);
+    }
+    if (landlock_version() >= landlock_with_scopes) {
+      EXPECT_FALSE(got.signal);
+      EXPECT_FALSE(got.signal_by_compiler);
+    }
+    if (calls_) {
+      EXPECT_FALSE(got.signal);
+      EXPECT_FALSE(got.trace);
+      EXPECT_FALSE(got.fork);
+      EXPECT_FALSE(got.program);
+      EXPECT_FALSE(got.tcp);
+      EXPECT_FALSE(got.flags_of_output);
+      EXPECT_TRUE(got.compiler) << "nothing else may start compilers";
+    }
+    expect_able_to_work();
+    EXPECT_EQ(got.reported[0] == '\0', files_ && calls_) << got.reported;
+  }
+
+  void expect_able_to_work() const {
+    const attempts& got = *got_;
+    EXPECT_TRUE(got.thread && got.memory_file && got.signal_to_itself);
+    EXPECT_TRUE(got.read_system && got.read_named);
+    EXPECT_TRUE(got.write_temporary);
+    EXPECT_TRUE(got.write_cache);
+  }
+
+  std::string room_;
+  bool files_ = false, calls_ = false;
+  attempts* got_ = nullptr;
+};
+
+TEST_P(a_confined_worker, reaches_nothing_but_what_it_needs) {
+  ASSERT_NO_FATAL_FAILURE(run(confinement::standard));
+  ASSERT_TRUE(got_->confined) << got_->why_not;
+  expect_confined();
+}
+
+TEST_P(a_confined_worker, works_strictly_confined_or_refuses) {
+  ASSERT_NO_FATAL_FAILURE(run(confinement::strict));
+  if (files_ && calls_) {
+    ASSERT_TRUE(got_->confined) << got_->why_not;
+    return expect_confined();
+  }
+  EXPECT_FALSE(got_->confined) << "the system cannot do it";
+  EXPECT_NE(std::string(got_->why_not).find("device_options::confinement is strict"), std::string::npos);
+}
+
+TEST_P(a_confined_worker, is_free_if_confinement_is_off) {
+  std::filesystem::create_directories(room_ + "/cache-parent/cache");  // which a confined worker makes at its start
+  ::chmod((room_ + "/cache-parent/cache").c_str(), 0777);
+  ASSERT_NO_FATAL_FAILURE(run(confinement::off));
+  ASSERT_TRUE(got_->confined) << got_->why_not;
+  const attempts& got = *got_;
+  EXPECT_TRUE(got.signal && got.fork && got.program && got.tcp && got.flags_of_output)
+      << "the other tests would not notice whether these are forbidden";
+  EXPECT_TRUE(got.write_elsewhere && got.read_elsewhere);
+  EXPECT_FALSE(got.compiler) << "it needs no launcher";
+  expect_able_to_work();
+}
+
+// Only root may become another user.
+std::vector<uid_t> users() {
+  return ::geteuid() == 0 ? std::vector<uid_t>{0, nobody} : std::vector<uid_t>{::geteuid()};
+}
+
+INSTANTIATE_TEST_SUITE_P(user, a_confined_worker, testing::ValuesIn(users()), testing::PrintToStringParamName());
+
+TEST(confinement, names_what_the_system_lacks) {
+  EXPECT_EQ((confinement_support{.landlock = 1, .filters = true}).lacks(), "");
+  EXPECT_NE((confinement_support{.landlock = 0, .filters = true}).lacks().find("Landlock"), std::string::npos);
+  EXPECT_NE((confinement_support{.landlock = 7, .filters = false}).lacks().find("seccomp"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe
