@@ -171,6 +171,7 @@ doctor_report examine(const doctor_settings& settings) {
   r.here = installation::of_this_program();
   r.library = settings.library;
   r.machine = look_at_machine();
+  r.confinement = confinement_support::of_this_system();
   r.gpu = examine_gpus(r.here);
   r.opens = default_engine(r.gpu);
   r.service = try_device(settings, r.here);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <troupe/runtime/engine_choice.hpp>
+#include <troupe/worker/process/confinement.hpp>
 #include <vector>
 
 namespace troupe::apps {
@@ -39,6 +40,7 @@ struct doctor_report {
   engine_choice opens;  ///< what open_device() opens
   service_report service;
   machine_report machine;
+  confinement_support confinement;
   gpu_report gpu;
   std::vector<engine_report> engines;
   std::vector<optional_engine> left_out;

@@ -50,6 +50,16 @@ TEST(doctor, says_how_to_get_engines_that_were_left_out) {
     EXPECT_NE(text.find("libopenblas-pthread-dev"), text.npos) << text;
 }
 
+TEST(doctor, says_how_far_workers_are_confined) {
+  doctor_report r;
+  r.confinement = {.landlock = 7, .filters = true};
+  EXPECT_NE(doctor_text(r, {}).find("(Landlock 7, seccomp)"), std::string::npos) << doctor_text(r, {});
+  EXPECT_NE(doctor_json(r).find("\"landlock\": 7"), std::string::npos) << doctor_json(r);
+  r.confinement = {.landlock = 0, .filters = true};
+  EXPECT_NE(doctor_text(r, {}).find("strict is not possible (no Landlock, seccomp)"), std::string::npos)
+      << doctor_text(r, {});
+}
+
 TEST(doctor, shows_the_notes_of_an_engine) {
   doctor_report r;
   r.engines = {engine("jit")};

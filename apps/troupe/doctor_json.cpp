@@ -31,6 +31,13 @@ void write(json_writer& out, const service_report& s) {
   out.end_object();
 }
 
+void write(json_writer& out, const confinement_support& c) {
+  out.key("confinement").begin_object().member("level", "standard").member("landlock", c.landlock);
+  out.member("system_calls", c.filters);
+  text_or_null(out, "lacks", c.lacks());
+  out.end_object();
+}
+
 void write(json_writer& out, const machine_report& m) {
   out.key("machine").begin_object();
   out.member("processor", m.processor).member("cores", m.cores).member("allowed_cores", m.allowed_cores);
@@ -116,6 +123,7 @@ std::string doctor_json(const doctor_report& r) {
   out.key("open_device").begin_object().member("engine", r.opens.engine).member("reason", r.opens.reason).end_object();
   write(out, r.service);
   write(out, r.machine);
+  write(out, r.confinement);
   write(out, r.gpu);
   out.key("engines").begin_array();
   for (const engine_report& e : r.engines) write(out, e);

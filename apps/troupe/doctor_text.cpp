@@ -61,6 +61,16 @@ void installation_part(page& p, const doctor_report& r, const terminal& t) {
                               time_text(t, s.round_trip_s) + ", closed in " + time_text(t, s.close_s));
   else
     p.bad("host engine", "does not serve: " + s.why);
+  const std::string means =
+      r.confinement.landlock == 0 && !r.confinement.filters
+          ? "none"
+          : cat(r.confinement.landlock != 0 ? cat("Landlock ", r.confinement.landlock) : std::string("no Landlock"),
+                ", ", r.confinement.filters ? "" : "no ", "seccomp");
+  if (const std::string lacks = r.confinement.lacks(); lacks.empty())
+    p.good("confinement", "standard, for workers on the host: files, processes, network and signals (" + means + ")");
+  else
+    p.warning("confinement",
+              "standard, but only in part, and strict is not possible (" + means + "): there is " + lacks);
   p.fact("open_device()", "opens " + r.opens.engine + ":0 (" + r.opens.reason + ")");
 }
 
