@@ -4,18 +4,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/channel/own_output.hpp>
 
 namespace troupe {
 
 file_descriptor open_output_again(int fd) {
   struct stat s{};
-  const int flags = ::fcntl(fd, F_GETFL);
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &s) != 0) return {};
+  const int flags = ::fcntl(fd, F_GETFL), closes = ::fcntl(fd, F_GETFD);
+  if (flags < 0 || (closes & FD_CLOEXEC) != 0 || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &s) != 0) return {};
   if (!S_ISFIFO(s.st_mode) && !S_ISCHR(s.st_mode) && !(S_ISREG(s.st_mode) && (flags & O_APPEND) != 0)) return {};
   // Not blocking while it opens: a pipe may have no reader, and a terminal may wait for its line.
-  file_descriptor again(
-      ::open(cat("/proc/self/fd/", fd).c_str(), O_WRONLY | (flags & O_APPEND) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  file_descriptor again = above_standard(file_descriptor(
+      ::open(cat("/proc/self/fd/", fd).c_str(), O_WRONLY | (flags & O_APPEND) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)));
   if (again && ::fcntl(again.get(), F_SETFL, flags & O_APPEND) != 0) again.reset();
   return again;
 }

@@ -22,7 +22,7 @@ std::string read_all(int fd) {
 
 TEST(own_output, of_a_pipe_keeps_its_flags_apart_and_its_text_in_order) {
   int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe(ends), 0);
   const file_descriptor out(ends[0]), in(ends[1]);
   const file_descriptor again = open_output_again(in.get());
   ASSERT_TRUE(again);
@@ -40,7 +40,7 @@ TEST(own_output, of_a_file_is_separate_only_if_both_append) {
   const file_descriptor by_position(::mkostemp(name, O_CLOEXEC));
   ASSERT_TRUE(by_position);
   EXPECT_FALSE(open_output_again(by_position.get())) << "the program would overwrite what its worker wrote";
-  const file_descriptor appending(::open(name, O_WRONLY | O_APPEND | O_CLOEXEC));
+  const file_descriptor appending(::open(name, O_WRONLY | O_APPEND));
   const file_descriptor again = open_output_again(appending.get());
   ASSERT_TRUE(again);
   ASSERT_EQ(::write(appending.get(), "one ", 4), 4);
@@ -56,6 +56,13 @@ TEST(own_output, of_a_socket_or_of_nothing_is_none) {
   const file_descriptor one(ends[0]), other(ends[1]);
   EXPECT_FALSE(open_output_again(one.get()));
   EXPECT_FALSE(open_output_again(-1));
+}
+
+TEST(own_output, of_a_descriptor_that_children_must_not_get_is_none) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const file_descriptor out(ends[0]), in(ends[1]);
+  EXPECT_FALSE(open_output_again(in.get())) << "a program without standard output has a file of its own there";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct launcher_place {
   static launcher_place find() {
     launcher_place p;
     int owner = 0;
-    const char* const set = std::getenv(variable);
+    const char* const set = ::secure_getenv(variable);
     if (set == nullptr || std::sscanf(set, "%d %d %d", &owner, &p.fd, &p.pid) != 3 || owner != ::getpid()) return {};
     return p;
   }

@@ -81,8 +81,8 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
   const std::string alone = protocol::text_of(hello), whole = add_plug_ins(hello, fds);
   if (alone.size() > most_text_bytes)
     return error(reaction::caller_bug, "device",
-                 cat("device_options::engine_folders, readable_folders, libraries and gpu_core_folder have ", alone.size(),
-                     " bytes of text; expected at most ", most_text_bytes, ": use shorter paths"));
+                 cat("device_options::engine_folders, readable_folders, libraries and gpu_core_folder have ",
+                     alone.size(), " bytes of text; expected at most ", most_text_bytes, ": use shorter paths"));
   if (whole.size() <= most_text_bytes) sent = socket_.send(protocol::packet_of(m, whole), fds);
   // Without the plug-ins, a worker opens what is there by then. That may be all there is room for.
   if (whole.size() > most_text_bytes || (!sent && sent.error().reaction() == reaction::retry_later))

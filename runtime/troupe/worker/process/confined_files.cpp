@@ -17,7 +17,7 @@ void append(paths& to, const paths& more) { to.insert(to.end(), more.begin(), mo
 
 paths folders_in(const char* variable) {
   paths out;
-  const char* const set = std::getenv(variable);
+  const char* const set = ::secure_getenv(variable);
   std::string_view left = set != nullptr ? set : "";
   while (!left.empty()) {
     const std::size_t colon = std::min(left.find(':'), left.size());
@@ -47,7 +47,8 @@ paths named_files(const protocol::greeting& g) {
   append(out, g.readable_folders);
   append(out, folders_in("LD_LIBRARY_PATH"));
   for (const char* variable : {"TROUPE_ONEDNN", "TROUPE_CXX"})
-    if (const char* const file = std::getenv(variable); file != nullptr && *file == '/') out.push_back(folder_of(file));
+    if (const char* const file = ::secure_getenv(variable); file != nullptr && *file == '/')
+      out.push_back(folder_of(file));
   if (!g.folders.empty()) {  // the last one is PREFIX/libexec/troupe/engines, and vendors' libraries are in PREFIX/lib
     const std::filesystem::path runtime = std::filesystem::absolute(g.folders.back()).parent_path();
     out.push_back(runtime.string());
