@@ -15,9 +15,9 @@ struct damaged_word {
   enum class becomes : std::uint32_t { zeros, ones, its_last_value, one_bit_wrong };
   static constexpr std::uint32_t ways = 4, steps = 120;
   /// Groups of words: the lanes' counts and the count of reports; the rest of that page; the states and gates of
-  /// requests; the lanes' logs; the begin of the report ring; the header of a transfer.
-  static constexpr std::uint32_t groups = 6;
-  static constexpr std::uint32_t words_in[groups] = {17, 192, 4, 32, 192, 5};
+  /// requests; the lanes' logs; the report ring from the first unread record on; the header of a transfer.
+  static constexpr std::uint32_t groups = 6, ring = 4;
+  static constexpr std::uint32_t words_in[groups] = {17, 192, 4, 32, 64, 5};
 
   static constexpr std::uint32_t all = ways * [] {
     std::uint32_t sum = 0;
@@ -32,11 +32,12 @@ struct damaged_word {
       d.word -= words_in[d.group];
     return d;
   }
-  /// Returns a random one. Groups are equally likely.
+  /// Returns a random one. Groups are equally likely; of the ring, the words that may begin a record are the likeliest.
   static damaged_word sample(std::uint64_t n) noexcept {
     random_bits r(n);
     damaged_word d{.base = r.below(0x10000), .step = r.between(1, steps), .group = r.below(groups)};
     d.word = r.below(words_in[d.group]);
+    if (d.group == ring && r.percent(50)) d.word = d.word / 8 * 8;
     d.how = static_cast<becomes>(r.below(ways));
     return d;
   }

@@ -83,7 +83,7 @@ run_settings draw_settings_for_damage(random_bits& r) {
   s.steps = damaged_word::steps;
   s.faults_percent = 0;
   s.client_percent = r.between(25, 50);
-  s.drive_percent = r.between(10, 30);
+  s.drive_percent = r.between(2, 20);
   s.garbage = s.hostile_starts = s.deadly = s.wild = s.repetitive = s.sequences = false;
   if (r.percent(50)) s.staging = staging_sizes{12, 8, r.between(1, 3)};
   device_options& o = s.options;

@@ -142,9 +142,11 @@ std::atomic<std::uint64_t>* simulated_worker::word_of(std::uint32_t group, std::
       return i < capacity ? &view_.slot(i) : i < 2 * capacity ? &view_.gate(i - capacity) : nullptr;
     case 3:
       return i < max_lanes * capacity ? &view_.log(i / capacity, i % capacity) : nullptr;
-    case 4: {
-      constexpr std::size_t header = 384;
-      return words(view_.reports().data() + header) + i;
+    case damaged_word::ring: {
+      constexpr std::size_t tail = 128, header = 384, words_of_granule = ring_region::granule / 8;
+      std::byte* const at = view_.reports().data();
+      const std::uint64_t all = view_.at.report_bytes / 8, first = *words(at + tail) * words_of_granule;
+      return words(at + header) + (first + i) % all;
     }
     default:
       if (transfers.empty()) return nullptr;
