@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <tests/support/in_child.hpp>
 #include <troupe/base/file_descriptor.hpp>
@@ -90,6 +91,43 @@ TEST(good_guest, signals_that_the_program_waits_for_reach_it) {
 }
 
 #if !TROUPE_THREAD_SANITIZER  // which allows no threads in a child
+
+TEST(good_guest, a_worker_of_a_program_without_outputs_has_none_either) {
+  EXPECT_EQ(in_child([] {
+              ::close(0), ::close(1), ::close(2);
+              runtime rt;
+              const device gpu = rt.open_device(with_test_engines());
+              if (const auto ready = gpu.started().get(); !ready) return ready.error().to_string();
+              std::string outputs;
+              for (const char* fd : {"1", "2"})
+                outputs += std::filesystem::read_symlink(
+                               "/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/fd/" + fd)
+                               .string() +
+                           " ";
+              return outputs == "/dev/null /dev/null " ? std::string() : outputs;
+            }),
+            "");
+}
+
+TEST(good_guest, devices_recover_in_programs_that_ignore_the_ends_of_children_or_reap_them_all) {
+  for (const auto how : {SIG_IGN, +[](int) {
+                           const int before = errno;
+                           while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+                           }
+                           errno = before;
+                         }})
+    EXPECT_EQ(in_child([how] {
+                ::signal(SIGCHLD, how);
+                runtime rt;
+                const device gpu = rt.open_device(with_test_engines({.restarts = 100}));
+                for (int i = 0; i < 10; ++i) {
+                  replace_worker(gpu);
+                  if (const auto pong = gpu.ping().get(); !pong) return pong.error().to_string();
+                }
+                return std::string();
+              }),
+              "");
+}
 
 // A daemon that closes all descriptors from 3 on, though not at the right time, and opens files of its own.
 TEST(good_guest, a_device_whose_descriptors_the_program_closed_stops_with_the_reason_and_uses_no_time) {
