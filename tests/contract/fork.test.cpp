@@ -10,6 +10,8 @@
 #include <troupe/device/peers.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/device/sharing.hpp>
+#include <troupe/graph/graph.hpp>
+#include <troupe/jit/jit.hpp>
 
 #include "harness.hpp"
 
@@ -165,6 +167,32 @@ TEST_P(forked, answers_that_only_the_parent_gets_do_not_block_a_child) {
   EXPECT_EQ(cancelled.get().value(), 8u);
   EXPECT_EQ(scoped.get().value(), 9u);
   EXPECT_EQ(data.get().value(), counting(1000));
+}
+
+// The names of kernels are in memory that a child does not have.
+TEST_P(forked, a_child_may_destroy_programs_and_graphs_whose_launches_it_is_refused) {
+  const jit::recipe adds_one{.source = "__global__ void add(int* x) { *x += 1; }"};
+  std::optional program(jit::compile(gpu, adds_one));
+  const auto x = gpu.upload(std::vector<int>{1});
+  std::optional launch(program->kernel<void(inout<int>)>("add")(1, 1)(x));
+  graph::recorder recorder(gpu);
+  recorder.add(*launch);
+  std::optional recorded(recorder.finish());
+  ASSERT_OK(gpu.ask(*launch).get());
+  EXPECT_EQ(in_child([&] {
+              notes n;
+              n.refused(gpu.ask(*launch), "a launch");
+              n.refused(gpu.ask(graph::launch{.graph = *recorded}), "a launch of a graph");
+              n.refused(program->ready(), "ready");
+              n.refused(jit::compile(gpu, adds_one).ready(), "compile");
+              launch.reset();
+              recorded.reset();
+              program.reset();
+              return n.text();
+            }),
+            "");
+  EXPECT_OK(gpu.ask(graph::launch{.graph = *recorded}).get());
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>{3});
 }
 
 // What exit() does in a child whose runtime, devices and buffers are static, or at the end of main().
