@@ -29,13 +29,14 @@ paths folders_in(const char* variable) {
 
 std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
 
-// The folders of the libraries that this process has loaded so far.
+// The folders of the libraries that this process has loaded so far. Memory without a file has a name too, which would
+// stand for the root folder.
 paths folders_of_loaded_files() {
   paths out;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
-    if (const std::size_t path = line.find('/'); path != line.npos)
-      if (std::string folder = folder_of(line.substr(path)); out.empty() || out.back() != folder)
+    if (const std::size_t path = line.find('/'); path != line.npos && line.find(".so", path) != line.npos)
+      if (std::string folder = folder_of(line.substr(path)); folder != "/" && (out.empty() || out.back() != folder))
         out.push_back(std::move(folder));
   return out;
 }
