@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <link.h>
+#include <sys/stat.h>
 #include <troupe/base/own_folders.hpp>
 #include <troupe/worker/process/confined_files.hpp>
 
 #include <sys/stat.h>
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,15 +33,16 @@ paths folders_in(const char* variable) {
 
 std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
 
-// The folders of the libraries that this process has loaded so far. Memory without a file has a name too, which would
-// stand for the root folder.
+// The folders of the libraries that this process has loaded so far.
 paths folders_of_loaded_files() {
   paths out;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    if (const std::size_t path = line.find('/'); path != line.npos && line.find(".so", path) != line.npos)
-      if (std::string folder = folder_of(line.substr(path)); folder != "/" && (out.empty() || out.back() != folder))
-        out.push_back(std::move(folder));
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* file, std::size_t, void* to) {
+        std::string folder = file->dlpi_name[0] == '/' ? folder_of(file->dlpi_name) : "";
+        if (folder.size() > 1) static_cast<paths*>(to)->push_back(std::move(folder));
+        return 0;
+      },
+      &out);
   return out;
 }
 
@@ -61,9 +66,10 @@ paths named_files(const protocol::greeting& g) {
 
 // A core file is written by the dying process itself, unless the system gives it to a program.
 paths folder_for_core_files(const protocol::greeting& g) {
+  if (!g.settings.core_dumps) return {};
   std::string pattern;
   std::ifstream setting("/proc/sys/kernel/core_pattern");
-  if (!g.settings.core_dumps || !std::getline(setting, pattern) || pattern.starts_with('|')) return {};
+  if (!std::getline(setting, pattern) || pattern.starts_with('|')) return {};
   return {pattern.starts_with('/') ? folder_of(pattern) : "."};
 }
 
@@ -72,9 +78,11 @@ paths writable_files(const protocol::greeting& g) {
   paths out{"/dev/null", "/dev/zero", "/dev/full"};
   if (g.settings.compile) out.push_back(temporary_folder());
   if (std::string cache = cache_folder(); !cache.empty()) {
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(cache).parent_path(), ignored);
-    (void)::mkdir(cache.c_str(), 0700);
+    if (::mkdir(cache.c_str(), 0700) != 0 && errno == ENOENT) {
+      std::error_code ignored;
+      std::filesystem::create_directories(std::filesystem::path(cache).parent_path(), ignored);
+      (void)::mkdir(cache.c_str(), 0700);
+    }
     out.push_back(std::move(cache));
   }
   append(out, folder_for_core_files(g));

@@ -58,12 +58,12 @@ result<std::string> confine_with_driver(const confinement_support& here) {
 }
 
 // The launcher is forked before, and is confined as the compilers that it starts.
-result<void> make_launcher(const protocol::greeting& g, const confinement_support& here) {
+result<void> make_launcher(const protocol::greeting& g, const confinement_support& here, const file_rules& files) {
   if (!g.settings.compile || !here.filters) return {};
   return fork_launcher([&] {
-    const bool confined =
-        (here.landlock == 0 || confine_files(standard_files(g))) && filter_calls(call_filter::launcher);
-    if (!confined) ::_exit(1);
+    const bool files_are = here.landlock == 0 || confine_files(files),
+               calls_are = !!filter_calls(call_filter::launcher);
+    if (g.settings.confinement == confinement::strict && !(files_are && calls_are)) ::_exit(1);
   });
 }
 
@@ -91,13 +91,14 @@ result<std::string> confine(const protocol::greeting& g) {
     return error(reaction::unsupported, "worker",
                  cat("device_options::confinement is strict, but the worker has ", lacks,
                      "; allow it them (a container's seccomp profile may forbid them), or use confinement::standard"));
-  TROUPE_TRY(make_launcher(g, here));
+  const file_rules standard = standard_files(g);
+  TROUPE_TRY(make_launcher(g, here, standard));
   const auto must_if_strict = [&](const result<void>& done) -> result<void> {
     if (done || strict) return done;
     lacks += (lacks.empty() ? "" : "; ") + done.error().text();
     return {};
   };
-  if (here.landlock != 0) TROUPE_TRY(must_if_strict(confine_files(strict ? strict_files(g) : standard_files(g))));
+  if (here.landlock != 0) TROUPE_TRY(must_if_strict(confine_files(strict ? strict_files(g) : standard)));
   if (here.filters) TROUPE_TRY(must_if_strict(filter_calls(strict ? call_filter::strict : call_filter::worker)));
   return lacks.empty() ? std::string() : cat("the worker is not fully confined: it has ", lacks);
 }

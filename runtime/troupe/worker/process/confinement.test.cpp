@@ -111,11 +111,12 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   }
 
   // An application of the user, and its worker.
-  void run(enum confinement level) {
+  void run(enum confinement level, bool gpu = false) {
     protocol::greeting g{};
     g.settings.core_dumps = false;
     g.settings.compile = true;
     g.settings.confinement = level;
+    g.settings.gpu = gpu;
     g.readable_folders = {room_ + "/named"};
     const pid_t application = ::fork();
     ASSERT_GE(application, 0);
@@ -222,6 +223,20 @@ TEST_P(a_confined_worker, works_strictly_confined_or_refuses) {
   }
   EXPECT_FALSE(got_->confined) << "the system cannot do it";
   EXPECT_NE(std::string(got_->why_not).find("device_options::confinement is strict"), std::string::npos);
+}
+
+TEST_P(a_confined_worker, keeps_what_a_driver_may_need) {
+  std::filesystem::create_directories(room_ + "/cache-parent/cache");
+  ::chmod((room_ + "/cache-parent/cache").c_str(), 0777);
+  ASSERT_NO_FATAL_FAILURE(run(confinement::standard, true));
+  ASSERT_TRUE(got_->confined) << got_->why_not;
+  const attempts& got = *got_;
+  EXPECT_TRUE(got.fork && got.program && got.tcp && got.write_elsewhere && got.read_elsewhere && got.flags_of_output);
+  expect_able_to_work();
+  EXPECT_FALSE(calls_ && got.trace);
+  const bool scopes = landlock_version() >= landlock_with_scopes;
+  EXPECT_FALSE(scopes && (got.signal || got.memory_of_application));
+  EXPECT_EQ(got.reported[0] == '\0', calls_ && scopes) << got.reported;
 }
 
 TEST_P(a_confined_worker, is_free_if_confinement_is_off) {
