@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
@@ -17,10 +18,20 @@
 namespace troupe {
 namespace {
 
+// Returns where an open file is, or was.
+std::string place_of(const std::string& link) {
+  constexpr std::string_view gone = " (deleted)";
+  char path[PATH_MAX];
+  const ssize_t n = ::readlink(link.c_str(), path, sizeof path);
+  std::string out(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (out.ends_with(gone)) out.resize(out.size() - gone.size());
+  return out;
+}
+
 uid_t owner_of_program() {
   static const uid_t owner = [] {
     struct stat s{};
-    return ::stat("/proc/self/exe", &s) == 0 ? s.st_uid : ::geteuid();
+    return ::getauxval(AT_SECURE) == 0 && ::stat("/proc/self/exe", &s) == 0 ? s.st_uid : ::geteuid();
   }();
   return owner;
 }
@@ -52,9 +63,14 @@ std::string why_untrusted(const struct ::stat& s, trusted_writers writers) {
   return {};
 }
 
+const std::string& replaceable_program() {
+  static const std::string path = ::getauxval(AT_SECURE) == 0 ? place_of("/proc/self/exe") : std::string();
+  return path;
+}
+
 // From the root down: nobody else can change what a name in a trusted folder stands for, so each name that was checked
 // still stands for the same when the next one is.
-result<trusted_file> open_trusted(const std::string& path, const std::string& domain) {
+result<trusted_file> open_trusted(const std::string& path, const std::string& domain, const std::string& program) {
   char* const real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return error_of_errno(domain, "finding '" + path + "'");
   trusted_file out{.fd = {}, .path = real};
@@ -62,6 +78,7 @@ result<trusted_file> open_trusted(const std::string& path, const std::string& do
   struct stat s{};
   for (std::size_t slash = 0; slash != std::string::npos; slash = out.path.find('/', slash + 1)) {
     const std::string folder = slash == 0 ? "/" : out.path.substr(0, slash);
+    if (program.starts_with(slash == 0 ? folder : folder + "/")) continue;
     if (::lstat(folder.c_str(), &s) != 0) return error_of_errno(domain, "looking at the folder '" + folder + "'");
     struct stat judged = s;
     if ((s.st_mode & S_ISVTX) != 0) judged.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
@@ -76,20 +93,6 @@ result<trusted_file> open_trusted(const std::string& path, const std::string& do
   if (!why.empty()) return untrusted(domain, path, path, s, why);
   return out;
 }
-
-namespace {
-
-// Returns where an open file is, or was.
-std::string place_of(const std::string& link) {
-  constexpr std::string_view gone = " (deleted)";
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink(link.c_str(), path, sizeof path);
-  std::string out(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-  if (out.ends_with(gone)) out.resize(out.size() - gone.size());
-  return out;
-}
-
-}  // namespace
 
 std::string path_to(const file_descriptor& file) {
   const std::string link = cat("/proc/self/fd/", file.get()), place = place_of(link);

@@ -29,10 +29,15 @@ struct trusted_file {
   std::string path;    ///< without symbolic links; only trusted_writers::program can make it name another file
 };
 
+/// Returns the path of this program; empty if it has more rights than its caller, since what replaces it has not.
+const std::string& replaceable_program();
+
 /// Opens a file if nobody but trusted_writers::program can write it, replace it, or rename a folder above it. A folder
 /// that everybody may write is accepted if its sticky bit is set, as that of /tmp is: others cannot replace what is in
-/// it. If the file cannot be opened at all, the error's code is that of the system.
-result<trusted_file> open_trusted(const std::string& path, const std::string& domain);
+/// it. Folders above `program`, the path of this program, are accepted as they are, because who can write them can
+/// replace the program as well. If the file cannot be opened at all, the error's code is that of the system.
+result<trusted_file> open_trusted(const std::string& path, const std::string& domain,
+                                  const std::string& program = replaceable_program());
 
 /// Returns a path by which this process reaches an open file: that of the file, or /proc/self/fd/N if the file was
 /// replaced or removed since, as an upgrade does.

@@ -69,6 +69,17 @@ TEST_F(trusted_file_test, is_refused_if_a_folder_above_it_may_be_written_by_ever
   }
 }
 
+TEST_F(trusted_file_test, may_lie_below_any_folder_that_the_program_lies_below) {
+  ::chmod(root_.c_str(), 0777);
+  const std::string program = root_ / "bin/program";
+  EXPECT_FALSE(open_trusted(file(), "test", root_.string() + "-other/program"));
+  EXPECT_FALSE(open_trusted(file(), "test", ""));
+  const auto opened = open_trusted(file(), "test", program);
+  EXPECT_TRUE(opened) << opened.error().text();
+  ::chmod(folder().c_str(), 0777);
+  EXPECT_FALSE(open_trusted(file(), "test", program)) << "that folder is not the program's";
+}
+
 TEST_F(trusted_file_test, may_be_written_by_a_group_only_if_that_is_the_owners_own) {
   const uid_t owner = ::geteuid();
   ::chmod(file().c_str(), 0775);
