@@ -169,6 +169,25 @@ TEST(opening, a_worker_that_is_ready_and_exits_stops_the_device) {
   EXPECT_TRUE(is_error(error_of(gpu.ping(1)), reaction::stopped, {"exited"}));
 }
 
+TEST(opening, a_standby_is_not_made_to_load_engines_that_do_not_exist) {
+  const fake_runtime folder;
+  folder.behave("ready and boastful");
+  fs::create_directory(folder.folder() + "/engines");
+  std::ofstream(folder.folder() + "/engines/real.host.so") << "an engine";
+  runtime rt;
+  const device gpu = rt.open_device({.engine = "host", .close_timeout = 50ms, .runtime_folder = folder.folder()});
+  ASSERT_OK(gpu.started().get());
+  const auto loads = [&] {
+    std::ifstream file(folder.folder() + "/loads");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto limit = std::chrono::steady_clock::now() + 20s;
+  while (loads().find("real\n") == std::string::npos && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(loads(), "real\n");
+  (void)gpu.close_now().get();
+}
+
 TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
   const fake_runtime folder;
   folder.behave("ready and deaf");

@@ -41,6 +41,21 @@ void give_away(const control_socket::received& hello, std::span<const std::byte>
   (void)asked->send(protocol::packet_of(made));
 }
 
+// Says that it has loaded engines, one of which exists, and writes down which ones it is told to load.
+int boast(control_socket& to, const std::filesystem::path& folder) {
+  say(to, protocol::message::ready, 0, "");
+  for (const char* library : {"nonesuch", "real"}) say(to, protocol::message::loaded, 0, library);
+  std::vector<std::byte> packet(protocol::most_message_bytes);
+  while (true) {
+    const auto got = to.receive(packet, 1);
+    if (!got || got->outcome != control_socket::outcome::message) return 0;
+    const auto message = protocol::parse_message(std::span(packet.data(), got->bytes));
+    if (!message || message->head.kind == protocol::message::stop) return 0;
+    if (message->head.kind == protocol::message::load)
+      std::ofstream(folder / "loads", std::ios::app) << message->text + "\n" << std::flush;
+  }
+}
+
 int hang() {
   while (true) ::pause();
 }
@@ -97,6 +112,7 @@ int main(int, char** argv) {
     give_away(*hello, packet);
     return hang();
   }
+  if (mode == "ready and boastful") return boast(*application, std::filesystem::path(argv[0]).parent_path());
   if (mode == "ready and gone") {
     say(*application, protocol::message::ready, 0, "");
     return 0;

@@ -8,6 +8,9 @@
 #include <troupe/device/workers/installed_files.hpp>
 
 namespace troupe {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::size_t most_plug_ins = 200;  // they travel with one message
@@ -32,17 +35,23 @@ std::shared_ptr<const installed_files::plug_ins> installed_files::plug_ins_of(co
   std::shared_ptr<const plug_ins>& kept = plug_ins_[{backend, folders}];
   if (kept) return kept;
   plug_ins all;
-  const std::string suffix = cat(".", backend, ".so");
-  for (const std::string& folder : folders) {
-    if (!has_many_descriptors()) break;
+  const bool has_room = has_many_descriptors();
+  const auto add = [&](const std::string& folder, const std::string& suffix) {
     std::error_code failed;
-    for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
       const std::string name = at->path().filename();
       if (!name.ends_with(suffix) || all.size() == most_plug_ins) continue;
-      std::string path = cat(folder, "/", name);
-      if (auto file = open_trusted(path, "device")) all.push_back({std::move(path), std::move(file->fd)});
+      plug_in& one = all.emplace_back(plug_in{.path = cat(folder, "/", name), .file = {}});
+      if (!has_room) continue;
+      if (auto file = open_trusted(one.path, "device")) one.file = std::move(file->fd);
     }
-  }
+  };
+  for (const std::string& folder : folders) add(folder, cat(".", backend, ".so"));
+  // The libraries that engines load themselves are in folders beside that of the installation's engines, the last one.
+  std::error_code failed;
+  const fs::path engines = folders.empty() ? fs::path() : fs::canonical(folders.back(), failed);
+  for (fs::directory_iterator at(engines.parent_path(), failed), end; !failed && at != end; at.increment(failed))
+    if (at->path() != engines) add(at->path(), ".so");
   kept = std::make_shared<const plug_ins>(std::move(all));
   return kept;
 }

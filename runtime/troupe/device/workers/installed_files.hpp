@@ -17,16 +17,16 @@ namespace troupe {
 class installed_files {
  public:
   struct plug_in {
-    std::string path;  ///< as the folders' names make it
-    file_descriptor file;
+    std::string path;      ///< as the folders' names make it
+    file_descriptor file;  ///< null if it was not opened
   };
   using plug_ins = std::vector<plug_in>;
 
   /// Opens a program, or returns it as it was when it was first opened.
   result<std::shared_ptr<const trusted_file>> program(const std::string& path);
-  /// Opens the plug-ins of this backend in these folders, or returns those that were there the first time. Leaves out
-  /// what cannot be opened, and what another user can write: the worker reports that if it is needed. Opens none if
-  /// this process may have fewer than 256 descriptors.
+  /// Opens the plug-ins of this backend in these folders, or returns those that were there the first time. What another
+  /// user can write is not opened: the worker reports that if it is needed. Nor is any if this process may have fewer
+  /// than 256 descriptors.
   std::shared_ptr<const plug_ins> plug_ins_of(const std::string& backend, const std::vector<std::string>& folders);
 
  private:

@@ -57,13 +57,23 @@ launched_worker::~launched_worker() {
 }
 
 // Returns the text of the greeting with the plug-ins, and appends their descriptors.
-std::string launched_worker::add_plug_ins(protocol::greeting hello, std::vector<int>& fds) const {
-  if (isolation_ == isolation::process)  // a thread is never started again
-    for (const auto all = files_->plug_ins_of(hello.backend, hello.folders); const auto& plug_in : *all) {
-      hello.plug_ins.push_back(plug_in.path);
-      fds.push_back(plug_in.file.get());
-    }
+std::string launched_worker::add_plug_ins(protocol::greeting hello, std::vector<int>& fds) {
+  if (isolation_ == isolation::thread) return protocol::text_of(hello);  // which is never started again
+  backend_ = hello.backend;
+  plug_ins_ = files_->plug_ins_of(hello.backend, hello.folders);
+  for (const auto& plug_in : *plug_ins_) {
+    if (!plug_in.file) continue;
+    hello.plug_ins.push_back(plug_in.path);
+    fds.push_back(plug_in.file.get());
+  }
   return protocol::text_of(hello);
+}
+
+// Other workers load what this one says that it has loaded, so it must not make names up.
+bool launched_worker::is_engine(const std::string& library) const {
+  const std::string file = cat("/", library, ".", backend_, ".so");
+  return plug_ins_ && std::any_of(plug_ins_->begin(), plug_ins_->end(),
+                                  [&](const auto& plug_in) { return plug_in.path.ends_with(file); });
 }
 
 result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox,
@@ -187,8 +197,8 @@ worker_link::message launched_worker::receive() {
     return {message::kind::ready, std::move(text), reaction::fatal};
   }
   if (m.kind == protocol::message::pong) return {message::kind::pong, {}, reaction::fatal};
-  if (m.kind == protocol::message::loaded && protocol::is_library_name(text))
-    return {message::kind::loaded, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::loaded && protocol::is_library_name(text))  // at least a sign of life
+    return {is_engine(text) ? message::kind::loaded : message::kind::pong, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::remark) return remarked(std::move(text));
   if (m.kind == protocol::message::failed) return {message::kind::failed, std::move(text), protocol::reaction_of(m)};

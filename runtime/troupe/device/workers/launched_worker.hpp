@@ -49,9 +49,12 @@ class launched_worker final : public worker_link {
   result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
                            std::shared_ptr<const memory_file> file = {});
   message remarked(std::string text);
-  std::string add_plug_ins(protocol::greeting hello, std::vector<int>& fds) const;
+  std::string add_plug_ins(protocol::greeting hello, std::vector<int>& fds);
+  bool is_engine(const std::string& library) const;
 
   std::shared_ptr<installed_files> files_;
+  std::shared_ptr<const installed_files::plug_ins> plug_ins_;  // of a process
+  std::string backend_;
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
