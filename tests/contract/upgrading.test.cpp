@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <troupe/fft/fft.hpp>
 
 #include "harness.hpp"
 
@@ -32,13 +33,24 @@ class upgrading : public ::testing::TestWithParam<const char*> {
     if (is_new) {
       fs::copy_file(path_of("TROUPE_FAKE_WORKER", TROUPE_FAKE_WORKER), folder / "troupe-worker");
       std::ofstream(folder / "mode") << "other version\n";
-      for (const char* engine : {"memory", "testing"})
-        std::ofstream(folder / "engines" / (std::string(engine) + ".host.so")) << "of the new version";
+      fs::create_directory(folder / "fft");
+      for (const fs::path& file : files_of("v1"))
+        if (file.extension() == ".so")
+          std::ofstream(folder / file.lexically_relative(root_ / "v1")) << "of the new version";
     } else {
       fs::copy_file(from / "troupe-worker", folder / "troupe-worker");
       fs::copy_file(from / "engines/memory.host.so", folder / "engines/memory.host.so");
       fs::copy_file(std::string(test_engine_folder()) + "/testing.host.so", folder / "engines/testing.host.so");
+      fs::copy_file(from / "engines/fft.host.so", folder / "engines/fft.host.so");
+      fs::copy(from / "fft", folder / "fft");  // which its engine loads
     }
+  }
+
+  std::vector<fs::path> files_of(const std::string& version) const {
+    std::vector<fs::path> out;
+    for (const auto& e : fs::recursive_directory_iterator(root_ / version))
+      if (e.is_regular_file()) out.push_back(e.path());
+    return out;
   }
 
   void upgrade(const std::string& how) const {
@@ -52,9 +64,10 @@ class upgrading : public ::testing::TestWithParam<const char*> {
       fs::rename(root_ / "next", root_ / "current");
       return;
     }
-    for (const char* file : {"mode", "troupe-worker", "engines/memory.host.so", "engines/testing.host.so"}) {
-      if (how == "overwritten") fs::remove(root_ / "v1" / file);  // as `make install` does
-      fs::rename(root_ / "v2" / file, root_ / "v1" / file);       // as package managers do
+    for (const fs::path& file : files_of("v2")) {
+      const fs::path old = root_ / "v1" / file.lexically_relative(root_ / "v2");
+      if (how == "overwritten") fs::remove(old);  // as `make install` does
+      fs::rename(file, old);                      // as package managers do
     }
   }
 
@@ -118,6 +131,10 @@ TEST_P(upgrading, leaves_running_programs_with_the_version_that_they_started_wit
     busy.await_service();
   }
   EXPECT_OK(gpu.ask(testing_actor::nap{.microseconds = 1}).get()) << "an engine that no worker has loaded before";
+  const auto time = gpu.alloc<float>(8);
+  const auto frequency = gpu.alloc<complex64>(5);  // half of it, and one
+  gpu.upload(time, counting(8));
+  EXPECT_OK(gpu.ask(fft::r2c<float>{.input = time, .output = frequency, .n = 8}).get()) << "which loads a library";
   busy.end();
   EXPECT_EQ(busy.wrong, "");
   EXPECT_LE(busy.lost, 3 * kills) << "only what a killed worker had";

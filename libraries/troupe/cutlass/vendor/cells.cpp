@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <sstream>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/kept_file.hpp>
 #include <troupe/cutlass/vendor/cells.hpp>
 
 namespace troupe::cutlass::vendor {
 
 result<cells> cells::load(const std::string& file) {
-  const auto trusted = open_trusted(file, "cutlass");
-  void* const library = trusted ? ::dlopen(trusted->path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const auto path = path_of_kept_file(file, "cutlass");
+  void* const library = path ? ::dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (library == nullptr)
     return error(reaction::unsupported, "cutlass",
-                 cat("CUTLASS's kernels are not here: ", trusted ? std::string(::dlerror()) : trusted.error().text(),
+                 cat("CUTLASS's kernels are not here: ", path ? std::string(::dlerror()) : path.error().text(),
                      "; run scripts/setup cutlass, and build Troupe again"));
   const auto get = reinterpret_cast<get_table>(::dlsym(library, table_symbol));
   if (get == nullptr) return error(reaction::fatal, "cutlass", cat(file, " has no ", table_symbol));

@@ -4,8 +4,8 @@
 
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/kept_file.hpp>
 #include <troupe/base/sanitizers.hpp>
-#include <troupe/base/trusted_file.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 
 namespace troupe::fft {
@@ -24,11 +24,11 @@ const char* family_of_processor() noexcept {
 
 result<const transforms*> load_transforms(const std::filesystem::path& folder) {
   const std::string file = (folder / cat("transforms.", family_of_processor(), ".so")).string();
-  const auto trusted = open_trusted(file, "fft");
-  if (!trusted)
+  const auto path = path_of_kept_file(file, "fft");
+  if (!path)
     return error(reaction::unsupported, "fft",
-                 cat("fft.host: ", trusted.error().text(), "; install Troupe's run-time files as a whole"));
-  void* const library = ::dlopen(trusted->path.c_str(), RTLD_NOW | RTLD_LOCAL);
+                 cat("fft.host: ", path.error().text(), "; install Troupe's run-time files as a whole"));
+  void* const library = ::dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return error(reaction::unsupported, "fft",
                  cat("fft.host: ", ::dlerror(), "; install Troupe's run-time files as a whole"));
