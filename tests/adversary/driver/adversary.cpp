@@ -4,6 +4,7 @@
 // crash or a hang of the application is a result.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <string_view>
@@ -50,7 +52,7 @@ int run_here(const strategy& s, const choice& c) {
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0 || ::dup2(ends[1], STDERR_FILENO) < 0)
     return std::perror("pipe"), 2;
   const outcome o = try_strategy(s, c.seconds, c.seed);
-  char line[600];
+  char line[800];
   std::snprintf(line, sizeof line, "%s %-28s %s\n", o.held() ? "held " : "BROKE", s.name, o.figures.c_str());
   say(line);
   for (const auto* all : {&o.broken, &o.late})
@@ -77,11 +79,32 @@ int wait_for(pid_t child, double seconds, std::string& ended) {
   return 1;
 }
 
+// A folder for a user's cache, which goes with this process.
+const std::string& user_folder() {
+  static const std::string folder = [] {
+    std::string name = (std::filesystem::temp_directory_path() / "troupe-adversary-user-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::perror("mkdtemp"), std::exit(2);
+    if (::getuid() == 0 && ::chown(name.c_str(), 65534, 65534) != 0) std::perror("chown"), std::exit(2);
+    std::atexit([] { std::filesystem::remove_all(user_folder()); });
+    return name;
+  }();
+  return folder;
+}
+
+void become_user() {
+  const rlimit usual{.rlim_cur = 1024, .rlim_max = 1024};
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+  if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
+  ::setenv("TROUPE_CACHE", user_folder().c_str(), 1);
+}
+
 int run_in_child(const strategy& s, const choice& c) {
   const std::string seconds = std::to_string(c.seconds), seed = std::to_string(c.seed);
+  if (s.is_of_a_user) user_folder();
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
+    if (s.is_of_a_user) become_user();
     ::execl("/proc/self/exe", "adversary", "--strategy", s.name, "--seconds", seconds.c_str(), "--seed", seed.c_str(),
             "--here", nullptr);
     ::_exit(2);

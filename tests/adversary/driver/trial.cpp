@@ -202,7 +202,8 @@ bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
     replaced = !all && hostile_.statistics().generation != generation;
     if (is_hanging(clients)) give_up();
   }
-  const double lasted = ms(now_ns() - stage_.page().begun_ns.load());
+  const std::int64_t begun = stage_.page().begun_ns.load(), ended = stage_.page().ended_ns.load();
+  const double lasted = ms((ended > begun ? ended : now_ns()) - begun);
   if (stage_.page().attacks.load() != before) flood_ms_ = std::max(flood_ms_, lasted);
   stage_.set_attacker(stage_page::nobody);
   return replaced;
@@ -273,6 +274,7 @@ void trial::expect_figures(const recovery_meter& recoveries, double cores) {
       recoveries.count(), usual_recovery_ms_, growth / (1 << 20), cores, stage_.page().attacks.load(), flood_ms_,
       count(log_.lines).c_str());
   figures_ = text;
+  if (const auto last = hostile_.last_fault()) figures_ += "; last fault: " + last->cause.text().substr(0, 120);
 }
 
 // Once the attack is over and another worker serves, everything is right again.

@@ -61,13 +61,18 @@ bool send_many_descriptors(hostile_worker& w) {
 bool keep_descriptors_in_flight(hostile_worker& w) {
   const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const std::byte one[1] = {};
+  std::vector<int> sockets;
   for (int pairs = 0; w.told() && pairs < 200; ++pairs) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) break;
+    sockets.insert(sockets.end(), {ends[0], ends[1]});
+    const int much = 1 << 20;
+    ::setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     while (send_packet(ends[0], one, fds, MSG_DONTWAIT)) {
     }
   }
   while (w.told()) pause(std::chrono::milliseconds(5));
+  for (const int fd : sockets) ::close(fd);
   return false;
 }
 
@@ -131,7 +136,8 @@ constexpr const char* sealed = "sizes and seals of shared files do not change";
 constexpr strategy strategies[] = {
     {"send_lingering_socket", "descriptors", closes, moment::serving, send_lingering_socket, true},
     {"send_many_descriptors", "descriptors", closes, moment::serving, send_many_descriptors, true, true},
-    {"keep_descriptors_in_flight", "descriptors", own, moment::serving, keep_descriptors_in_flight, true},
+    {"keep_descriptors_in_flight", "descriptors", own, moment::serving, keep_descriptors_in_flight, true, false, false,
+     true},
     {"use_up_descriptors", "descriptors", own, moment::serving, use_up_descriptors, true},
     {"resize_files", "descriptors", sealed, moment::serving, resize_files, true},
     {"punch_holes", "descriptors", "every word of shared memory is checked", moment::serving, punch_holes, false, false,

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 
 #include "strategy.hpp"
@@ -75,6 +76,7 @@ void attack_when_told() {
     if (me->told()) {
       me->begin();
       chosen->act(*me);
+      me->stage->ended_ns.store(now_ns());
     }
     while (me->told()) pause(std::chrono::milliseconds(1));
     seen = me->stage->attacker.load();

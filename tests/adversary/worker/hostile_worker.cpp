@@ -38,12 +38,21 @@ void hostile_worker::wake_application() noexcept {
   }
 }
 
-bool hostile_worker::find_started(std::uint32_t& slot, std::uint64_t& ticket) const noexcept {
+bool hostile_worker::find_running(std::uint32_t& slot, std::uint64_t& ticket) const noexcept {
+  const auto is_counted = [this](std::uint64_t entry) {
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+      const std::uint64_t done = view.page().lanes[lane].done.load();
+      for (std::uint64_t n = done; n > 0 && done - n < capacity(); --n)
+        if (view.log(lane, n).load() == entry) return true;
+    }
+    return false;
+  };
   ticket = 0;
   for (std::uint32_t i = 0; i < capacity(); ++i) {
-    const std::uint64_t word = view.slot(i).load();
-    if (protocol::phase_of(word) != protocol::phase::started || protocol::ticket_of(word) <= ticket) continue;
-    ticket = protocol::ticket_of(word);
+    const std::uint64_t word = view.slot(i).load(), of = protocol::ticket_of(word);
+    if (protocol::phase_of(word) != protocol::phase::started || of <= ticket) continue;
+    if (is_counted(protocol::log_word(of, i))) continue;
+    ticket = of;
     slot = i;
   }
   return ticket != 0;

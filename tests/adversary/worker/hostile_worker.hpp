@@ -82,8 +82,8 @@ struct hostile_worker {
   }
   /// Wakes every thread of the application that waits for this worker.
   void wake_application() noexcept;
-  /// Finds the newest request that has started. Returns false if there is none.
-  bool find_started(std::uint32_t& slot, std::uint64_t& ticket) const noexcept;
+  /// Finds the newest request that runs: it has started, and no lane has counted it. Returns false if there is none.
+  bool find_running(std::uint32_t& slot, std::uint64_t& ticket) const noexcept;
 };
 
 /// Sends a packet as it is. Returns false if that failed.

@@ -72,8 +72,11 @@ struct written_report {
 bool write_reports(hostile_worker& w, protocol::report_header (*make)(hostile_worker&, std::uint64_t number)) {
   const report_ring ring = w.reports();
   std::uint32_t slot = 0;
-  std::uint64_t ticket = 0;
-  while (w.told() && !w.find_started(slot, ticket)) pause(std::chrono::microseconds(100));
+  for (std::uint64_t ticket = 0, before = 1; w.told() && ticket != before; pause(std::chrono::microseconds(300))) {
+    before = ticket;
+    w.find_running(slot, ticket);
+    if (ticket == 0) before = 1;
+  }
   w.freeze_other_threads();
   while (w.told() && ring.stamp(ring.tail().load()).load() != 0) w.wake_application();
   std::uint64_t position = ring.tail().load(), number = ring.newest_number(w.capacity());
@@ -106,7 +109,7 @@ bool repeat_report(hostile_worker& w) {
   return write_reports(w, [](hostile_worker& me, std::uint64_t number) {
     std::uint32_t slot = 0;
     std::uint64_t ticket = 0;
-    while (me.told() && !me.find_started(slot, ticket)) pause(std::chrono::microseconds(100));
+    while (me.told() && !me.find_running(slot, ticket)) pause(std::chrono::microseconds(100));
     return header_for(number, ticket, slot);
   });
 }

@@ -15,6 +15,7 @@ struct stage_page {
   std::atomic<std::int32_t> attacker{nobody};
   std::atomic<std::uint32_t> attacks{0};  ///< how many have begun
   std::atomic<std::int64_t> begun_ns{0};  ///< when the newest began, monotonic clock
+  std::atomic<std::int64_t> ended_ns{0};  ///< when a thread that attacked stopped by itself
   std::atomic<std::uint64_t> seed{0};
   std::atomic<std::int32_t> application{0};  ///< the process that is attacked
   std::atomic<std::uint32_t> succeeded{0};   ///< what a worker must not be able to do, and did

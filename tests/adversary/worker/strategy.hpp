@@ -34,6 +34,8 @@ struct strategy {
   bool is_flood = false;
   /// Requests may wait for start_timeout, as docs/when-things-fail.md says of requests that do not begin.
   bool delays_start = false;
+  /// It attacks a limit that the system does not apply to root.
+  bool is_of_a_user = false;
 };
 
 std::span<const strategy> report_strategies();

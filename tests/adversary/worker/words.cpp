@@ -101,7 +101,7 @@ bool leave_absurd_note(hostile_worker& w) {
 bool blame_another_request(hostile_worker& w) {
   std::uint32_t slot = 0;
   std::uint64_t ticket = 0;
-  w.find_started(slot, ticket);
+  w.find_running(slot, ticket);
   w.view.page().note.write({.signal = SIGSEGV, .ticket = ticket + 3, .xid = 79, .work_ended = true});
   ::_exit(0);
 }
