@@ -3,6 +3,7 @@
 // Attacks an application by hostile workers: see README.md beside it. Each strategy has a process of its own, so that a
 // crash or a hang of the application is a result.
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -47,6 +48,7 @@ struct choice {
 constexpr int most_tries = 3, was_late = 3;
 
 int run_here(const strategy& s, const choice& c) {
+  ::mallopt(M_ARENA_MAX, 2);  // so that new threads do not look like memory that is lost
   own_output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   int ends[2];  // a pipe that nobody reads
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0 || ::dup2(ends[1], STDERR_FILENO) < 0)
@@ -157,8 +159,6 @@ int main(int argc, char** argv) {
       return std::fputs(help, stderr), 2;
     ++i;
   }
-  if (const char* set = std::getenv("TROUPE_ADVERSARY_SECONDS"); set != nullptr && !c.in_this_process)
-    c.seconds = std::strtod(set, nullptr);
   if (c.lists) {
     for (const strategy& s : all_strategies()) std::printf("%-12s %-32s %s\n", s.group, s.name, s.promise);
     return 0;

@@ -119,7 +119,6 @@ int main(int argc, char** argv) {
   using namespace failing;
   settings s;
   s.seed = std::random_device{}();
-  if (const char* set = std::getenv("TROUPE_FAILING_SECONDS")) s.seconds = std::strtod(set, nullptr);
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--all")

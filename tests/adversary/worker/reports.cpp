@@ -61,6 +61,25 @@ bool lose_one_report(hostile_worker& w) {
   return false;
 }
 
+// Two reports that are both unread change places.
+bool swap_two_reports(hostile_worker& w) {
+  const report_ring ring = w.reports();
+  while (w.told()) {
+    const std::uint64_t first = ring.tail().load();
+    std::uint64_t second = first + 1;
+    while (second < first + 8 && ring.stamp(second).load() != second + 1) ++second;
+    if (second == first + 8 || ring.stamp(first).load() != first + 1) continue;
+    std::byte a[56], b[56];  // without the stamps
+    std::memcpy(a, ring.record(first) + 8, sizeof a);
+    std::memcpy(b, ring.record(second) + 8, sizeof b);
+    std::memcpy(ring.record(first) + 8, b, sizeof b);
+    std::memcpy(ring.record(second) + 8, a, sizeof a);
+    return false;
+  }
+  w.withdraw();
+  return false;
+}
+
 struct written_report {
   std::uint64_t stamp;
   std::uint32_t size, kind;
@@ -157,6 +176,7 @@ constexpr strategy strategies[] = {
     {"flip_one_stamp", "reports", lost, moment::serving, flip_one_stamp, true},
     {"fill_one_stamp", "reports", lost, moment::serving, fill_one_stamp, true},
     {"lose_one_report", "reports", lost, moment::serving, lose_one_report, true},
+    {"swap_two_reports", "reports", lost, moment::serving, swap_two_reports, true},
     {"zero_all_reports", "reports", lost, moment::serving, zero_all_reports, true},
     {"repeat_report", "reports", "reading reports ends", moment::serving, repeat_report, false, true},
     {"report_no_request", "reports", checked, moment::serving, report_no_request, false, true},

@@ -44,6 +44,35 @@ bool fill_everything_once(hostile_worker& w) {
   return false;
 }
 
+// All words have the values of a moment ago.
+bool restore_everything_once(hostile_worker& w) {
+  const std::vector<std::byte> old(w.view.base, w.view.base + w.view.at.total);
+  pause(std::chrono::milliseconds(20));
+  std::memcpy(w.view.base, old.data(), old.size());
+  w.wake_application();
+  return false;
+}
+// One word at a time: zero, all ones, a bit, or the value that it had before.
+bool damage_single_words(hostile_worker& w) {
+  const protocol::layout& at = w.view.at;
+  const std::uint64_t parts[][2] = {{0, sizeof(protocol::progress_page)},
+                                    {at.slots, 8 * w.capacity()},
+                                    {at.logs, 8 * w.capacity() * max_lanes},
+                                    {at.reports, 8192}};
+  std::vector<std::byte> old(w.view.base, w.view.base + at.total);
+  while (w.told()) {
+    pause(std::chrono::milliseconds(3));
+    const auto& [begin, bytes] = parts[w.random() % std::size(parts)];
+    const std::uint64_t offset = begin + w.random() % (bytes / 8) * 8;
+    std::atomic<std::uint64_t>& word = w.channel_word(offset);
+    std::uint64_t before = 0;
+    std::memcpy(&before, old.data() + offset, sizeof before);
+    const std::uint64_t values[] = {0, UINT64_MAX, word.load() ^ std::uint64_t{1} << w.random() % 64, before};
+    word.store(values[w.random() % std::size(values)]);
+  }
+  return false;
+}
+
 // Threads that wait find no change, and wakes are lost.
 bool hold_epochs_back(hostile_worker& w) {
   const std::uint32_t first = w.view.page().epoch.load(), idle = w.view.page().idle_epoch.load();
@@ -105,13 +134,14 @@ bool blame_another_request(hostile_worker& w) {
   w.view.page().note.write({.signal = SIGSEGV, .ticket = ticket + 3, .xid = 79, .work_ended = true});
   ::_exit(0);
 }
+// A copy of the worker goes on writing for a moment after its death.
 bool change_note_while_read(hostile_worker& w) {
   auto* const note = reinterpret_cast<std::atomic<std::uint32_t>*>(&w.view.page().note);
-  if (::fork() == 0)
-    while (w.told())
-      for (std::size_t i = 0; i < sizeof(protocol::crash_note) / 4; ++i)
-        note[i].store(static_cast<std::uint32_t>(w.random() % 5));
-  ::_exit(1);
+  if (::fork() != 0) ::_exit(1);
+  for (int i = 0; i < 1'000'000; ++i)
+    note[static_cast<std::size_t>(i) % (sizeof(protocol::crash_note) / 4)].store(
+        static_cast<std::uint32_t>(w.random() % 5));
+  ::_exit(0);
 }
 
 // Progress words of transfers lie in memory that both sides see, in front of their chunks.
@@ -138,6 +168,9 @@ constexpr strategy strategies[] = {
     {"overwrite_everything", "words", checked, moment::serving, overwrite_everything, false, false, true},
     {"zero_everything_once", "words", checked, moment::serving, zero_everything_once, true, false, true},
     {"fill_everything_once", "words", checked, moment::serving, fill_everything_once, true, false, true},
+    {"restore_everything_once", "words", checked, moment::serving, restore_everything_once, true, false, true},
+    {"damage_single_words", "words", "an accident is no success", moment::serving, damage_single_words, true, false,
+     true},
     {"overwrite_transfers", "words", checked, moment::serving, overwrite_transfers, false, false, true},
     {"hold_epochs_back", "wakes", wakes, moment::serving, hold_epochs_back, true},
     {"wake_without_end", "wakes", "a waiting thread costs little", moment::serving, wake_without_end},
