@@ -169,7 +169,11 @@ void trial::control() {
   recovery_meter recoveries(innocent_, 120ms);
   const client_threads a(innocent_, innocent_counts_, 2, false), b(hostile_, hostile_counts_, 2, false);
   const usage_mark mark;
-  std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(seconds_ / 2, 0.3, 5.0)));
+  const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::clamp(seconds_ / 2, 0.3, 5.0) * 1e9);
+  while (now_ns() < end_ns) {
+    std::this_thread::sleep_for(2ms);
+    bytes_before_ = std::max(bytes_before_, private_bytes());  // what the clients themselves need
+  }
   usual_cores_ = mark.cores_since();
   recoveries.stop();
   usual_recovery_ms_ = recoveries.most_ms();
@@ -211,7 +215,7 @@ bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
 
 void trial::attack() {
   recovery_meter recoveries(innocent_, seconds_ > 10 ? 1000ms : 120ms);
-  bytes_before_ = most_bytes_ = private_bytes();
+  most_bytes_ = bytes_before_;
   double cores = 0;
   {
     const client_threads a(innocent_, innocent_counts_, 2, false),

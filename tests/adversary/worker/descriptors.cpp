@@ -3,6 +3,7 @@
 // Descriptors and other objects of the kernel that both processes have a part in.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,10 +123,11 @@ bool make_output_nonblocking(hostile_worker&) {
   for (const int fd : {1, 2}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return false;
 }
+// Until whoever writes next would wait.
 bool fill_output(hostile_worker& w) {
-  ::fcntl(2, F_SETFL, O_NONBLOCK);
   const std::string text(4096, '.');
-  while (w.told() && ::write(2, text.data(), text.size()) >= 0) {
+  pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  while (w.told() && ::poll(&output, 1, 0) == 1 && ::write(STDERR_FILENO, text.data(), text.size()) > 0) {
   }
   return false;
 }
