@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,28 +82,32 @@ int wait_for(pid_t child, double seconds, std::string& ended) {
   return 1;
 }
 
-// A folder for a user's cache, which goes with this process.
-const std::string& user_folder() {
-  static const std::string folder = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "troupe-adversary-user-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::perror("mkdtemp"), std::exit(2);
-    if (::getuid() == 0 && ::chown(name.c_str(), 65534, 65534) != 0) std::perror("chown"), std::exit(2);
-    std::atexit([] { std::filesystem::remove_all(user_folder()); });
-    return name;
-  }();
-  return folder;
-}
+// The folder for temporary files of all trials, which may be killed before they remove them.
+class scratch_folder {
+ public:
+  scratch_folder() : name_((std::filesystem::temp_directory_path() / "troupe-adversary-XXXXXX").string()) {
+    if (::mkdtemp(name_.data()) == nullptr || ::chmod(name_.c_str(), 01777) != 0) std::perror("mkdtemp"), std::exit(2);
+    ::setenv("TMPDIR", name_.c_str(), 1);
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(name_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+
+ private:
+  std::string name_;
+};
 
 void become_user() {
   const rlimit usual{.rlim_cur = 1024, .rlim_max = 1024};
   ::setrlimit(RLIMIT_NOFILE, &usual);
   if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
-  ::setenv("TROUPE_CACHE", user_folder().c_str(), 1);
+  ::setenv("TROUPE_CACHE", (std::filesystem::temp_directory_path() / "cache-of-user").c_str(), 1);
 }
 
 int run_in_child(const strategy& s, const choice& c) {
   const std::string seconds = std::to_string(c.seconds), seed = std::to_string(c.seed);
-  if (s.is_of_a_user) user_folder();
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -118,6 +123,7 @@ int run_in_child(const strategy& s, const choice& c) {
 }
 
 int run(const choice& c) {
+  const scratch_folder temporary;
   std::printf("seed %llu\n", static_cast<unsigned long long>(c.seed));
   int tried = 0;
   std::string broken;

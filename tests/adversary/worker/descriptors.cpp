@@ -123,7 +123,7 @@ bool make_output_nonblocking(hostile_worker&) {
   for (const int fd : {1, 2}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return false;
 }
-// Until whoever writes next would wait.
+// Until the next write would wait.
 bool fill_output(hostile_worker& w) {
   const std::string text(4096, '.');
   pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
