@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 #include <troupe/worker/process/confinement.hpp>
+#include <troupe/worker/process/file_rules.hpp>
 #include <vector>
 
 #include "jit_source.hpp"
@@ -55,6 +56,39 @@ TEST_P(confined_device, compiles_computes_and_recovers) {
   const auto got = gpu.download(x).get();
   ASSERT_OK(got);
   EXPECT_EQ(*got, counting(1000));
+}
+
+// A kernel on the host is native code, as that of somebody who has taken over a worker.
+constexpr const char* attack = R"(
+extern "C" int fork(); extern "C" int kill(int, int); extern "C" int getppid(); extern "C" void _exit(int);
+extern "C" int socket(int, int, int); extern "C" int open(const char*, int, ...);
+__global__ void attack(int* could, const char* memory) {
+  const int child = fork();
+  if (child == 0) _exit(0);
+  could[0] = child > 0;
+  could[1] = kill(getppid(), 0) == 0;
+  could[2] = socket(2, 1, 0) >= 0;
+  could[3] = open(memory, 2) >= 0;
+}
+)";
+
+TEST_P(confined_device, keeps_kernels_on_the_host_from_other_processes_and_the_network) {
+  if (!on_host()) return;  // a kernel on a GPU calls no system
+  const device gpu = open();
+  std::string path = "/proc/" + std::to_string(::getpid()) + "/mem";
+  path += '\0';
+  const auto memory = uploaded(gpu, std::vector<char>(path.begin(), path.end()));
+  const auto could = gpu.alloc<int>(4, {.zeroed = true});
+  const auto program = jit::compile(gpu, {.source = attack});
+  gpu.tell(jit::launch{.kernel = program.kernel("attack"), .grid = 1, .block = 1, .arguments = {inout(could), memory}});
+  const auto got = gpu.download(could).get();
+  ASSERT_OK(got);
+  const auto here = confinement_support::of_this_system();
+  const bool off = GetParam() == confinement::off, calls = off || !here.filters;
+  EXPECT_EQ((*got)[0], calls) << "fork";
+  EXPECT_EQ((*got)[1], off || (!here.filters && here.landlock < landlock_with_scopes)) << "kill";
+  EXPECT_EQ((*got)[2], calls) << "socket";
+  EXPECT_FALSE(!off && here.landlock != 0 && (*got)[3]) << "the application's memory";
 }
 
 // Sets a flag of this program's standard output, and looks for it in what the kernel says of the worker's.
