@@ -166,7 +166,9 @@ void simulated_worker::damage(const damaged_word& d) {
   if (word == nullptr) return;
   const std::uint64_t before = word->load();
   const auto known = remembered_words_.find(word);
-  const std::uint64_t bit = std::uint64_t{1} << random_bits(d.seed()).below(64);
+  random_bits r(d.seed());
+  // The lowest bits of a count give the most plausible counts.
+  const std::uint64_t bit = std::uint64_t{1} << (r.percent(50) ? r.between(16, 17) : r.below(64));
   const std::uint64_t after = d.how == damaged_word::becomes::zeros           ? 0
                               : d.how == damaged_word::becomes::ones          ? UINT64_MAX
                               : d.how == damaged_word::becomes::one_bit_wrong ? before ^ bit
