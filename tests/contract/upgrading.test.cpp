@@ -72,7 +72,7 @@ class upgrading : public ::testing::TestWithParam<const char*> {
   }
 
   device_options options() const {
-    return {.engine = "host", .restarts = 1000, .runtime_folder = (root_ / "current").string()};
+    return {.engine = "host", .restarts = 10, .runtime_folder = (root_ / "current").string()};
   }
 
   fs::path root_;
@@ -126,8 +126,13 @@ TEST_P(upgrading, leaves_running_programs_with_the_version_that_they_started_wit
   upgrade(GetParam());
   constexpr int kills = 6;
   for (int i = 0; i < kills; ++i) {
-    replace_worker(gpu);
+    const std::uint64_t before = gpu.statistics().generation;
+    kill_worker(gpu);
     ASSERT_FALSE(HasFatalFailure());
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while ((gpu.statistics().generation == before || !gpu.ready()) && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(gpu.ready()) << "after " << i + 1 << " kills";
     busy.await_service();
   }
   EXPECT_OK(gpu.ask(testing_actor::nap{.microseconds = 1}).get()) << "an engine that no worker has loaded before";
