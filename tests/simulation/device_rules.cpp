@@ -45,6 +45,9 @@ void device_rules::begin_generation(std::uint64_t generation) {
   });
   if (run_.settings.options.salvage == salvage::strict || device_.gave_up()) buffers_.lose_before(generation);
   recoveries_.push_back(device_.now());
+  waiting_since_ = device_.now();
+  if (!device_.gave_up() && ++losses_ > device_.workers_without_lack())
+    run_.violated("a worker that could not serve for lack of something counts as a fault");
   if (!device_.gave_up() &&
       recoveries_within(run_.settings.options.restart_window.nanoseconds) > run_.settings.options.restarts)
     run_.violated("the device restarted more often than allowed");
@@ -68,10 +71,14 @@ void device_rules::check_state() {
   if (now == device_state::stopped && state_ != device_state::stopped && !device_.closing()) {
     const bool may = state_ == device_state::starting || o.isolation == isolation::thread ||
                      recoveries_within(o.restart_window.nanoseconds + slack) > o.restarts ||
-                     device_.had_unkillable_worker();
+                     device_.had_unkillable_worker() ||
+                     (state_ == device_state::recovering && o.start_timeout.after(waiting_since_) <= device_.now());
     if (!may) run_.violated("the device gave up too early: " + device_.core().admission.refusal().text());
   }
-  if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();
+  if (state_ == device_state::stopped && now != device_state::stopped) {
+    recoveries_.clear();
+    waiting_since_ = device_.now();
+  }
   if (now != state_) run_.record.note("state", static_cast<std::uint64_t>(now));
   state_ = now;
 }

@@ -36,6 +36,8 @@ class device_rules {
   device_state state_ = device_state::starting;
   simulated_worker* killed_without_reason_ = nullptr;  // in this step
   std::vector<std::int64_t> recoveries_;               // when each was seen
+  std::size_t losses_ = 0;
+  std::int64_t waiting_since_ = 0;  // for a worker
 };
 
 }  // namespace troupe::simulation

@@ -36,6 +36,7 @@ result<std::unique_ptr<worker_link>> device_under_test::make_worker(std::uint32_
     w->deaf = r.percent(3);
     loop_->refuses_watches = r.percent(3);
     w->cannot_launch = r.percent(3);
+    w->lacks = loop_->refuses_watches || w->cannot_launch;
   }
   workers_.push_back(w);
   return std::unique_ptr<worker_link>(new simulated_link(std::move(w)));
@@ -43,6 +44,11 @@ result<std::unique_ptr<worker_link>> device_under_test::make_worker(std::uint32_
 
 bool device_under_test::had_unkillable_worker() const {
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->was_unkillable; });
+}
+
+std::size_t device_under_test::workers_without_lack() const {
+  return static_cast<std::size_t>(
+      std::count_if(workers_.begin(), workers_.end(), [](const auto& w) { return !w->lacks; }));
 }
 
 bool device_under_test::cancels_at_once(const client_request& q) const {

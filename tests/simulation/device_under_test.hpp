@@ -35,6 +35,8 @@ class device_under_test {
   std::uint64_t generation() const { return core_->memory.generation(); }
   /// Returns true if a worker could not be killed: the device may then stop at any time.
   bool had_unkillable_worker() const;
+  /// Returns how many workers there have been whose end can be a fault.
+  std::size_t workers_without_lack() const;
   /// Returns true if the request must be answered at once when it is cancelled: no worker runs it, and none can have
   /// damaged its state. A fence waits for the downloads before it.
   bool cancels_at_once(const client_request& q) const;

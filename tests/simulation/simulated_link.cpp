@@ -33,6 +33,7 @@ result<void> simulated_link::launch(const std::string&, const std::vector<std::s
 result<void> simulated_link::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
                                       std::uint32_t number, bool read_only) {
   worker_->missed_memory |= worker_->deaf;
+  worker_->lacks |= worker_->deaf && !worker_->launched;
   if (worker_->deaf) return error(reaction::retry_later, "simulation", "the worker does not read its messages");
   worker_->environment().place(address, *memory, read_only);
   worker_->inbox.push_back({protocol::message::map, {address, memory->size(), number}, {}});

@@ -172,9 +172,11 @@ bool simulated_worker::can_step() const noexcept { return launched && !dead && !
 
 void simulated_worker::step(random_bits& r) {
   if (cannot_start && !begun_) {
-    if (r.percent(50))
-      send_queue.push_back(
-          {worker_link::message::kind::failed, "the simulated worker cannot start", reaction::unsupported});
+    if (r.percent(50)) {
+      lacks = r.percent(50);
+      send_queue.push_back({worker_link::message::kind::failed, "the simulated worker cannot start",
+                            lacks ? reaction::retry_later : reaction::unsupported});
+    }
     return die({exit_status::ending::exited, 1});
   }
   if (!begun_) return begin();

@@ -125,7 +125,9 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
 }
 
 void lifecycle::launch(worker_id id) {
-  if (const auto ok = workers_.launch(id); !ok) report({device_supervisor::event_kind::worker_exited, id, ok.error()});
+  using enum device_supervisor::event_kind;
+  if (const auto ok = workers_.launch(id); !ok)
+    report({ok.error().reaction() == reaction::retry_later ? not_launched : worker_exited, id, ok.error()});
 }
 
 void lifecycle::serve(worker_id id) {

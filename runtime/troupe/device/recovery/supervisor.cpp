@@ -109,10 +109,19 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
   if (drained_ && workers_.empty()) finish(out);
 }
 
-// Replaces the serving worker, which is gone.
+// Replaces the serving worker, which is gone, or the next one if that could not serve for lack of something. Nobody is
+// to blame for a lack, and it passes, so it uses up no restarts, but time.
 void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   fault_.reset();
   serving_ = 0;
+  if (f.lack && !closing_now_) {
+    if (now < lack_until_) return serve_next(out, true, now);
+    error::details d = f.why.all();
+    d.text = "no worker could be started for " + duration_text(limits_.start.nanoseconds) +
+             " (device_options::start_timeout); the last cause: " + f.why.text();
+    f.why = error(std::move(d));
+    return give_up(out, std::move(f), now);
+  }
   const bool tolerated = restarts_.admit(now);
   if (closing_now_ || limits_.restarts == 0) return give_up(out, std::move(f), now);
   if (!tolerated) {
@@ -125,7 +134,13 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
     return give_up(out, std::move(f), now);
   }
   if (state_ != device_state::closing) state_ = device_state::recovering;
+  lack_until_ = limits_.start.after(now);
   add(out, {kind::sort_out, 0, std::move(f.why), f.how, f.seen_ns});
+  serve_next(out, false, now);
+}
+
+// Lets a worker serve that is ready, or will be. If there is none, launches one, now or after a pause.
+void device_supervisor::serve_next(actions& out, bool lacked, std::int64_t now) {
   const auto next = std::find_if(workers_.begin(), workers_.end(),
                                  [](const worker& w) { return w.ready && !w.stopping && !w.killed; });
   if (next != workers_.end()) return serve(out, *next);
@@ -133,15 +148,18 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
       std::find_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
   if (coming != workers_.end()) {
     serving_ = coming->id;
-  } else if (restarts_.recent() < 2) {
-    launch_at_ = never;
-    serving_ = launch(out, now);
+  } else if (lacked) {
+    schedule_launch(now);
+    launch_at_ = std::min(launch_at_, lack_until_);
   } else {
     // Start with the shortest pause again, however often standbys have failed: a worker must serve soon. The limit on
     // restarts bounds how often this happens.
     launch_at_ = never;
     pause_ = 0;
-    schedule_launch(now);
+    if (restarts_.recent() < 2)
+      serving_ = launch(out, now);
+    else
+      schedule_launch(now);
   }
 }
 
@@ -285,15 +303,21 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       w->unable = fault{std::move(*e.why), e.how, seen};
       w->due = now + unable_grace_ns;
       break;
-    case event_kind::worker_failed:
+    case event_kind::worker_failed: {
+      if (w == nullptr || state_ == device_state::stopped) break;
+      const bool lack = !w->ready && e.why->reaction() == reaction::retry_later;
+      fail(out, *w, {std::move(*e.why), fault_kind::gave_up, seen, lack}, now);
+      break;
+    }
     case event_kind::misbehaved:
-      if (w != nullptr && state_ != device_state::stopped)
-        fail(out, *w, {std::move(*e.why), e.kind == event_kind::worker_failed ? fault_kind::gave_up : e.how, seen},
-             now);
+      if (w != nullptr && state_ != device_state::stopped) fail(out, *w, {std::move(*e.why), e.how, seen}, now);
       break;
     case event_kind::worker_exited:
-      gone(out, e.worker, {std::move(*e.why), fault_kind::ended, seen}, now);
+    case event_kind::not_launched: {
+      const bool lack = e.kind == event_kind::not_launched && w != nullptr && !w->ready;
+      gone(out, e.worker, {std::move(*e.why), fault_kind::ended, seen, lack}, now);
       break;
+    }
     case event_kind::quiesced:
       // When its process ends later, that no longer concerns the device.
       if (w != nullptr && w->killed && w->id == serving_ && fault_) recover(out, fault(std::move(*fault_)), now);
@@ -307,6 +331,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       state_ = device_state::recovering;
       restarts_.forget();
       pause_ = 0;
+      lack_until_ = limits_.start.after(now);
       add(out, {kind::accept_new});
       serving_ = launch(out, now);
       break;

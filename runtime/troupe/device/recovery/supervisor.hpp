@@ -25,6 +25,7 @@ class device_supervisor {
     worker_ready,     ///< the worker can serve
     worker_failed,    ///< the worker says that it cannot serve; see `why`
     worker_exited,    ///< its process or thread is gone, or could not be started; see `why`
+    not_launched,     ///< it could not be started for lack of something that may be free later; see `why`
     quiesced,         ///< it failed and was killed, and none of its threads run; its process still exists
     misbehaved,       ///< it wrote something impossible, or is stuck; see `why` and `how`
     cannot_serve,     ///< it was told to serve and could not; see `why`
@@ -99,6 +100,7 @@ class device_supervisor {
     error why;
     fault_kind how;
     std::int64_t seen_ns;
+    bool lack = false;  ///< it lacked something that may be free later, before it could serve
   };
   struct worker {
     worker_id id;
@@ -118,6 +120,7 @@ class device_supervisor {
   void fail(actions& out, worker& w, fault f, std::int64_t now);
   void gone(actions& out, worker_id id, fault f, std::int64_t now);
   void recover(actions& out, fault f, std::int64_t now);
+  void serve_next(actions& out, bool lacked, std::int64_t now);
   void launch_standby(actions& out, std::int64_t now);
   void schedule_launch(std::int64_t now) noexcept;
   void give_up(actions& out, fault f, std::int64_t now, bool final = false);
@@ -133,8 +136,9 @@ class device_supervisor {
   worker_id last_ = 0, serving_ = 0;
   std::optional<fault> fault_;  // why the worker that serves is being killed
   restart_intensity restarts_;
-  std::int64_t launch_at_ = never;  // when to launch the next worker, after others that failed
-  std::int64_t pause_ = 0;          // the last pause before a launch
+  std::int64_t launch_at_ = never;   // when to launch the next worker, after others that failed
+  std::int64_t pause_ = 0;           // the last pause before a launch
+  std::int64_t lack_until_ = never;  // until then a device without a worker goes on though it lacks something
   bool closing_now_ = false, drained_ = false, ended_ = false;
   std::optional<error> why_closed_;  // none: the program asked for it
   std::int64_t close_due_ = never;

@@ -5,69 +5,12 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <troupe/device/recovery/supervisor.hpp>
+#include <troupe/device/testing/supervised.hpp>
 
 namespace troupe {
 namespace {
 
-using event = device_supervisor::event_kind;
-using kind = device_supervisor::action_kind;
-using actions = std::vector<device_supervisor::action>;
-
-constexpr std::int64_t second = 1'000'000'000;
-
-const char* name(event e) {
-  const char* const names[] = {"opened",          "worker_ready", "worker_failed", "worker_exited",
-                               "quiesced",        "misbehaved",   "cannot_serve",  "close_asked",
-                               "close_now_asked", "reset_asked",  "drained",       "tick"};
-  return names[static_cast<int>(e)];
-}
-
-// A supervisor with its own clock: workers start within 30 s and stop within 5 s; three restarts in 60 s are tolerated.
-struct supervised {
-  explicit supervised(device_supervisor::limits l = {}) : s(l) {}
-  device_supervisor s;
-  std::int64_t now = 100 * second;
-  std::string history;
-
-  actions feed(event e, std::uint32_t worker = 0) {
-    history += std::string(" ") + name(e) + (worker != 0 ? std::to_string(worker) : "");
-    const bool has_cause =
-        e == event::worker_failed || e == event::worker_exited || e == event::misbehaved || e == event::cannot_serve;
-    return s.on({e, worker,
-                 has_cause ? std::optional(error(reaction::context_lost, "test", std::string("cause: ") + name(e)))
-                           : std::nullopt},
-                now);
-  }
-  // Returns the actions as text: "launch1,serve1".
-  std::string on(event e, std::uint32_t worker = 0) {
-    std::string out;
-    for (const auto& a : feed(e, worker)) out += (out.empty() ? "" : ",") + text(a);
-    return out;
-  }
-  std::string later(std::int64_t ns) {
-    now += ns;
-    return on(event::tick);
-  }
-  static std::string text(const device_supervisor::action& a) {
-    const char* const names[] = {"launch",       "admit_worker", "standby_ready", "serve",
-                                 "refuse_new",   "accept_new",   "cancel_queued", "await_drained",
-                                 "stop_worker",  "kill_worker",  "forget_worker", "sort_out",
-                                 "lost_standby", "answer_all",   "tell_stopped",  "end_watches"};
-    std::string out = names[static_cast<int>(a.kind)];
-    if (a.worker != 0) out += std::to_string(a.worker);
-    if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
-    return out;
-  }
-  // Worker 1 serves; worker 2 stands by.
-  static supervised ready(device_supervisor::limits l = {}) {
-    supervised d(l);
-    d.on(event::opened);
-    d.on(event::worker_ready, 1);
-    if (l.standbys != 0) d.on(event::worker_ready, 2);
-    return d;
-  }
-};
+using namespace testing_device;
 
 TEST(device_supervisor, launches_a_worker_and_a_standby_and_stops_them_at_an_orderly_close) {
   supervised d;
@@ -254,7 +197,7 @@ TEST(device_supervisor, does_not_wait_long_for_a_serving_worker_after_many_faile
 }
 
 TEST(device_supervisor, stops_if_the_first_worker_does_not_come_to_serve) {
-  for (const event how : {event::worker_failed, event::worker_exited}) {
+  for (const event how : {event::worker_failed, event::worker_exited, event::not_launched}) {
     supervised d;
     d.on(event::opened);
     const auto out = d.on(how, 1);
@@ -373,7 +316,8 @@ class every_sequence {
       walk(d, depth - 1, g);
     };
     for (const std::uint32_t w : f.alive)
-      for (const event e : {event::worker_ready, event::worker_failed, event::worker_exited, event::misbehaved})
+      for (const event e :
+           {event::worker_ready, event::worker_failed, event::worker_exited, event::not_launched, event::misbehaved})
         go(e, w, 0);
     for (const event e : {event::close_asked, event::close_now_asked, event::reset_asked, event::drained}) go(e, 0, 0);
     for (const std::int64_t pass : {second / 10, 6 * second, 31 * second}) go(event::tick, 0, pass);
