@@ -12,6 +12,7 @@
 namespace troupe::whole {
 namespace {
 
+using testing_actor::break_handle;
 using testing_actor::say;
 
 class logging : public testing::Test {
@@ -83,6 +84,53 @@ TEST_F(logging, writes_what_engines_say_but_not_without_end) {
       std::count_if(lines_.begin(), lines_.end(), [](const line& l) { return l.text.find("again") != l.text.npos; }),
       98);
   for (const line& l : lines_) EXPECT_EQ(l.text.find_first_of("\n\x1b"), l.text.npos);
+}
+
+// Otherwise a slow disk would hold up the thread that serves all devices.
+TEST_F(logging, has_fault_records_written_by_the_thread_that_it_blocks) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("troupe-box-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  };
+  {
+    std::atomic<bool> blocks{true};
+    runtime rt({.log = [&](log_level, std::string_view) { blocks.wait(true); }});
+    const device gpu = rt.open_device(with_test_engines({.restarts = 1, .black_box_folder = folder}));
+    kill_worker(gpu);
+    while (gpu.statistics().faults == 0) (void)gpu.ping().get();
+    EXPECT_OK(gpu.ping().get());
+    EXPECT_EQ(files(), 0);
+    blocks.store(false);
+    blocks.notify_all();
+    ASSERT_OK(gpu.close().get());
+  }
+  EXPECT_EQ(files(), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(logging, counts_the_messages_that_it_drops_if_the_sink_is_slow) {
+  constexpr int restarts = 600;
+  {
+    std::atomic<bool> blocks{true};
+    runtime rt({.log = [&, write = sink()](log_level level, std::string_view text) {
+      blocks.wait(true);
+      write(level, text);
+    }});
+    const device gpu = rt.open_device(with_test_engines({.name = "logged"}));
+    device_watch events = gpu.watch();
+    for (int seen = 0; seen < restarts;) {
+      EXPECT_FALSE(gpu.ask(break_handle{.breaks = true}).get());
+      while (const auto e = events.poll()) seen += e->kind == event_kind::library_restarted;
+    }
+    blocks.store(false);
+    blocks.notify_all();
+    ASSERT_OK(gpu.close().get());
+  }
+  const auto kept = std::count_if(lines_.begin(), lines_.end(),
+                                  [](const line& l) { return l.text.find("opened again") != l.text.npos; });
+  EXPECT_EQ(kept, 499) << "one of 500 is for the start";
+  EXPECT_TRUE(says(log_level::info, " messages were dropped: the log sink is too slow)"));
 }
 
 // A sink that blocks delays the continuations of its device, but neither its answers nor the next worker.

@@ -348,6 +348,9 @@ TEST_F(watching, a_fault_record_is_written_to_the_folder) {
     ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
     EXPECT_FALSE(gpu.ask(crash{.how = ending::exit}).get());
     EXPECT_OK(gpu.sync().get());
+    tally behind_the_record;  // which is written where continuations run
+    behind_the_record.watch(gpu.ping(1));
+    behind_the_record.await_all();
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
     ASSERT_EQ(names.size(), 1u);

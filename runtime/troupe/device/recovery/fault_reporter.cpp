@@ -156,8 +156,11 @@ void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
   if (record->quarantined) events_.emit(event_kind::quarantined, quarantined_because(*record));
   quarantine_.arm_expiry();
   if (options_.black_box_folder.empty()) return;
-  if (const auto written = write_to_folder(options_.black_box_folder.str(), *record); !written)
-    events_.log(log_level::warning, "could not write the fault record to " + written.error().text());
+  // Not on this thread, which serves all devices: the folder's disk may be slow.
+  events_.run_behind([this, record] {
+    if (const auto written = write_to_folder(options_.black_box_folder.str(), *record); !written)
+      events_.log(log_level::warning, "could not write the fault record to " + written.error().text());
+  });
 }
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {

@@ -7,6 +7,8 @@
 namespace troupe {
 namespace {
 
+constexpr std::uint32_t most_waiting = 500;
+
 log_level level_of(const device_event& e) noexcept {
   switch (e.kind) {
     case event_kind::fault:
@@ -43,8 +45,22 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
 // The sink is code of the program, so it runs where continuations run.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
+  if (backlog_->waiting.fetch_add(1) >= most_waiting) {
+    backlog_->waiting.fetch_sub(1);
+    backlog_->dropped.fetch_add(1);
+    return;
+  }
+  const std::uint32_t dropped = backlog_->dropped.exchange(0);
+  if (dropped != 0) text += cat(" (before this, ", dropped, " messages were dropped: the log sink is too slow)");
+  run_behind([sink = log_, level, said = cat(name_, ": ", text), backlog = backlog_] {
+    sink(level, said);
+    backlog->waiting.fetch_sub(1);
+  });
+}
+
+void device_events::run_behind(std::function<void()> f) {
   const reactor::answering now(reactor_);
-  post(keeping_executor(), [sink = log_, level, said = cat(name_, ": ", text)] { sink(level, said); });
+  post(keeping_executor(), std::move(f));
 }
 
 }  // namespace troupe

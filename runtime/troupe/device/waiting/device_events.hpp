@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
 #include <troupe/base/log.hpp>
 #include <troupe/device/waiting/event_streams.hpp>
@@ -23,7 +25,11 @@ class device_events {
 
   /// Emits an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
+  /// Passes a message to the log sink, on the thread that runs continuations. If the sink is too slow, so that many
+  /// messages wait, it is dropped, and the next one that is not reports how many were.
   void log(log_level level, std::string text);
+  /// Runs `f` on the thread that runs continuations, after those that wait. For what may take long.
+  void run_behind(std::function<void()> f);
   event_streams& streams() noexcept { return streams_; }
 
  private:
@@ -31,6 +37,10 @@ class device_events {
   const device_memory& memory_;
   reactor& reactor_;
   const log_sink log_;
+  struct backlog {
+    std::atomic<std::uint32_t> waiting{0}, dropped{0};
+  };
+  const std::shared_ptr<backlog> backlog_ = std::make_shared<backlog>();
   std::atomic<device_state> state_{device_state::starting};
   event_streams streams_;
 };
