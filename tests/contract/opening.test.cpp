@@ -13,33 +13,13 @@
 #include <troupe/device/managed.hpp>
 #include <troupe/memory/requests.hpp>
 
+#include "fake_runtime.hpp"
 #include "harness.hpp"
 
 namespace troupe::whole {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder for a fake worker, removed at the end.
-class fake_runtime {
- public:
-  fake_runtime() {
-    char name[] = "/tmp/troupe-fake-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~fake_runtime() { fs::remove_all(path_); }
-  fake_runtime(const fake_runtime&) = delete;
-
-  std::string folder() const { return path_; }
-  std::string program() const { return path_ + "/troupe-worker"; }
-  void behave(const std::string& mode) const {
-    fs::create_symlink(path_of("TROUPE_FAKE_WORKER", TROUPE_FAKE_WORKER), program());
-    std::ofstream(path_ + "/mode") << mode << "\n";
-  }
-
- private:
-  std::string path_;
-};
 
 // The device must report the reason in every way there is to ask, and never crash or hang.
 void expect_never_serves(const device& gpu, reaction how, std::initializer_list<const char*> words) {

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A false worker. The file `mode` beside the program says what it does instead of serving.
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -56,8 +59,63 @@ int boast(control_socket& to, const std::filesystem::path& folder) {
   }
 }
 
+// Sends a connection whose close waits for as long as the other side does not read. The application has the only
+// reference to it.
+void send_lingering(control_socket& to) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0), sent = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  if (::bind(listener, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(listener, 1) != 0 ||
+      ::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) != 0 ||
+      ::connect(sent, reinterpret_cast<sockaddr*>(&at), size) != 0)
+    ::_exit(5);
+  (void)::accept(listener, nullptr, nullptr);
+  const std::string data(1 << 16, 'x');
+  while (::send(sent, data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  }
+  const linger ten_seconds{.l_onoff = 1, .l_linger = 10};
+  (void)::setsockopt(sent, SOL_SOCKET, SO_LINGER, &ten_seconds, sizeof ten_seconds);
+  (void)to.send(protocol::packet_of({.kind = protocol::message::pong, .reaction = 0, .serving = {}}),
+                std::span(&sent, 1));
+  ::close(sent);
+}
+
+// Sends the same message for as long as the application reads.
+void flood(control_socket& to, protocol::message kind, const std::string& text) {
+  const auto packet = protocol::packet_of({.kind = kind, .reaction = 0, .serving = {}}, text);
+  while (to.send(packet)) {
+  }
+}
+
+// Answers the first question about memory with something that is no answer.
+void garble(const control_socket::received& hello) {
+  auto asked = control_socket::adopt(file_descriptor(::dup(hello.fds[protocol::greeting_descriptor::questions].get())));
+  std::array<std::byte, sizeof(protocol::wanted_memory)> wanted;
+  if (asked && asked->receive(wanted, 1)) (void)asked->send(std::as_bytes(std::span("no answer")));
+}
+
 int hang() {
   while (true) ::pause();
+}
+
+// Says that it is ready, and then does something else than to serve. Returns nothing if there is no such mode.
+std::optional<int> be_ready(const std::string& mode, control_socket& to, const control_socket::received& hello,
+                            std::span<const std::byte> packet) {
+  if (!mode.starts_with("ready ")) return {};
+  say(to, protocol::message::ready, 0, "");
+  if (mode == "ready twice") say(to, protocol::message::ready, 0, "");
+  if (mode == "ready and gone") return 0;
+  if (mode == "ready and generous") give_away(hello, packet);
+  if (mode == "ready and garbles") garble(hello);
+  if (mode == "ready and lingers") send_lingering(to);
+  if (mode == "ready and floods pong") flood(to, protocol::message::pong, "");
+  if (mode == "ready and floods loaded") flood(to, protocol::message::loaded, "library");
+  if (mode == "ready and floods restarted") flood(to, protocol::message::restarted, "library");
+  if (mode == "ready and floods remark") flood(to, protocol::message::remark, std::string(15'000, 'x'));
+  if (mode == "ready and floods names") flood(to, protocol::message::restarted, std::string(15'000, 'x'));
+  return hang();
 }
 
 }  // namespace
@@ -102,21 +160,8 @@ int main(int, char** argv) {
     (void)application->send(std::span(packet).first(64), fds);
     return hang();
   }
-  if (mode == "ready and deaf") {
-    say(*application, protocol::message::ready, 0, "");
-    say(*application, protocol::message::ready, 0, "");
-    return hang();
-  }
-  if (mode == "ready and generous") {
-    say(*application, protocol::message::ready, 0, "");
-    give_away(*hello, packet);
-    return hang();
-  }
   if (mode == "ready and boastful") return boast(*application, std::filesystem::path(argv[0]).parent_path());
-  if (mode == "ready and gone") {
-    say(*application, protocol::message::ready, 0, "");
-    return 0;
-  }
+  if (const auto code = be_ready(mode, *application, *hello, packet)) return *code;
   std::fprintf(stderr, "fake_worker: unknown mode \"%s\"\n", mode.c_str());
   return 4;
 }

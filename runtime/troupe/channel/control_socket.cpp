@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace troupe {
@@ -106,15 +108,20 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
                                                          std::int64_t deadline_ns) {
   iovec io{.iov_base = into.data(), .iov_len = into.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
-  for (bool was_reset = false;;) {
+  // Where no descriptor is expected, look at each message before taking it. Without room for descriptors the kernel
+  // says in MSG_CTRUNC that there are some; taking the message would close them on this thread. SO_PASSRIGHTS would
+  // keep them out, but only since Linux 6.16, and the receiver would not learn of the attempt.
+  bool was_reset = false, takes = max_fds != 0;
+  for (;;) {
     msghdr header{};
     header.msg_iov = &io;
     header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    header.msg_control = takes ? control : nullptr;
+    header.msg_controllen = takes ? sizeof control : 0;
+    const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | (takes ? 0 : MSG_PEEK));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
+      takes = max_fds != 0;
       const auto ready = TROUPE_TRY(poll_until(fd_.get(), POLLIN, deadline_ns));
       if (!ready) return received{.outcome = outcome::timed_out};
       continue;
@@ -123,6 +130,9 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
     if (got < 0 && errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (got < 0 && errno == ECONNRESET) return received{.outcome = outcome::closed};
     if (got < 0) return channel_error("recvmsg on the control socket", errno);
+    if (!takes && (header.msg_flags & MSG_CTRUNC))
+      return error(reaction::fatal, "channel", "control message carries descriptors; expected none");
+    if (!std::exchange(takes, true)) continue;
     auto fds = take_fds(header);  // closed by every return below; an empty message may also carry some
     if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
@@ -139,5 +149,15 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
 }
 
 void control_socket::shut_down() noexcept { (void)::shutdown(fd_.get(), SHUT_RDWR); }
+
+void control_socket::close_elsewhere() noexcept {
+  if (!fd_) return;
+  shut_down();
+  const int fd = fd_.release();
+  try {
+    std::thread([fd] { ::close(fd); }).detach();
+  } catch (const std::system_error&) {
+  }
+}
 
 }  // namespace troupe

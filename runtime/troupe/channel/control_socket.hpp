@@ -42,11 +42,16 @@ class control_socket {
   result<bool> wait_for_room(std::int64_t deadline_ns) const;
   /// Receives one message. Fails if it is larger than `into` or carries more than `max_fds` descriptors, and closes
   /// these. Fails with `retry_later` if this process has too few descriptors left: that message is lost, later ones are
-  /// not.
+  /// not. If `max_fds` is 0, no descriptor is received or closed, because closing one may take as long as its sender
+  /// wants: a message that carries some stays unread, and each call fails.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
   /// Closes the connection for threads that wait at either end. Any thread.
   void shut_down() noexcept;
+
+  /// Closes this end on a thread of its own: the descriptors of messages that nobody has received are closed with it,
+  /// which may take as long as their sender wants. Only if there is no thread, it stays open, shut down.
+  void close_elsewhere() noexcept;
 
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,7 +96,7 @@ TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descr
 
 TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) {
   const int three[] = {null.get(), null.get(), null.get()};
-  for (const std::size_t expected : {0, 1, 2}) {
+  for (const std::size_t expected : {1, 2}) {
     ASSERT_TRUE(ends.ours.send(bytes_of("x"), three));
     const int before = open_descriptors();
     const auto got = ends.theirs.receive(into, expected);
@@ -104,6 +105,48 @@ TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) 
               "control message carries 3 descriptors; expected at most " + std::to_string(expected));
     EXPECT_EQ(open_descriptors(), before);
   }
+}
+
+// Sends a connection whose close waits for as long as the other side does not read, and drops every other reference.
+void send_lingering(control_socket& to, std::string_view text) {
+  const file_descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  file_descriptor sent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+  ASSERT_EQ(::connect(sent.get(), reinterpret_cast<sockaddr*>(&at), size), 0);
+  static const file_descriptor reads_nothing(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const std::string data(1 << 16, 'x');
+  while (::send(sent.get(), data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  }
+  const linger five_seconds{.l_onoff = 1, .l_linger = 5};
+  ASSERT_EQ(::setsockopt(sent.get(), SOL_SOCKET, SO_LINGER, &five_seconds, sizeof five_seconds), 0);
+  const int fd = sent.get();
+  ASSERT_TRUE(to.send(bytes_of(std::string(text)), {&fd, 1}));
+}
+
+// Another process decides how long closing a descriptor takes.
+TEST_F(control_sockets, unexpected_descriptors_are_neither_received_nor_closed_by_the_receiver) {
+  ASSERT_TRUE(ends.theirs.send(bytes_of("before")));
+  send_lingering(ends.theirs, "here");
+  const int before = open_descriptors();
+  const std::int64_t began = now_ns();
+  EXPECT_EQ(ends.ours.receive(into).value().bytes, 6u);
+  for (int i = 0; i < 2; ++i) {
+    const auto got = ends.ours.receive(into);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().text(), "control message carries descriptors; expected none");
+    EXPECT_EQ(got.error().reaction(), reaction::fatal);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  ends.ours.close_elsewhere();
+  EXPECT_FALSE(ends.ours);
+  EXPECT_EQ(ends.theirs.send(bytes_of("anyone?")).error().reaction(), reaction::context_lost);
+  EXPECT_LT(now_ns() - began, 2'000'000'000) << "the descriptor lingers for 5 s";
 }
 
 TEST_F(control_sockets, report_a_closed_end_once_all_messages_are_read) {

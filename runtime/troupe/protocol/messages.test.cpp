@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 #include <troupe/protocol/crash_note.hpp>
+#include <troupe/protocol/message_budget.hpp>
 #include <troupe/protocol/protected_places.hpp>
 #include <troupe/protocol/shared_memory.hpp>
 #include <troupe/protocol/testing/hostile.hpp>
@@ -44,6 +45,26 @@ TEST(control, a_library_name_is_short_and_contains_no_path) {
   for (const std::string& text :
        {std::string(), std::string("../blas"), std::string("blas\ncuda"), std::string(65, 'x')})
     EXPECT_FALSE(is_library_name(text)) << text;
+}
+
+TEST(message_budget, admits_some_at_once_and_then_so_many_each_second) {
+  constexpr std::int64_t second = 1'000'000'000;
+  message_budget b(1000, 100);
+  std::int64_t now = 5 * second;
+  const auto flood = [&] {
+    int admitted = 0;
+    while (b.admit(now)) ++admitted;
+    return admitted;
+  };
+  EXPECT_EQ(flood(), 1000);
+  now += second;
+  EXPECT_EQ(flood(), 100);
+  now += 5 * second / 1000;
+  EXPECT_EQ(flood(), 0);
+  now += 5 * second / 1000;
+  EXPECT_EQ(flood(), 1);
+  now += 3600 * second;
+  EXPECT_EQ(flood(), 1000) << "what was not used is not saved up";
 }
 
 // Both ends are built from the same structs, so only these tests detect a changed layout. A field can move without a

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -32,6 +33,12 @@ class turn {
   std::atomic<std::uint32_t>& busy_;
   bool mine_ = false;
 };
+
+// Closing a socket takes as long as the other process wants, and memory may be released on any thread.
+bool is_socket(const file_descriptor& fd) noexcept {
+  struct stat status{};
+  return ::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode);
+}
 
 }  // namespace
 
@@ -104,8 +111,12 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   const auto give_up = [&](const char* how) {
     const std::scoped_lock now(sending_);
     gone_.store(true);
-    worker_ = {};
+    worker_.close_elsewhere();
     return gone(how);
+  };
+  const auto violated = [&](const std::string& how) {
+    tell_("the worker that was asked for memory sent an invalid answer" + how);
+    return give_up(("sent an invalid answer" + how).c_str());
   };
   std::array<std::byte, 4096> packet;
   result<control_socket::received> got = control_socket::received{};
@@ -115,13 +126,13 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
     // The answer is lost, and with it the memory. The worker can be asked for more.
     if (!got && got.error().reaction() == reaction::retry_later)
       return error(reaction::retry_later, "memory", call + got.error().text());
-    if (!got) return give_up(("sent an invalid answer: " + got.error().text()).c_str());
+    if (!got) return violated(": " + got.error().text());
     if (got->outcome == control_socket::outcome::timed_out) return too_late();
     if (got->outcome == control_socket::outcome::closed) return give_up("has ended");
     parsed = protocol::parse_answer(std::span(packet.data(), got->bytes));
-    if (!parsed) return give_up("sent an invalid answer");
+    if (!parsed) return violated("");
     const protocol::made_memory& head = parsed->head;
-    if (head.number > wanted.number || head.number <= last_answered_) return give_up("sent an invalid answer");
+    if (head.number > wanted.number || head.number <= last_answered_) return violated("");
     last_answered_ = head.number;
     if (head.number == wanted.number) break;
     // An answer to an earlier question, whose caller has given up.
@@ -131,8 +142,9 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   const bool managed = wanted.what == protocol::wanted::managed;
   if (head.made == 1 && managed && got->fds.empty() && head.address != 0) return answer{{}, head.address};
   if (head.made == 1 && opens != nullptr && got->fds.empty()) return answer{};
-  if (head.made == 1 && opens == nullptr && !managed && got->fds.size() == 1) return answer{std::move(got->fds[0]), 0};
-  if (head.made != 0) return give_up("sent an invalid answer");
+  if (head.made == 1 && opens == nullptr && !managed && got->fds.size() == 1 && !is_socket(got->fds[0]))
+    return answer{std::move(got->fds[0]), 0};
+  if (head.made != 0) return violated("");
   return error(static_cast<reaction>(head.reaction), "memory", call + parsed->text);
 }
 

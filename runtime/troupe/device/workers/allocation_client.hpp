@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/protocol/memory_question.hpp>
 #include <vector>
@@ -15,6 +17,12 @@ namespace troupe {
 class allocation_client {
  public:
   explicit allocation_client(control_socket worker) noexcept : worker_(std::move(worker)) {}
+  ~allocation_client() { worker_.close_elsewhere(); }
+  allocation_client(const allocation_client&) = delete;
+
+  /// `tell` is called once, with the reason, if the worker sends an invalid answer. Must be set before anything is
+  /// asked.
+  void when_violated(std::function<void(const std::string& why)> tell) { tell_ = std::move(tell); }
 
   /// Allocates memory. Waits until the worker is ready if it is still starting. Fails with `context_lost` if the worker
   /// is gone, and with `retry_later` if it does not answer in time or this process has no descriptor left.
@@ -44,6 +52,7 @@ class allocation_client {
   std::uint64_t last_asked_ = 0;
   std::uint64_t last_answered_ = 0;  // each question is answered once, in order
   std::atomic<bool> gone_{false};
+  std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::mutex sending_;  // held while a message is sent or the socket is closed
   control_socket worker_;
   std::vector<std::uint64_t> to_release_;  // managed memory that the worker has yet to be told to release

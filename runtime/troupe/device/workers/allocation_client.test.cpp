@@ -65,12 +65,34 @@ TEST_F(an_allocation_client, goes_on_after_the_application_had_no_descriptor_lef
 }
 
 TEST_F(an_allocation_client, never_asks_a_worker_again_that_sent_an_invalid_answer) {
+  std::vector<std::string> told;
+  client_.when_violated([&](const std::string& why) { told.push_back(why); });
   ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span("short"))));
   const auto made = client_.make(4096, in(5'000));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
   EXPECT_NE(made.error().text().find("invalid answer"), std::string::npos) << made.error().text();
   EXPECT_TRUE(client_.is_gone());
+  EXPECT_FALSE(client_.make(4096, in(5'000)));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("invalid answer"), std::string::npos) << told[0];
+}
+
+TEST_F(an_allocation_client, takes_no_socket_for_memory) {
+  auto other = control_socket::make_pair().value();
+  memory_ = file_descriptor(::fcntl(other.ours.fd(), F_DUPFD_CLOEXEC, 3));
+  answer(1);
+  const auto made = client_.make(4096, in(5'000));
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().text().find("invalid answer"), std::string::npos) << made.error().text();
+}
+
+TEST_F(an_allocation_client, reports_no_violation_if_the_worker_ends) {
+  bool told = false;
+  client_.when_violated([&](const std::string&) { told = true; });
+  ends_.theirs = {};
+  EXPECT_EQ(client_.make(4096, in(5'000)).error().reaction(), reaction::context_lost);
+  EXPECT_FALSE(told);
 }
 
 TEST_F(an_allocation_client, reports_a_missing_answer_as_a_time_out) {

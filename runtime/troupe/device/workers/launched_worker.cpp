@@ -16,12 +16,10 @@
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/printable.hpp>
 #include <troupe/worker/process/session.hpp>
+#include <utility>
 
 namespace troupe {
 namespace {
-
-// The deadline for a worker that is behind with its messages, for instance after many segments were sent at once.
-std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
 constexpr std::size_t most_text_bytes = protocol::most_message_bytes - sizeof(protocol::control_message);
 
@@ -52,7 +50,7 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::shared_ptr<insta
 
 launched_worker::~launched_worker() {
   send_queue_.end();
-  socket_ = {};  // tells the worker that the application has ended
+  socket_.close_elsewhere();  // tells the worker that the application has ended
   if (thread_.joinable()) thread_.join();
 }
 
@@ -130,7 +128,7 @@ result<void> launched_worker::send_memory(protocol::message kind, const protocol
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  return send_queue_.post(protocol::packet_of(m), std::move(file), in_a_second());
+  return send_queue_.post(protocol::packet_of(m), std::move(file));
 }
 
 result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
@@ -157,27 +155,37 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
-  return send_queue_.post(protocol::packet_of(m), {}, in_a_second());
+  return send_queue_.post(protocol::packet_of(m));
 }
 
 void launched_worker::send_stop() noexcept {
   // If the worker does not read it, it is killed after its time-out.
-  (void)send_queue_.post(message_of(protocol::message::stop), {}, in_a_second());
+  (void)send_queue_.post(message_of(protocol::message::stop));
 }
 
-void launched_worker::send_ping() noexcept { (void)send_queue_.post_at_once(message_of(protocol::message::ping)); }
+void launched_worker::send_ping() noexcept {
+  if (send_queue_.post_at_once(message_of(protocol::message::ping))) ++pings_;
+}
 
 bool launched_worker::send_look() noexcept { return send_queue_.post_at_once(message_of(protocol::message::look)); }
 
 result<void> launched_worker::send_load(const std::string& library) {
-  return send_queue_.post(message_of(protocol::message::load, library), {}, in_a_second());
+  return send_queue_.post(message_of(protocol::message::load, library));
 }
 
 void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
+// A worker that has broken the rules is ended. Nothing more is read from it, however much it still sends.
 worker_link::message launched_worker::receive() {
+  if (violated_) return {};
+  message m = take_message();
+  violated_ = m.kind == message::kind::violated;
+  return m;
+}
+
+worker_link::message launched_worker::take_message() {
   std::array<std::byte, protocol::most_message_bytes> packet;
   auto got = socket_.receive(packet, 0, 0);
   if (!got)
@@ -189,27 +197,49 @@ worker_link::message launched_worker::receive() {
   }
   auto heard = protocol::parse_message(std::span(packet.data(), got->bytes));
   if (!heard) return {message::kind::violated, "the worker sent a message that is too short", reaction::fatal};
-  const protocol::control_message& m = heard->head;
-  std::string& text = heard->text;
-  protocol::make_printable(text);
-  if (m.kind == protocol::message::ready) {
-    if (auto ok = send_queue_.deliver(); !ok) return {message::kind::failed, ok.error().text(), ok.error().reaction()};
-    return {message::kind::ready, std::move(text), reaction::fatal};
+  const bool answers_ping = heard->head.kind == protocol::message::pong && pings_ != 0;
+  if (answers_ping)
+    --pings_;
+  else if (!budget_.admit(now_ns()))
+    return {message::kind::violated, "the worker sent more messages than any worker needs", reaction::fatal};
+  protocol::make_printable(heard->text);
+  return interpret(heard->head.kind, protocol::reaction_of(heard->head), std::move(heard->text));
+}
+
+worker_link::message launched_worker::interpret(protocol::message kind, reaction how, std::string text) {
+  const auto violated = [](const char* what) {
+    return message{message::kind::violated, std::string("the worker sent ") + what, reaction::fatal};
+  };
+  switch (kind) {
+    case protocol::message::ready:
+      if (std::exchange(said_ready_, true)) return violated("\"ready\" twice");
+      if (auto ok = send_queue_.deliver(); !ok)
+        return {message::kind::failed, ok.error().text(), ok.error().reaction()};
+      return {message::kind::ready, std::move(text), reaction::fatal};
+    case protocol::message::pong:
+      return {message::kind::pong, {}, reaction::fatal};
+    case protocol::message::loaded:
+    case protocol::message::restarted:
+      if (!protocol::is_library_name(text)) return violated("a name that no library has");
+      if (kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
+      // A name that no engine has is at least a sign of life.
+      return {is_engine(text) ? message::kind::loaded : message::kind::pong, std::move(text), reaction::fatal};
+    case protocol::message::remark:
+      return remarked(std::move(text));
+    case protocol::message::failed:
+      return {message::kind::failed, std::move(text), how};
+    default:
+      return violated("a message of unknown kind");
   }
-  if (m.kind == protocol::message::pong) return {message::kind::pong, {}, reaction::fatal};
-  if (m.kind == protocol::message::loaded && protocol::is_library_name(text))  // at least a sign of life
-    return {is_engine(text) ? message::kind::loaded : message::kind::pong, std::move(text), reaction::fatal};
-  if (m.kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
-  if (m.kind == protocol::message::remark) return remarked(std::move(text));
-  if (m.kind == protocol::message::failed) return {message::kind::failed, std::move(text), protocol::reaction_of(m)};
-  return {message::kind::violated, "the worker sent a message of unknown kind", reaction::fatal};
 }
 
 // A log must not be flooded by a worker that is not trusted.
 worker_link::message launched_worker::remarked(std::string text) {
   constexpr std::uint32_t most_remarks = 100;
+  constexpr std::size_t longest_remark = 1024;
   if (remarks_ == most_remarks) return {};
   std::replace(text.begin(), text.end(), '\n', ' ');  // a remark is one line
+  text.resize(std::min(text.size(), longest_remark));
   if (++remarks_ == most_remarks) text += " (this worker's further remarks are not logged)";
   return {message::kind::remark, std::move(text), reaction::fatal};
 }

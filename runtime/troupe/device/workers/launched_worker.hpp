@@ -7,6 +7,7 @@
 #include <troupe/device/workers/installed_files.hpp>
 #include <troupe/device/workers/send_queue.hpp>
 #include <troupe/device/workers/worker_link.hpp>
+#include <troupe/protocol/message_budget.hpp>
 
 namespace troupe {
 
@@ -48,6 +49,8 @@ class launched_worker final : public worker_link {
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
   result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
                            std::shared_ptr<const memory_file> file = {});
+  message take_message();
+  message interpret(protocol::message kind, reaction how, std::string text);
   message remarked(std::string text);
   std::string add_plug_ins(protocol::greeting hello, std::vector<int>& fds);
   bool is_engine(const std::string& library) const;
@@ -59,8 +62,9 @@ class launched_worker final : public worker_link {
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
-  bool gone_ = false;
-  std::uint32_t remarks_ = 0;
+  bool gone_ = false, violated_ = false, said_ready_ = false;
+  std::uint32_t remarks_ = 0, pings_ = 0;  // pings without an answer
+  protocol::message_budget budget_ = protocol::budget_of_worker;
   control_socket socket_, theirs_, allocator_theirs_;  // the last two are the worker's ends
   send_queue send_queue_{socket_};
   std::shared_ptr<allocation_client> allocator_;

@@ -12,9 +12,9 @@
 
 namespace troupe {
 
-/// Sends messages to a worker, in order. A worker that is starting reads nothing, and there may be a message for each
-/// of a thousand segments. So messages that the socket cannot hold, and all later ones, wait here; a thread delivers
-/// them once the worker reads. Thread-safe.
+/// Sends messages to a worker, in order, and never waits for it. A worker that is starting reads nothing, and there may
+/// be a message for each of a thousand segments. So messages that the socket cannot hold, and all later ones, wait
+/// here; a thread delivers them once the worker reads. Thread-safe.
 class send_queue {
  public:
   /// `to` must outlive this object.
@@ -22,10 +22,9 @@ class send_queue {
   send_queue(const send_queue&) = delete;
   ~send_queue() { end(); }
 
-  /// Sends or queues a message. If the worker reads and its socket is full, waits until the deadline and then fails
-  /// with `retry_later`.
-  result<void> post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed = {},
-                    std::int64_t deadline_ns = 0);
+  /// Sends or queues a message. Fails with `retry_later` if the worker has received none for a second, though it
+  /// reads. Too many descriptors of this user in flight, which another process may cause, are no such failure.
+  result<void> post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed = {});
   /// Sends a message ahead of the queued ones, without waiting. Returns false if it was not sent: there is no room, or
   /// another thread is sending.
   bool post_at_once(std::span<const std::byte> packet);
@@ -40,11 +39,14 @@ class send_queue {
     std::shared_ptr<const memory_file> enclosed;
   };
   result<void> send(const message& l, std::int64_t deadline_ns);
+  result<void> start_delivery();
   void deliver_all() noexcept;
 
   control_socket& to_;
   std::mutex sending_;
-  bool reads_ = false, ended_ = false;
+  bool reads_ = false, ended_ = false, delivers_ = false;
+  bool lacks_ = false;               // too many descriptors are in flight
+  std::int64_t waits_since_ns_ = 0;  // the first of the queued messages
   std::deque<message> messages_;
   std::thread sender_;
 };

@@ -40,8 +40,8 @@ class worker_link {
                              const memory_file& workers) = 0;
   /// Starts the worker. The calling thread must outlive it: see die_with_parent.
   virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
-  /// Messages about memory, in order. If the worker is behind, they wait for up to a second and then fail with
-  /// retry_later. Any thread.
+  /// Messages about memory, in order. They do not wait for the worker; if it has received none for a second, they fail
+  /// with retry_later. Any thread.
   virtual result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
                                 std::uint32_t number, bool read_only) = 0;
   virtual result<void> send_unmap(std::uint64_t address, std::uint32_t number) = 0;

@@ -11,6 +11,8 @@
 
 namespace troupe {
 
+using message_kind = decltype(worker_link::message::kind);
+
 static constexpr std::size_t most_warm = 64;
 static constexpr int most_messages = 256;  // read from one worker at a time, however many it sends
 
@@ -52,6 +54,13 @@ static error with_origin(const error& why, const std::string& origin) {
 result<void> worker_pool::launch(worker_id id) {
   auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_->at.total));
   worker_link& link = *made;
+  if (const auto allocator = link.allocator())
+    allocator->when_violated([this, id](const std::string& why) {
+      loop_.post([this, id, why] {
+        if (worker_link* const w = find(id))
+          listener_.handle_message(*w, {message_kind::violated, why, reaction::fatal});
+      });
+    });
   TROUPE_TRY(channel_.prepare(*link.channel()));
   TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file(), channel_.workers_file()));
   greeting_.settings.quiet = true;
@@ -161,8 +170,8 @@ bool worker_pool::check_exit(worker_link& link) {
   std::optional<worker_link::message> failure;
   for (int i = 0; i < most_messages && !failure; ++i) {
     auto n = link.receive();
-    if (n.kind == worker_link::message::kind::none || n.kind == worker_link::message::kind::gone) break;
-    if (n.kind == worker_link::message::kind::failed) failure = std::move(n);
+    if (n.kind == message_kind::none || n.kind == message_kind::gone) break;
+    if (n.kind == message_kind::failed) failure = std::move(n);
   }
   listener_.handle_end(link.id(), *status, failure);
   return true;
@@ -171,9 +180,10 @@ bool worker_pool::check_exit(worker_link& link) {
 // Returns false if there is no further message.
 bool worker_pool::receive(worker_link& link) {
   const worker_link::message n = link.receive();
-  if (n.kind == worker_link::message::kind::gone) loop_.unwatch(link.socket_fd());
-  if (n.kind != worker_link::message::kind::none) listener_.handle_message(link, n);
-  return n.kind != worker_link::message::kind::none && n.kind != worker_link::message::kind::gone;
+  const bool last = n.kind == message_kind::gone || n.kind == message_kind::violated;
+  if (last) loop_.unwatch(link.socket_fd());
+  if (n.kind != message_kind::none) listener_.handle_message(link, n);
+  return n.kind != message_kind::none && !last;
 }
 
 result<file_descriptor> worker_pool::ask_one(

@@ -88,6 +88,15 @@ void worker_session::send(protocol::message kind, const std::string& text, react
   (void)application_.send(protocol::packet_of(m, text));
 }
 
+// The application ends a worker that sends too much, so an engine that has much to say is cut short here.
+void worker_session::send_of_engine(protocol::message kind, const std::string& text) {
+  {
+    const std::scoped_lock guard(counting_);
+    if (!budget_.admit(now_ns())) return;
+  }
+  send(kind, text);
+}
+
 void worker_session::send_failure(const error& why) { send(protocol::message::failed, why.text(), why.reaction()); }
 
 result<void> worker_session::begin() {
@@ -169,27 +178,28 @@ result<void> worker_session::make_pump(const protocol::greeting& g, std::vector<
                                          .remarks = this,
                                          .remark =
                                              [](void* me, const char* text) {
-                                               static_cast<worker_session*>(me)->send(protocol::message::remark, text);
+                                               static_cast<worker_session*>(me)->send_of_engine(
+                                                   protocol::message::remark, text);
                                              }},
                           std::move(plug_ins));
   TROUPE_TRY(state_->engines->load("memory"));
   for (const std::string& library : g.libraries) TROUPE_TRY(state_->engines->load(library));
-  state_->work.emplace(
-      pump::parts{.channel = channel,
-                  .commands = *state_->commands,
-                  .reports = *state_->reports,
-                  .engines = *state_->engines,
-                  .wait = g.settings.wait,
-                  .lanes = lane_chooser(g.settings.lanes, g.settings.pool_lanes, g.settings.helpers),
-                  .inline_bytes = g.settings.inline_bytes,
-                  .coalesce = g.settings.coalesce,
-                  .lanes_have_cores = usable_cores() > 2,  // one is the pump's, one the application's
-                  .most_in_order = is_wanted("TROUPE_LAUNCHES_TOGETHER") ? most_in_order : 0,
-                  .memory_begin = g.settings.reserve_begin,
-                  .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
-                  .gpu = state_->gpu.get(),
-                  .context_lost = [this](const failure& why) { give_up(why); },
-                  .restarted = [this](const std::string& library) { send(protocol::message::restarted, library); }});
+  state_->work.emplace(pump::parts{
+      .channel = channel,
+      .commands = *state_->commands,
+      .reports = *state_->reports,
+      .engines = *state_->engines,
+      .wait = g.settings.wait,
+      .lanes = lane_chooser(g.settings.lanes, g.settings.pool_lanes, g.settings.helpers),
+      .inline_bytes = g.settings.inline_bytes,
+      .coalesce = g.settings.coalesce,
+      .lanes_have_cores = usable_cores() > 2,  // one is the pump's, one the application's
+      .most_in_order = is_wanted("TROUPE_LAUNCHES_TOGETHER") ? most_in_order : 0,
+      .memory_begin = g.settings.reserve_begin,
+      .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
+      .gpu = state_->gpu.get(),
+      .context_lost = [this](const failure& why) { give_up(why); },
+      .restarted = [this](const std::string& library) { send_of_engine(protocol::message::restarted, library); }});
   TROUPE_TRY(state_->work->make_streams());
   // Not where the driver writes a core file first, and NVML is nothing to load into an application.
   if (is_wanted("TROUPE_GPU_ALARMS") && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())

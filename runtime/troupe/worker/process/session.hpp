@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/protocol/message_budget.hpp>
 #include <vector>
 
 namespace troupe {
@@ -47,11 +49,14 @@ class worker_session {
   void give_up(const failure& why);
   void send(protocol::message kind, const std::string& text, reaction how = {});
   void send_failure(const error& why);
+  void send_of_engine(protocol::message kind, const std::string& text);
 
   control_socket application_;
   home home_;
   std::unique_ptr<state> state_;
   std::int64_t longest_task_ns_ = INT64_MAX;
+  std::mutex counting_;
+  protocol::message_budget budget_ = protocol::budget_of_engines;
   std::atomic<std::uint32_t> go_{0};  // 0: stand by; 1: serve; 2: end without having served
 };
 
