@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
@@ -155,7 +156,7 @@ void control_socket::close_elsewhere() noexcept {
   shut_down();
   const int fd = fd_.release();
   try {
-    std::thread([fd] { ::close(fd); }).detach();
+    start_thread([fd] { ::close(fd); }).detach();
   } catch (const std::system_error&) {
   }
 }

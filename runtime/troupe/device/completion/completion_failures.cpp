@@ -63,12 +63,8 @@ void completion::fail_by_replies(const lane_counts& done) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
       if (done[lane] - retired_[lane] > requests_.capacity()) continue;
       for (std::uint64_t at = retired_[lane] + 1; at <= done[lane]; ++at) {
-        const std::uint64_t word = channel_->log(lane, at).load(std::memory_order_relaxed);
-        const std::uint32_t slot = protocol::slot_of(word);
-        if (slot >= requests_.capacity()) continue;
-        const ledger_entry& e = requests_[slot];
-        if (e.in_flight.load(std::memory_order_acquire) && protocol::log_word(e.ticket, slot) == word && !e.answered)
-          fail_by_reply(slot);
+        const std::optional<std::uint32_t> slot = slot_in_log(lane, at);
+        if (slot && !requests_[*slot].answered) fail_by_reply(*slot);
       }
     }
   } while (!failing_.empty());

@@ -73,7 +73,8 @@ void control_thread::end() noexcept {
 
 void control_thread::wake() noexcept {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
+  while (::write(event_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
 }
 
 void control_thread::post(job& work) noexcept {

@@ -80,7 +80,7 @@ std::string confinement_support::lacks() const {
   return {};
 }
 
-result<std::string> confine(const protocol::greeting& g) {
+result<std::string> confine(const protocol::greeting& g, std::span<const opened_plug_in> opened) {
   TROUPE_TRY(limit_resources(g.settings));
   if (g.settings.confinement == confinement::off) return std::string();
   const auto here = confinement_support::of_this_system();
@@ -98,7 +98,9 @@ result<std::string> confine(const protocol::greeting& g) {
     lacks += (lacks.empty() ? "" : "; ") + done.error().text();
     return {};
   };
-  if (here.landlock != 0) TROUPE_TRY(must_if_strict(confine_files(strict ? strict_files(g) : standard)));
+  file_rules files = strict ? strict_files(g) : standard;
+  for (const opened_plug_in& o : opened) files.opened.push_back(o.file.get());
+  if (here.landlock != 0) TROUPE_TRY(must_if_strict(confine_files(files)));
   if (here.filters) TROUPE_TRY(must_if_strict(filter_calls(strict ? call_filter::strict : call_filter::worker)));
   return lacks.empty() ? std::string() : cat("the worker is not fully confined: it has ", lacks);
 }

@@ -42,7 +42,8 @@ struct attempts {
   bool memory_of_application, signal, trace, fork, program, tcp, write_elsewhere, read_elsewhere, flags_of_output,
       signal_by_compiler, write_by_compiler, memory_by_compiler;
   // Must work.
-  bool thread, memory_file, signal_to_itself, read_system, read_named, write_cache, write_temporary, compiler;
+  bool thread, memory_file, signal_to_itself, read_system, read_named, read_opened, write_cache, write_temporary,
+      compiler;
 };
 
 bool can_open(const std::string& path, int flags) {
@@ -138,7 +139,12 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   [[noreturn]] void work(const protocol::greeting& g, pid_t application) {
     const file_descriptor nameless(::memfd_create("like.so", MFD_CLOEXEC));  // must not count as a library in "/"
     (void)::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, nameless.get(), 0);
-    const auto done = confine(g);
+    const std::string replaced = room_ + "/elsewhere/replaced";
+    std::ofstream(replaced) << "of the old version";
+    std::vector<opened_plug_in> opened;
+    opened.push_back({replaced, file_descriptor(::open(replaced.c_str(), O_PATH | O_CLOEXEC))});
+    ::unlink(replaced.c_str());
+    const auto done = confine(g, opened);
     if (!done) (void)std::snprintf(got_->why_not, sizeof got_->why_not, "%s", done.error().text().c_str()), ::_exit(1);
     (void)std::snprintf(got_->reported, sizeof got_->reported, "%s", done->c_str());
     attempts& got = *got_;
@@ -154,6 +160,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     got.flags_of_output = can_change_flags_of_output();
     got.read_system = can_open("/proc/self/maps", O_RDONLY) && can_open("/proc/cpuinfo", O_RDONLY);
     got.read_named = can_open(room_ + "/named/header", O_RDONLY);
+    got.read_opened = can_open(cat("/proc/self/fd/", opened[0].file.get()), O_RDONLY);
     got.write_cache = can_open(room_ + "/cache-parent/cache/entry", O_WRONLY | O_CREAT);
     got.write_temporary = can_open(room_ + "/temporary/file", O_WRONLY | O_CREAT);
     got.memory_file = static_cast<bool>(file_descriptor(::memfd_create("x", MFD_CLOEXEC)));
@@ -200,6 +207,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     const attempts& got = *got_;
     EXPECT_TRUE(got.thread && got.memory_file && got.signal_to_itself);
     EXPECT_TRUE(got.read_system && got.read_named);
+    EXPECT_TRUE(got.read_opened) << "an engine that an upgrade has replaced";
     EXPECT_TRUE(got.write_temporary);
     EXPECT_TRUE(got.write_cache);
   }

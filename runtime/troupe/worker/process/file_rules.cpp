@@ -47,14 +47,18 @@ result<file_descriptor> make_ruleset(const ruleset_attributes& what, int version
   return made;
 }
 
-result<void> allow(const file_descriptor& rules, const std::string& path, std::uint64_t rights) {
-  const file_descriptor at(::open(path.c_str(), O_PATH | O_CLOEXEC));
+result<void> allow(const file_descriptor& rules, int fd, const std::string& path, std::uint64_t rights) {
   struct stat s{};
-  if (!at || ::fstat(at.get(), &s) != 0) return {};
+  if (::fstat(fd, &s) != 0) return {};
   if (!S_ISDIR(s.st_mode)) rights &= execute | write_file | read_file | truncate | control_device;
-  const path_rule rule{rights, at.get()};
+  const path_rule rule{rights, fd};
   if (::syscall(add_rule, rules.get(), 1, &rule, 0) != 0) return failed(("landlock_add_rule of " + path).c_str());
   return {};
+}
+
+result<void> allow(const file_descriptor& rules, const std::string& path, std::uint64_t rights) {
+  const file_descriptor at(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  return at ? allow(rules, at.get(), path, rights) : result<void>();
 }
 
 result<void> enforce(const file_descriptor& rules) {
@@ -79,6 +83,7 @@ result<void> confine_files(const file_rules& rules) {
                                .scopes = version >= landlock_with_scopes ? abstract_sockets | signals : 0},
                               version));
   for (const std::string& path : rules.readable) TROUPE_TRY(allow(made, path, execute | read_file | read_folder));
+  for (const int fd : rules.opened) TROUPE_TRY(allow(made, fd, "an opened file", execute | read_file));
   const std::uint64_t devices = make_character_device | make_block_device | make_socket | make_pipe | control_device;
   for (const std::string& path : rules.writable) TROUPE_TRY(allow(made, path, all & ~devices));
   return enforce(made);

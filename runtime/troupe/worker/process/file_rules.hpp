@@ -20,6 +20,7 @@ inline constexpr int landlock_with_scopes = 6, landlock_with_tcp = 4;
 struct file_rules {
   std::vector<std::string> readable;  ///< may be read and executed
   std::vector<std::string> writable;  ///< anything may be done in these but making devices, sockets and pipes
+  std::vector<int> opened = {};       ///< descriptors of files that may be read and executed, wherever they are now
 };
 
 /// Forbids this thread, and what it starts later, all files but these, TCP, and to send signals, connect abstract

@@ -116,7 +116,7 @@ result<void> worker_session::begin() {
   longest_task_ns_ = g.settings.longest_task_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
-    const std::string unconfined = TROUPE_TRY(confine(g));
+    const std::string unconfined = TROUPE_TRY(confine(g, plug_ins));
     if (!unconfined.empty() && !g.settings.quiet) send(protocol::message::remark, unconfined);
   }
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
