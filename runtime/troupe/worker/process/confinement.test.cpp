@@ -98,7 +98,10 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       std::filesystem::create_directories(room_ + folder);
       ::chmod((room_ + folder).c_str(), 0777);
     }
-    for (const char* file : {"/elsewhere/secret", "/named/header"}) std::ofstream(room_ + file) << "text";
+    for (const char* file : {"/elsewhere/secret", "/elsewhere/replaced", "/named/header"})
+      std::ofstream(room_ + file) << "text";
+    replaced_.reset(::open((room_ + "/elsewhere/replaced").c_str(), O_PATH | O_CLOEXEC));
+    std::filesystem::remove(room_ + "/elsewhere/replaced");
     // The address sanitizer's processes cannot be filtered, and nothing is where the system lacks it.
     files_ = landlock_version() != 0;
     calls_ = can_filter_calls();
@@ -139,11 +142,8 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   [[noreturn]] void work(const protocol::greeting& g, pid_t application) {
     const file_descriptor nameless(::memfd_create("like.so", MFD_CLOEXEC));  // must not count as a library in "/"
     (void)::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, nameless.get(), 0);
-    const std::string replaced = room_ + "/elsewhere/replaced";
-    std::ofstream(replaced) << "of the old version";
     std::vector<opened_plug_in> opened;
-    opened.push_back({replaced, file_descriptor(::open(replaced.c_str(), O_PATH | O_CLOEXEC))});
-    ::unlink(replaced.c_str());
+    opened.push_back({"/elsewhere/replaced", file_descriptor(::dup(replaced_.get()))});
     const auto done = confine(g, opened);
     if (!done) (void)std::snprintf(got_->why_not, sizeof got_->why_not, "%s", done.error().text().c_str()), ::_exit(1);
     (void)std::snprintf(got_->reported, sizeof got_->reported, "%s", done->c_str());
@@ -213,6 +213,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   }
 
   std::string room_;
+  file_descriptor replaced_;
   bool files_ = false, calls_ = false;
   attempts* got_ = nullptr;
 };
