@@ -253,22 +253,12 @@ class completion::retirement {
   std::array<due_answer, 16> answers_;
 };
 
-// Returns the slot of the request that the lane's log names at this place, if that is in flight.
-std::optional<std::uint32_t> completion::slot_in_log(std::uint32_t lane, std::uint64_t at) const noexcept {
-  const std::uint64_t word = channel_->log(lane, at).load(std::memory_order_relaxed);
-  const std::uint32_t slot = protocol::slot_of(word);
-  if (slot >= requests_.capacity()) return {};
-  const ledger_entry& e = requests_[slot];
-  if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word) return {};
-  return slot;
-}
-
 void completion::retire_lanes(const lane_counts& done) {
   // All counters first: if one was overwritten, the worker may have run what waited for it too early. One that is ahead
   // of its log was written by nobody who has run those operations.
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
     if (done[lane] - retired_[lane] > requests_.capacity() ||
-        (done[lane] != retired_[lane] && !slot_in_log(lane, done[lane])))
+        (done[lane] != retired_[lane] && !slot_in_log(requests_, channel_, lane, done[lane])))
       return report_violation("a lane's counter");
   retirement together(*this);
   std::uint64_t retired = 0;
@@ -279,7 +269,7 @@ void completion::retire_lanes(const lane_counts& done) {
       if (done[lane] - seen > prefetch_distance) [[likely]]
         prefetch_entry(
             protocol::slot_of(channel_->log(lane, seen + 1 + prefetch_distance).load(std::memory_order_relaxed)));
-      const std::optional<std::uint32_t> slot = slot_in_log(lane, seen + 1);
+      const std::optional<std::uint32_t> slot = slot_in_log(requests_, channel_, lane, seen + 1);
       if (!slot) return report_violation("a lane's log");
       together.add(*slot);
     }

@@ -112,7 +112,6 @@ class completion {
   void fail_by_replies(const lane_counts& done);
   void fail_by_reply(std::uint32_t slot);
   class retirement;
-  std::optional<std::uint32_t> slot_in_log(std::uint32_t lane, std::uint64_t at) const noexcept;
   void retire_lanes(const lane_counts& done);
   // The answer of a request that may be retired already.
   struct due_answer {

@@ -63,7 +63,7 @@ void completion::fail_by_replies(const lane_counts& done) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
       if (done[lane] - retired_[lane] > requests_.capacity()) continue;
       for (std::uint64_t at = retired_[lane] + 1; at <= done[lane]; ++at) {
-        const std::optional<std::uint32_t> slot = slot_in_log(lane, at);
+        const std::optional<std::uint32_t> slot = slot_in_log(requests_, channel_, lane, at);
         if (slot && !requests_[*slot].answered) fail_by_reply(*slot);
       }
     }

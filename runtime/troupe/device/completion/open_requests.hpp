@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <troupe/device/mailbox/ledger.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
 #include <troupe/device/workers/serving_worker.hpp>
@@ -21,6 +22,17 @@ open_requests open_up_to(const ledger& requests, std::uint64_t newest);
 /// earlier one. The caller reads the word before this function looks up the request, so the word cannot belong to a
 /// request that got the slot in between.
 bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
+
+/// Returns the slot of the request that a lane's log names at this place; nothing if that is not in flight.
+inline std::optional<std::uint32_t> slot_in_log(const ledger& requests, const shared_channel& channel,
+                                                std::uint32_t lane, std::uint64_t at) noexcept {
+  const std::uint64_t word = channel->log(lane, at).load(std::memory_order_relaxed);
+  const std::uint32_t slot = protocol::slot_of(word);
+  if (slot >= requests.capacity()) return {};
+  const ledger_entry& e = requests[slot];
+  if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word) return {};
+  return slot;
+}
 
 /// Returns how many bytes the request may have a GPU's copy engine move, which goes on after the kernel of another
 /// request has broken everything else.
