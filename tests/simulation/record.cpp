@@ -6,12 +6,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace troupe::simulation {
 
 void run_record::fail(const std::string& rule) noexcept {
   violated = true;
   std::snprintf(violation, sizeof violation, "%s", rule.c_str());
+  if (aborts) {
+    std::fprintf(stderr, "%s\n%s", violation, tail(60).c_str());
+    std::abort();
+  }
   ::_exit(2);
 }
 

@@ -98,8 +98,9 @@ run_settings draw_settings_for_damage(random_bits& r) {
   return s;
 }
 
-run_state::run_state(std::uint64_t seed, run_record& record)
+run_state::run_state(std::uint64_t seed, run_record& record, std::span<const std::uint8_t> choices)
     : seed(seed),
+      choices(choices),
       damage(damaged_word::in_seed(seed)),
       record(record),
       setup(random(stream::setup)),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <troupe/device/options.hpp>
 #include <troupe/memory/staging.hpp>
@@ -36,14 +37,18 @@ enum class stream : std::uint64_t { step, setup, worker, end, inside_request, fo
 
 /// What all parts of a run share.
 struct run_state {
-  run_state(std::uint64_t seed, run_record& record);
+  /// Each byte of `choices`, if there are any, changes what one step does, in this order.
+  run_state(std::uint64_t seed, run_record& record, std::span<const std::uint8_t> choices = {});
 
   random_bits random(stream purpose, std::uint64_t number = 0) const noexcept {
-    return {damage ? damage->base : seed, (static_cast<std::uint64_t>(purpose) << 40) + number};
+    std::uint64_t from = damage ? damage->base : seed;
+    if (purpose == stream::step && number - 1 < choices.size()) from ^= std::uint64_t{choices[number - 1]} << 32;
+    return {from, (static_cast<std::uint64_t>(purpose) << 40) + number};
   }
   [[noreturn]] void violated(const std::string& rule) const { record.fail(rule); }
 
   const std::uint64_t seed;
+  const std::span<const std::uint8_t> choices;
   const std::optional<damaged_word> damage;
   run_record& record;
   random_bits setup;

@@ -4,9 +4,10 @@
 
 namespace troupe::simulation {
 
-simulation::simulation(std::uint64_t seed, run_record& record, const omitted_steps& omitted)
+simulation::simulation(std::uint64_t seed, run_record& record, const omitted_steps& omitted,
+                       std::span<const std::uint8_t> choices)
     : scene(record),
-      run_(seed, record),
+      run_(seed, record, choices),
       device_(
           run_, *this,
           [this](pending_core& answer, const std::function<bool()>& ready) { clients_.block_in_call(answer, ready); }),

@@ -11,7 +11,8 @@ namespace troupe::simulation {
 /// that are given to each other here; workers report to it what they do.
 class simulation final : public scene {
  public:
-  simulation(std::uint64_t seed, run_record& record, const omitted_steps& omitted);
+  simulation(std::uint64_t seed, run_record& record, const omitted_steps& omitted,
+             std::span<const std::uint8_t> choices = {});
   /// Returns once the run has ended without breaking a rule; a broken rule ends the process.
   void run();
 
