@@ -10,33 +10,32 @@ namespace {
 
 using namespace troupe;
 
-// Applies a change to the counter of each lane that has done something, once.
-bool change_counters(hostile_worker& w, std::uint64_t (*changed)(std::uint64_t)) {
+// Applies a change to the word of each lane that has done something, once.
+bool change_words(hostile_worker& w, std::uint64_t (*changed)(std::uint64_t)) {
   for (protocol::lane_counters& lane : w.view.page().lanes)
-    if (std::uint64_t done = lane.done.load(); done != 0) lane.done.compare_exchange_strong(done, changed(done));
+    if (std::uint64_t word = lane.done.word().load(); checked_count::count_of(word) != 0)
+      lane.done.word().compare_exchange_strong(word, changed(word));
   w.wake_application();
   return false;
 }
+std::uint64_t one_less(std::uint64_t word) { return checked_count::word_of(checked_count::count_of(word) - 1); }
+std::uint64_t one_more(std::uint64_t word) { return checked_count::word_of(checked_count::count_of(word) + 1); }
 
-bool run_counters_back(hostile_worker& w) {
-  return change_counters(w, [](std::uint64_t done) { return done - 1; });
-}
+bool run_counters_back(hostile_worker& w) { return change_words(w, one_less); }
 bool zero_counters(hostile_worker& w) {
-  return change_counters(w, [](std::uint64_t) { return std::uint64_t{0}; });
+  return change_words(w, [](std::uint64_t) { return std::uint64_t{0}; });
 }
 bool fill_counters(hostile_worker& w) {
-  return change_counters(w, [](std::uint64_t) { return std::uint64_t{UINT64_MAX}; });
+  return change_words(w, [](std::uint64_t) { return std::uint64_t{UINT64_MAX}; });
 }
 bool flip_high_bits(hostile_worker& w) {
-  return change_counters(w, [](std::uint64_t done) { return done ^ std::uint64_t{1} << 40; });
+  return change_words(w, [](std::uint64_t word) { return word ^ std::uint64_t{1} << 40; });
 }
-bool count_one_more(hostile_worker& w) {
-  return change_counters(w, [](std::uint64_t done) { return done + 1; });
-}
+bool count_one_more(hostile_worker& w) { return change_words(w, one_more); }
 
 bool count_all_at_once(hostile_worker& w) {
   while (w.told()) {
-    for (protocol::lane_counters& lane : w.view.page().lanes) lane.done.fetch_add(w.capacity() - 1);
+    for (protocol::lane_counters& lane : w.view.page().lanes) lane.done.store(lane.done.load() + w.capacity() - 1);
     w.wake_application();
     pause(std::chrono::microseconds(100));
   }
@@ -49,9 +48,9 @@ bool copy_logs_between_lanes(hostile_worker& w) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
       const std::uint32_t other = (lane + 1) % max_lanes;
       const std::uint64_t done = w.view.page().lanes[lane].done.load();
-      std::atomic<std::uint64_t>& its = w.view.page().lanes[other].done;
+      checked_count& its = w.view.page().lanes[other].done;
       w.view.log(other, its.load()).store(w.view.log(lane, done).load());
-      its.fetch_add(1);
+      its.store(its.load() + 1);
     }
     w.wake_application();
     pause(std::chrono::microseconds(200));
