@@ -50,6 +50,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
   runtime rt;
   const std::int64_t opened = now_ns();
   const device gpu = rt.open_device({.engine = "host",
+                                     .compile = false,  // a diagnosis makes no cache
                                      .start_timeout = time_limit,
                                      .close_timeout = time_limit,
                                      .runtime_folder = here.option,

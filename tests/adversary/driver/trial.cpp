@@ -225,7 +225,7 @@ void trial::attack() {
     const double least = strategy_.is_flood ? 1.2e-3 * promises::flood_ends_ms * slowness_ : 0;
     const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::max(seconds_, least) * 1e9);
     // An attack may have to wait for its moment.
-    while (now_ns() < end_ns || (stage_.page().attacks.load() == 0 && now_ns() < end_ns + 3'000'000'000)) {
+    while (now_ns() < end_ns || (stage_.page().attacks.load() == 0 && now_ns() < end_ns + 20'000'000'000)) {
       if (attack_once(b, std::max(end_ns, now_ns() + 100'000'000))) std::this_thread::sleep_for(20ms);
     }
     cores = mark.cores_since();
@@ -329,6 +329,8 @@ outcome try_strategy(const strategy& s, double seconds, std::uint64_t seed) {
   if (bait[0] != bait_prefix[0]) o.broken.emplace_back("the worker has written to the application's memory");
   if (::fcntl(STDOUT_FILENO, F_GETFL) != output)
     o.broken.emplace_back("the application's output has changed its flags");
+  // The library closes a worker's sockets on a thread of their own.
+  for (int i = 0; i < 500 && open_descriptors() > before; ++i) std::this_thread::sleep_for(2ms);
   if (const int more = open_descriptors() - before; more > 0)
     o.broken.push_back(std::to_string(more) + " descriptors are left");
   return o;

@@ -14,6 +14,9 @@
 namespace troupe {
 namespace {
 
+constexpr std::uint64_t timers = 4;                    // tags below this are timers
+constexpr std::int64_t ending_takes_ns = 100'000'000;  // from the end of a worker's sockets to its own
+
 // A thread cannot be killed, so a worker that is a thread cannot be replaced.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
   const bool process = o.isolation == isolation::process;
@@ -179,7 +182,8 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
 }
 
 void lifecycle::on_time(std::uint64_t tag) {
-  if (static_cast<timer>(tag) == timer::quiesced) return check_quiesced();
+  if (tag == timer::quiesced) return check_quiesced();
+  if (tag % timers == timer::closed) return check_closed(static_cast<worker_id>(tag / timers));
   armed_tick_.reset();
   workers_.receive_all();
   if (workers_.handle_next_exit()) return loop_.at(loop_.now(), *this, timer::supervision_due);
@@ -217,6 +221,17 @@ void lifecycle::check_quiesced() {
   if (const auto again = handover_.look_again_at(link->is_quiesced(), loop_.now()))
     return loop_.at(*again, *this, timer::quiesced);
   report_now({device_supervisor::event_kind::quiesced, id});
+}
+
+// A worker without its sockets can neither be told anything nor make memory. One that ends closes them, too, and how it
+// ended is the better cause; on a GPU, its process may take long to go. One that was asked to stop has its own time.
+void lifecycle::check_closed(worker_id id) {
+  const worker_link* const link = workers_.find(id);
+  const device_state now = supervisor_.state();
+  if (link == nullptr || link->is_quiesced() || now == device_state::closing || now == device_state::stopped) return;
+  report_now({device_supervisor::event_kind::misbehaved, id,
+              error(reaction::context_lost, "device", "the worker closed its connection without ending"),
+              fault_kind::misbehaved});
 }
 
 void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
@@ -279,9 +294,10 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
     case worker_link::message::kind::gone:
       // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)
-        report_now({device_supervisor::event_kind::worker_exited, id,
-                    error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
-      return;
+        return report_now(
+            {device_supervisor::event_kind::worker_exited, id,
+             error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+      return loop_.at(loop_.now() + ending_takes_ns, *this, timer::closed + timers * id);
   }
 }
 

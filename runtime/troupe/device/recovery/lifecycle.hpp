@@ -58,7 +58,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
  private:
   using worker_id = device_supervisor::worker_id;
-  enum timer : std::uint64_t { supervision_due, quiesced };
+  enum timer : std::uint64_t { supervision_due, quiesced, closed };  // closed: with the worker's id above it
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
@@ -67,6 +67,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void await_drained();
   void announce_stop(const device_supervisor::action& a);
   void check_quiesced();
+  void check_closed(worker_id id);
 
   const device_options& options_;
   const device_loop& loop_;

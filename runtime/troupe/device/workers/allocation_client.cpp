@@ -90,30 +90,36 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   const turn mine(busy_, deadline_ns);
   if (!mine) return too_late();
   if (!worker_) return gone("did not answer");
-  wanted.number = ++last_asked_;
-  const int fd = opens != nullptr ? opens->get() : -1;
-  while (true) {
-    bool too_many_descriptors = false;
-    {
-      const std::scoped_lock now(sending_);
-      send_releases();
-      const auto sent = worker_.send(protocol::packet_of(wanted), std::span(&fd, opens != nullptr ? 1 : 0), 0);
-      if (sent) break;
-      if (sent.error().reaction() != reaction::retry_later) return sent.error();
-      too_many_descriptors = sent.error().code() == ETOOMANYREFS;
-    }
-    // The worker has not read earlier questions. A thread that releases managed memory must not wait for that, so the
-    // lock is not held here. The socket cannot go meanwhile: only the thread whose turn it is closes it.
-    if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
-    if (too_many_descriptors)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event tells when there are fewer
-  }
   const auto give_up = [&](const char* how) {
     const std::scoped_lock now(sending_);
     gone_.store(true);
     worker_.close_elsewhere();
     return gone(how);
   };
+  const auto closed = [&] {
+    tell_("");
+    return give_up("has ended");
+  };
+  wanted.number = ++last_asked_;
+  const int fd = opens != nullptr ? opens->get() : -1;
+  while (true) {
+    bool too_many_descriptors = false, is_closed = false;
+    {
+      const std::scoped_lock now(sending_);
+      send_releases();
+      const auto sent = worker_.send(protocol::packet_of(wanted), std::span(&fd, opens != nullptr ? 1 : 0), 0);
+      if (sent) break;
+      is_closed = sent.error().reaction() == reaction::context_lost;
+      if (!is_closed && sent.error().reaction() != reaction::retry_later) return sent.error();
+      too_many_descriptors = sent.error().code() == ETOOMANYREFS;
+    }
+    if (is_closed) return closed();
+    // The worker has not read earlier questions. A thread that releases managed memory must not wait for that, so the
+    // lock is not held here. The socket cannot go meanwhile: only the thread whose turn it is closes it.
+    if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
+    if (too_many_descriptors)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event tells when there are fewer
+  }
   const auto violated = [&](const std::string& how) {
     tell_("the worker that was asked for memory sent an invalid answer" + how);
     return give_up(("sent an invalid answer" + how).c_str());
@@ -128,7 +134,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
       return error(reaction::retry_later, "memory", call + got.error().text());
     if (!got) return violated(": " + got.error().text());
     if (got->outcome == control_socket::outcome::timed_out) return too_late();
-    if (got->outcome == control_socket::outcome::closed) return give_up("has ended");
+    if (got->outcome == control_socket::outcome::closed) return closed();
     parsed = protocol::parse_answer(std::span(packet.data(), got->bytes));
     if (!parsed) return violated("");
     const protocol::made_memory& head = parsed->head;

@@ -20,9 +20,9 @@ class allocation_client {
   ~allocation_client() { worker_.close_elsewhere(); }
   allocation_client(const allocation_client&) = delete;
 
-  /// `tell` is called once, with the reason, if the worker sends an invalid answer. Must be set before anything is
-  /// asked.
-  void when_violated(std::function<void(const std::string& why)> tell) { tell_ = std::move(tell); }
+  /// `tell` is called once if the worker sends an invalid answer, with the reason, or has closed the socket, with none.
+  /// Must be set before anything is asked.
+  void when_unfit(std::function<void(const std::string& why)> tell) { tell_ = std::move(tell); }
 
   /// Allocates memory. Waits until the worker is ready if it is still starting. Fails with `context_lost` if the worker
   /// is gone, and with `retry_later` if it does not answer in time or this process has no descriptor left.

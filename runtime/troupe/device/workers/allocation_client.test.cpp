@@ -66,7 +66,7 @@ TEST_F(an_allocation_client, goes_on_after_the_application_had_no_descriptor_lef
 
 TEST_F(an_allocation_client, never_asks_a_worker_again_that_sent_an_invalid_answer) {
   std::vector<std::string> told;
-  client_.when_violated([&](const std::string& why) { told.push_back(why); });
+  client_.when_unfit([&](const std::string& why) { told.push_back(why); });
   ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span("short"))));
   const auto made = client_.make(4096, in(5'000));
   ASSERT_FALSE(made);
@@ -88,11 +88,12 @@ TEST_F(an_allocation_client, takes_no_socket_for_memory) {
 }
 
 TEST_F(an_allocation_client, reports_no_violation_if_the_worker_ends) {
-  bool told = false;
-  client_.when_violated([&](const std::string&) { told = true; });
+  std::vector<std::string> told;
+  client_.when_unfit([&](const std::string& why) { told.push_back(why); });
   ends_.theirs = {};
   EXPECT_EQ(client_.make(4096, in(5'000)).error().reaction(), reaction::context_lost);
-  EXPECT_FALSE(told);
+  EXPECT_EQ(told, std::vector<std::string>{""}) << "that its socket is closed, and nothing that it sent";
+  EXPECT_TRUE(client_.is_gone());
 }
 
 TEST_F(an_allocation_client, reports_a_missing_answer_as_a_time_out) {

@@ -55,10 +55,11 @@ result<void> worker_pool::launch(worker_id id) {
   auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_->at.total));
   worker_link& link = *made;
   if (const auto allocator = link.allocator())
-    allocator->when_violated([this, id](const std::string& why) {
+    allocator->when_unfit([this, id](const std::string& why) {
       loop_.post([this, id, why] {
         if (worker_link* const w = find(id))
-          listener_.handle_message(*w, {message_kind::violated, why, reaction::fatal});
+          listener_.handle_message(*w,
+                                   {why.empty() ? message_kind::gone : message_kind::violated, why, reaction::fatal});
       });
     });
   TROUPE_TRY(channel_.prepare(*link.channel()));

@@ -101,6 +101,9 @@ void forbid_acts_on_others(program& p) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   for (const int call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo})
     p.forbid(call, 0, whole, unless_it::is_one_of, {self});
+  for (const int call : {SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr})
+    p.forbid(call, 0, whole, unless_it::is_one_of, {0, self});
+  p.forbid(SYS_setpriority, 1, whole, unless_it::is_one_of, {0, self});
   p.forbid(SYS_prlimit64, 0, whole, unless_it::is_one_of, {0, self});
   p.forbid(SYS_fcntl, 1, whole, unless_it::is_none_of, {F_SETFL, F_SETOWN, 15 /* F_SETOWN_EX */, 10 /* F_SETSIG */});
   p.forbid(SYS_prctl, 0, whole, unless_it::is_none_of, {PR_SET_PDEATHSIG});

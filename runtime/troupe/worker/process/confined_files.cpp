@@ -73,12 +73,12 @@ paths folder_for_core_files(const protocol::greeting& g) {
   return {pattern.starts_with('/') ? folder_of(pattern) : "."};
 }
 
-// The cache's folder is made here if it can be: later it is not possible.
+// The cache's folder is made here if it can be: later it is not possible. Without compiling it is hardly written.
 paths writable_files(const protocol::greeting& g) {
   paths out{"/dev/null", "/dev/zero", "/dev/full"};
   if (g.settings.compile) out.push_back(temporary_folder());
   if (std::string cache = cache_folder(); !cache.empty()) {
-    if (::mkdir(cache.c_str(), 0700) != 0 && errno == ENOENT) {
+    if (g.settings.compile && ::mkdir(cache.c_str(), 0700) != 0 && errno == ENOENT) {
       std::error_code ignored;
       std::filesystem::create_directories(std::filesystem::path(cache).parent_path(), ignored);
       (void)::mkdir(cache.c_str(), 0700);
