@@ -135,9 +135,10 @@ class trial {
   void expect_service();
   void end();
   bool is_hanging(const client_threads& clients) const { return ms(clients.waiting_ns()) > longest_wait_ms() + 10'000; }
+  // What is ahead of a request in the mailbox may take as long as the request's own answer after its limit.
   double longest_wait_ms() const {
     return 1000.0 * run_limit.count() + (strategy_.delays_start ? 1000.0 * start_limit.count() : 0) +
-           promises::answer_after_limit_ms * slowness_;
+           2 * promises::answer_after_limit_ms * slowness_;
   }
   [[noreturn]] void give_up();
 
