@@ -20,10 +20,16 @@ struct runtime::state {
   std::vector<std::weak_ptr<device_core>>
       cores;  // a device that has not stopped keeps itself alive; see device_core::handle
   engine_chooser engines;
-  const std::shared_ptr<installed_files> files = std::make_shared<installed_files>();
+  std::shared_ptr<installed_files> files = std::make_shared<installed_files>();
   std::uint32_t opened = 0;
   bool closing = false;
 
+  // If the program has closed the library's descriptors, others of its own may have their numbers: nothing is closed.
+  void forget_lost_files() {
+    if (!loop || !loop->lost()) return;
+    process_home::keep(new std::shared_ptr<installed_files>(std::move(files)));
+    files = std::make_shared<installed_files>();
+  }
   std::vector<std::shared_ptr<device_core>> alive() {
     const std::scoped_lock guard(lock);
     std::vector<std::shared_ptr<device_core>> all;
@@ -51,6 +57,7 @@ runtime::~runtime() {
   // No thread outlives the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
+  state_->forget_lost_files();
 }
 
 device runtime::open(device_options options, const char* built_in_folder) {
@@ -59,6 +66,7 @@ device runtime::open(device_options options, const char* built_in_folder) {
   runtime_place place = find_runtime(options.runtime_folder, path_of_program(), built_in_folder);
   options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
+  state_->forget_lost_files();
   std::string engine_reason = "device_options::engine names it";
   if (options.engine == "auto") {
     engine_choice choice = state_->engines.choose(options);
