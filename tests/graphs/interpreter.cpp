@@ -11,9 +11,12 @@ namespace {
 using troupe::access_mode;
 
 // A stale buffer adds to the text of the failure; ignore that.
+// Advice that requests add on the way does not make it another failure.
 failure_id id_of(const troupe::error& e) {
-  const std::string& text = e.text();
-  return {text.substr(0, text.find(" (nothing ran: keep_content")), e.request().name, e.request().ticket};
+  std::string text = e.text();
+  text.resize(std::min(text.size(), text.find(" (nothing ran: keep_content")));
+  if (const std::size_t keeps = text.find(" keeps of "); keeps != text.npos) text.resize(text.rfind("; ", keeps));
+  return {std::move(text), e.request().name, e.request().ticket};
 }
 
 bool starts(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }

@@ -79,6 +79,13 @@ std::vector<known_text> known_texts() {
       {jit_test, "struct big", assembled},
       {jit_test, "float x = out[0];", assembled},
       {"tests/contract/jit_fixture.hpp", "{ out[0] = \n", assembled},
+      {"tests/adversary/programs/changed_surroundings.cpp", "*x = 7;"},
+      {"tests/contract/confinement.test.cpp", "{ out[0] = \n", assembled},
+      {"tests/contract/confinement.test.cpp", "VALUE", assembled},
+      {"tests/contract/confinement.test.cpp", "int fork();", refused},  // for the host
+      {"tests/contract/fault_names.test.cpp", "void scatter\n", assembled},
+      {"tests/contract/fault_names.test.cpp", "__global__ void \n", assembled},
+      {"tests/contract/fault_names.test.cpp", "careless", assembled},
       {messages_test, "is a function without", assembled},
       {messages_test, "helper_cuda.h", compiled, {.headers = host_headers}},
       {messages_test, "undeclared", refused},
