@@ -211,6 +211,9 @@ bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
   const double lasted = ms((ended > begun ? ended : now_ns()) - begun);
   if (stage_.page().attacks.load() != before) flood_ms_ = std::max(flood_ms_, lasted);
   stage_.set_attacker(stage_page::nobody);
+  // One that found no moment to attack says so now.
+  for (int i = 0; !replaced && i < 100 && stage_.page().ended_ns.load() < stage_.page().begun_ns.load(); ++i)
+    std::this_thread::sleep_for(1ms);
   return replaced;
 }
 
