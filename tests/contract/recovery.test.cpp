@@ -131,6 +131,7 @@ TEST_P(recovery, a_continuation_may_wait_until_a_device_is_reset) {
 
 TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
+  device_watch events = gpu.watch();
   tally answers;
   std::atomic<bool> over{false};
   std::vector<std::thread> callers;
@@ -155,6 +156,8 @@ TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   over = true;
   for (auto& c : callers) c.join();
   EXPECT_OK(gpu.sync().get());
+  if (HasFailure())
+    while (const auto e = events.poll()) ADD_FAILURE() << e->text();
   answers.await_all();
   EXPECT_EQ(answers.answered(), answers.expected());
   EXPECT_GT(answers.fine(), 0);
