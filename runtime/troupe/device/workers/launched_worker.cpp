@@ -203,6 +203,10 @@ worker_link::message launched_worker::take_message() {
   else if (!budget_.admit(now_ns()))
     return {message::kind::violated, "the worker sent more messages than any worker needs", reaction::fatal};
   protocol::make_printable(heard->text);
+  // Only the description of a worker has lines. Others may reach a log, where they could look like several entries.
+  if (heard->head.kind != protocol::message::ready)
+    for (char& c : heard->text)
+      if (c == '\n' || c == '\t') c = ' ';
   return interpret(heard->head.kind, protocol::reaction_of(heard->head), std::move(heard->text));
 }
 
@@ -238,7 +242,6 @@ worker_link::message launched_worker::remarked(std::string text) {
   constexpr std::uint32_t most_remarks = 100;
   constexpr std::size_t longest_remark = 1024;
   if (remarks_ == most_remarks) return {};
-  std::replace(text.begin(), text.end(), '\n', ' ');  // a remark is one line
   text.resize(std::min(text.size(), longest_remark));
   if (++remarks_ == most_remarks) text += " (this worker's further remarks are not logged)";
   return {message::kind::remark, std::move(text), reaction::fatal};
