@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <troupe/base/sanitizers.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/faults/faults.hpp>
@@ -56,7 +55,7 @@ int main() {
     const auto seen = gpu.download(x).get();
     wrong += !seen || *seen != std::vector<float>(n, static_cast<float>(i));
   }
-#if !TROUPE_THREAD_SANITIZER  // which allows no threads in a child
+#if !defined(__SANITIZE_THREAD__)  // which allows no threads in a child
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);
