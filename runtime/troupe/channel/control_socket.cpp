@@ -5,17 +5,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/clock.hpp>
 #include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/process_home.hpp>
 #include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -151,14 +157,65 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
 
 void control_socket::shut_down() noexcept { (void)::shutdown(fd_.get(), SHUT_RDWR); }
 
+namespace {
+
+// Threads that close sockets. They are joined, since a program may unload this library once its runtimes have ended.
+class closing_threads {
+ public:
+  void close(int fd) {
+    const std::scoped_lock guard(lock_);
+    join_those_that_are_done();
+    all_.reserve(all_.size() + 1);  // a thread that has started must be kept
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    all_.push_back({start_thread([fd, done] {
+                      ::close(fd);
+                      done->store(true);
+                    }),
+                    done});
+  }
+  void await(std::int64_t deadline_ns) {
+    while (!all_are_done() && now_ns() < deadline_ns) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const std::scoped_lock guard(lock_);
+    for (one& o : all_) o.thread.detach();
+    all_.clear();
+  }
+
+ private:
+  struct one {
+    std::thread thread;
+    std::shared_ptr<const std::atomic<bool>> done;
+  };
+  bool all_are_done() {
+    const std::scoped_lock guard(lock_);
+    join_those_that_are_done();
+    return all_.empty();
+  }
+  void join_those_that_are_done() {
+    std::erase_if(all_, [](one& o) {
+      const bool done = o.done->load();
+      if (done) o.thread.join();
+      return done;
+    });
+  }
+
+  std::mutex lock_;
+  std::vector<one> all_;
+};
+per_process<closing_threads> closing;
+
+}  // namespace
+
 void control_socket::close_elsewhere() noexcept {
   if (!fd_) return;
   shut_down();
   const int fd = fd_.release();
   try {
-    start_thread([fd] { ::close(fd); }).detach();
-  } catch (const std::system_error&) {
+    (*closing).close(fd);
+  } catch (const std::exception&) {
+    // Without a thread, it stays open.
   }
 }
+
+void await_closed_sockets(std::int64_t deadline_ns) { (*closing).await(deadline_ns); }
 
 }  // namespace troupe

@@ -67,4 +67,8 @@ struct control_pair {
   control_socket theirs;
 };
 
+/// Waits until the sockets that close on threads of their own are closed, and these threads have ended, or until the
+/// deadline.
+void await_closed_sockets(std::int64_t deadline_ns);
+
 }  // namespace troupe

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <mutex>
+#include <troupe/base/clock.hpp>
 #include <troupe/base/process_home.hpp>
+#include <troupe/channel/control_socket.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
@@ -57,6 +59,7 @@ runtime::~runtime() {
   // No thread outlives the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
+  await_closed_sockets(now_ns() + 1'000'000'000);
   state_->forget_lost_files();
 }
 
