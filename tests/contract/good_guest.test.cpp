@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <climits>
 
 #include <filesystem>
 #include <fstream>
@@ -142,8 +143,9 @@ TEST(good_guest, a_device_whose_descriptors_the_program_closed_stops_with_the_re
               blockade b(all[0]);
               expect(b.entered(), "it does not run");
               auto never = all[0].ping();
-              for (int fd = 3; fd < 1024; ++fd)
-                if (fd != report) ::close(fd);
+              // As closefrom() does. One by one, workers would end in between, whose descriptors the library closes.
+              ::close_range(3, static_cast<unsigned>(report - 1), 0);
+              ::close_range(static_cast<unsigned>(report + 1), UINT_MAX, 0);
               std::vector<int> own;
               for (int i = 0; i < 60; ++i) own.push_back(::open("/dev/null", O_RDWR | O_CLOEXEC));
               const auto answer = never.get_for(10s);
