@@ -7,6 +7,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/printable.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/channel/process_launcher.hpp>
@@ -51,12 +52,6 @@ bool wait_readable(int fd, const compile_deadline& how_long) {
     if (::poll(&p, 1, static_cast<int>(std::min(left, glance_ms))) > 0) return true;
     if (how_long.over()) return false;
   }
-}
-
-// Compilers quote the source, which may contain any bytes.
-void make_printable(std::string& text) {
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
 }
 
 // The keeper, started by this process, or by its launcher if it is confined.

@@ -9,18 +9,19 @@
 #include <system_error>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/printable.hpp>
 #include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/own_output.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/protocol/control.hpp>
-#include <troupe/protocol/printable.hpp>
 #include <troupe/worker/process/session.hpp>
 #include <utility>
 
 namespace troupe {
 namespace {
 
+constexpr std::size_t longest_remark = 1024;
 constexpr std::size_t most_text_bytes = protocol::most_message_bytes - sizeof(protocol::control_message);
 
 std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
@@ -202,7 +203,9 @@ worker_link::message launched_worker::take_message() {
     --pings_;
   else if (!budget_.admit(now_ns()))
     return {message::kind::violated, "the worker sent more messages than any worker needs", reaction::fatal};
-  protocol::make_printable(heard->text);
+  // Cut first: what a flood carries must cost little, and the cut may go through a character.
+  if (heard->head.kind == protocol::message::remark) heard->text.resize(std::min(heard->text.size(), longest_remark));
+  make_printable(heard->text);
   // Only the description of a worker has lines. Others may reach a log, where they could look like several entries.
   if (heard->head.kind != protocol::message::ready)
     for (char& c : heard->text)
@@ -240,9 +243,7 @@ worker_link::message launched_worker::interpret(protocol::message kind, reaction
 // A log must not be flooded by a worker that is not trusted.
 worker_link::message launched_worker::remarked(std::string text) {
   constexpr std::uint32_t most_remarks = 100;
-  constexpr std::size_t longest_remark = 1024;
   if (remarks_ == most_remarks) return {};
-  text.resize(std::min(text.size(), longest_remark));
   if (++remarks_ == most_remarks) text += " (this worker's further remarks are not logged)";
   return {message::kind::remark, std::move(text), reaction::fatal};
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <troupe/protocol/printable.hpp>
+#include <troupe/base/printable.hpp>
 
-namespace troupe::protocol {
+namespace troupe {
 namespace {
 
 std::string printable(std::string text) {
@@ -35,4 +35,4 @@ TEST(printable, replaces_what_is_not_utf_8) {
 }
 
 }  // namespace
-}  // namespace troupe::protocol
+}  // namespace troupe

@@ -4,10 +4,10 @@
 
 #include <string>
 
-namespace troupe::protocol {
+namespace troupe {
 
 /// Replaces control characters, and bytes that are not UTF-8, in a text from a process that is not trusted, because it
 /// may reach logs and terminals. Keeps line ends, which messages of compilers have.
 void make_printable(std::string& text) noexcept;
 
-}  // namespace troupe::protocol
+}  // namespace troupe

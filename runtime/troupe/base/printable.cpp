@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <string_view>
-#include <troupe/protocol/printable.hpp>
+#include <troupe/base/printable.hpp>
 
-namespace troupe::protocol {
+namespace troupe {
 namespace {
 
 // Returns the bytes of the character at the start, 0 if it is a control character or not UTF-8. Overlong forms are not
@@ -37,4 +37,4 @@ void make_printable(std::string& text) noexcept {
   }
 }
 
-}  // namespace troupe::protocol
+}  // namespace troupe
