@@ -56,7 +56,7 @@ inline device_options limited_options() {
   return o;
 }
 
-/// Sends data there and back. Tries again while workers are lost. Returns why it does not work; empty if it does.
+/// Uploads data and downloads it again, and repeats that while workers are lost. Returns what is wrong; empty: nothing.
 inline std::string why_broken(const device& gpu, int seed = 1, std::chrono::milliseconds limit = 20s) {
   std::vector<float> data(1000);
   for (int i = 0; i < 1000; ++i) data[static_cast<std::size_t>(i)] = static_cast<float>(i * 7 + seed);

@@ -58,7 +58,8 @@ bool send_many_descriptors(hostile_worker& w) {
   return false;
 }
 
-// A user may have so many descriptors in flight. Nobody of this user can send another one then.
+// The kernel limits the descriptors that are in flight from all processes of a user. This worker keeps as many in
+// flight as the limit allows, so that no process of the user can send another one.
 bool keep_descriptors_in_flight(hostile_worker& w) {
   const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const std::byte one[1] = {};

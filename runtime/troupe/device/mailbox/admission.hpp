@@ -17,9 +17,9 @@ class admission {
   }
   /// Whether this process is a child of the one that opened the device: then nothing of it may be used.
   bool left() const noexcept { return home_.left(); }
-  /// Precondition: `refusing()`.
   /// Whether the device's destructor must do nothing: in a child, and after `abandon`.
   bool abandoned() const noexcept { return home_.left() || abandoned_.load(); }
+  /// Precondition: `refusing()`.
   error refusal() const {
     if (home_.left()) return process_home::refusal();
     const std::scoped_lock guard(lock_);
