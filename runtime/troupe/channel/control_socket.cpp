@@ -201,7 +201,11 @@ class closing_threads {
   std::mutex lock_;
   std::vector<one> all_;
 };
-per_process<closing_threads> closing;
+// Made when it is first used, which may be before main.
+closing_threads& closing() {
+  static per_process<closing_threads> all;
+  return *all;
+}
 
 }  // namespace
 
@@ -210,12 +214,12 @@ void control_socket::close_elsewhere() noexcept {
   shut_down();
   const int fd = fd_.release();
   try {
-    (*closing).close(fd);
+    closing().close(fd);
   } catch (const std::exception&) {
     // Without a thread, it stays open.
   }
 }
 
-void await_closed_sockets(std::int64_t deadline_ns) { (*closing).await(deadline_ns); }
+void await_closed_sockets(std::int64_t deadline_ns) { closing().await(deadline_ns); }
 
 }  // namespace troupe
