@@ -5,13 +5,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <apps/cli/installation.hpp>
 #include <bench/run_program.hpp>
 #include <bench/temporary_folder.hpp>
 #include <cerrno>
 #include <fstream>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/trusted_file.hpp>
 
 namespace troupe::bench {
 
@@ -46,7 +46,7 @@ program_times run_program(const std::vector<std::string>& line) {
 }
 
 std::string folder_of_this_program() {
-  const std::string whole = apps::path_of_this_program();
+  const std::string whole = path_of_this_program();
   return whole.substr(0, whole.rfind('/'));
 }
 

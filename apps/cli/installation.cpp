@@ -4,10 +4,10 @@
 #include <unistd.h>
 #include <algorithm>
 #include <apps/cli/installation.hpp>
-#include <climits>
 #include <cstdlib>
 #include <set>
 #include <string_view>
+#include <troupe/base/trusted_file.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 }  // namespace
-
-std::string path_of_this_program() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  return std::string(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-}
 
 installation installation::of_this_program() {
   constexpr std::string_view below = "/" TROUPE_RUNTIME_SUBDIR;

@@ -19,9 +19,6 @@ struct installation {
   static installation of_this_program();
 };
 
-/// Returns the absolute path of the running program.
-std::string path_of_this_program();
-
 /// The file of an engine. A file of the same name in a folder that is searched earlier hides it.
 struct engine_file {
   std::string library, backend, path;

@@ -6,16 +6,24 @@
 #include <troupe/base/own_descriptors.hpp>
 
 #include <cerrno>
+#include <utility>
 
 namespace troupe {
 
-file_descriptor above_standard(file_descriptor fd) noexcept {
-  if (!fd || fd.get() > STDERR_FILENO) return fd;
-  file_descriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+file_descriptor above(int number, file_descriptor fd) noexcept {
+  if (!fd || fd.get() > number) return fd;
+  file_descriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, number + 1));
   const int why = errno;
   fd.reset();
   errno = why;
   return moved;
+}
+
+file_descriptor above_standard(file_descriptor fd) noexcept { return above(STDERR_FILENO, std::move(fd)); }
+
+bool is_inherited(int fd) noexcept {
+  const int flags = ::fcntl(fd, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
 file_descriptor create_in_memory(const char* name) noexcept {

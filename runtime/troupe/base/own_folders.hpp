@@ -3,11 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace troupe {
 
 /// Returns the folder of the disk cache: TROUPE_CACHE, otherwise troupe in XDG_CACHE_HOME or in ~/.cache; empty: none.
 std::string cache_folder();
+
+/// Returns the folders in a list such as PATH, where colons separate them; without empty ones.
+std::vector<std::string> folders_in(std::string_view list);
 
 /// Returns the folder for temporary files: TMPDIR if it is an absolute path, otherwise /tmp.
 std::string temporary_folder();

@@ -63,8 +63,10 @@ std::string why_untrusted(const struct ::stat& s, trusted_writers writers) {
   return {};
 }
 
+std::string path_of_this_program() { return place_of("/proc/self/exe"); }
+
 const std::string& replaceable_program() {
-  static const std::string path = ::getauxval(AT_SECURE) == 0 ? place_of("/proc/self/exe") : std::string();
+  static const std::string path = ::getauxval(AT_SECURE) == 0 ? path_of_this_program() : std::string();
   return path;
 }
 
@@ -108,7 +110,7 @@ std::string file_of_code(const void* code) {
   const std::string_view name = at.dli_fname;
   if (name.starts_with("/proc/self/fd/")) return place_of(at.dli_fname);
   // A program's name is that by which it was called.
-  return name.starts_with('/') ? std::string(name) : place_of("/proc/self/exe");
+  return name.starts_with('/') ? std::string(name) : path_of_this_program();
 }
 
 }  // namespace troupe

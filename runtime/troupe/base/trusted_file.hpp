@@ -29,7 +29,9 @@ struct trusted_file {
   std::string path;    ///< without symbolic links; only trusted_writers::program can make it name another file
 };
 
-/// Returns the path of this program; empty if it has more rights than its caller, since what replaces it has not.
+/// Returns the path of this program's file; where it was, if it was replaced or removed.
+std::string path_of_this_program();
+/// Returns the same; empty if it has more rights than its caller, since what replaces it has not.
 const std::string& replaceable_program();
 
 /// Opens a file if nobody but trusted_writers::program can write it, replace it, or rename a folder above it. A folder

@@ -11,8 +11,8 @@ namespace troupe {
 
 file_descriptor open_output_again(int fd) {
   struct stat s{};
-  const int flags = ::fcntl(fd, F_GETFL), closes = ::fcntl(fd, F_GETFD);
-  if (flags < 0 || (closes & FD_CLOEXEC) != 0 || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &s) != 0) return {};
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || !is_inherited(fd) || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &s) != 0) return {};
   if (!S_ISFIFO(s.st_mode) && !S_ISCHR(s.st_mode) && !(S_ISREG(s.st_mode) && (flags & O_APPEND) != 0)) return {};
   // Not blocking while it opens: a pipe may have no reader, and a terminal may wait for its line.
   file_descriptor again = above_standard(file_descriptor(

@@ -12,6 +12,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/errno_reaction.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/own_descriptors.hpp>
 #include <troupe/base/process_home.hpp>
 #include <troupe/base/trusted_file.hpp>
 #include <troupe/base/try.hpp>
@@ -32,13 +33,6 @@ namespace {
 
 constexpr int program_descriptor = process::control_descriptor + 1;
 constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
-
-// Returns false for a descriptor that is closed, and for one that a child must not get: where a program has closed its
-// standard descriptors, another file of its own may have that number.
-bool is_inherited(int fd) noexcept {
-  const int flags = ::fcntl(fd, F_GETFD);
-  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
-}
 
 // The arguments of posix_spawn, with one error code for all steps.
 class spawn_plan {
@@ -179,8 +173,7 @@ result<trusted_file> process::open_program(const std::string& path) {
     return code != 0 ? launch_error(path, code) : program.error();
   }
   // The descriptor must survive in a child until its own standard descriptors and its control socket are in place.
-  if (program->fd.get() > program_descriptor) return program;
-  program->fd.reset(::fcntl(program->fd.get(), F_DUPFD_CLOEXEC, program_descriptor + 1));
+  program->fd = above(program_descriptor, std::move(program->fd));
   if (!program->fd) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
   return program;
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/process_home.hpp>
+#include <troupe/base/trusted_file.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
@@ -66,7 +67,7 @@ runtime::~runtime() {
 device runtime::open(device_options options, const char* built_in_folder) {
   if (state_->home.left())
     return device(device_core::open(options, 0, result<device_environment>(process_home::refusal()))->make_handle());
-  runtime_place place = find_runtime(options.runtime_folder, path_of_program(), built_in_folder);
+  runtime_place place = find_runtime(options.runtime_folder, path_of_this_program(), built_in_folder);
   options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
   state_->forget_lost_files();

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <string_view>
 #include <troupe/runtime/runtime_place.hpp>
@@ -33,12 +32,6 @@ runtime_place find_runtime(const std::string& option, const std::string& program
     return {beside, "this folder belongs to the program's own tree"};
   return {folder_of_installation(built_in),
           "Troupe was there when this program was built, and " + beside + " has no worker either"};
-}
-
-std::string path_of_program() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  return std::string(path, n > 0 ? static_cast<std::size_t>(n) : 0);
 }
 
 }  // namespace troupe

@@ -17,7 +17,4 @@ struct runtime_place {
 /// another one anybody may be able to make it. A program with more rights than its caller ignores TROUPE_RUNTIME.
 runtime_place find_runtime(const std::string& option, const std::string& program, const std::string& built_in);
 
-/// Returns the path of the running program.
-std::string path_of_program();
-
 }  // namespace troupe

@@ -6,6 +6,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/own_folders.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compiler.hpp>
@@ -25,13 +26,8 @@ bool is_program(const std::string& path) {
 
 std::string in_path(const std::string& name) {
   const char* set = ::secure_getenv("PATH");
-  std::string_view left = set != nullptr ? set : "/usr/local/bin:/usr/bin:/bin";
-  while (!left.empty()) {
-    const std::size_t colon = std::min(left.find(':'), left.size());
-    const std::string path = std::string(left.substr(0, colon)) + "/" + name;
-    if (path.front() == '/' && is_program(path)) return path;
-    left.remove_prefix(std::min(colon + 1, left.size()));
-  }
+  for (const std::string& folder : folders_in(set != nullptr ? set : "/usr/local/bin:/usr/bin:/bin"))
+    if (const std::string path = folder + "/" + name; path.front() == '/' && is_program(path)) return path;
   return {};
 }
 

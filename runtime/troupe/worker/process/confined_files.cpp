@@ -19,16 +19,9 @@ using paths = std::vector<std::string>;
 
 void append(paths& to, const paths& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-paths folders_in(const char* variable) {
-  paths out;
+paths folders_in_variable(const char* variable) {
   const char* const set = ::secure_getenv(variable);
-  std::string_view left = set != nullptr ? set : "";
-  while (!left.empty()) {
-    const std::size_t colon = std::min(left.find(':'), left.size());
-    if (colon != 0) out.emplace_back(left.substr(0, colon));
-    left.remove_prefix(std::min(colon + 1, left.size()));
-  }
-  return out;
+  return folders_in(set != nullptr ? set : "");
 }
 
 std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
@@ -51,7 +44,7 @@ paths named_files(const protocol::greeting& g) {
   paths out = folders_of_loaded_files();
   append(out, g.folders);
   append(out, g.readable_folders);
-  append(out, folders_in("LD_LIBRARY_PATH"));
+  append(out, folders_in_variable("LD_LIBRARY_PATH"));
   for (const char* variable : {"TROUPE_ONEDNN", "TROUPE_CXX"})
     if (const char* const file = ::secure_getenv(variable); file != nullptr && *file == '/')
       out.push_back(folder_of(file));
@@ -96,7 +89,7 @@ file_rules standard_files(const protocol::greeting& g) {
                               "/gnu/store", "/sys", "/proc", "/dev/urandom", "/dev/random"},
                  .writable = writable_files(g)};
   append(out.readable, named_files(g));
-  append(out.readable, folders_in("PATH"));
+  append(out.readable, folders_in_variable("PATH"));
   if (!g.settings.compile) out.readable.push_back(temporary_folder());
   return out;
 }
