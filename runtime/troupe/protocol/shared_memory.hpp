@@ -84,6 +84,8 @@ struct workers_page {
   /// How often it has worked for one that had nothing to do, which tells the others that it does.
   std::atomic<std::uint64_t> signs{0};
 
+  /// For so long a worker that was asked awaits the GPU, and the application awaits its sign.
+  static constexpr std::int64_t longest_wait_ns = 10'000'000'000;
   static constexpr std::size_t bytes = 4096;
 };
 

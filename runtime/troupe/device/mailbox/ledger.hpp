@@ -48,6 +48,7 @@ struct alignas(64) ledger_entry {
   std::uint32_t running_in = 0;      ///< the worker in which it is being timed
   std::int64_t running_ns = 0;       ///< when it was first seen running, or with nothing left to wait for
   std::int64_t looked_ns = 0;        ///< when the watchdog last looked at it
+  std::int64_t stood_ns = 0;         ///< for how long the GPU has stood still meanwhile, which does not count
   bool running_began = false;        ///< true if it has begun, not only nothing left to wait for
   std::uint64_t labelled = 0;        ///< the ticket of the request that `label` belongs to
   std::string label;                 ///< call_options::label

@@ -8,63 +8,55 @@
 
 namespace troupe {
 
-/// Decides whether an overdue request runs too long, or its GPU stands still for all programs, as it does after another
-/// program's fault: for 5.3 s beside ten programs, once in four faults. Ending the worker would not help then. A
-/// standby that has nothing to do is asked: it says that it was asked, and a write of its own shows when the GPU works.
-/// For one thread.
+/// Finds out for how long a GPU stands still for all programs, as it does after another program's fault: once for 5.3 s
+/// beside ten programs, and again and again for 0.1 to 0.5 s beside programs that have faults all the time. A standby
+/// that has nothing to do is asked: it says that it was asked, and a write of its own shows when the GPU works. For one
+/// thread.
 class standstill {
  public:
-  enum class verdict {
-    wait,     ///< look again after `poll_interval_ns`
-    overran,  ///< the GPU works, or nobody can tell: the request runs too long
-    resumed,  ///< the GPU has stood still, and works again: the request's time starts anew
+  enum class answer {
+    awaited,      ///< look again after `poll_interval_ns`
+    works,        ///< the GPU served the standby promptly
+    stood_still,  ///< for `took_ns()`, and works again
+    unknown,      ///< nobody can tell, or the GPU stands still for longer than anybody waits
   };
-  /// A standby that was asked says so within this time, unless there is none.
+  /// A standby that was asked says so within this time, unless there is none. So one that has started since is asked.
   static constexpr std::int64_t answer_ns = 50'000'000;
   /// A GPU that works serves a standby within this time, also beside dozens of programs that compute without a pause.
   static constexpr std::int64_t prompt_ns = 100'000'000;
-  /// After so long the request counts as overdue, whatever the GPU does.
-  static constexpr std::int64_t longest_ns = 10'000'000'000;
-  /// More often than this within `window_ns`, it is not the GPU that stands still, but slow: requests are overdue.
-  static constexpr std::uint32_t most_resumed = 3;
-  static constexpr std::int64_t window_ns = 60'000'000'000;
   static constexpr std::int64_t poll_interval_ns = 1'000'000;
 
-  /// Returns true if the standbys must be asked: no request was overdue before.
-  bool begin(const protocol::workers_page& workers, std::int64_t now_ns) noexcept {
-    if (asked_ns_ != 0) return false;
-    asked_ns_ = now_ns;
-    asked_before_ = workers.asked.load();
-    signs_before_ = workers.signs.load();
+  /// Returns true if the standbys must be asked, or asked again.
+  bool ask(const protocol::workers_page& workers, std::int64_t now_ns) noexcept {
+    if (asked_ns_ == 0) {
+      asked_ns_ = repeated_ns_ = now_ns;
+      asked_before_ = workers.asked.load();
+      signs_before_ = workers.signs.load();
+      return true;
+    }
+    if (workers.asked.load() != asked_before_ || now_ns - repeated_ns_ < answer_ns) return false;
+    repeated_ns_ = now_ns;
     return true;
   }
-  /// Must be called after `begin`, as long as a request is overdue.
-  verdict look(const protocol::workers_page& workers, std::int64_t now_ns) noexcept {
-    const std::int64_t since = now_ns - asked_ns_;
-    if (workers.signs.load() != signs_before_) {
-      asked_ns_ = 0;
-      return since > prompt_ns && may_resume(now_ns) ? verdict::resumed : verdict::overran;
-    }
-    const bool somebody_tells = workers.asked.load() != asked_before_;
-    if (since < (somebody_tells ? longest_ns : answer_ns)) return verdict::wait;
+  /// Precondition: `ask` was called since the last answer other than `awaited`. While a standby is starting it is
+  /// awaited: a GPU that stands still lets none start, and without one nobody could replace the worker either.
+  answer look(const protocol::workers_page& workers, std::int64_t now_ns, bool is_standby_starting) noexcept {
+    took_ns_ = now_ns - asked_ns_;
+    const bool is_served = workers.signs.load() != signs_before_;
+    const bool is_heard = workers.asked.load() != asked_before_ || is_standby_starting;
+    if (!is_served && took_ns_ < (is_heard ? protocol::workers_page::longest_wait_ns : answer_ns))
+      return answer::awaited;
     asked_ns_ = 0;
-    return verdict::overran;
+    return !is_served ? answer::unknown : took_ns_ > prompt_ns ? answer::stood_still : answer::works;
   }
-  /// Must be called when no request is overdue any more.
-  void end() noexcept { asked_ns_ = 0; }
+  /// How long the answer took, or has been awaited.
+  std::int64_t took_ns() const noexcept { return took_ns_; }
+  /// Must be called when no request runs for long any more.
+  void forget() noexcept { asked_ns_ = 0; }
 
  private:
-  bool may_resume(std::int64_t now_ns) noexcept {
-    if (now_ns - window_began_ns_ > window_ns) {
-      window_began_ns_ = now_ns;
-      resumed_ = 0;
-    }
-    return ++resumed_ <= most_resumed;
-  }
-
-  std::int64_t asked_ns_ = 0;  // 0: no request is overdue
-  std::int64_t window_began_ns_ = -window_ns;
-  std::uint32_t resumed_ = 0;
+  std::int64_t asked_ns_ = 0;  // 0: no answer is awaited
+  std::int64_t repeated_ns_ = 0, took_ns_ = 0;
   std::uint64_t asked_before_ = 0, signs_before_ = 0;
 };
 

@@ -7,77 +7,78 @@
 namespace troupe {
 namespace {
 
-using verdict = standstill::verdict;
+using answer = standstill::answer;
 constexpr std::int64_t ms = 1'000'000, start = 1'000 * ms;
+constexpr std::int64_t longest_ns = protocol::workers_page::longest_wait_ns;
 
-TEST(standstill, a_request_is_overdue_if_the_gpu_works_for_a_standby) {
+TEST(standstill, a_gpu_that_serves_a_standby_promptly_works) {
   protocol::workers_page workers;
   standstill s;
-  EXPECT_TRUE(s.begin(workers, start));
-  EXPECT_FALSE(s.begin(workers, start + ms)) << "the standbys are asked once";
-  EXPECT_EQ(s.look(workers, start + ms), verdict::wait);
+  EXPECT_TRUE(s.ask(workers, start));
+  EXPECT_FALSE(s.ask(workers, start + ms)) << "the standbys are asked once";
+  EXPECT_EQ(s.look(workers, start + ms, false), answer::awaited);
   workers.asked.store(1);
-  EXPECT_EQ(s.look(workers, start + 2 * ms), verdict::wait);
+  EXPECT_EQ(s.look(workers, start + 2 * ms, false), answer::awaited);
   workers.signs.store(1);
-  EXPECT_EQ(s.look(workers, start + 3 * ms), verdict::overran);
+  EXPECT_EQ(s.look(workers, start + 3 * ms, false), answer::works);
+  EXPECT_EQ(s.took_ns(), 3 * ms);
 }
 
-TEST(standstill, a_requests_time_starts_anew_when_the_gpu_works_again) {
+TEST(standstill, the_time_until_a_standby_is_served_is_known) {
   protocol::workers_page workers;
   standstill s;
-  s.begin(workers, start);
+  s.ask(workers, start);
   workers.asked.store(1);
-  EXPECT_EQ(s.look(workers, start + 5'300 * ms), verdict::wait);
+  EXPECT_EQ(s.look(workers, start + 5'300 * ms, false), answer::awaited);
   workers.signs.store(1);
-  EXPECT_EQ(s.look(workers, start + 5'301 * ms), verdict::resumed);
-  EXPECT_TRUE(s.begin(workers, start + 6'000 * ms)) << "a request that is overdue again is another question";
+  EXPECT_EQ(s.look(workers, start + 5'301 * ms, false), answer::stood_still);
+  EXPECT_EQ(s.took_ns(), 5'301 * ms);
+  EXPECT_TRUE(s.ask(workers, start + 6'000 * ms)) << "what comes later is another question";
   workers.signs.store(2);
-  EXPECT_EQ(s.look(workers, start + 6'001 * ms), verdict::overran);
+  EXPECT_EQ(s.look(workers, start + 6'001 * ms, false), answer::works);
 }
 
-TEST(standstill, a_request_is_overdue_if_no_standby_answers) {
+TEST(standstill, nobody_can_tell_if_no_standby_answers) {
   protocol::workers_page workers;
   workers.asked.store(7);
   workers.signs.store(9);
   standstill s;
-  s.begin(workers, start);
-  EXPECT_EQ(s.look(workers, start + standstill::answer_ns - 1), verdict::wait);
-  EXPECT_EQ(s.look(workers, start + standstill::answer_ns), verdict::overran);
+  s.ask(workers, start);
+  EXPECT_EQ(s.look(workers, start + standstill::answer_ns - 1, false), answer::awaited);
+  EXPECT_EQ(s.look(workers, start + standstill::answer_ns, false), answer::unknown);
 }
 
-TEST(standstill, a_standby_that_never_gives_a_sign_delays_the_verdict_for_a_limited_time) {
+TEST(standstill, a_standby_that_starts_is_awaited_and_asked_again) {
   protocol::workers_page workers;
   standstill s;
-  s.begin(workers, start);
+  EXPECT_TRUE(s.ask(workers, start));
+  EXPECT_FALSE(s.ask(workers, start + standstill::answer_ns - 1));
+  EXPECT_TRUE(s.ask(workers, start + standstill::answer_ns));
+  EXPECT_FALSE(s.ask(workers, start + standstill::answer_ns + 1));
+  EXPECT_EQ(s.look(workers, start + 400 * ms, true), answer::awaited);
   workers.asked.store(1);
-  EXPECT_EQ(s.look(workers, start + standstill::longest_ns - 1), verdict::wait);
-  EXPECT_EQ(s.look(workers, start + standstill::longest_ns), verdict::overran);
+  EXPECT_FALSE(s.ask(workers, start + 500 * ms)) << "it has heard";
+  workers.signs.store(1);
+  EXPECT_EQ(s.look(workers, start + 500 * ms, false), answer::stood_still);
+  EXPECT_EQ(s.took_ns(), 500 * ms);
 }
 
-TEST(standstill, a_gpu_that_is_always_slow_does_not_keep_a_request_for_ever) {
+TEST(standstill, a_standby_that_is_never_served_is_awaited_for_a_limited_time) {
   protocol::workers_page workers;
   standstill s;
-  std::int64_t now = start;
-  const auto overdue_once = [&] {
-    now += 1'000 * ms;
-    s.begin(workers, now);
-    workers.signs.fetch_add(1);
-    now += 150 * ms;
-    return s.look(workers, now);
-  };
-  for (std::uint32_t i = 0; i < standstill::most_resumed; ++i) EXPECT_EQ(overdue_once(), verdict::resumed);
-  EXPECT_EQ(overdue_once(), verdict::overran);
-  now += standstill::window_ns;
-  EXPECT_EQ(overdue_once(), verdict::resumed);
+  s.ask(workers, start);
+  workers.asked.store(1);
+  EXPECT_EQ(s.look(workers, start + longest_ns - 1, false), answer::awaited);
+  EXPECT_EQ(s.look(workers, start + longest_ns, false), answer::unknown);
 }
 
-TEST(standstill, a_request_that_ends_is_forgotten) {
+TEST(standstill, a_question_is_forgotten_when_no_request_runs) {
   protocol::workers_page workers;
   standstill s;
-  s.begin(workers, start);
-  s.end();
-  EXPECT_TRUE(s.begin(workers, start + 100 * ms));
-  EXPECT_EQ(s.look(workers, start + 101 * ms), verdict::wait) << "the time counts from the second question";
+  s.ask(workers, start);
+  s.forget();
+  EXPECT_TRUE(s.ask(workers, start + 100 * ms));
+  EXPECT_EQ(s.look(workers, start + 101 * ms, false), answer::awaited) << "the time counts from the second question";
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace {
 // A request's running time is measured with a resolution of its limit divided by checks_per_limit.
 constexpr std::int64_t checks_per_limit = 20, shortest_interval_ns = 1'000'000, longest_interval_ns = 1'000'000'000;
 constexpr std::int64_t checks_per_heartbeat = 4;
+// From this part of its limit on, a request counts as long-running: it is watched whether the GPU stands still.
+constexpr std::int64_t long_parts_of_limit = 4;
+constexpr std::int64_t between_questions_ns = standstill::prompt_ns / 4;
 
 std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
@@ -57,15 +60,18 @@ void watchdog::check_running() {
     const completion::lock guard(completion_);
     const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
     std::optional<std::uint32_t> overdue;
-    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overdue; ++slot)
-      if (runs_too_long(slot, now, running, again)) overdue = slot;
-    if (!overdue) {
-      standstill_.end();
-    } else if (const auto verdict = classify_overdue(now); verdict == standstill::verdict::overran) {
+    bool any_long = false;
+    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overdue; ++slot) {
+      const pace how = pace_of(slot, now, running, again);
+      any_long |= how == pace::long_running;
+      if (how == pace::overdue) overdue = slot;
+    }
+    if (!overdue && !any_long) {
+      standstill_.forget();
+    } else if (!may_be_the_gpu(overdue, now) && overdue) {
       overrun = overrun_error(*overdue);
       blame(*overdue);
-    } else {
-      if (verdict == standstill::verdict::resumed) restart_clocks(now);
+    } else if (overdue) {
       again = std::min(again, now + standstill::poll_interval_ns);
     }
   }
@@ -78,16 +84,27 @@ void watchdog::check_running() {
 }
 
 // Only a GPU can stand still because of other programs.
-standstill::verdict watchdog::classify_overdue(std::int64_t now) {
-  if (!streams_ || options_.isolation != isolation::process) return standstill::verdict::overran;
-  if (standstill_.begin(channel_.workers(), now)) channel_.ask_workers();
-  return standstill_.look(channel_.workers(), now);
+bool watchdog::asks_standbys() const noexcept { return streams_ && options_.isolation == isolation::process; }
+
+// Under the drive lock. Returns false if the overdue request itself takes so long: the GPU works, or nobody can tell,
+// or it has been given as much time as any request is.
+bool watchdog::may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now) {
+  if (!asks_standbys()) return false;
+  if (standstill_.ask(channel_.workers(), now)) channel_.ask_workers();
+  answer_ = standstill_.look(channel_.workers(), now, workers_.is_standby_starting());
+  if (answer_ == standstill::answer::awaited) return true;
+  if (answer_ != standstill::answer::stood_still) return false;
+  const std::int64_t before = overdue ? requests_[*overdue].running_ns : 0;
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) give_time(requests_[slot], now);
+  return overdue && requests_[*overdue].running_ns != before;
 }
 
 // Under the drive lock. While the GPU stood still, no request ran.
-void watchdog::restart_clocks(std::int64_t now) {
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
-    requests_[slot].running_ns = requests_[slot].looked_ns = now;
+void watchdog::give_time(ledger_entry& e, std::int64_t now) const noexcept {
+  const std::int64_t most = protocol::workers_page::longest_wait_ns - e.stood_ns;
+  const std::int64_t given = std::min({standstill_.took_ns(), most, now - e.running_ns});
+  e.running_ns += given;
+  e.stood_ns += given;
 }
 
 // Under the drive lock. A request that has not begun is run by the next worker.
@@ -109,10 +126,25 @@ error watchdog::overrun_error(std::uint32_t slot) const {
                            "run_timeout of " +
                                limit + "; the worker was ended"
               : e.running_began
-                  ? "a request still ran after its run_timeout of " + limit + "; its worker was ended"
+                  ? "a request still ran after its run_timeout of " + limit + "; its worker was ended" + gpu_meanwhile()
                   : "the worker did not begin a request that waited for no other one, within its run_timeout of " +
                         limit + " and device_options::start_timeout; it was ended",
       .request = id_of(channel_, e, slot)});
+}
+
+std::string watchdog::gpu_meanwhile() const {
+  if (!asks_standbys()) return "";
+  const std::string took = milliseconds(standstill_.took_ns());
+  switch (answer_) {
+    case standstill::answer::works:
+      return "; the GPU served a standby within " + took + " meanwhile";
+    case standstill::answer::stood_still:
+      return "; the GPU stood still for " + took + ", and the request has had all time that is given for that";
+    case standstill::answer::awaited:
+    case standstill::answer::unknown:
+      break;
+  }
+  return "; no standby could tell within " + took + " whether the GPU worked";
 }
 
 // Under the drive lock. Lowers `again` to the time of the next check.
@@ -121,12 +153,12 @@ error watchdog::overrun_error(std::uint32_t slot) const {
 // nothing left to wait for. Until it begins it is allowed start_timeout on top, because an engine may have to be loaded
 // and memory mapped first. A request that the worker has reported is answered, but later ones wait until it is also
 // counted: so its time goes on.
-bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running,
-                             std::int64_t& again) {
+watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, const running_requests& running,
+                                 std::int64_t& again) {
   ledger_entry& e = requests_[slot];
-  if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return false;
+  if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return pace::fine;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
-  if (limit == no_deadline) return false;
+  if (limit == no_deadline) return pace::fine;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::int64_t soon = now + std::clamp(limit / checks_per_limit, shortest_interval_ns, longest_interval_ns);
   const bool served = !worker_.over() && workers_.find(worker_.id()) != nullptr;
@@ -137,18 +169,19 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
                  is_impossible_word(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))) {
     completion_.report_violation("the state of a request");
     again = std::min(again, soon);
-    return false;
+    return pace::fine;
   }
   const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
   if (!runs) {
     again = std::min(again, soon);
     e.running_ticket = 0;
-    return false;
+    return pace::fine;
   }
   if (!seen || began != e.running_began) {
     e.running_ticket = ticket;
     e.running_in = worker_.id();
     e.running_ns = e.looked_ns = now;
+    e.stood_ns = 0;
     e.running_began = began;
   }
   // While half of a copy waits for the other device, its time stands still.
@@ -158,9 +191,11 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
   }
   e.looked_ns = now;
   const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
-  if (now >= last) return true;
-  again = std::min({again, last, began ? last : soon});
-  return false;
+  if (now >= last) return pace::overdue;
+  const std::int64_t long_from = e.running_ns + limit / long_parts_of_limit;
+  const std::int64_t ask_at = asks_standbys() ? std::max({soon, long_from, now + between_questions_ns}) : last;
+  again = std::min({again, last, began ? ask_at : soon});
+  return now >= long_from ? pace::long_running : pace::fine;
 }
 
 void watchdog::watch_heartbeat() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
+#include <string>
 #include <troupe/device/completion/open_requests.hpp>
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
@@ -34,12 +36,15 @@ class watchdog final : public control_loop::handler {
 
  private:
   enum timer : std::uint64_t { running, heartbeat };
+  enum class pace { fine, long_running, overdue };
   void check_running();
-  bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
-  standstill::verdict classify_overdue(std::int64_t now);
-  void restart_clocks(std::int64_t now);
+  pace pace_of(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
+  bool asks_standbys() const noexcept;
+  bool may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now);
+  void give_time(ledger_entry& e, std::int64_t now) const noexcept;
   void blame(std::uint32_t slot);
   error overrun_error(std::uint32_t slot) const;
+  std::string gpu_meanwhile() const;
   void check_heartbeat();
 
   const device_options& options_;
@@ -53,6 +58,7 @@ class watchdog final : public control_loop::handler {
   const bool streams_;
   earliest_timer running_timer_;
   standstill standstill_;
+  standstill::answer answer_ = standstill::answer::unknown;
   std::atomic<bool> heartbeat_watched_{false};
 };
 

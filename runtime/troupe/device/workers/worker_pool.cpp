@@ -96,6 +96,11 @@ std::vector<int> worker_pool::standby_pids() const {
   return out;
 }
 
+bool worker_pool::is_standby_starting() const noexcept {
+  return std::any_of(links_.begin(), links_.end(),
+                     [&](const auto& link) { return link->id() != worker_.id() && !link->ready.load(); });
+}
+
 void worker_pool::forget(worker_id id) {
   struct left_behind {
     std::shared_ptr<const void> device;

@@ -58,6 +58,7 @@ class worker_pool final : public control_loop::handler {
   bool handle_next_exit();
   /// Loads the library into the standbys, because the next worker will probably need what this one needed.
   void warm_up_standbys(const std::string& library);
+  bool is_standby_starting() const noexcept;
   void on_readable(int fd) override;
   void on_time(std::uint64_t) override {}
   void on_descriptors_lost(const error& why) override { listener_.handle_lost_descriptors(why); }

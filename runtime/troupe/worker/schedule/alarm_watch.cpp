@@ -152,14 +152,15 @@ void alarm_watch::answer_questions() noexcept {
   }
 }
 
-// More than another may be behind, because that one may not have looked yet.
+// More than another may be behind, because that one may not have looked yet. Ends early if there is another question.
 void alarm_watch::give_signs() noexcept {
-  const std::int64_t until = now_ns() + patience_ns_;
-  for (std::uint64_t given = 0; given < 3 * most_behind && !device_.has_work(); ++given) {
+  const std::int64_t until = now_ns() + protocol::workers_page::longest_wait_ns;
+  const auto is_enough = [&] { return device_.has_work() || is_over() || all_.questions.load() != sent_.load(); };
+  for (std::uint64_t given = 0; given < 3 * most_behind && !is_enough(); ++given) {
     const std::uint64_t write = ++written_;
     if (auto ok = gpu_.write(stream_, page_.repeated, write); !ok) return device_.lose(ok.error());
     while (page_.repeated.load(std::memory_order_acquire) < write) {
-      if (device_.has_work() || is_over() || now_ns() >= until) return;
+      if (is_enough() || now_ns() >= until) return;
       ::nanosleep(&nap, nullptr);
     }
     all_.signs.fetch_add(1);

@@ -317,6 +317,21 @@ TEST_F(alarms, let_no_worker_give_signs_before_the_gpu_works) {
   EXPECT_EQ(all_.signs.load(), 1000u);
 }
 
+// A fault of another program has stopped a GPU for 5 s.
+TEST_F(alarms, make_a_standby_wait_for_the_gpu_for_longer_than_a_worker_may_stand_still) {
+  watch(1ms);
+  ask();
+  while (all_.asked.load() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);
+  ask();
+  while (all_.asked.load() == 1) std::this_thread::yield();  // who asks meanwhile is answered, too
+  EXPECT_EQ(all_.signs.load(), 1000u);
+  device_.finish();
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (all_.signs.load() == 1000 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_GT(all_.signs.load(), 1000u);
+}
+
 TEST_F(alarms, do_not_end_a_worker_as_long_as_its_work_makes_progress) {
   constexpr std::chrono::milliseconds patience = 2s;
   watch(patience);
