@@ -25,25 +25,25 @@ class local_graph {
   explicit local_graph(std::span<const std::byte> encoded) : words_((encoded.size() + 7) / 8) {
     auto* const bytes = reinterpret_cast<std::byte*>(words_.data());
     std::memcpy(bytes, encoded.data(), encoded.size());
-    graph_ = dnn::seen_graph(bytes, encoded.size());
+    graph_ = dnn::encoded_graph(bytes, encoded.size());
     memory_.resize(graph_.memory().size());
-    for (const dnn::seen_tensor& t : graph_.tensors())
-      if (t.where == dnn::seen_tensor::place::memory) memory_[t.memory] = block(bytes_of_view(t.shape, t.type));
+    for (const dnn::encoded_tensor& t : graph_.tensors())
+      if (t.where == dnn::encoded_tensor::place::memory) memory_[t.memory] = block(bytes_of_view(t.shape, t.type));
     // The addresses are those of the device; the encoding keeps them last.
-    std::byte* at = bytes + encoded.size() - memory_.size() * sizeof(dnn::seen_memory);
+    std::byte* at = bytes + encoded.size() - memory_.size() * sizeof(dnn::encoded_memory);
     for (const block& m : memory_) {
       const auto address = reinterpret_cast<std::uint64_t>(m.first.get());
-      std::memcpy(at + offsetof(dnn::seen_memory, address), &address, sizeof address);
-      at += sizeof(dnn::seen_memory);
+      std::memcpy(at + offsetof(dnn::encoded_memory, address), &address, sizeof address);
+      at += sizeof(dnn::encoded_memory);
     }
   }
-  const dnn::seen_graph& graph() const noexcept { return graph_; }
+  const dnn::encoded_graph& graph() const noexcept { return graph_; }
   std::span<std::byte> memory(std::size_t i) const noexcept { return {memory_[i].first.get(), memory_[i].bytes}; }
 
   /// Writes what the reference computes, in double.
   void evaluate() const {
     const auto numbers = dnn::evaluate(graph_);
-    for (const dnn::seen_node& n : graph_.nodes())
+    for (const dnn::encoded_node& n : graph_.nodes())
       if (n.what == dnn::op::write) put(numbers[n.outputs[0]], graph_.tensors()[n.outputs[0]]);
   }
 
@@ -60,7 +60,7 @@ class local_graph {
     std::unique_ptr<std::byte, frees> first;
     std::size_t bytes = 0;
   };
-  void put(const std::vector<double>& numbers, const dnn::seen_tensor& t) const {
+  void put(const std::vector<double>& numbers, const dnn::encoded_tensor& t) const {
     dnn::indexes at{};
     for (const double number : numbers) {
       std::int64_t place = 0;
@@ -71,7 +71,7 @@ class local_graph {
     }
   }
   std::vector<std::uint64_t> words_;
-  dnn::seen_graph graph_;
+  dnn::encoded_graph graph_;
   std::vector<block> memory_;
 };
 

@@ -22,13 +22,13 @@ static void must(cudnnStatus_t s, const char* call) {
 namespace {
 
 using namespace dnn::cudnn;
-using dnn::seen_graph, dnn::seen_node, dnn::seen_tensor;
+using dnn::encoded_graph, dnn::encoded_node, dnn::encoded_tensor;
 
 [[noreturn]] void unfit(std::string why) {
   throw bad_result(error(reaction::unsupported, "bench", "cuDNN's calls are not comparable: " + std::move(why)));
 }
 
-std::size_t bytes_of_memory(const seen_tensor& t) {
+std::size_t bytes_of_memory(const encoded_tensor& t) {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < t.shape.rank; ++i) last += (t.shape.extents[i] - 1) * t.shape.strides[i];
   return static_cast<std::size_t>(last + 1) * bytes_of(t.type);
@@ -40,11 +40,11 @@ class called_graph : public raw_graph {
   called_graph(std::span<const std::byte> encoded, cudnnHandle_t on, CUstream in)
       : words_((encoded.size() + 7) / 8), handle_(on), stream_(in) {
     std::memcpy(words_.data(), encoded.data(), encoded.size());
-    graph_ = seen_graph(reinterpret_cast<const std::byte*>(words_.data()), encoded.size());
+    graph_ = encoded_graph(reinterpret_cast<const std::byte*>(words_.data()), encoded.size());
     if (graph_.empty()) unfit("the graph is damaged");
     memory_.resize(graph_.memory().size());
-    for (const seen_tensor& t : graph_.tensors())
-      if (t.where == seen_tensor::place::memory) memory_[t.memory] = make_memory(bytes_of_memory(t));
+    for (const encoded_tensor& t : graph_.tensors())
+      if (t.where == encoded_tensor::place::memory) memory_[t.memory] = make_memory(bytes_of_memory(t));
   }
   void run() override {
     for (const prepared& c : calls_) must(calls().execute(handle_, c.plan->get(), c.pack.get()), "cudnnBackendExecute");
@@ -59,9 +59,9 @@ class called_graph : public raw_graph {
   }
 
  protected:
-  const seen_graph& graph() const noexcept { return graph_; }
+  const encoded_graph& graph() const noexcept { return graph_; }
   cudnnHandle_t library() const noexcept { return handle_; }
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
   void* address(std::uint16_t t) const { return pointer(memory_.at(tensor(t).memory)); }
   void* more_memory(std::size_t bytes) {
     more_.push_back(make_memory(std::max<std::size_t>(bytes, 1)));
@@ -80,7 +80,7 @@ class called_graph : public raw_graph {
     descriptor pack;
   };
   std::vector<std::uint64_t> words_;
-  seen_graph graph_;
+  encoded_graph graph_;
   cudnnHandle_t handle_;
   CUstream stream_;
   std::vector<device_memory> memory_, more_;
@@ -97,8 +97,8 @@ class one_call final : public called_graph {
     std::vector<void*> addresses;
     for (const auto* list : {&parts_[0]->what().inputs, &parts_[0]->what().outputs})
       for (const dnn::claim::tensor& t : *list) {
-        const seen_tensor& is = tensor(t.number);
-        if (is.where != seen_tensor::place::memory || is.type != t.type || !dnn::lies_alike(is.shape, t.shape))
+        const encoded_tensor& is = tensor(t.number);
+        if (is.where != encoded_tensor::place::memory || is.type != t.type || !dnn::lies_alike(is.shape, t.shape))
           unfit("it needs a copy of an operand");
         addresses.push_back(address(t.number));
       }
@@ -120,7 +120,7 @@ class fused_in_three final : public called_graph {
     const std::uint16_t x = nodes[0].inputs[0], w = nodes[0].inputs[1], to = nodes[4].outputs[0],
                         bias = dnn::other_of(nodes[1], nodes[0].outputs[0]),
                         residual = dnn::other_of(nodes[2], nodes[1].outputs[0]);
-    const seen_tensor& y = tensor(to);
+    const encoded_tensor& y = tensor(to);
     void *const convolved = more_memory(bytes_of_memory(y)), *const summed = more_memory(bytes_of_memory(y));
     add(
         [&](operations& o) {

@@ -31,7 +31,7 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
   p.channels = width.extents[1], p.outputs = width.extents[0] / r.groups;
   p.sums = sums_of(result == convolution_result::y ? x.type() : y.type(),
                    result == convolution_result::dfilters ? x.type() : filters.type());
-  p.tree = r.epilogue.seen();
+  p.tree = r.epilogue.encoded();
   p.paired = p.tree.is_paired();
   p.precision = r.precision, p.accumulation = r.accumulation;
   return p;

@@ -15,8 +15,8 @@ template <class Product>
 void check_product(checker& c, const Product& r) {
   product_check all(c);
   all.options_of(r);
-  const seen_operand a(r.a), b(r.b), d(r.d);
-  for (const seen_operand* o : {&a, &b, &d})
+  const operand_view a(r.a), b(r.b), d(r.d);
+  for (const operand_view* o : {&a, &b, &d})
     if (!all.has_rank(*o)) return;
   if (!all.has_types(a, b, d) || !all.fits(a, b, d, epilogue::is_paired(r.epilogue.nodes()))) return;
   const batch_of_matrices results = matrices_of(d.shape);

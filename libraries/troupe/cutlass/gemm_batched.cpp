@@ -23,11 +23,11 @@ class batch_check {
         !has_size(r_.b_scales, count, false))
       return;
     if (!are_alike(r_.a) || !are_alike(r_.b) || !are_alike(r_.d) ||
-        !all_.has_types(seen_operand(r_.a[0]), seen_operand(r_.b[0]), seen_operand(r_.d[0])))
+        !all_.has_types(operand_view(r_.a[0]), operand_view(r_.b[0]), operand_view(r_.d[0])))
       return;
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     for (std::size_t i = 0; i < count; ++i)
-      if (!all_.fits(seen_operand(r_.a[i]), seen_operand(r_.b[i]), seen_operand(r_.d[i]), pairs)) return;
+      if (!all_.fits(operand_view(r_.a[i]), operand_view(r_.b[i]), operand_view(r_.d[i]), pairs)) return;
     // In the order of the fields, in which the checker finds them quickly.
     for (const auto& one : r_.a) check_.view(one);
     for (const auto& one : r_.b) check_.view(one);
@@ -35,8 +35,8 @@ class batch_check {
     for (const node_place& n : places()) check_place(n);
     const tensor_shape& first = r_.d[0].shape();
     epilogue::check(check_, r_.epilogue, {first.extents[0], first.extents[1], count, all_.sums()});
-    for (std::size_t i = 0; i < r_.a_scales.size(); ++i) all_.scales(r_.a_scales[i], seen_operand(r_.a[i]), 1, true);
-    for (std::size_t i = 0; i < r_.b_scales.size(); ++i) all_.scales(r_.b_scales[i], seen_operand(r_.b[i]), 1, false);
+    for (std::size_t i = 0; i < r_.a_scales.size(); ++i) all_.scales(r_.a_scales[i], operand_view(r_.a[i]), 1, true);
+    for (std::size_t i = 0; i < r_.b_scales.size(); ++i) all_.scales(r_.b_scales[i], operand_view(r_.b[i]), 1, false);
   }
 
  private:
@@ -55,7 +55,7 @@ class batch_check {
   template <class List>
   bool are_alike(const List& l) {
     for (const auto& one : l) {
-      if (!all_.has_rank(seen_operand(one), 2, 2, "2: a matrix; gemm has batches of matrices")) return false;
+      if (!all_.has_rank(operand_view(one), 2, 2, "2: a matrix; gemm has batches of matrices")) return false;
       if (one.type() == l[0].type()) continue;
       check_.refuse(&one, cat("holds ", to_string(one.type())), cat(to_string(l[0].type()), ", as the first"));
       return false;

@@ -24,7 +24,7 @@ template <class Groups>
 void check_groups(checker& c, const Groups& r) {
   product_check all(c);
   all.options_of(r);
-  const seen_operand a(r.a), b(r.b), d(r.d);
+  const operand_view a(r.a), b(r.b), d(r.d);
   if (!all.has_rank(a, 2, 3, "2 for groups one after another, or 3 for groups in places of their own") ||
       !all.has_rank(b, 3, 3, "3: a matrix for each group") ||
       !all.has_rank(d, a.shape.rank, a.shape.rank, cat(a.shape.rank, ", as a")))
@@ -33,7 +33,7 @@ void check_groups(checker& c, const Groups& r) {
   const std::int64_t groups = b.shape.extents[0];
   const bool packed = a.shape.rank == 2;
   const batch_of_matrices results = matrices_of(d.shape);
-  for (const seen_operand* o : {&a, &d})
+  for (const operand_view* o : {&a, &d})
     if (!packed && matrices_of(o->shape).count != groups)
       return all.refuse(*o, cat(groups, " matrices, one for each group, as b"));
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

@@ -46,7 +46,7 @@ problem problem_from(const R& r, const operands& o) {
   p.a_scales = scales_of(o.a_scales, true, a.one.rows, p.k),
   p.b_scales = scales_of(o.b_scales, false, b.one.columns, p.k);
   p.sums = sums_of(o.a.type(), o.b.type());
-  p.tree = r.epilogue.seen();
+  p.tree = r.epilogue.encoded();
   p.paired = p.tree.is_paired();
   p.precision = r.precision, p.accumulation = r.accumulation;
   return p;

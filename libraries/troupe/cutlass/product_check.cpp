@@ -35,7 +35,7 @@ void product_check::check_plan(const plan& p) {
     check_.refuse(&p, cat("has a cluster of ", p.cluster_m, " x ", p.cluster_n, " blocks"), "at most 16 blocks, or 0");
 }
 
-bool product_check::has_types(const seen_operand& a, const seen_operand& b, const seen_operand& d) {
+bool product_check::has_types(const operand_view& a, const operand_view& b, const operand_view& d) {
   sums_ = sums_of(a.type, b.type);
   if (sums_ == dtype{}) {
     check_.refuse(b.place, cat("holds ", to_string(b.type), ", and a holds ", to_string(a.type)),
@@ -47,13 +47,13 @@ bool product_check::has_types(const seen_operand& a, const seen_operand& b, cons
   return fine;
 }
 
-bool product_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
+bool product_check::fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs) {
   return operand_check::fits(a, b, d, pairs) && fits_sums(a, sums_);
 }
 
-void product_check::scales(const in_any& scales, const seen_operand& factor, std::int64_t batch, bool lines_are_rows,
+void product_check::scales(const in_any& scales, const operand_view& factor, std::int64_t batch, bool lines_are_rows,
                            bool per_line) {
-  const seen_operand seen(scales);
+  const operand_view seen(scales);
   if (!has_rank(seen)) return;
   if (sums_ != dtype::f32 || factor.type == dtype::f32)
     return check_.refuse(&scales, cat("is given for ", to_string(factor.type)), "no scales; multiply in the epilogue");

@@ -13,7 +13,7 @@
 /// What the checks of all requests for products share.
 namespace troupe::cutlass {
 
-using matmul::seen_operand;
+using matmul::operand_view;
 
 /// Refuses what is wrong, as operand_check does.
 class product_check : public matmul::operand_check {
@@ -28,11 +28,11 @@ class product_check : public matmul::operand_check {
     check_plan(r.plan);
   }
   /// Also keeps the type of the sums.
-  bool has_types(const seen_operand& a, const seen_operand& b, const seen_operand& d);
+  bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);
   /// Whether the extents of one product fit each other, and its sums their type.
-  bool fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs);
+  bool fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs);
   /// The scales of a factor, of `batch` products. `per_line`: no scale may be that of several lines.
-  void scales(const in_any& scales, const seen_operand& factor, std::int64_t batch, bool lines_are_rows,
+  void scales(const in_any& scales, const operand_view& factor, std::int64_t batch, bool lines_are_rows,
               bool per_line = false);
   dtype sums() const noexcept { return sums_; }
 

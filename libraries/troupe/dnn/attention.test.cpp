@@ -59,7 +59,7 @@ class dnn_attention : public ::testing::Test {
     if (g.refused()) return {};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
     EXPECT_FALSE(seen.empty());
     return seen.empty() ? numbers() : evaluate(seen)[seen.nodes().back().outputs[0]];
   }

@@ -284,16 +284,16 @@ TEST_F(dnn_differentiation, of_attention_in_a_half_type_use_what_is_rounded) {
   const graph g(to);
   ASSERT_FALSE(g.refused());
   const auto node_of = [&](op what) {
-    return *std::find_if(g.nodes().begin(), g.nodes().end(), [&](const seen_node& n) { return n.what == what; });
+    return *std::find_if(g.nodes().begin(), g.nodes().end(), [&](const encoded_node& n) { return n.what == what; });
   };
   const auto readers_of = [&](std::uint16_t tensor) {
     std::vector<op> out;
-    for (const seen_node& n : g.nodes())
+    for (const encoded_node& n : g.nodes())
       for (std::size_t i = 0; i < n.input_count; ++i)
         if (n.inputs[i] == tensor) out.push_back(n.what);
     return out;
   };
-  const seen_node forward = node_of(op::attention), back = node_of(op::attention_gradient);
+  const encoded_node forward = node_of(op::attention), back = node_of(op::attention_gradient);
   EXPECT_EQ(readers_of(forward.outputs[0]), std::vector{op::convert});
   for (const std::size_t i : {0, 1}) EXPECT_EQ(g.tensors()[back.inputs[i]].type, dtype::f16) << "input " << i;
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});

@@ -14,8 +14,8 @@
 namespace troupe::dnn {
 
 struct graph::parts {
-  std::vector<seen_node> nodes;
-  std::vector<seen_tensor> tensors;
+  std::vector<encoded_node> nodes;
+  std::vector<encoded_tensor> tensors;
   std::optional<detail::refusal> refused;
 };
 
@@ -58,11 +58,11 @@ class graph::builder {
   // Moves what is written in place behind all else, with the operations on elements that nothing else needs: most of
   // what reads that memory has done so by then, and nothing needs a copy of it.
   void put_last_what_is_written_in_place() {
-    std::vector<seen_node>& nodes = to_.nodes;
+    std::vector<encoded_node>& nodes = to_.nodes;
     std::vector<bool> is_needed(to_.tensors.size());  // by a node that stays where it is
-    std::vector<seen_node> stay, last;
+    std::vector<encoded_node> stay, last;
     for (std::size_t i = nodes.size(); i-- > 0;) {
-      const seen_node& n = nodes[i];
+      const encoded_node& n = nodes[i];
       const bool is_of_elements = n.what == op::pointwise || n.what == op::convert;
       const bool is_last = is_in_place(n) || (is_of_elements && !is_needed[n.outputs[0]]);
       for (std::size_t k = 0; !is_last && k < n.input_count; ++k) is_needed[n.inputs[k]] = true;
@@ -95,13 +95,13 @@ class graph::builder {
     if (!to_.refused) to_.refused = {std::move(what), std::move(expected)};
   }
 
-  std::uint16_t add_tensor(const seen_tensor& t) {
+  std::uint16_t add_tensor(const encoded_tensor& t) {
     if (to_.tensors.size() == most_tensors) refuse("is too large", cat("at most ", most_tensors, " tensors"));
     if (to_.refused) return 0;
     to_.tensors.push_back(t);
     return static_cast<std::uint16_t>(to_.tensors.size() - 1);
   }
-  void add_node(const seen_node& n) {
+  void add_node(const encoded_node& n) {
     if (to_.nodes.size() == most_nodes) refuse("is too large", cat("at most ", most_nodes, " operations"));
     if (!to_.refused) to_.nodes.push_back(n);
   }
@@ -122,7 +122,7 @@ class graph::builder {
     const auto number = static_cast<std::uint16_t>(memory_.size() - 1);
     // Engines do not see what has no elements, but it is an operand of the request.
     memory_tensors_.push_back(
-        elements_of(shape) == 0 ? no_tensor : add_tensor({type, seen_tensor::place::memory, number, 0, 0, shape}));
+        elements_of(shape) == 0 ? no_tensor : add_tensor({type, encoded_tensor::place::memory, number, 0, 0, shape}));
     return memory_tensors_.back();
   }
   // What need not be computed leads to operands nevertheless.
@@ -134,12 +134,12 @@ class graph::builder {
   }
 
   std::uint16_t add_tensor_within(const detail::producer::output& o) {
-    seen_tensor t{o.type, seen_tensor::place::within, 0, 0, 0, o.shape};
+    encoded_tensor t{o.type, encoded_tensor::place::within, 0, 0, 0, o.shape};
     t.shape.strides = dense_strides(t.shape);
     return add_tensor(t);
   }
   std::uint16_t add_number(double number) {
-    return add_tensor({dtype::f64, seen_tensor::place::number, 0, 0, number, {}});
+    return add_tensor({dtype::f64, encoded_tensor::place::number, 0, 0, number, {}});
   }
 
   std::uint16_t add_constant(double number, const detail::producer::output& all) {
@@ -177,13 +177,13 @@ class graph::builder {
     const auto known = made_.find(&p);
     if (known != made_.end()) return static_cast<std::uint16_t>(known->second + v.output());
     if (p.what == op::none) return made_[&p] = given(p);
-    seen_node n{.what = p.what,
-                .input_count = 0,
-                .output_count = static_cast<std::uint8_t>(p.outputs.size()),
-                .unused = {},
-                .inputs = {},
-                .outputs = {},
-                .numbers = p.numbers};
+    encoded_node n{.what = p.what,
+                   .input_count = 0,
+                   .output_count = static_cast<std::uint8_t>(p.outputs.size()),
+                   .unused = {},
+                   .inputs = {},
+                   .outputs = {},
+                   .numbers = p.numbers};
     for (const value& input : p.inputs) {
       if (to_.refused) break;
       if (detail::is_empty(input))
@@ -197,8 +197,8 @@ class graph::builder {
     return static_cast<std::uint16_t>(n.outputs[0] + v.output());
   }
 
-  bool is_in_place(const seen_node& n) const noexcept {
-    const seen_tensor& to = to_.tensors[n.outputs[0]];
+  bool is_in_place(const encoded_node& n) const noexcept {
+    const encoded_tensor& to = to_.tensors[n.outputs[0]];
     return n.what == op::write && memory_[to.memory].mode == access_mode::read_write;
   }
 
@@ -220,14 +220,16 @@ graph::graph(std::span<const written> all) {
 }
 
 graph::graph(const std::byte* encoded, std::size_t bytes) noexcept
-    : encoded_(seen_graph(encoded, bytes).empty() ? nullptr : encoded) {}
-seen_graph graph::seen() const noexcept { return encoded_ == nullptr ? seen_graph() : seen_graph(encoded_); }
-
-std::span<const seen_node> graph::nodes() const noexcept {
-  return *parts_ ? (*parts_)->nodes : std::span<const seen_node>();
+    : encoded_(encoded_graph(encoded, bytes).empty() ? nullptr : encoded) {}
+encoded_graph graph::encoded() const noexcept {
+  return encoded_ == nullptr ? encoded_graph() : encoded_graph(encoded_);
 }
-std::span<const seen_tensor> graph::tensors() const noexcept {
-  return *parts_ ? (*parts_)->tensors : std::span<const seen_tensor>();
+
+std::span<const encoded_node> graph::nodes() const noexcept {
+  return *parts_ ? (*parts_)->nodes : std::span<const encoded_node>();
+}
+std::span<const encoded_tensor> graph::tensors() const noexcept {
+  return *parts_ ? (*parts_)->tensors : std::span<const encoded_tensor>();
 }
 const detail::refusal* graph::refused() const noexcept {
   return *parts_ && (*parts_)->refused ? &*(*parts_)->refused : nullptr;
@@ -240,24 +242,24 @@ graph graph::without_writes() const {
 }
 
 std::size_t graph::encoded_bytes() const noexcept {
-  return seen_graph::encoded_bytes(nodes().size(), tensors().size(), memory().size());
+  return encoded_graph::encoded_bytes(nodes().size(), tensors().size(), memory().size());
 }
 
 void graph::encode(std::byte* to) const noexcept {
-  const seen_graph::head h{static_cast<std::uint32_t>(nodes().size()), static_cast<std::uint32_t>(tensors().size()),
-                           static_cast<std::uint32_t>(memory().size()), 0};
+  const encoded_graph::head h{static_cast<std::uint32_t>(nodes().size()), static_cast<std::uint32_t>(tensors().size()),
+                              static_cast<std::uint32_t>(memory().size()), 0};
   put_records(to, std::span(&h, 1));
   put_records(to, nodes());
   put_records(to, tensors());
   for (const operand& m : memory()) {
-    const seen_memory seen{m.range.address, m.mode, {}};
+    const encoded_memory seen{m.range.address, m.mode, {}};
     put_records(to, std::span(&seen, 1));
   }
 }
 
 std::string to_string(const graph& g) {
   std::string out;
-  for (const seen_node& n : g.nodes())
+  for (const encoded_node& n : g.nodes())
     out += cat(out.empty() ? "" : ", ", n.what == op::pointwise
                                             ? epilogue::to_string(n.numbers.as<pointwise_form>().function)
                                             : dnn::to_string(n.what));

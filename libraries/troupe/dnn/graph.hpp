@@ -13,9 +13,9 @@
 
 namespace troupe::dnn {
 
-struct seen_node;
-struct seen_tensor;
-class seen_graph;
+struct encoded_node;
+struct encoded_tensor;
+class encoded_graph;
 namespace detail {
 struct refusal;
 }
@@ -37,8 +37,8 @@ class graph {
   graph(std::span<const written> all);
 
   // For the sources of this library.
-  std::span<const seen_node> nodes() const noexcept;
-  std::span<const seen_tensor> tensors() const noexcept;
+  std::span<const encoded_node> nodes() const noexcept;
+  std::span<const encoded_tensor> tensors() const noexcept;
   std::span<const operand> memory() const noexcept { return *memory_; }
   /// Calls `f(range)` for each operand in memory, which it may replace.
   template <class F>
@@ -50,7 +50,7 @@ class graph {
   /// Returns the same graph with all of its memory only read, for a request that prepares its plan.
   graph without_writes() const;
   /// Returns the graph that the worker sees.
-  seen_graph seen() const noexcept;
+  encoded_graph encoded() const noexcept;
 
   // For the codec.
   std::size_t encoded_bytes() const noexcept;

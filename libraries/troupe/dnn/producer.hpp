@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/value.hpp>
 #include <vector>
 

@@ -48,10 +48,10 @@ class dnn_ready : public ::testing::Test {
     if (g.refused()) return {g.refused()->what + "; expected " + g.refused()->expected, {}, 0};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
     EXPECT_FALSE(seen.empty());
     const auto values = evaluate(seen);
-    for (const seen_node& n : seen.nodes())
+    for (const encoded_node& n : seen.nodes())
       if (n.what == op::write)
         out.results[seen.memory()[seen.tensors()[n.outputs[0]].memory].address] = values[n.outputs[0]];
     return out;

@@ -198,13 +198,13 @@ TEST(dnn_recurrence_form, is_seen_only_with_the_tensors_that_it_promises) {
                            bool last_is_whole = false) {
     testing::encoding e;
     e.node(what, {}, {}, f);
-    seen_node& n = e.nodes[0];
+    encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < inputs; ++i)
       n.inputs[i] =
           last_is_whole && i + 1 == inputs ? e.at(&length, dtype::i32, testing::dense({1})) : e.given({1, 1, 1}, {0});
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
-    return !e.seen().empty();
+    return !e.encoded().empty();
   };
   recurrence_form f{};
   EXPECT_TRUE(is_seen(op::recurrence, f, 3, 3));

@@ -150,7 +150,7 @@ void take_slice(const slice_form& f, input_values x, output_values y) {
   });
 }
 
-std::vector<double> numbers_in_memory(const seen_tensor& t, std::uint64_t address) {
+std::vector<double> numbers_in_memory(const encoded_tensor& t, std::uint64_t address) {
   std::vector<double> out;
   const auto* memory = reinterpret_cast<const std::byte*>(address);
   for_each_index(t.shape, [&](const tensor_index& at) {
@@ -163,20 +163,20 @@ std::vector<double> numbers_in_memory(const seen_tensor& t, std::uint64_t addres
 
 class evaluation {
  public:
-  evaluation(const seen_graph& g, std::vector<std::vector<double>> read, std::optional<detail::roundings> moved = {})
+  evaluation(const encoded_graph& g, std::vector<std::vector<double>> read, std::optional<detail::roundings> moved = {})
       : graph_(g), numbers_(g.tensors().size()), read_(std::move(read)), moved_(std::move(moved)) {
-    for (const seen_node& n : g.nodes())
+    for (const encoded_node& n : g.nodes())
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
         numbers_[t].resize(static_cast<std::size_t>(elements_of(g.tensors()[t].shape)));
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      const seen_tensor& t = g.tensors()[i];
-      if (t.where == seen_tensor::place::number) numbers_[i] = {t.number};
-      if (t.where == seen_tensor::place::memory && numbers_[i].empty()) numbers_[i] = read_[i];
+      const encoded_tensor& t = g.tensors()[i];
+      if (t.where == encoded_tensor::place::number) numbers_[i] = {t.number};
+      if (t.where == encoded_tensor::place::memory && numbers_[i].empty()) numbers_[i] = read_[i];
     }
   }
 
   std::vector<std::vector<double>> all() {
-    for (const seen_node& n : graph_.nodes()) {
+    for (const encoded_node& n : graph_.nodes()) {
       compute(n);
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
         if (moved_ && detail::roundings::rounds(n.what, graph_.tensors()[t].type)) moved_->move(numbers_[t]);
@@ -185,7 +185,7 @@ class evaluation {
   }
 
  private:
-  std::span<const double> input(const seen_node& n, std::size_t k) {
+  std::span<const double> input(const encoded_node& n, std::size_t k) {
     const std::uint16_t t = n.inputs[k];
     const std::vector<double>& numbers = read_[t].empty() ? numbers_[t] : read_[t];
     const bool is_whole = troupe::info(graph_.tensors()[t].type).kind != dtype_kind::floating;
@@ -195,7 +195,7 @@ class evaluation {
     return moved_inputs_[k];
   }
 
-  void compute(const seen_node& n) {
+  void compute(const encoded_node& n) {
     std::vector<input_values> in;
     std::vector<output_values> out;
     for (std::size_t k = 0; k < n.input_count; ++k) in.push_back({graph_.tensors()[n.inputs[k]].shape, input(n, k)});
@@ -274,31 +274,32 @@ class evaluation {
     }
   }
 
-  const seen_graph& graph_;
+  const encoded_graph& graph_;
   std::vector<std::vector<double>> numbers_;
   std::vector<std::vector<double>> read_;  // of memory that is read: what it has before anything is written
   std::optional<detail::roundings> moved_;
-  std::vector<double> moved_inputs_[seen_node::most_inputs];  // of one node
+  std::vector<double> moved_inputs_[encoded_node::most_inputs];  // of one node
 };
 
 }  // namespace
 
-std::vector<std::vector<double>> numbers_read(const seen_graph& g) {
+std::vector<std::vector<double>> numbers_read(const encoded_graph& g) {
   std::vector<bool> is_made(g.tensors().size()), is_read(g.tensors().size());
-  for (const seen_node& n : g.nodes()) {
+  for (const encoded_node& n : g.nodes()) {
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) is_read[t] = true;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) is_made[t] = true;
   }
   std::vector<std::vector<double>> out(g.tensors().size());
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (const seen_tensor& t = g.tensors()[i]; t.where == seen_tensor::place::memory && (is_read[i] || !is_made[i]))
+    if (const encoded_tensor& t = g.tensors()[i];
+        t.where == encoded_tensor::place::memory && (is_read[i] || !is_made[i]))
       out[i] = numbers_in_memory(t, g.memory()[t.memory].address);
   return out;
 }
 
-std::vector<std::vector<double>> evaluate(const seen_graph& g) { return evaluation(g, numbers_read(g)).all(); }
+std::vector<std::vector<double>> evaluate(const encoded_graph& g) { return evaluation(g, numbers_read(g)).all(); }
 
-std::vector<std::vector<double>> evaluate_with_roundings(const seen_graph& g,
+std::vector<std::vector<double>> evaluate_with_roundings(const encoded_graph& g,
                                                          const std::vector<std::vector<double>>& read,
                                                          std::uint64_t seed) {
   return evaluation(g, read, detail::roundings(g, seed)).all();

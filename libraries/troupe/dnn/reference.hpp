@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn {
@@ -14,14 +14,14 @@ namespace troupe::dnn {
 /// the numbers that its memory would have, rounded to its type, also where it is read, which is before; only a
 /// conversion rounds others. Precondition: the types are real, and the extents and the numbers of each node fit its
 /// tensors.
-std::vector<std::vector<double>> evaluate(const seen_graph& g);
+std::vector<std::vector<double>> evaluate(const encoded_graph& g);
 
 /// The numbers of each tensor that a graph reads in memory, as they are now; none for the others.
-std::vector<std::vector<double>> numbers_read(const seen_graph& g);
+std::vector<std::vector<double>> numbers_read(const encoded_graph& g);
 /// Evaluates a graph of what it read before, as if each number had been moved up or down at random by some roundings of
 /// f32, or of f64 if the graph has f64. All such results are as right as the exact ones. They differ much where a small
 /// difference matters: near the middle between two numbers of a half type, or where large numbers cancel.
-std::vector<std::vector<double>> evaluate_with_roundings(const seen_graph& g,
+std::vector<std::vector<double>> evaluate_with_roundings(const encoded_graph& g,
                                                          const std::vector<std::vector<double>>& read,
                                                          std::uint64_t seed);
 

@@ -19,7 +19,7 @@ template <class Form>
 std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std::vector<extents>& out, const Form& f) {
   encoding e;
   e.node(what, {}, {}, f);
-  seen_node& n = e.nodes.back();
+  encoded_node& n = e.nodes.back();
   n.input_count = static_cast<std::uint8_t>(in.size()), n.output_count = static_cast<std::uint8_t>(out.size());
   for (std::size_t i = 0; i < in.size(); ++i) n.inputs[i] = e.given(in[i].shape, in[i].values);
   for (std::size_t i = 0; i < out.size(); ++i) n.outputs[i] = e.within(out[i]);

@@ -34,7 +34,7 @@ constexpr double step_of_half = 0x1p-10;  // between 1 and 2
 TEST_F(dnn_roundings, move_a_sum_by_a_few_steps_of_its_type) {
   const std::vector<float> x{1, 1000, 0};
   const std::uint16_t to = sum(given(x, dtype::f32), e.number(0.25));
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   for (const auto& [element, exact] : {std::pair(0, 1.25), {1, 1000.25}, {2, 0.25}}) {
     const double moved = spread.of(to, static_cast<std::size_t>(element), exact);
@@ -46,7 +46,7 @@ TEST_F(dnn_roundings, move_a_sum_by_a_few_steps_of_its_type) {
 TEST_F(dnn_roundings, move_what_is_rounded_later_by_a_step_where_it_is_half_way_and_not_at_all_elsewhere) {
   const std::vector<float> x{1 + step_of_half / 2, 1 + step_of_half / 4};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   EXPECT_EQ(spread.of(to, 0, 1), step_of_half);
   EXPECT_EQ(spread.of(to, 1, 1), 0);
@@ -56,7 +56,7 @@ TEST_F(dnn_roundings, move_a_sum_of_numbers_that_cancel_as_they_move_the_numbers
   const std::vector<float> x{100, -100, 100, -100};
   const std::uint16_t to = e.within({1});
   e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_form{1, reduction_kind::sum});
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   const double moved = spread.of(to, 0, 0);
   EXPECT_GT(moved, 100 * 0x1p-21);
@@ -68,7 +68,7 @@ TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
   const std::vector<std::int8_t> whole{100, -99};
   const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
   e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_form{1, reduction_kind::sum});
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   EXPECT_EQ(spread.of(rounded, 0, 1), 0);
   EXPECT_EQ(spread.of(to, 0, 1), 0);
@@ -77,7 +77,7 @@ TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
 TEST_F(dnn_roundings, are_smaller_where_a_graph_is_computed_in_f64) {
   const std::vector<double> x{1, 2};
   const std::uint16_t to = sum(given(x, dtype::f64), e.number(0.25));
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   EXPECT_GT(spread.of(to, 0, 1.25), 0);
   EXPECT_LT(spread.of(to, 0, 1.25), 0x1p-48);
@@ -86,7 +86,7 @@ TEST_F(dnn_roundings, are_smaller_where_a_graph_is_computed_in_f64) {
 TEST_F(dnn_roundings, are_found_for_what_the_graph_read_before_its_memory_changed) {
   std::vector<float> x{1 + step_of_half / 2};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   x[0] = 7;
   EXPECT_EQ(spread.of(to, 0, 1), step_of_half);

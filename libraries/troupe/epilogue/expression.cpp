@@ -39,7 +39,7 @@ expression::expression(product_part part) { add({.what = part.what}); }
 expression::expression(double number) { add({.what = op::number, .operand = add_number(number)}); }
 expression::expression(const std::byte* encoded, std::size_t bytes) noexcept
     : encoded_(tree(encoded, bytes).empty() ? nullptr : encoded) {}
-tree expression::seen() const noexcept { return encoded_ == nullptr ? tree() : tree(encoded_); }
+tree expression::encoded() const noexcept { return encoded_ == nullptr ? tree() : tree(encoded_); }
 
 std::uint8_t expression::add(const node& n) {
   return find_or_add(parts_->nodes, n, most_nodes, parts_->too_large, std::equal_to<>{});

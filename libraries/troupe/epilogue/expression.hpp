@@ -61,7 +61,7 @@ class expression {
   /// Returns true if it was made with more operations or operands than there may be: it is refused.
   bool is_too_large() const noexcept { return parts_->too_large; }
   /// Returns the tree that the worker sees.
-  tree seen() const noexcept;
+  tree encoded() const noexcept;
 
   // For the codec.
   std::size_t encoded_bytes() const noexcept;

@@ -23,8 +23,8 @@ class product_check {
 
   void run() {
     check_options();
-    const seen_operand seen_a(r_.a), seen_b(r_.b), seen_d(r_.d);
-    for (const seen_operand* o : {&seen_a, &seen_b, &seen_d})
+    const operand_view seen_a(r_.a), seen_b(r_.b), seen_d(r_.d);
+    for (const operand_view* o : {&seen_a, &seen_b, &seen_d})
       if (!operands_.has_rank(*o)) return;
     if (!has_types() || !operands_.fits(seen_a, seen_b, seen_d, epilogue::is_paired(r_.epilogue.nodes()))) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
@@ -86,7 +86,7 @@ class product_check {
     check_scales_of(r_.b, b, *r_.b_scales, false);
   }
   void check_scales_of(const in_any& factor, const batch_of_matrices& of, const in_any& scales, bool lines_are_rows) {
-    const seen_operand seen(scales);
+    const operand_view seen(scales);
     if (!operands_.has_rank(seen)) return;
     const scale_block block = block_of(scales.type(), factor.type());
     if (block.terms == 0)

@@ -7,19 +7,19 @@
 
 namespace troupe::matmul {
 
-void operand_check::refuse(const seen_operand& o, std::string_view expected) {
+void operand_check::refuse(const operand_view& o, std::string_view expected) {
   check_.refuse(o.place, "is " + troupe::detail::extents_text(o.shape), expected);
 }
 
-bool operand_check::has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most,
+bool operand_check::has_rank(const operand_view& o, std::uint64_t least, std::uint64_t most,
                              std::string_view expected) {
   const bool fine = o.shape.rank >= least && o.shape.rank <= most;
   if (!fine) check_.refuse(o.place, cat("has ", o.shape.rank, " indexes"), expected);
   return fine;
 }
-bool operand_check::has_rank(const seen_operand& o) { return has_rank(o, 2, 3, "2, or 3 for a batch of matrices"); }
+bool operand_check::has_rank(const operand_view& o) { return has_rank(o, 2, 3, "2, or 3 for a batch of matrices"); }
 
-bool operand_check::fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs) {
+bool operand_check::fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs) {
   const matrix_shape ma = matrices_of(a.shape).one, mb = matrices_of(b.shape).one, md = matrices_of(d.shape).one;
   const std::int64_t terms = ma.columns * terms_in(a.type), columns = pairs ? mb.columns / 2 : mb.columns;
   if (mb.rows * terms_in(b.type) != terms)
@@ -31,19 +31,19 @@ bool operand_check::fits(const seen_operand& a, const seen_operand& b, const see
   return true;
 }
 
-bool operand_check::has_count(const seen_operand& o, std::int64_t count, std::string_view as) {
+bool operand_check::has_count(const operand_view& o, std::int64_t count, std::string_view as) {
   const std::int64_t has = matrices_of(o.shape).count;
   if (has == count || has == 1) return true;
   return refuse_count(o, cat(count == 1 ? "" : "1 or ", count, ", as ", as, " has")), false;
 }
 
-void operand_check::refuse_count(const seen_operand& o, std::string_view expected) {
+void operand_check::refuse_count(const operand_view& o, std::string_view expected) {
   check_.refuse(o.place,
                 cat("has ", matrices_of(o.shape).count, " matrices (", troupe::detail::extents_text(o.shape), ")"),
                 expected);
 }
 
-bool operand_check::fits_sums(const seen_operand& a, dtype sums) {
+bool operand_check::fits_sums(const operand_view& a, dtype sums) {
   if (sums != dtype::i32 || matrices_of(a.shape).one.columns <= longest_int8_sum) return true;
   return refuse(a, cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows")), false;
 }

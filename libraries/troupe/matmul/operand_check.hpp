@@ -11,9 +11,9 @@
 namespace troupe::matmul {
 
 /// A matrix, or a batch of them, among the operands of a request, whatever its access.
-struct seen_operand {
+struct operand_view {
   template <access_mode M>
-  explicit seen_operand(const any_operand<M>& o) noexcept : place(&o), shape(o.shape()), type(o.type()) {}
+  explicit operand_view(const any_operand<M>& o) noexcept : place(&o), shape(o.shape()), type(o.type()) {}
   const void* place;
   const tensor_shape& shape;
   dtype type;
@@ -25,16 +25,16 @@ class operand_check {
  public:
   explicit operand_check(checker& c) noexcept : check_(c) {}
 
-  void refuse(const seen_operand& o, std::string_view expected);
-  bool has_rank(const seen_operand& o, std::uint64_t least, std::uint64_t most, std::string_view expected);
+  void refuse(const operand_view& o, std::string_view expected);
+  bool has_rank(const operand_view& o, std::uint64_t least, std::uint64_t most, std::string_view expected);
   /// Of a matrix or a batch of them.
-  bool has_rank(const seen_operand& o);
+  bool has_rank(const operand_view& o);
   /// Whether the extents of one product fit each other.
-  bool fits(const seen_operand& a, const seen_operand& b, const seen_operand& d, bool pairs);
+  bool fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs);
   /// Whether there are `count` matrices, or one for all.
-  bool has_count(const seen_operand& o, std::int64_t count, std::string_view as);
+  bool has_count(const operand_view& o, std::int64_t count, std::string_view as);
   /// Refuses an operand that has another number of matrices than are expected.
-  void refuse_count(const seen_operand& o, std::string_view expected);
+  void refuse_count(const operand_view& o, std::string_view expected);
   /// Refuses a field whose value is none of its type's.
   template <class Enum>
   void known(const Enum& field, std::string_view expected) {
@@ -42,7 +42,7 @@ class operand_check {
       check_.refuse(&field, cat("is ", static_cast<int>(field)), expected);
   }
   /// Whether sums of this type hold the products of a row of `a`.
-  bool fits_sums(const seen_operand& a, dtype sums);
+  bool fits_sums(const operand_view& a, dtype sums);
 
  private:
   checker& check_;

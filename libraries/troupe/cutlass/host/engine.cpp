@@ -88,7 +88,7 @@ class host_cutlass {
     return {p.batch, [&p](std::int64_t i) { return product_of(p, i, p.tree); }};
   }
   static host_products products_of(const gemm_batched& r) {
-    return {static_cast<std::int64_t>(r.d.size()), [&r, tree = r.epilogue.seen()](std::int64_t i) {
+    return {static_cast<std::int64_t>(r.d.size()), [&r, tree = r.epilogue.encoded()](std::int64_t i) {
               return product_of(problem_of(r, static_cast<std::size_t>(i)), 0, tree);
             }};
   }
@@ -127,7 +127,8 @@ class host_cutlass {
   template <class R>
   static result<void> check(const R& r) {
     constexpr std::string_view request = R::request_name;
-    if (r.epilogue.seen().empty()) return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
+    if (r.epilogue.encoded().empty())
+      return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
     if (r.plan == plan{}) return {};
     return error(reaction::unsupported, "cutlass",
                  cat(request, ": plan is ", to_string(r.plan),

@@ -56,7 +56,7 @@ struct row_shape {
   }
 };
 
-const tensor_shape* scale_of(const seen_graph& g, const seen_node& n) noexcept {
+const tensor_shape* scale_of(const encoded_graph& g, const encoded_node& n) noexcept {
   const std::size_t at = n.what == op::normalization ? 1 : 4;
   return n.input_count > at ? &g.tensors()[n.inputs[at]].shape : nullptr;
 }
@@ -70,7 +70,7 @@ class claimant {
   std::optional<claim> normalization() {
     const bool forward = node_.what == op::normalization;
     const auto f = node_.numbers.as<normalization_form>();
-    const seen_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
     // x and dy have one type, scale and offset this one or f32, and all else is f32.
     const std::size_t of_scale = forward ? 1 : 4;
     const dtype type = common_type(0, forward ? 1 : 2);
@@ -92,11 +92,11 @@ class claimant {
   // Over all indexes but the channels, which are neighbours or are copied so.
   std::optional<claim> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
-    const seen_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
     const auto room = room_of_columns(node_.what, node_.numbers.as<normalization_form>(), x.shape);
     if (!room || has_last_index_first(x)) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
-      const seen_tensor& t = m_.tensor(node_.inputs[i]);
+      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       const bool is_image = i == 0 || (!forward && i == 1);
       if (t.where == place::number || (!is_image && !is_of_channels(t.shape, x.shape))) return std::nullopt;
       out_.inputs.push_back(laid(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
@@ -112,7 +112,7 @@ class claimant {
   std::optional<claim> attention() {
     const attention_inputs at(node_.numbers.as<attention_form>(), false);
     for (std::size_t i = 0; i < node_.input_count; ++i) {
-      const seen_tensor& t = m_.tensor(node_.inputs[i]);
+      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       if (t.where == place::number) return std::nullopt;
       out_.inputs.push_back(laid(node_.inputs[i], t.type));
     }
@@ -131,7 +131,7 @@ class claimant {
   }
 
  private:
-  using place = seen_tensor::place;
+  using place = encoded_tensor::place;
 
   claim done() {
     std::sort(out_.nodes.begin(), out_.nodes.end());
@@ -155,14 +155,14 @@ class claimant {
       if (type_of(node_.inputs[i]) != out) out = dtype::f32;
     return out;
   }
-  bool has_last_index_first(const seen_tensor& x) const noexcept {
+  bool has_last_index_first(const encoded_tensor& x) const noexcept {
     if (x.where != place::memory) return false;
     for (std::size_t i = 2; i < x.shape.rank; ++i)
       if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
     return false;
   }
   claim::tensor laid(std::uint16_t number, dtype type, bool channels_last = false) const {
-    const seen_tensor& t = m_.tensor(number);
+    const encoded_tensor& t = m_.tensor(number);
     claim::tensor out{number, type, packed(t.shape, channels_last)};
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
@@ -184,7 +184,7 @@ class claimant {
   }
 
   const model& m_;
-  const seen_node& node_;
+  const encoded_node& node_;
   claim out_;
 };
 
@@ -258,8 +258,8 @@ std::vector<claim> direct_claims(const model& m) {
   return out;
 }
 
-whole_step direct_step(const seen_graph& g, const claim& c, const claimed_step& s) {
-  const seen_node& n = g.nodes()[c.nodes.front()];
+whole_step direct_step(const encoded_graph& g, const claim& c, const claimed_step& s) {
+  const encoded_node& n = g.nodes()[c.nodes.front()];
   return {n.what, n.numbers, s.inputs, s.outputs, s.room};
 }
 

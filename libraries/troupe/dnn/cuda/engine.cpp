@@ -63,7 +63,7 @@ class cuda_dnn {
   }
 
   result<void> run(const computation& r, call& c) {
-    const seen_graph& g = r.graph.seen();
+    const encoded_graph& g = r.graph.encoded();
     const auto all = TROUPE_TRY(plan_of(r));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
@@ -106,10 +106,10 @@ class cuda_dnn {
 
   template <class Request>
   result<std::shared_ptr<plan_with_program>> plan_of(const Request& r) {
-    const seen_graph& g = r.graph.seen();
+    const encoded_graph& g = r.graph.encoded();
     thread_local std::string more;  // kept, so that requests do not allocate
     more.clear();
-    for (const seen_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
+    for (const encoded_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
     more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     if (!vendor_)
       return plans_.find(
@@ -126,7 +126,7 @@ class cuda_dnn {
         },
         more, [](const plan_with_program& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_program plan_with_vendor(const seen_graph& g, const cudnn::wishes& how, int attempts) {
+  plan_with_program plan_with_vendor(const encoded_graph& g, const cudnn::wishes& how, int attempts) {
     auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
     cuda_plan all = completed(std::move(found.parts), g);
     // What fits not with cuDNN may fit without.
@@ -136,14 +136,14 @@ class cuda_dnn {
     if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
   }
-  static cuda_plan plan_without_vendor(const seen_graph& g, std::uint64_t workspace) {
+  static cuda_plan plan_without_vendor(const encoded_graph& g, std::uint64_t workspace) {
     cuda_plan out = completed({}, g);
     if (out.bytes <= workspace) return out;
     cuda_plan plain;
     static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
     return plain;
   }
-  plan_with_program with_program(cuda_plan of, const seen_graph& g) {
+  plan_with_program with_program(cuda_plan of, const encoded_graph& g) {
     plan_with_program p{std::move(of)};
     p.passes.of_steps.resize(p.steps.size(), generated::source::none);
     if (!programs_) return p;

@@ -15,7 +15,7 @@ inline constexpr std::int64_t blocks_of_a_multiprocessor = 32;
 /// Where a graph is computed: its addresses, memory between its steps, and the stream.
 struct launch_site {
   const cuda::kernel_set& kernels;
-  const seen_graph& graph;
+  const encoded_graph& graph;
   std::uint64_t scratch;
   const step_list& all;
   CUstream stream;

@@ -6,13 +6,13 @@
 
 namespace troupe::dnn {
 
-std::vector<bool> aligned_memory_of(const seen_graph& g) {
+std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   std::vector<bool> out;
-  for (const seen_memory& m : g.memory()) out.push_back(is_aligned(m));
+  for (const encoded_memory& m : g.memory()) out.push_back(is_aligned(m));
   return out;
 }
 
-cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const seen_graph& g) {
+cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const encoded_graph& g) {
   std::vector<claim> claims;
   std::vector<bool> claimed(g.nodes().size());
   for (const auto& p : parts) {

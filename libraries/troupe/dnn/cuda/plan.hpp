@@ -18,11 +18,11 @@ struct cuda_plan : step_list {
   const whole_step& direct_of(const claimed_step& s) const noexcept { return direct[s.which - parts.size()]; }
 };
 
-inline bool is_aligned(const seen_memory& m) noexcept { return m.address % 16 == 0; }
+inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }
 /// Which memory of a graph begins at a multiple of 16 bytes.
-std::vector<bool> aligned_memory_of(const seen_graph& g);
+std::vector<bool> aligned_memory_of(const encoded_graph& g);
 
 /// Plans a graph of which these parts are claimed, for all others by our kernels.
-cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const seen_graph& g);
+cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const encoded_graph& g);
 
 }  // namespace troupe::dnn

@@ -59,9 +59,9 @@ class artist {
     a_.type = m_.tensor(node_.inputs[first]).type;
     if (!is_half(a_.type)) return false;
     for (std::size_t i = 0; i < end; ++i) {
-      const seen_tensor& t = m_.tensor(node_.inputs[i]);
+      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       const bool counts = i >= first || i < others;
-      if (t.where == seen_tensor::place::number || (counts && t.type != a_.type)) return false;
+      if (t.where == encoded_tensor::place::number || (counts && t.type != a_.type)) return false;
       if (counts && (t.shape.extents[3] % 8 != 0 || t.shape.extents[3] > 256)) return false;
     }
     a_.q = input(first).shape, a_.k = input(first + 1).shape, a_.v = input(first + 2).shape;
@@ -74,10 +74,10 @@ class artist {
 
   // As it lies in memory, if each token's numbers are neighbours.
   claim::tensor laid(std::uint16_t number, dtype type) const {
-    const seen_tensor& t = m_.tensor(number);
+    const encoded_tensor& t = m_.tensor(number);
     claim::tensor out{number, type, t.shape};
     out.shape.strides = dense_strides(out.shape);
-    if (t.where != seen_tensor::place::memory) return out;
+    if (t.where != encoded_tensor::place::memory) return out;
     out.copied = !m_.aligned[t.memory];
     const auto fits = [&](std::size_t i) {
       return t.shape.extents[i] == 1 || (t.shape.strides[i] > 0 && t.shape.strides[i] % 8 == 0);
@@ -98,8 +98,8 @@ class artist {
   }
   // Statistics lie without gaps.
   bool can_write(std::uint16_t to, dtype type) const {
-    const seen_tensor& t = m_.tensor(to);
-    if (t.where != seen_tensor::place::memory) return true;
+    const encoded_tensor& t = m_.tensor(to);
+    if (t.where != encoded_tensor::place::memory) return true;
     return m_.is_free(to) && (type == dtype::f32 ? is_dense(t.shape) : lies_alike(laid(to, type).shape, t.shape));
   }
 
@@ -124,7 +124,7 @@ class artist {
   }
 
   const model& m_;
-  const seen_node& node_;
+  const encoded_node& node_;
   const attention_form form_;
   attention_drawing a_;
   sketch s_;

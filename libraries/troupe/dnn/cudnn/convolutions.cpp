@@ -43,8 +43,8 @@ class artist {
   /// `fuses`: whether cuDNN may have engines that compute functions of elements with the convolution.
   artist(const model& m, std::size_t node, dtype factors, bool fuses)
       : m_(m), l_(m.linked), first_(node), factors_(factors), fuses_(fuses) {
-    const seen_tensor& a = tensor(this->node(node).inputs[0]);
-    channels_last_ = is_half(factors) || (a.where == seen_tensor::place::memory &&
+    const encoded_tensor& a = tensor(this->node(node).inputs[0]);
+    channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
                                           lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
   }
 
@@ -55,8 +55,8 @@ class artist {
   }
 
  private:
-  const seen_node& node(std::size_t i) const noexcept { return m_.node(i); }
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return m_.tensor(t); }
+  const encoded_node& node(std::size_t i) const noexcept { return m_.node(i); }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return m_.tensor(t); }
 
   // Finds the functions of elements that follow, each the only reader of the one before.
   void follow() {
@@ -64,7 +64,7 @@ class artist {
     for (;;) {
       const auto next = l_.only_reader_of(at);
       if (!next || m_.claimed[*next]) return;
-      const seen_node& n = node(*next);
+      const encoded_node& n = node(*next);
       const bool ends = n.what == op::write || n.what == op::convert;
       const bool joins = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && is_function(n, at);
       if (!joins) return;
@@ -83,12 +83,12 @@ class artist {
   }
 
   // One that cuDNN has, of the tensor before and one other: a number, one for each channel, or as many as there are.
-  bool is_function(const seen_node& n, std::uint16_t before) const {
+  bool is_function(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     if (!mode_of(n.numbers.as<pointwise_form>().function)) return false;
     if (n.input_count == 1) return true;
-    const seen_tensor& other = tensor(other_of(n, before));
-    if (other.where == seen_tensor::place::number) return true;
+    const encoded_tensor& other = tensor(other_of(n, before));
+    if (other.where == encoded_tensor::place::number) return true;
     if (!is_half(other.type) && other.type != dtype::f32) return false;
     const tensor_shape &s = other.shape, &whole = tensor(before).shape;
     return s.extents == whole.extents || is_of_channels(s, whole);
@@ -96,26 +96,26 @@ class artist {
 
   // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.
   std::optional<claim::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
-    const seen_tensor& t = tensor(number);
+    const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
-    const bool far = t.where == seen_tensor::place::memory && !m_.aligned[t.memory];
+    const bool far = t.where == encoded_tensor::place::memory && !m_.aligned[t.memory];
     return claim::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
   }
   bool can_write(const claim::tensor& to) const {
-    const seen_tensor& t = tensor(to.number);
-    return t.where != seen_tensor::place::memory || (lies_alike(t.shape, to.shape) && m_.is_free(to.number));
+    const encoded_tensor& t = tensor(to.number);
+    return t.where != encoded_tensor::place::memory || (lies_alike(t.shape, to.shape) && m_.is_free(to.number));
   }
 
   // That of memory, or what it was rounded to; otherwise sums are kept.
   dtype type_of_result(std::uint16_t t) const noexcept {
-    const seen_tensor& seen = tensor(t);
-    if (seen.where == seen_tensor::place::memory || is_half(seen.type)) return seen.type;
+    const encoded_tensor& seen = tensor(t);
+    if (seen.where == encoded_tensor::place::memory || is_half(seen.type)) return seen.type;
     return factors_ == dtype::f64 ? dtype::f64 : dtype::f32;
   }
 
   // The first `count` nodes of the chain.
   std::optional<sketch> draw(std::size_t count) const {
-    const seen_node& n = node(first_);
+    const encoded_node& n = node(first_);
     const std::span<const std::size_t> chain(chain_.data(), count);
     const std::uint16_t last = count == 0 ? n.outputs[0] : node(chain.back()).outputs[0];
     sketch s{.what = {},
@@ -143,11 +143,11 @@ class artist {
     std::vector<std::optional<operations::tensor>> others;
     std::uint16_t before = n.outputs[0];
     for (const std::size_t c : functions) {
-      const seen_node& f = node(c);
+      const encoded_node& f = node(c);
       std::optional<operations::tensor> other;
       if (f.input_count == 2) {
         const std::uint16_t t = other_of(f, before);
-        if (tensor(t).where == seen_tensor::place::number) {
+        if (tensor(t).where == encoded_tensor::place::number) {
           other = s.drawn.number(tensor(t).number);
         } else {
           const auto l = laid(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
@@ -196,9 +196,9 @@ std::vector<dtype> types_of_factors(dtype t) {
 }  // namespace
 
 std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact) {
-  const seen_node& n = m.node(node);
+  const encoded_node& n = m.node(node);
   for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]})
-    if (m.tensor(t).where == seen_tensor::place::number || !is_image(m.tensor(t).shape)) return {};
+    if (m.tensor(t).where == encoded_tensor::place::number || !is_image(m.tensor(t).shape)) return {};
   std::vector<sketch> out;
   for (const dtype t : types_of_factors(m.tensor(n.inputs[0]).type))
     artist(m, node, t, is_half(t) || (t == dtype::f32 && !exact)).draw_all(out);

@@ -36,8 +36,8 @@ bool seen_from(const sliding& s, const tensor_shape& result, const indexes& imag
 }  // namespace
 
 double definition::at(std::uint16_t tensor, const indexes& where, double& size) const {
-  const seen_tensor& t = g_.tensors()[tensor];
-  if (t.where == seen_tensor::place::number) return t.number;
+  const encoded_tensor& t = g_.tensors()[tensor];
+  if (t.where == encoded_tensor::place::number) return t.number;
   indexes at = where;
   for (std::size_t i = 0; i < t.shape.rank; ++i)
     if (t.shape.extents[i] == 1) at[i] = 0;  // one element is used for all
@@ -47,7 +47,7 @@ double definition::at(std::uint16_t tensor, const indexes& where, double& size) 
   return maker ? element(g_.nodes()[*maker], tensor, at, size) : 0;
 }
 
-double definition::element(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const {
+double definition::element(const encoded_node& n, std::uint16_t output, const indexes& at, double& size) const {
   switch (n.what) {
     case op::convert:
       return epilogue::nearest_of(g_.tensors()[n.outputs[0]].type, this->at(n.inputs[0], at, size));
@@ -70,7 +70,7 @@ double definition::element(const seen_node& n, std::uint16_t output, const index
   }
 }
 
-double definition::convolution(const seen_node& n, const indexes& at) const {
+double definition::convolution(const encoded_node& n, const indexes& at) const {
   const auto f = n.numbers.as<convolution_form>();
   const tensor_shape &x = shape(n.inputs[0]), &filters = shape(n.inputs[1]);
   const std::int64_t group = at[1] / (filters.extents[0] / f.groups);
@@ -83,7 +83,7 @@ double definition::convolution(const seen_node& n, const indexes& at) const {
   return sum;
 }
 
-double definition::data_gradient(const seen_node& n, const indexes& at) const {
+double definition::data_gradient(const encoded_node& n, const indexes& at) const {
   const auto f = n.numbers.as<convolution_form>();
   const tensor_shape &dy = shape(n.inputs[0]), &filters = shape(n.inputs[1]);
   const std::int64_t of_group = filters.extents[0] / f.groups, group = at[1] / filters.extents[1];
@@ -97,7 +97,7 @@ double definition::data_gradient(const seen_node& n, const indexes& at) const {
   return sum;
 }
 
-double definition::weight_gradient(const seen_node& n, const indexes& at) const {
+double definition::weight_gradient(const encoded_node& n, const indexes& at) const {
   const auto f = n.numbers.as<convolution_form>();
   const tensor_shape &dy = shape(n.inputs[0]), &x = shape(n.inputs[1]), &filters = shape(n.outputs[0]);
   const std::int64_t group = at[0] / (filters.extents[0] / f.groups);
@@ -114,7 +114,7 @@ double definition::weight_gradient(const seen_node& n, const indexes& at) const 
 std::int64_t definition::terms_of(std::uint16_t tensor) const {
   const auto maker = l_.maker_of(tensor);
   if (!maker || std::find(claim_.nodes.begin(), claim_.nodes.end(), *maker) == claim_.nodes.end()) return 1;
-  const seen_node& n = g_.nodes()[*maker];
+  const encoded_node& n = g_.nodes()[*maker];
   switch (n.what) {
     case op::convolution:
     case op::convolution_data_gradient:

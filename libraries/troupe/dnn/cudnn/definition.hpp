@@ -13,7 +13,7 @@ class definition {
  public:
   /// `number(input, index)` is an element of the claim's inputs.
   using reader = std::function<double(std::size_t input, const indexes& at)>;
-  definition(const seen_graph& g, const links& l, const claim& c, reader number)
+  definition(const encoded_graph& g, const links& l, const claim& c, reader number)
       : g_(g), l_(l), claim_(c), number_(std::move(number)) {}
 
   double at(std::uint16_t tensor, const indexes& at) const {
@@ -26,16 +26,16 @@ class definition {
   std::int64_t terms_of(std::uint16_t tensor) const;
 
  private:
-  double element(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const;
-  double convolution(const seen_node& n, const indexes& at) const;
-  double data_gradient(const seen_node& n, const indexes& at) const;
-  double weight_gradient(const seen_node& n, const indexes& at) const;
+  double element(const encoded_node& n, std::uint16_t output, const indexes& at, double& size) const;
+  double convolution(const encoded_node& n, const indexes& at) const;
+  double data_gradient(const encoded_node& n, const indexes& at) const;
+  double weight_gradient(const encoded_node& n, const indexes& at) const;
   struct attended;
-  double attention(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const;
-  std::int64_t terms_of_attention(const seen_node& n, std::uint16_t output) const;
+  double attention(const encoded_node& n, std::uint16_t output, const indexes& at, double& size) const;
+  std::int64_t terms_of_attention(const encoded_node& n, std::uint16_t output) const;
   const tensor_shape& shape(std::uint16_t t) const noexcept { return g_.tensors()[t].shape; }
 
-  const seen_graph& g_;
+  const encoded_graph& g_;
   const links& l_;
   const claim& claim_;
   const reader number_;

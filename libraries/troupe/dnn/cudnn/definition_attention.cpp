@@ -18,12 +18,12 @@ struct sum {
 // Of whole sequences, with a window and a scale: what is claimed.
 struct definition::attended {
   const definition& d;
-  const seen_node& n;
+  const encoded_node& n;
   const attention_form f;
   const std::size_t first;  // q among the inputs
   const tensor_shape &q, &k, &v;
 
-  attended(const definition& of, const seen_node& node)
+  attended(const definition& of, const encoded_node& node)
       : d(of),
         n(node),
         f(node.numbers.as<attention_form>()),
@@ -100,7 +100,7 @@ struct definition::attended {
   }
 };
 
-double definition::attention(const seen_node& n, std::uint16_t output, const indexes& at, double& size) const {
+double definition::attention(const encoded_node& n, std::uint16_t output, const indexes& at, double& size) const {
   const attended a(*this, n);
   if (n.what == op::attention && output == n.outputs[1]) return a.statistics(at);
   const sum s = n.what == op::attention  ? a.output(at)
@@ -110,7 +110,7 @@ double definition::attention(const seen_node& n, std::uint16_t output, const ind
   return s.value;
 }
 
-std::int64_t definition::terms_of_attention(const seen_node& n, std::uint16_t output) const {
+std::int64_t definition::terms_of_attention(const encoded_node& n, std::uint16_t output) const {
   const attended a(*this, n);
   const std::int64_t widths = a.q.extents[3] + a.v.extents[3];
   const bool of_keys = n.what == op::attention_gradient && output != n.outputs[0];

@@ -21,7 +21,7 @@ class trial {
   /// How many results are compared: all that is affordable once, or a few of a plan that has passed before.
   enum class extent_of_trial : std::uint8_t { full, few };
   /// The numbers are whole multiples of `unit`, at most 3.
-  trial(const seen_graph& g, const links& l, CUstream stream, double unit,
+  trial(const encoded_graph& g, const links& l, CUstream stream, double unit,
         extent_of_trial extent = extent_of_trial::full)
       : g_(g),
         l_(l),
@@ -51,7 +51,7 @@ class trial {
   attempt compared(const claim& c) const;
   double time(const runner& enqueue, void* workspace);
 
-  const seen_graph& g_;
+  const encoded_graph& g_;
   const links& l_;
   const CUstream stream_;
   const double unit_;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <troupe/dnn/cudnn/scores.hpp>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <utility>
 
 // cuDNN recognises attention by the operations and their order: nothing here may be drawn in another way.

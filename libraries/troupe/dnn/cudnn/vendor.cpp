@@ -61,7 +61,7 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  found find(const seen_graph& g, const std::vector<bool>& aligned, const wishes& wanted) override {
+  found find(const encoded_graph& g, const std::vector<bool>& aligned, const wishes& wanted) override {
     const std::scoped_lock guard(lock_);
     wishes w = wanted;
     w.workspace = std::min(w.workspace, most_workspace_);

@@ -33,7 +33,7 @@ class vendor {
   };
   /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16. The
   /// parts are used before the vendor is gone.
-  virtual found find(const seen_graph& g, const std::vector<bool>& aligned, const wishes& w) = 0;
+  virtual found find(const encoded_graph& g, const std::vector<bool>& aligned, const wishes& w) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn

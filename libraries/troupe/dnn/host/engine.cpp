@@ -33,7 +33,7 @@ class host_dnn {
   result<void> run(const computation& r, call& c) try {
     const auto all = TROUPE_TRY(plan_of(r));
     const scratch_pool::block scratch = scratch_.take(all->bytes);
-    return host::run(*all, r.graph.seen(), scratch.data(), team_, c);
+    return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of memory for what lies between its operations");
   }
@@ -46,7 +46,7 @@ class host_dnn {
   result<std::shared_ptr<host::program>> plan_of(const Request& r) {
     const std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
-    return plans_.find(r, [&] { return host::plan(r.graph.seen(), vendor, r.workspace); }, more);
+    return plans_.find(r, [&] { return host::plan(r.graph.encoded(), vendor, r.workspace); }, more);
   }
 
   scratch_pool scratch_;

@@ -119,8 +119,8 @@ void carry_out(const whole_step& s, const workspace& w) {
 
 }  // namespace
 
-result<program> plan(const seen_graph& g, onednn::vendor* vendor, std::uint64_t workspace) {
-  for (const seen_tensor& t : g.tensors())
+result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace) {
+  for (const encoded_tensor& t : g.tensors())
     for (std::size_t i = 0; i < t.shape.rank; ++i)
       if (t.shape.extents[i] > std::numeric_limits<std::int32_t>::max())
         return error(
@@ -139,7 +139,7 @@ result<program> plan(const seen_graph& g, onednn::vendor* vendor, std::uint64_t 
   return program{steps_of(g), {}};
 }
 
-result<void> run(const program& all, const seen_graph& g, std::byte* scratch, thread_team& team, const call& c) {
+result<void> run(const program& all, const encoded_graph& g, std::byte* scratch, thread_team& team, const call& c) {
   const workspace w{g, scratch, all.buffers, team};
   const bool is_float = all.numbers == dtype::f32;
   for (const auto& step : all.steps) {

@@ -15,8 +15,8 @@ struct program : step_list {
   std::vector<std::unique_ptr<part>> parts;
 };
 /// Plans a graph for `run`, with oneDNN unless that is null. Takes no more than `workspace` bytes if it can.
-result<program> plan(const seen_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
+result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
 /// Carries out the steps of a graph with this structure; its addresses are used. `scratch` is 64-byte aligned.
-result<void> run(const program& all, const seen_graph& g, std::byte* scratch, thread_team& team, const call& c);
+result<void> run(const program& all, const encoded_graph& g, std::byte* scratch, thread_team& team, const call& c);
 
 }  // namespace troupe::dnn::host

@@ -9,7 +9,7 @@ namespace troupe::dnn::host {
 
 /// What a computation has when it runs.
 struct workspace {
-  const seen_graph& graph;
+  const encoded_graph& graph;
   std::byte* scratch;
   std::span<const std::uint64_t> buffers;  ///< where each begins
   thread_team& team;

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/sequence_forms.hpp>
 
 /// Where a recurrence has its tensors, and its reserve what.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <span>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/sequence_forms.hpp>
 #include <utility>
 

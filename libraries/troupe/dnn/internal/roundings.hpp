@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <random>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {
@@ -12,7 +12,7 @@ namespace troupe::dnn::detail {
 /// Moves numbers up or down at random, as some roundings of f32 do, or of f64 if the graph has f64.
 class roundings {
  public:
-  roundings(const seen_graph& g, std::uint64_t seed);
+  roundings(const encoded_graph& g, std::uint64_t seed);
 
   void move(std::vector<double>& numbers);
   /// Whether a node adds up what it reads. Its sums are as right as those of numbers that differ by a rounding.

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/onednn/program.hpp>
-#include <troupe/dnn/seen.hpp>
 #include <vector>
 
 namespace troupe::dnn::onednn {

@@ -59,7 +59,7 @@ std::optional<convolution::function> function_of(epilogue::op f) noexcept {
 
 class search {
  public:
-  search(dnnl_engine_t on, const seen_graph& g, const search_options& how)
+  search(dnnl_engine_t on, const encoded_graph& g, const search_options& how)
       : on_(on),
         g_(g),
         how_(how),
@@ -75,7 +75,7 @@ class search {
   std::vector<found> all() {
     std::vector<found> out;
     for (std::size_t i = 0; i < g_.nodes().size(); ++i) {
-      const seen_node& n = g_.nodes()[i];
+      const encoded_node& n = g_.nodes()[i];
       auto here = is_convolution(n.what) && !is_claimed_[i] ? find_at(i) : std::nullopt;
       if (here) {
         for (const std::uint16_t c : here->what.nodes) is_claimed_[c] = true;
@@ -90,22 +90,22 @@ class search {
   }
 
  private:
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
-  bool is_in_memory(std::uint16_t t) const noexcept { return tensor(t).where == seen_tensor::place::memory; }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
+  bool is_in_memory(std::uint16_t t) const noexcept { return tensor(t).where == encoded_tensor::place::memory; }
 
   // How each tensor in memory lies, and how those who read a tensor want it.
   void find_orders() {
     for (std::size_t t = 0; t < is_.size(); ++t)
       if (is_in_memory(static_cast<std::uint16_t>(t))) is_[t] = order_of(g_.tensors()[t].shape);
     for (std::size_t i = g_.nodes().size(); i-- > 0;) {
-      const seen_node& n = g_.nodes()[i];
+      const encoded_node& n = g_.nodes()[i];
       for (std::size_t k = 0; k < n.input_count; ++k) {
         order& o = wanted_[n.inputs[k]];
         o = both(o, order_wanted_by(n, k));
       }
     }
   }
-  order order_wanted_by(const seen_node& n, std::size_t input) const noexcept {
+  order order_wanted_by(const encoded_node& n, std::size_t input) const noexcept {
     if (n.what == op::write) return is_[n.outputs[0]];
     if (is_of_elements(n.what))
       return same_extents(tensor(n.inputs[input]).shape, tensor(n.outputs[0]).shape) ? wanted_[n.outputs[0]]
@@ -113,7 +113,7 @@ class search {
     const bool is_image = input == 0 || n.what == op::convolution_weight_gradient;
     return is_convolution(n.what) && is_image ? order::either : order::first;
   }
-  order order_made_by(const seen_node& n) const noexcept {
+  order order_made_by(const encoded_node& n) const noexcept {
     if (n.what == op::write) return is_[n.outputs[0]];
     if (!is_of_elements(n.what)) return order::first;
     order out = order::either;
@@ -136,8 +136,8 @@ class search {
     for (;;) {
       const auto next = l_.only_reader_of(c.last);
       if (!next || is_claimed_[*next]) return c;
-      const seen_node& n = g_.nodes()[*next];
-      const seen_tensor& to = tensor(n.outputs[0]);
+      const encoded_node& n = g_.nodes()[*next];
+      const encoded_tensor& to = tensor(n.outputs[0]);
       if (n.what == op::write) {
         const bool is_plain = to.type == dtype::f32 && !has_gaps(to.shape) && !reads_.any(to.memory);
         if (is_plain) c.write = *next, c.last = n.outputs[0];
@@ -153,21 +153,21 @@ class search {
   }
 
   // One that oneDNN has; of two, if the other is one number for each channel.
-  bool is_function(const seen_node& n, std::uint16_t before) const {
+  bool is_function(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     const epilogue::op f = n.numbers.as<pointwise_form>().function;
     if (n.input_count == 1) return function_of(f).has_value();
     if (f != epilogue::op::add && f != epilogue::op::multiply) return false;
-    const seen_tensor& other = tensor(other_of(n, before));
-    if (other.where == seen_tensor::place::number) return false;
+    const encoded_tensor& other = tensor(other_of(n, before));
+    if (other.where == encoded_tensor::place::number) return false;
     return is_of_channels(other.shape, tensor(before).shape);
   }
 
   std::optional<found> find_at(std::size_t node) const {
-    const seen_node& n = g_.nodes()[node];
+    const encoded_node& n = g_.nodes()[node];
     for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]}) {
-      const seen_tensor& s = tensor(t);
-      if (s.where == seen_tensor::place::number || !is_float(s.type) || s.shape.rank < 3 || s.shape.rank > 5)
+      const encoded_tensor& s = tensor(t);
+      if (s.where == encoded_tensor::place::number || !is_float(s.type) || s.shape.rank < 3 || s.shape.rank > 5)
         return std::nullopt;
     }
     using enum convolution::way;
@@ -199,13 +199,13 @@ class search {
   struct roles {
     std::uint16_t image, filters, result;
   };
-  static roles roles_of(const seen_node& n) noexcept {
+  static roles roles_of(const encoded_node& n) noexcept {
     if (n.what == op::convolution) return {n.inputs[0], n.inputs[1], n.outputs[0]};
     if (n.what == op::convolution_data_gradient) return {n.outputs[0], n.inputs[1], n.inputs[0]};
     return {n.inputs[1], n.outputs[0], n.inputs[0]};
   }
   cost cost_of(const chain& c) const {
-    const seen_node& n = g_.nodes()[c.begin];
+    const encoded_node& n = g_.nodes()[c.begin];
     const roles r = roles_of(n);
     const order made = c.write ? is_[c.last] : wanted_[c.last];
     return {.what = n.what,
@@ -220,7 +220,7 @@ class search {
   }
 
   std::optional<found> claimed(const chain& c, convolution::way w) const {
-    const seen_node& n = g_.nodes()[c.begin];
+    const encoded_node& n = g_.nodes()[c.begin];
     const roles r = roles_of(n);
     const cost about = cost_of(c);
     const auto lies_last = [w](order o) {
@@ -242,7 +242,7 @@ class search {
     std::uint16_t before = n.outputs[0];
     for (const std::size_t f : c.functions) {
       out.nodes.push_back(static_cast<std::uint16_t>(f));
-      const seen_node& function = g_.nodes()[f];
+      const encoded_node& function = g_.nodes()[f];
       if (const auto other = add_function(function, before, what)) given(*other, packed(tensor(*other).shape, false));
       before = function.outputs[0];
     }
@@ -264,7 +264,7 @@ class search {
   }
 
   // Returns the tensor that it reads beside the one before, if any.
-  std::optional<std::uint16_t> add_function(const seen_node& n, std::uint16_t before, convolution& to) const {
+  std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t before, convolution& to) const {
     const epilogue::op f = n.numbers.as<pointwise_form>().function;
     if (n.input_count == 1) {
       to.functions.push_back(*function_of(f));
@@ -280,7 +280,7 @@ class search {
   }
 
   const dnnl_engine_t on_;
-  const seen_graph& g_;
+  const encoded_graph& g_;
   const search_options how_;
   const links l_;
   const memory_reads reads_;
@@ -291,7 +291,7 @@ class search {
 
 }  // namespace
 
-std::vector<found> find_convolutions(dnnl_engine_t on, const seen_graph& g, const search_options& how) {
+std::vector<found> find_convolutions(dnnl_engine_t on, const encoded_graph& g, const search_options& how) {
   if (needs_double(g)) return {};
   return search(on, g, how).all();
 }

@@ -18,6 +18,6 @@ struct found {
   program how;
 };
 /// Finds the convolutions that oneDNN computes faster than we, and what it computes with them.
-std::vector<found> find_convolutions(dnnl_engine_t on, const seen_graph& g, const search_options& how);
+std::vector<found> find_convolutions(dnnl_engine_t on, const encoded_graph& g, const search_options& how);
 
 }  // namespace troupe::dnn::onednn

@@ -50,7 +50,7 @@ class onednn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  std::vector<std::unique_ptr<part>> find(const seen_graph& g, std::uint64_t workspace) override {
+  std::vector<std::unique_ptr<part>> find(const encoded_graph& g, std::uint64_t workspace) override {
     calls().set_threads(threads_);
     std::vector<std::unique_ptr<part>> out;
     for (found& f : find_convolutions(on_.get(), g, {.workspace = workspace, .whatever_it_costs = whatever_it_costs_}))

@@ -20,7 +20,7 @@ class vendor {
   virtual const std::string& version() const noexcept = 0;
 
   /// Finds what oneDNN computes of a graph, and faster than we. Each part may use `workspace` bytes.
-  virtual std::vector<std::unique_ptr<part>> find(const seen_graph& g, std::uint64_t workspace) = 0;
+  virtual std::vector<std::unique_ptr<part>> find(const encoded_graph& g, std::uint64_t workspace) = 0;
 };
 
 }  // namespace troupe::dnn::onednn

@@ -11,14 +11,14 @@ namespace troupe::dnn {
 
 /// A graph of which nodes may be claimed.
 struct model {
-  const seen_graph& graph;
+  const encoded_graph& graph;
   const links& linked;
   const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
   const memory_reads& read;
   const std::vector<bool>& claimed;  ///< of each node: already part of another claim
 
-  const seen_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
+  const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   /// Whether a claim may write to the memory of a tensor, which nobody reads.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
 };
@@ -42,7 +42,7 @@ std::uint16_t follow_result(const model& m, std::uint16_t number, dtype type, cl
 tensor_shape packed(tensor_shape s, bool channels_last) noexcept;
 
 /// What a function of two tensors reads beside `one`.
-inline std::uint16_t other_of(const seen_node& n, std::uint16_t one) noexcept {
+inline std::uint16_t other_of(const encoded_node& n, std::uint16_t one) noexcept {
   return n.inputs[0] == one ? n.inputs[1] : n.inputs[0];
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn {
@@ -11,9 +11,9 @@ namespace troupe::dnn {
 /// Which nodes make and read each tensor of a graph.
 class links {
  public:
-  explicit links(const seen_graph& g) : all_(g.tensors().size()) {
+  explicit links(const encoded_graph& g) : all_(g.tensors().size()) {
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-      const seen_node& n = g.nodes()[i];
+      const encoded_node& n = g.nodes()[i];
       for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
         all_[t].maker = i, all_[t].is_written = n.what == op::write;

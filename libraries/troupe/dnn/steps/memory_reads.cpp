@@ -4,11 +4,12 @@
 
 namespace troupe::dnn {
 
-memory_reads::memory_reads(const seen_graph& g) : memory_of_(g.tensors().size(), no_tensor), after_(g.memory().size()) {
+memory_reads::memory_reads(const encoded_graph& g)
+    : memory_of_(g.tensors().size(), no_tensor), after_(g.memory().size()) {
   for (std::size_t i = 0; i < memory_of_.size(); ++i)
-    if (g.tensors()[i].where == seen_tensor::place::memory) memory_of_[i] = g.tensors()[i].memory;
+    if (g.tensors()[i].where == encoded_tensor::place::memory) memory_of_[i] = g.tensors()[i].memory;
   for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-    const seen_node& n = g.nodes()[i];
+    const encoded_node& n = g.nodes()[i];
     for (std::size_t k = 0; k < n.input_count; ++k)
       if (memory_of_[n.inputs[k]] != no_tensor) after_[memory_of_[n.inputs[k]]] = i + 1;
     if (n.what == op::reshape || n.what == op::transposition || n.what == op::slice)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/seen.hpp>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn {
@@ -10,7 +10,7 @@ namespace troupe::dnn {
 /// Which memory a graph reads, and until when: memory that is also written has its old values until then.
 class memory_reads {
  public:
-  explicit memory_reads(const seen_graph& g);
+  explicit memory_reads(const encoded_graph& g);
 
   bool any(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
   /// Returns true if a node behind this one reads the memory, or a view of it.

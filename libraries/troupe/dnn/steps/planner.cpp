@@ -18,7 +18,7 @@ bool is_of_elements(op o) noexcept {
 
 class planner {
  public:
-  planner(const seen_graph& g, const pass_limits& most, std::span<const claim> claims)
+  planner(const encoded_graph& g, const pass_limits& most, std::span<const claim> claims)
       : graph_(g),
         most_(most),
         claims_(claims),
@@ -46,14 +46,14 @@ class planner {
   };
 
   static constexpr std::size_t nobody = SIZE_MAX;
-  const seen_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
   bool is_claimed(std::size_t node) const noexcept { return claim_of_[node] != nobody; }
   location memory_of(std::uint16_t t) const noexcept {
-    const seen_tensor& of = tensor(t);
+    const encoded_tensor& of = tensor(t);
     return {.is_buffer = false, .number = of.memory, .type = of.type, .offset = 0, .shape = of.shape};
   }
   void look();
-  void add(const seen_node& n);
+  void add(const encoded_node& n);
   void use(const location& l);
 
   // Passes.
@@ -61,14 +61,14 @@ class planner {
   std::uint16_t operand_of(const location& l);
   std::uint16_t slot_of(std::uint16_t t);
   bool is_full() const noexcept;
-  void join(const seen_node& n);
-  std::uint16_t join_random(const seen_node& n);
+  void join(const encoded_node& n);
+  std::uint16_t join_random(const encoded_node& n);
   void close();
   void push(pass p);
 
   // Memory that is read and written.
-  bool is_in_place(const seen_node& n) const noexcept;
-  void write_in_place(const seen_node& n);
+  bool is_in_place(const encoded_node& n) const noexcept;
+  void write_in_place(const encoded_node& n);
   void write_later();
   void buffer_copy(std::uint16_t t);
 
@@ -89,13 +89,13 @@ class planner {
   location copy_of(std::uint16_t t, const tensor_shape& s, dtype type);
   location dense(std::uint16_t t);
   location whole(std::uint16_t t);
-  void add_view(const seen_node& n);
-  void add_concatenation(const seen_node& n);
-  void add_whole(const seen_node& n);
+  void add_view(const encoded_node& n);
+  void add_concatenation(const encoded_node& n);
+  void add_whole(const encoded_node& n);
   void add_claimed(std::size_t which);
   location laid(const claim::tensor& as);
 
-  const seen_graph& graph_;
+  const encoded_graph& graph_;
   const pass_limits most_;
   const std::span<const claim> claims_;
   step_list out_;
@@ -106,12 +106,12 @@ class planner {
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
   std::size_t node_ = 0;
   memory_reads reads_;
-  std::vector<seen_node> later_;  // writes to memory that is still read where they stand
+  std::vector<encoded_node> later_;  // writes to memory that is still read where they stand
 };
 
 step_list planner::plan() {
   look();
-  for (const seen_node& n : graph_.nodes()) {
+  for (const encoded_node& n : graph_.nodes()) {
     if (!is_claimed(node_))
       add(n);
     else if (const std::size_t which = claim_of_[node_]; claims_[which].at == node_)
@@ -138,23 +138,23 @@ void planner::look() {
     for (std::size_t k = 0; k < nodes[i].input_count && !is_claimed(i); ++k) {
       tensor_state& t = tensors_[nodes[i].inputs[k]];
       t.last_reader = std::max(t.last_reader, i), ++t.readers;
-      const seen_tensor& to = tensor(nodes[i].outputs[0]);
+      const encoded_tensor& to = tensor(nodes[i].outputs[0]);
       const bool is_copy = nodes[i].what == op::write && to.type == out_.numbers && is_dense(to.shape);
       t.writes_to = is_copy && t.readers == 1 ? nodes[i].outputs[0] : no_tensor;
     }
   for (std::size_t i = 0; i < tensors_.size(); ++i)
-    if (const auto t = static_cast<std::uint16_t>(i); tensor(t).where == seen_tensor::place::memory)
+    if (const auto t = static_cast<std::uint16_t>(i); tensor(t).where == encoded_tensor::place::memory)
       tensors_[i].place = memory_of(t);
 }
 
-void planner::add(const seen_node& n) {
-  const seen_tensor& out = tensor(n.outputs[0]);
+void planner::add(const encoded_node& n) {
+  const encoded_tensor& out = tensor(n.outputs[0]);
   if (is_of_elements(n.what)) {
     if (is_in_place(n)) return write_in_place(n);
     // A step may have put its result where it is written to.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.writes_to == n.outputs[0] && from.place && !from.place->is_buffer &&
-        tensor(n.inputs[0]).where == seen_tensor::place::within && from.place->number == out.memory)
+        tensor(n.inputs[0]).where == encoded_tensor::place::within && from.place->number == out.memory)
       return;
     if (open_ && (!same_extents(open_->extents, out.shape) || is_full())) close();
     return join(n);
@@ -196,15 +196,15 @@ bool planner::is_full() const noexcept {
 std::uint16_t planner::slot_of(std::uint16_t t) {
   tensor_state& s = tensors_[t];
   if (s.slot) return *s.slot;
-  if (tensor(t).where == seen_tensor::place::number)
+  if (tensor(t).where == encoded_tensor::place::number)
     return put({.what = operation::kind::number, .value = tensor(t).number});
   const std::uint16_t slot = put({.what = operation::kind::read, .operand = operand_of(*s.place)});
   s.slot = slot, in_pass_.push_back(t);
   return slot;
 }
 
-void planner::join(const seen_node& n) {
-  const seen_tensor& out = tensor(n.outputs[0]);
+void planner::join(const encoded_node& n) {
+  const encoded_tensor& out = tensor(n.outputs[0]);
   if (!open_) open_.emplace().extents = out.shape;
   operation o{.what = operation::kind::apply};
   if (n.what == op::random) {
@@ -227,7 +227,7 @@ void planner::join(const seen_node& n) {
   in_pass_.push_back(n.outputs[0]);
 }
 
-std::uint16_t planner::join_random(const seen_node& n) {
+std::uint16_t planner::join_random(const encoded_node& n) {
   pass::sequence s{n.numbers.as<random_form>(), {}};
   if (n.input_count != 0) s.words = place_of(n.inputs[0]);
   open_->sequences.push_back(s);
@@ -276,12 +276,12 @@ void planner::push(pass p) {
 
 // -- memory that is read and written
 
-bool planner::is_in_place(const seen_node& n) const noexcept {
+bool planner::is_in_place(const encoded_node& n) const noexcept {
   return n.what == op::write && reads_.any(tensor(n.outputs[0]).memory);
 }
 
 // A pass may read an element and write it, but not one that another of its elements still needs.
-void planner::write_in_place(const seen_node& n) {
+void planner::write_in_place(const encoded_node& n) {
   const std::uint16_t from = n.inputs[0];
   const location to = memory_of(n.outputs[0]);
   const auto is_there = [&](const location& l) { return !l.is_buffer && l.number == to.number; };
@@ -308,11 +308,11 @@ void planner::write_in_place(const seen_node& n) {
 void planner::write_later() {
   const auto is_overwritten = [&](const location& l) {
     return !l.is_buffer && std::any_of(later_.begin(), later_.end(),
-                                       [&](const seen_node& n) { return tensor(n.outputs[0]).memory == l.number; });
+                                       [&](const encoded_node& n) { return tensor(n.outputs[0]).memory == l.number; });
   };
-  for (const seen_node& n : later_)
+  for (const encoded_node& n : later_)
     if (const auto& place = tensors_[n.inputs[0]].place; place && is_overwritten(*place)) buffer_copy(n.inputs[0]);
-  for (const seen_node& n : later_) {
+  for (const encoded_node& n : later_) {
     if (open_ && (!same_extents(open_->extents, tensor(n.outputs[0]).shape) || is_full())) close();
     join(n);
   }
@@ -366,7 +366,7 @@ location planner::kept(std::uint16_t t) {
 // A number by value lies nowhere until a step needs it in memory.
 location planner::place_of(std::uint16_t t) {
   tensor_state& s = tensors_[t];
-  if (!s.place && tensor(t).where == seen_tensor::place::number) {
+  if (!s.place && tensor(t).where == encoded_tensor::place::number) {
     s.place = new_buffer(tensor(t).shape);
     pass p{.extents = s.place->shape, .operations = {}, .operands = {*s.place}, .over = {}, .walked = {}};
     p.operations.push_back({.what = operation::kind::number, .value = tensor(t).number});
@@ -406,7 +406,7 @@ location planner::whole(std::uint16_t t) {
   return copy_of(t, shape, dtype::i32);
 }
 
-void planner::add_view(const seen_node& n) {
+void planner::add_view(const encoded_node& n) {
   location l = n.what == op::reshape ? dense(n.inputs[0]) : place_of(n.inputs[0]);
   const tensor_shape before = l.shape;
   l.shape = tensor(n.outputs[0]).shape;
@@ -420,7 +420,7 @@ void planner::add_view(const seen_node& n) {
   tensors_[n.outputs[0]].place = l;
 }
 
-void planner::add_concatenation(const seen_node& n) {
+void planner::add_concatenation(const encoded_node& n) {
   const location whole = result(n.outputs[0]);
   const auto along = static_cast<std::size_t>(n.numbers.as<concatenation_form>().along);
   std::int64_t first = 0;
@@ -434,7 +434,7 @@ void planner::add_concatenation(const seen_node& n) {
   tensors_[n.outputs[0]].place = whole;
 }
 
-void planner::add_whole(const seen_node& n) {
+void planner::add_whole(const encoded_node& n) {
   whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
     s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : whole(n.inputs[k]));
@@ -477,7 +477,7 @@ void planner::add_claimed(std::size_t which) {
 
 }  // namespace
 
-step_list steps_of(const seen_graph& g, const pass_limits& most, std::span<const claim> claims) {
+step_list steps_of(const encoded_graph& g, const pass_limits& most, std::span<const claim> claims) {
   return planner(g, most, claims).plan();
 }
 

@@ -17,7 +17,7 @@ using namespace testing;
 // The nodes of a graph that are claimed, and how their tensors have to lie.
 class claims_at_random {
  public:
-  claims_at_random(const seen_graph& g, numerics::random_source& random)
+  claims_at_random(const encoded_graph& g, numerics::random_source& random)
       : g_(g), random_(random), l_(g), reads_(g), owner_(g.nodes().size(), nobody) {
     const std::int64_t count = random.between(0, 4);
     for (std::int64_t i = 0; i < count; ++i) grow();
@@ -78,7 +78,7 @@ class claims_at_random {
     return s;
   }
   claim::tensor wanted(std::uint16_t t) {
-    const seen_tensor& s = g_.tensors()[t];
+    const encoded_tensor& s = g_.tensors()[t];
     return {t, random_.one_of({dtype::f32, dtype::f64}), laid_anyhow(s.shape), random_.between(0, 4) == 0};
   }
 
@@ -132,7 +132,7 @@ class claims_at_random {
     return false;
   }
 
-  const seen_graph& g_;
+  const encoded_graph& g_;
   numerics::random_source& random_;
   const links l_;
   const memory_reads reads_;
@@ -143,7 +143,7 @@ class claims_at_random {
 
 class dnn_planner : public random_graphs {
  protected:
-  static std::string story_of(const seen_graph& g, const std::vector<claim>& claims) {
+  static std::string story_of(const encoded_graph& g, const std::vector<claim>& claims) {
     std::string out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) out += cat(i == 0 ? "" : ", ", to_string(g.nodes()[i].what));
     for (const claim& c : claims) {
@@ -158,7 +158,7 @@ TEST_F(dnn_planner, graphs_of_which_pieces_are_claimed_are_computed_as_defined) 
   std::size_t claimed = 0;
   for (int i = 0; i < 1500 && !HasFailure(); ++i) {
     const drawn d = draw();
-    const seen_graph g = d.seen();
+    const encoded_graph g = d.encoded();
     ASSERT_FALSE(g.empty());
     const claims_at_random claims(g, random);
     SCOPED_TRACE(story_of(g, claims.all()));
@@ -166,7 +166,7 @@ TEST_F(dnn_planner, graphs_of_which_pieces_are_claimed_are_computed_as_defined) 
     const auto expected = evaluate(g);
     const step_list all = steps_of(g, limits(), claims.all());
     step_machine(g, all, claims.all()).run();
-    for (const seen_node& n : g.nodes())
+    for (const encoded_node& n : g.nodes())
       if (n.what == op::write) expect_near(written_to(g, n.outputs[0]), expected[n.outputs[0]]);
   }
   EXPECT_GT(claimed, 1000u);
@@ -175,7 +175,7 @@ TEST_F(dnn_planner, graphs_of_which_pieces_are_claimed_are_computed_as_defined) 
 TEST_F(dnn_planner, a_claimed_step_stands_between_those_that_it_needs_and_those_that_need_it) {
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const drawn d = draw();
-    const seen_graph g = d.seen();
+    const encoded_graph g = d.encoded();
     const claims_at_random claims(g, random);
     const step_list all = steps_of(g, {}, claims.all());
     std::vector<bool> computed(claims.all().size());

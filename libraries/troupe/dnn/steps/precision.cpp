@@ -8,7 +8,7 @@ namespace troupe::dnn {
 namespace {
 
 // Whether float has all positions in an image.
-bool has_small_images(const seen_tensor& image) noexcept {
+bool has_small_images(const encoded_tensor& image) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   std::int64_t count = 1;
   for (std::size_t i = 2; i < image.shape.rank; ++i) count *= image.shape.extents[i];
@@ -16,19 +16,19 @@ bool has_small_images(const seen_tensor& image) noexcept {
 }
 
 // Whether an input's integers are read as they are, or can be no larger than float has.
-bool reads_exactly(const seen_graph& g, const seen_node& n, std::size_t input) noexcept {
+bool reads_exactly(const encoded_graph& g, const encoded_node& n, std::size_t input) noexcept {
   if (n.what == op::random || input >= n.count_numbers()) return true;
   return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
 }
 
 // The tensors of integers that float may not have.
-std::vector<bool> large_integers(const seen_graph& g) {
+std::vector<bool> large_integers(const encoded_graph& g) {
   // Float does not have all sums of i8, nor all integers of 32 bits.
   std::vector<bool> large;
-  for (const seen_tensor& t : g.tensors())
-    large.push_back(t.where != seen_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));
+  for (const encoded_tensor& t : g.tensors())
+    large.push_back(t.where != encoded_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));
   std::vector<bool> read(large.size()), read_otherwise(large.size());
-  for (const seen_node& n : g.nodes()) {
+  for (const encoded_node& n : g.nodes()) {
     if (n.what == op::pooling_with_indexes && has_small_images(g.tensors()[n.inputs[0]])) large[n.outputs[1]] = false;
     if (n.what == op::write && !large[n.inputs[0]] && g.tensors()[n.inputs[0]].type == dtype::i32)
       large[n.outputs[0]] = false;
@@ -38,17 +38,17 @@ std::vector<bool> large_integers(const seen_graph& g) {
     }
   }
   for (std::size_t t = 0; t < large.size(); ++t)
-    if (g.tensors()[t].where == seen_tensor::place::memory && read[t] && !read_otherwise[t]) large[t] = false;
+    if (g.tensors()[t].where == encoded_tensor::place::memory && read[t] && !read_otherwise[t]) large[t] = false;
   return large;
 }
 
 }  // namespace
 
-bool needs_double(const seen_graph& g) {
+bool needs_double(const encoded_graph& g) {
   const std::vector<bool> large = large_integers(g);
   return std::find(large.begin(), large.end(), true) != large.end() ||
-         std::any_of(g.tensors().begin(), g.tensors().end(), [](const seen_tensor& t) {
-           return t.where != seen_tensor::place::number && t.type == dtype::f64;
+         std::any_of(g.tensors().begin(), g.tensors().end(), [](const encoded_tensor& t) {
+           return t.where != encoded_tensor::place::number && t.type == dtype::f64;
          });
 }
 

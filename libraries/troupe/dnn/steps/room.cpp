@@ -22,7 +22,7 @@ ctc_room::ctc_room(const tensor_shape& logits, const tensor_shape& labels, bool 
   count = losses + (gradient ? batch : 0);
 }
 
-std::uint64_t room_of(const seen_graph& g, const seen_node& n, dtype numbers) noexcept {
+std::uint64_t room_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept {
   const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
   switch (n.what) {
     case op::recurrence_gradient: {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/internal/recurrence_layout.hpp>
-#include <troupe/dnn/seen.hpp>
 
 /// Memory that a step needs beside its tensors, while it is carried out.
 namespace troupe::dnn {
@@ -33,6 +33,6 @@ struct ctc_room {
 };
 
 /// Returns the bytes of a node's room, where numbers have the type; 0: it needs none.
-std::uint64_t room_of(const seen_graph& g, const seen_node& n, dtype numbers) noexcept;
+std::uint64_t room_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept;
 
 }  // namespace troupe::dnn

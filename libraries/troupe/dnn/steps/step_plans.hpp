@@ -26,7 +26,7 @@ class step_plans {
   /// depends on the graph's structure, and on `more`. `make(&before)` makes it again when `is_outdated(before)`.
   template <class Request, class Make, class IsOutdated>
   result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more, IsOutdated&& is_outdated) {
-    const seen_graph& g = r.graph.seen();
+    const encoded_graph& g = r.graph.encoded();
     if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());

@@ -83,6 +83,6 @@ struct pass_limits {
 
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
 /// is a view of them, until a step needs them without gaps. Of claimed nodes, no other reads what is no output.
-step_list steps_of(const seen_graph& g, const pass_limits& most = {}, std::span<const claim> claims = {});
+step_list steps_of(const encoded_graph& g, const pass_limits& most = {}, std::span<const claim> claims = {});
 
 }  // namespace troupe::dnn

@@ -22,7 +22,7 @@ bool is_in_parts(const host::program& p, const asked& a) {
 }
 
 // Carries the program out, because what multiplies matrices is decided while it runs.
-bool multiplies(const host::program& p, const seen_graph& g) {
+bool multiplies(const host::program& p, const encoded_graph& g) {
   scratch_pool pool;
   const auto scratch = pool.take(p.bytes);
   thread_team alone(1);

@@ -43,7 +43,7 @@ void ask(const engines& e, const support_case& c, dtype type, table& to) {
   }
   std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
   g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-  const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+  const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
   to.add(c, type, e.host.ask({seen, c.what, type}), e.cuda.ask({seen, c.what, type}));
 }
 

@@ -21,7 +21,7 @@ bool is_only_a_view(const step_list& all, const asked& a) noexcept {
   }
   const auto nodes = a.graph.nodes();
   return passes <= static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(),
-                                                          [](const seen_node& n) { return n.what == op::write; }));
+                                                          [](const encoded_node& n) { return n.what == op::write; }));
 }
 
 std::string in_type(std::string_view word, dtype computed, dtype elements) {

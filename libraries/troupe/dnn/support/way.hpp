@@ -15,7 +15,7 @@ namespace troupe::dnn::support {
 
 /// A node of a graph, with elements of a type.
 struct asked {
-  const seen_graph& graph;
+  const encoded_graph& graph;
   op what;
   dtype type;
 };

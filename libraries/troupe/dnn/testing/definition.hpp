@@ -34,7 +34,7 @@ class definition : public ::testing::Test {
     const graph g{written{v, out_any(range, s, dtype::f64)}};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
     EXPECT_FALSE(seen.empty());
     return seen.empty() ? numbers{} : evaluate(seen)[seen.nodes().back().outputs[0]];
   }

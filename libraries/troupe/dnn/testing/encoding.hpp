@@ -17,7 +17,7 @@ namespace troupe::dnn::testing {
 
 using numbers = std::vector<double>;
 using extents = std::vector<std::int64_t>;
-using place = seen_tensor::place;
+using place = encoded_tensor::place;
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity(),
                         nan = std::numeric_limits<double>::quiet_NaN();
@@ -31,13 +31,13 @@ inline tensor_shape dense(const extents& e) {
 
 // A graph while it is made, and its memory.
 struct encoding {
-  std::vector<seen_node> nodes;
-  std::vector<seen_tensor> tensors;
-  std::vector<seen_memory> memory;
+  std::vector<encoded_node> nodes;
+  std::vector<encoded_tensor> tensors;
+  std::vector<encoded_memory> memory;
   std::deque<numbers> held;
   std::vector<std::uint64_t> words;
 
-  std::uint16_t add(const seen_tensor& t) {
+  std::uint16_t add(const encoded_tensor& t) {
     tensors.push_back(t);
     return static_cast<std::uint16_t>(tensors.size() - 1);
   }
@@ -57,8 +57,8 @@ struct encoding {
   }
   template <class Form>
   void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out, const Form& f) {
-    seen_node n{what,       static_cast<std::uint8_t>(in.size()), static_cast<std::uint8_t>(out.size()), {}, {}, {},
-                form::of(f)};
+    encoded_node n{what,       static_cast<std::uint8_t>(in.size()), static_cast<std::uint8_t>(out.size()), {}, {}, {},
+                   form::of(f)};
     std::fill(std::begin(n.inputs), std::end(n.inputs), no_tensor);
     std::fill(std::begin(n.outputs), std::end(n.outputs), no_tensor);
     std::copy(in.begin(), in.end(), n.inputs);
@@ -69,24 +69,24 @@ struct encoding {
     node(what, in, out, form{});
   }
 
-  std::size_t bytes() const { return seen_graph::encoded_bytes(nodes.size(), tensors.size(), memory.size()); }
+  std::size_t bytes() const { return encoded_graph::encoded_bytes(nodes.size(), tensors.size(), memory.size()); }
   const std::byte* encode() {
     words.assign((bytes() + 7) / 8, 0);
     auto* to = reinterpret_cast<std::byte*>(words.data());
     const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-    const seen_graph::head h{count(nodes), count(tensors), count(memory), 0};
+    const encoded_graph::head h{count(nodes), count(tensors), count(memory), 0};
     put_records(to, std::span(&h, 1));
-    put_records(to, std::span<const seen_node>(nodes));
-    put_records(to, std::span<const seen_tensor>(tensors));
-    put_records(to, std::span<const seen_memory>(memory));
+    put_records(to, std::span<const encoded_node>(nodes));
+    put_records(to, std::span<const encoded_tensor>(tensors));
+    put_records(to, std::span<const encoded_memory>(memory));
     return reinterpret_cast<const std::byte*>(words.data());
   }
-  seen_graph seen() {
+  encoded_graph encoded() {
     const std::byte* encoded = encode();
     return {encoded, bytes()};
   }
   std::vector<numbers> values() {
-    const seen_graph g = seen();
+    const encoded_graph g = encoded();
     EXPECT_FALSE(g.empty());
     return evaluate(g);
   }

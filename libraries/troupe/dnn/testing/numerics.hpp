@@ -144,7 +144,7 @@ class dnn_numerics : public numerics::engine_suite {
     SCOPED_TRACE(story(r));
     std::vector<std::uint64_t> encoded(r.graph.encoded_bytes() / sizeof(std::uint64_t));
     r.graph.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
+    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
     ASSERT_FALSE(seen.empty());
     const auto expected = evaluate(seen);
     rounding_spread spread(seen);  // before results replace what the graph reads
@@ -152,9 +152,9 @@ class dnn_numerics : public numerics::engine_suite {
     const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare::of(r)).has_value();
     SCOPED_TRACE(is_prepared ? "prepared" : "not prepared");
     std::vector<result_to_check> results;
-    for (const seen_node& n : seen.nodes()) {
+    for (const encoded_node& n : seen.nodes()) {
       if (n.what != op::write) continue;
-      const seen_tensor& to = seen.tensors()[n.outputs[0]];
+      const encoded_tensor& to = seen.tensors()[n.outputs[0]];
       results.push_back({seen.memory()[to.memory].address, to.shape, to.type, n.outputs[0], &expected[n.outputs[0]]});
       ASSERT_NE(holder_of(results.back().address), nullptr);
     }
@@ -200,14 +200,15 @@ class dnn_numerics : public numerics::engine_suite {
     for (const stored_tensor& t : all_) EXPECT_TRUE(const_cast<stored_tensor&>(t).untouched_outside());
     for (std::size_t i = 0; i < results.size(); ++i) expect_near(results[i], tolerance, spread, i);
   }
-  bool reads_what_it_writes(const seen_graph& g) {
+  bool reads_what_it_writes(const encoded_graph& g) {
     std::set<const stored_tensor*> read;
     const auto holder = [&](std::uint16_t tensor) { return holder_of(g.memory()[g.tensors()[tensor].memory].address); };
-    for (const seen_node& n : g.nodes())
+    for (const encoded_node& n : g.nodes())
       for (std::size_t i = 0; i < n.input_count; ++i)
-        if (g.tensors()[n.inputs[i]].where == seen_tensor::place::memory) read.insert(holder(n.inputs[i]));
-    return std::any_of(g.nodes().begin(), g.nodes().end(),
-                       [&](const seen_node& n) { return n.what == op::write && read.contains(holder(n.outputs[0])); });
+        if (g.tensors()[n.inputs[i]].where == encoded_tensor::place::memory) read.insert(holder(n.inputs[i]));
+    return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const encoded_node& n) {
+      return n.what == op::write && read.contains(holder(n.outputs[0]));
+    });
   }
 
   static void expect_near(const result_to_check& c, double tolerance, rounding_spread& spread, std::size_t which) {

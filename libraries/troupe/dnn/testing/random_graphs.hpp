@@ -23,7 +23,7 @@ class random_graphs : public ::testing::Test {
   struct drawn {
     std::vector<std::uint64_t> words;
     std::size_t bytes;
-    seen_graph seen() const { return {reinterpret_cast<const std::byte*>(words.data()), bytes}; }
+    encoded_graph encoded() const { return {reinterpret_cast<const std::byte*>(words.data()), bytes}; }
   };
 
   drawn draw() {
@@ -46,7 +46,7 @@ class random_graphs : public ::testing::Test {
             .operands = static_cast<std::size_t>(random.between(10, 20))};
   }
 
-  static std::vector<double> written_to(const seen_graph& g, std::uint16_t t) {
+  static std::vector<double> written_to(const encoded_graph& g, std::uint16_t t) {
     const auto* const at = reinterpret_cast<const float*>(g.memory()[g.tensors()[t].memory].address);
     return {at, at + elements_of(g.tensors()[t].shape)};
   }

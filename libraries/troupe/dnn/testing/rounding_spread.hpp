@@ -13,7 +13,7 @@ namespace troupe::dnn::testing {
 /// when it is first asked, so that it costs little where all is near the exact results.
 class rounding_spread {
  public:
-  explicit rounding_spread(const seen_graph& g) : graph_(g), read_(numbers_read(g)) {}
+  explicit rounding_spread(const encoded_graph& g) : graph_(g), read_(numbers_read(g)) {}
 
   /// How far an element of a tensor is moved from its exact number, at most, in some evaluations; 0 if it is not
   /// finite.
@@ -28,7 +28,7 @@ class rounding_spread {
   }
 
  private:
-  const seen_graph& graph_;
+  const encoded_graph& graph_;
   const std::vector<std::vector<double>> read_;
   std::vector<std::vector<std::vector<double>>> moved_;
 };

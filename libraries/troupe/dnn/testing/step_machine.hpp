@@ -15,7 +15,7 @@ namespace troupe::dnn::testing {
 /// is computed from its nodes.
 class step_machine {
  public:
-  step_machine(const seen_graph& g, const step_list& all, std::span<const claim> claims)
+  step_machine(const encoded_graph& g, const step_list& all, std::span<const claim> claims)
       : g_(g), all_(all), claims_(claims), scratch_(all.bytes + 64, std::byte{0xee}) {}
 
   void run() {
@@ -80,13 +80,13 @@ class step_machine {
 
   void carry_out(const whole_step& s) {
     encoding e;
-    seen_node n{.what = s.what,
-                .input_count = 0,
-                .output_count = 0,
-                .unused = {},
-                .inputs = {},
-                .outputs = {},
-                .numbers = s.numbers};
+    encoded_node n{.what = s.what,
+                   .input_count = 0,
+                   .output_count = 0,
+                   .unused = {},
+                   .inputs = {},
+                   .outputs = {},
+                   .numbers = s.numbers};
     for (const location& l : s.inputs) n.inputs[n.input_count++] = e.at(begin_of(l), l.type, l.shape);
     for (const location& l : s.outputs) {
       tensor_shape dense = l.shape;
@@ -109,11 +109,11 @@ class step_machine {
     for (std::size_t i = 0; i < s.outputs.size(); ++i)
       if (!s.outputs[i].is_buffer) give(p, c.outputs[i].number, s.outputs[i], access_mode::write);
     for (const std::uint16_t number : c.nodes) {
-      seen_node n = g_.nodes()[number];
+      encoded_node n = g_.nodes()[number];
       const auto renamed = [&](std::uint16_t t) {
         const auto [at, is_new] = p.known.try_emplace(t, std::uint16_t{0});
         if (is_new) {
-          seen_tensor copy = g_.tensors()[t];
+          encoded_tensor copy = g_.tensors()[t];
           if (copy.where != place::number) copy.where = place::within, copy.memory = 0;
           copy.shape.strides = dense_strides(copy.shape);
           at->second = p.made.add(copy);
@@ -133,7 +133,7 @@ class step_machine {
     }
   }
 
-  const seen_graph& g_;
+  const encoded_graph& g_;
   const step_list& all_;
   const std::span<const claim> claims_;
   std::vector<std::byte> scratch_;

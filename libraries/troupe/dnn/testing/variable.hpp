@@ -40,7 +40,7 @@ inline std::vector<double> values_of(const value& v) {
   EXPECT_FALSE(g.refused()) << g.refused()->what;
   std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
   g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-  const seen_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+  const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
   EXPECT_FALSE(seen.empty());
   return evaluate(seen)[seen.nodes().back().outputs[0]];
 }

@@ -23,7 +23,7 @@ const void* address_of(operand_index i, const tree& t) noexcept {
 
 // The form with this request's numbers: the route's has those of the first of its kind.
 fused_form form_of(const multiplication& r, const problem& p, const route& way) {
-  return way.fused ? match(r.epilogue.seen(), p, way.sums).form : fused_form{};
+  return way.fused ? match(r.epilogue.encoded(), p, way.sums).form : fused_form{};
 }
 
 product_arguments arguments_of(const fused_form& f, const tree& t) noexcept {
@@ -124,7 +124,7 @@ result<std::shared_ptr<const route>> cublaslt::route_of(const multiplication& r,
 }
 
 result<outcome> cublaslt::run(const multiplication& r, call& c) {
-  const tree& t = r.epilogue.seen();
+  const tree& t = r.epilogue.encoded();
   if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const problem p = problem_of(r);
@@ -160,12 +160,12 @@ result<void> cublaslt::multiply_small(const multiplication& r, const problem& p,
     return kernel_arguments::factor{m.address, static_cast<std::uint64_t>(m.type), terms_are_rows ? m.ld : 1,
                                     terms_are_rows ? 1 : m.ld};
   };
-  const kernel_arguments::small_products all{.epilogue = way.pass->tail_of(r.epilogue.seen(), {0, p.d.address, 0}),
+  const kernel_arguments::small_products all{.epilogue = way.pass->tail_of(r.epilogue.encoded(), {0, p.d.address, 0}),
                                              .a = factor(p.a, p.a.transposed),
                                              .b = factor(p.b, !p.b.transposed),
                                              .k = p.k,
                                              .addresses = addresses,
-                                             .operands = r.epilogue.seen().memory().size()};
+                                             .operands = r.epilogue.encoded().memory().size()};
   constexpr std::int64_t tile = 32;
   const cuda::grid blocks{static_cast<unsigned>(count),
                           static_cast<unsigned>((p.m + tile - 1) / tile * ((p.n + tile - 1) / tile)), 1};
@@ -185,7 +185,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
   bool small = way->small;
   for (std::size_t i = 1; i < all.size(); ++i) small = small && are_of_one_kind(first, all[i]);
   if (!small) return error(reaction::unsupported, "matmul", "these products do not share a kernel");
-  const std::size_t words = 3 + first.epilogue.seen().memory().size();
+  const std::size_t words = 3 + first.epilogue.encoded().memory().size();
   TROUPE_TRY(on->memory().next_part());
   auto* const addresses =
       reinterpret_cast<std::uint64_t*>(TROUPE_TRY(on->memory().claim(all.size() * words * sizeof(std::uint64_t))));
@@ -195,7 +195,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
     *to++ = (p.transposed ? r.b : r.a).range().address;
     *to++ = (p.transposed ? r.a : r.b).range().address;
     *to++ = r.d.range().address;
-    for (const tree_memory& m : r.epilogue.seen().memory()) *to++ = m.address;
+    for (const tree_memory& m : r.epilogue.encoded().memory()) *to++ = m.address;
     all.answer(i, outcome{.fused = true});
   }
   return multiply_small(first, p, *way, addresses, all.size(), on->stream());
@@ -262,7 +262,7 @@ result<void> cublaslt::arrange_scales(const block_scales& s, std::int64_t lines,
 // Copies the factors where that is needed, and returns the arguments of the product without its numbers.
 result<product_arguments> cublaslt::product_of(const multiplication& r, const problem& p, const route& way,
                                                const fused_form& f, std::uint64_t memory, lane& on) const {
-  product_arguments a = arguments_of(f, r.epilogue.seen());
+  product_arguments a = arguments_of(f, r.epilogue.encoded());
   std::uint64_t from_a = p.a.address, from_b = p.b.address;
   if (way.copies_a) TROUPE_TRY(arrange({p.a, p.a_scales, p.a.transposed, p.m, from_a = memory}, p, way, on.stream()));
   if (way.copies_b)
@@ -276,8 +276,8 @@ result<product_arguments> cublaslt::product_of(const multiplication& r, const pr
   a.a = reinterpret_cast<const void*>(from_a), a.b = reinterpret_cast<const void*>(from_b);
   a.d = reinterpret_cast<void*>(way.aside ? memory + way.offset_sums() : p.d.address);
   if (f.alpha_in_memory != none || f.beta_in_memory != none) {
-    a.alpha = TROUPE_TRY(number_for_gpu(number_of(f.alpha, way.sums), f.alpha_in_memory, r.epilogue.seen(), on));
-    a.beta = TROUPE_TRY(number_for_gpu(number_of(f.beta, way.sums), f.beta_in_memory, r.epilogue.seen(), on));
+    a.alpha = TROUPE_TRY(number_for_gpu(number_of(f.alpha, way.sums), f.alpha_in_memory, r.epilogue.encoded(), on));
+    a.beta = TROUPE_TRY(number_for_gpu(number_of(f.beta, way.sums), f.beta_in_memory, r.epilogue.encoded(), on));
   }
   return a;
 }
@@ -301,7 +301,7 @@ result<void> cublaslt::multiply(const multiplication& r, const problem& p, const
 
 result<plan_info> cublaslt::run(const prepare& request, call& c) {
   const multiplication r = request.product();
-  if (r.epilogue.seen().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
+  if (r.epilogue.encoded().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   // On a helper's thread, nobody else waits for what is enqueued here.
   call here = c;

@@ -50,7 +50,7 @@ bool same_numbers(std::span<const double> x, std::span<const double> y) noexcept
 }  // namespace
 
 std::uint64_t group_number(const multiplication& r) noexcept {
-  const tree& t = r.epilogue.seen();
+  const tree& t = r.epilogue.encoded();
   if (t.empty() || !is_small(r)) return 0;
   mixer h;
   h.add(options_of(r));
@@ -66,7 +66,7 @@ std::uint64_t group_number(const multiplication& r) noexcept {
 }
 
 bool are_of_one_kind(const multiplication& one, const multiplication& other) noexcept {
-  const tree &t = one.epilogue.seen(), &u = other.epilogue.seen();
+  const tree &t = one.epilogue.encoded(), &u = other.epilogue.encoded();
   return options_of(one) == options_of(other) && one.workspace == other.workspace && same_shape(one.a, other.a) &&
          same_shape(one.b, other.b) && same_shape(one.d, other.d) &&
          std::equal(t.nodes().begin(), t.nodes().end(), u.nodes().begin(), u.nodes().end()) &&

@@ -27,7 +27,7 @@ problem problem_of(const multiplication& r) noexcept {
   const batch_of_matrices a = matrices_of(r.a.shape()), b = matrices_of(r.b.shape()), d = matrices_of(r.d.shape());
   problem out{};
   out.transposed = !has_columns(d.one) || (d.one.rows == 1 && has_rows(d.one));
-  out.paired = r.epilogue.seen().is_paired();
+  out.paired = r.epilogue.encoded().is_paired();
   out.batch = d.count;
   out.d = stored(address_of(r.d), r.d.type(), d, out.transposed);
   // Where there is a choice, the terms of a sum are neighbours: tensor cores prefer it, or need it.

@@ -36,7 +36,7 @@ rehearsal::extents rehearsal::extents_of(const multiplication& r, const problem&
   e.a = factor(p.a, way.copies_a, way.bytes_a), e.b = factor(p.b, way.copies_b, way.bytes_b);
   e.d = way.aside ? way.bytes_sums : reach_of(p.d.rows, p.d.columns, p.d.ld, p.d.stride, p.batch, p.d.type);
   const auto operand = [&](operand_index i) -> const epilogue::tree_memory& {
-    return r.epilogue.seen().memory()[static_cast<std::size_t>(i)];
+    return r.epilogue.encoded().memory()[static_cast<std::size_t>(i)];
   };
   if (f.aux != none) {
     const auto& m = operand(f.aux);

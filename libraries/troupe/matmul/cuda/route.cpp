@@ -79,7 +79,7 @@ epilogue::stored_product stored_product_of(const route& r, const problem& p) noe
 class search {
  public:
   search(cublasLtHandle_t library, const multiplication& r, const problem& p, const chip& on, const choosing& how)
-      : library_(library), r_(r), problem_(p), tree_(r.epilogue.seen()), chip_(on), how_(how) {
+      : library_(library), r_(r), problem_(p), tree_(r.epilogue.encoded()), chip_(on), how_(how) {
     sums_ = sums_of(r.a.type(), r.b.type());
   }
 
@@ -435,7 +435,7 @@ bool is_small(const multiplication& r) noexcept {
   if (a.rank != 2 || b.rank != 2 || d.rank != 2 || r.a_scales) return false;
   const std::int64_t m = a.extents[0], k = a.extents[1], n = b.extents[1];
   if (m == 0 || n == 0 || m > longest || n > longest || k > longest || m * n * k > most_work) return false;
-  const auto nodes = r.epilogue.seen().nodes();
+  const auto nodes = r.epilogue.encoded().nodes();
   return std::none_of(nodes.begin(), nodes.end(), [](const epilogue::node& one) {
     return one.what == epilogue::op::reduce || one.what == epilogue::op::left || one.what == epilogue::op::right;
   });
@@ -447,7 +447,7 @@ stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noex
 }
 
 void write_key(std::string& to, const multiplication& r, const problem& p) {
-  const tree& t = r.epilogue.seen();
+  const tree& t = r.epilogue.encoded();
   to.clear();
   for (const stored_matrix* m : {&p.a, &p.b, &p.d})
     append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m->type), m->rows, m->columns, m->ld, m->stride,

@@ -34,7 +34,7 @@ class host_matmul {
   result<plan::statistics> run(const read_statistics&, call&) { return plan::statistics{}; }
 
   result<outcome> run(const multiplication& r, call&) {
-    const epilogue::tree& t = r.epilogue.seen();
+    const epilogue::tree& t = r.epilogue.encoded();
     if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
     const batch_of_matrices a = matrices_of(r.a.shape()), b = matrices_of(r.b.shape()), d = matrices_of(r.d.shape());
     const auto at = [&](std::int64_t i) {

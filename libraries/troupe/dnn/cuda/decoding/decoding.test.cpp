@@ -83,7 +83,7 @@ class dnn_decoding : public ::testing::Test {
     m.step.room = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
     auto kernels = load_kernels();
     ASSERT_TRUE(kernels) << kernels.error().text();
-    const seen_graph graph(m.e.encode(), m.e.bytes());
+    const encoded_graph graph(m.e.encode(), m.e.bytes());
     const launch_site site{.kernels = *kernels,
                            .graph = graph,
                            .scratch = reinterpret_cast<std::uint64_t>(room.data()),

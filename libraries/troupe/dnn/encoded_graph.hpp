@@ -19,7 +19,7 @@ inline constexpr std::uint16_t no_tensor = 0xffff;
 
 /// A tensor of a graph, as an engine sees it. Index 0 of a batch of images is the image, index 1 the channel, the
 /// others are spatial, whatever the strides.
-struct seen_tensor {
+struct encoded_tensor {
   enum class place : std::uint8_t { within, memory, number };  ///< within: between nodes only
   dtype type;
   place where;
@@ -28,10 +28,10 @@ struct seen_tensor {
   double number;
   tensor_shape shape;  ///< within the graph without gaps, the last index is the fastest
 };
-static_assert(sizeof(seen_tensor) == 152);
+static_assert(sizeof(encoded_tensor) == 152);
 
 /// A node. Its inputs are outputs of nodes before it, or given.
-struct seen_node {
+struct encoded_node {
   static constexpr std::size_t most_inputs = 12, most_outputs = 8;
   op what;
   std::uint8_t input_count, output_count, unused[5];
@@ -42,28 +42,28 @@ struct seen_node {
   /// read as they are.
   std::size_t count_numbers() const noexcept;
 };
-static_assert(sizeof(seen_node) == 176);
+static_assert(sizeof(encoded_node) == 176);
 
 /// Memory that a graph reads or writes.
-struct seen_memory {
+struct encoded_memory {
   std::uint64_t address;
   access_mode mode;
   std::uint8_t unused[7];
 };
 
 /// An encoded graph: for engines, and for the reference that defines what each operation means.
-class seen_graph {
+class encoded_graph {
  public:
-  seen_graph() noexcept = default;
+  encoded_graph() noexcept = default;
   /// Reads an encoded graph in place. One that is damaged has no nodes.
-  seen_graph(const std::byte* encoded, std::size_t bytes) noexcept;
+  encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept;
   /// The same, of one that is known not to be damaged.
-  explicit seen_graph(const std::byte* encoded) noexcept;
+  explicit encoded_graph(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
-  std::span<const seen_node> nodes() const noexcept { return nodes_; }
-  std::span<const seen_tensor> tensors() const noexcept { return tensors_; }
-  std::span<const seen_memory> memory() const noexcept { return memory_; }
+  std::span<const encoded_node> nodes() const noexcept { return nodes_; }
+  std::span<const encoded_tensor> tensors() const noexcept { return tensors_; }
+  std::span<const encoded_memory> memory() const noexcept { return memory_; }
   /// Returns the bytes of all but the addresses: equal graphs have equal ones.
   std::span<const std::byte> structure() const noexcept;
 
@@ -72,15 +72,16 @@ class seen_graph {
     std::uint32_t nodes, tensors, memory, reserved;
   };
   static constexpr std::size_t encoded_bytes(std::size_t nodes, std::size_t tensors, std::size_t memory) noexcept {
-    return sizeof(head) + nodes * sizeof(seen_node) + tensors * sizeof(seen_tensor) + memory * sizeof(seen_memory);
+    return sizeof(head) + nodes * sizeof(encoded_node) + tensors * sizeof(encoded_tensor) +
+           memory * sizeof(encoded_memory);
   }
 
  private:
   bool is_sound() const noexcept;
 
-  std::span<const seen_node> nodes_;
-  std::span<const seen_tensor> tensors_;
-  std::span<const seen_memory> memory_;
+  std::span<const encoded_node> nodes_;
+  std::span<const encoded_tensor> tensors_;
+  std::span<const encoded_memory> memory_;
 };
 
 /// A number for each index of a tensor; those that there are not have none.

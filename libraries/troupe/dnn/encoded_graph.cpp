@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/internal/recurrence_layout.hpp>
-#include <troupe/dnn/seen.hpp>
 #include <troupe/request/records.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using place = seen_tensor::place;
+using place = encoded_tensor::place;
 
-bool is_sound(const seen_tensor& t, std::size_t memory) noexcept {
+bool is_sound(const encoded_tensor& t, std::size_t memory) noexcept {
   if (!is_known(t.type) || t.where > place::number || t.shape.rank > tensor_shape::max_rank) return false;
   if (t.where == place::memory && t.memory >= memory) return false;
   const std::int64_t elements = elements_of(t.shape);
@@ -20,12 +20,12 @@ bool is_sound(const seen_tensor& t, std::size_t memory) noexcept {
 }
 
 // An engine finds each input by its position, so that those that a form promises must be there.
-bool has_counts(const seen_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
+bool has_counts(const encoded_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
   return n.input_count == inputs && n.output_count == outputs;
 }
 bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
 
-bool normalizes_soundly(const seen_node& n) noexcept {
+bool normalizes_soundly(const encoded_node& n) noexcept {
   const auto f = n.numbers.as<normalization_form>();
   if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
   const std::int64_t affine = f.has_affine ? (f.rms ? 1 : 2) : 0, running = f.has_running ? 2 : 0;
@@ -33,7 +33,7 @@ bool normalizes_soundly(const seen_node& n) noexcept {
   return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
 }
 
-bool attends_soundly(const seen_node& n) noexcept {
+bool attends_soundly(const encoded_node& n) noexcept {
   const auto f = n.numbers.as<attention_form>();
   for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
     if (!is_flag(flag)) return false;
@@ -47,7 +47,7 @@ bool attends_soundly(const seen_node& n) noexcept {
   return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
 }
 
-bool recurs_soundly(const seen_node& n) noexcept {
+bool recurs_soundly(const encoded_node& n) noexcept {
   const auto f = n.numbers.as<recurrence_form>();
   const std::int64_t flags[] = {f.reversed,    f.has_state, f.has_biases, f.has_projection,
                                 f.has_lengths, f.has_dy,    f.has_dh,     f.has_dc};
@@ -60,7 +60,7 @@ bool recurs_soundly(const seen_node& n) noexcept {
   return (f.has_dy || f.has_dh || f.has_dc) && has_places(detail::recurrence_gradient_places(f));
 }
 
-bool has_sound_form(const seen_node& n) noexcept {
+bool has_sound_form(const encoded_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
       const epilogue::op function = n.numbers.as<pointwise_form>().function;
@@ -109,14 +109,14 @@ bool has_sound_form(const seen_node& n) noexcept {
 }
 
 // Words are read as they are in memory.
-bool has_words(const seen_node& n, std::span<const seen_tensor> all) noexcept {
+bool has_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
   if (n.what != op::random || n.input_count == 0) return true;
-  const seen_tensor& t = all[n.inputs[0]];
+  const encoded_tensor& t = all[n.inputs[0]];
   const std::int64_t count = elements_of(t.shape);
   return t.where == place::memory && (t.type == dtype::u32 || t.type == dtype::i32) && (count == 2 || count == 4);
 }
 
-bool is_sound(const seen_node& n) noexcept {
+bool is_sound(const encoded_node& n) noexcept {
   if (!is_known(n.what)) return false;
   const op_info& i = info(n.what);
   return n.input_count >= i.least_inputs && n.input_count <= i.most_inputs && n.output_count >= i.least_outputs &&
@@ -125,7 +125,7 @@ bool is_sound(const seen_node& n) noexcept {
 
 }  // namespace
 
-std::size_t seen_node::count_numbers() const noexcept {
+std::size_t encoded_node::count_numbers() const noexcept {
   switch (what) {
     case op::recurrence:
     case op::recurrence_gradient:
@@ -141,45 +141,46 @@ std::size_t seen_node::count_numbers() const noexcept {
   }
 }
 
-seen_graph::seen_graph(const std::byte* encoded, std::size_t bytes) noexcept {
+encoded_graph::encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept {
   head h{};
   if (bytes < sizeof h) return;
   std::memcpy(&h, encoded, sizeof h);
   if (h.nodes == 0 || h.nodes > most_nodes || h.tensors > most_tensors || h.memory > most_memory ||
       encoded_bytes(h.nodes, h.tensors, h.memory) != bytes)
     return;
-  *this = seen_graph(encoded);
+  *this = encoded_graph(encoded);
   if (!is_sound()) *this = {};
 }
 
-seen_graph::seen_graph(const std::byte* encoded) noexcept {
+encoded_graph::encoded_graph(const std::byte* encoded) noexcept {
   head h{};
   std::memcpy(&h, encoded, sizeof h);
   const std::byte* at = encoded + sizeof h;
-  nodes_ = take_records<seen_node>(at, h.nodes);
-  tensors_ = take_records<seen_tensor>(at, h.tensors);
-  memory_ = take_records<seen_memory>(at, h.memory);
+  nodes_ = take_records<encoded_node>(at, h.nodes);
+  tensors_ = take_records<encoded_tensor>(at, h.tensors);
+  memory_ = take_records<encoded_memory>(at, h.memory);
 }
 
-bool seen_graph::is_sound() const noexcept {
-  for (const seen_memory& m : memory_)
+bool encoded_graph::is_sound() const noexcept {
+  for (const encoded_memory& m : memory_)
     if (m.mode > access_mode::read_write) return false;
-  for (const seen_tensor& t : tensors_)
+  for (const encoded_tensor& t : tensors_)
     if (!dnn::is_sound(t, memory_.size())) return false;
 
-  const auto can_be_read = [&](const seen_tensor& t, bool computed) {
+  const auto can_be_read = [&](const encoded_tensor& t, bool computed) {
     return t.where == place::memory ? memory_[t.memory].mode != access_mode::write
                                     : computed || t.where == place::number;
   };
   enum class state : std::uint8_t { not_computed, computed, written };
   std::array<state, most_tensors> states{};
-  for (const seen_node& n : nodes_) {
+  for (const encoded_node& n : nodes_) {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (t >= tensors_.size() || !can_be_read(tensors_[t], states[t] == state::computed)) return false;
     if (!has_words(n, tensors_)) return false;
     for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
-      if (const seen_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32) return false;
+      if (const encoded_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32)
+        return false;
     const place output = n.what == op::write ? place::memory : place::within;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
@@ -189,7 +190,7 @@ bool seen_graph::is_sound() const noexcept {
   return true;
 }
 
-std::span<const std::byte> seen_graph::structure() const noexcept {
+std::span<const std::byte> encoded_graph::structure() const noexcept {
   if (empty()) return {};
   // Addresses are only in the memory, which is last. The head has its count.
   return {reinterpret_cast<const std::byte*>(nodes_.data()) - sizeof(head),

@@ -18,28 +18,28 @@ encoding small_graph() {
   return e;
 }
 
-TEST(dnn_seen, reads_a_graph_in_place) {
+TEST(encoded_graphs, reads_a_graph_in_place) {
   encoding e = small_graph();
-  const seen_graph g = e.seen();
+  const encoded_graph g = e.encoded();
   EXPECT_EQ(g.nodes().size(), 2u);
   EXPECT_EQ(g.tensors().size(), 4u);
   EXPECT_EQ(g.memory().size(), 2u);
   EXPECT_EQ(evaluate(g)[3], (numbers{3, 4, 5, 6}));
-  EXPECT_TRUE(seen_graph().empty());
-  EXPECT_TRUE(seen_graph().structure().empty());
-  EXPECT_TRUE(evaluate(seen_graph()).empty());
+  EXPECT_TRUE(encoded_graph().empty());
+  EXPECT_TRUE(encoded_graph().structure().empty());
+  EXPECT_TRUE(evaluate(encoded_graph()).empty());
 }
 
-TEST(dnn_seen, has_a_structure_without_addresses) {
+TEST(encoded_graphs, has_a_structure_without_addresses) {
   encoding one = small_graph(), other = small_graph(), different = small_graph();
   different.nodes[0].numbers = form::of(pointwise_form{epilogue::op::subtract, {}});
-  const seen_graph a = one.seen(), b = other.seen(), c = different.seen();
+  const encoded_graph a = one.encoded(), b = other.encoded(), c = different.encoded();
   ASSERT_NE(a.memory()[0].address, b.memory()[0].address);
   EXPECT_TRUE(std::equal(a.structure().begin(), a.structure().end(), b.structure().begin(), b.structure().end()));
   EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
 }
 
-TEST(dnn_seen, may_read_memory_that_it_writes_and_then_has_two_contents) {
+TEST(encoded_graphs, may_read_memory_that_it_writes_and_then_has_two_contents) {
   encoding e;
   float memory[] = {1, 2};
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
@@ -53,28 +53,28 @@ TEST(dnn_seen, may_read_memory_that_it_writes_and_then_has_two_contents) {
   EXPECT_EQ(all[x], (numbers{2, 4})) << "what it has afterwards";
   EXPECT_EQ(all[y], (numbers{3, 4})) << "computed from what it had before";
   e.memory[0].mode = access_mode::write;
-  EXPECT_TRUE(e.seen().empty()) << "memory that is read is said to be written only";
+  EXPECT_TRUE(e.encoded().empty()) << "memory that is read is said to be written only";
 }
 
-TEST(dnn_seen, is_empty_if_it_is_cut_or_counts_too_much) {
+TEST(encoded_graphs, is_empty_if_it_is_cut_or_counts_too_much) {
   encoding e = small_graph();
   const std::byte* encoded = e.encode();
-  for (std::size_t bytes = 0; bytes < e.bytes(); ++bytes) EXPECT_TRUE(seen_graph(encoded, bytes).empty()) << bytes;
+  for (std::size_t bytes = 0; bytes < e.bytes(); ++bytes) EXPECT_TRUE(encoded_graph(encoded, bytes).empty()) << bytes;
   for (const std::uint32_t count : {0u, 1u, 3u, 257u, 0xffffffffu})
     for (std::size_t field = 0; field < 3; ++field) {
       e.encode();
       std::memcpy(reinterpret_cast<std::byte*>(e.words.data()) + field * sizeof count, &count, sizeof count);
-      EXPECT_TRUE(seen_graph(encoded, e.bytes()).empty()) << count << " in field " << field;
+      EXPECT_TRUE(encoded_graph(encoded, e.bytes()).empty()) << count << " in field " << field;
     }
   encoding large = small_graph();
   large.nodes.resize(1);
   while (large.nodes.size() < most_nodes) large.node(op::reshape, {2}, {large.within({4})});
-  EXPECT_FALSE(large.seen().empty());
+  EXPECT_FALSE(large.encoded().empty());
   large.node(op::reshape, {2}, {large.within({4})});
-  EXPECT_TRUE(large.seen().empty());
+  EXPECT_TRUE(large.encoded().empty());
 }
 
-TEST(dnn_seen, is_empty_if_any_part_is_damaged) {
+TEST(encoded_graphs, is_empty_if_any_part_is_damaged) {
   const struct {
     const char* what;
     void (*damage)(encoding&);
@@ -112,23 +112,23 @@ TEST(dnn_seen, is_empty_if_any_part_is_damaged) {
        [](encoding& e) { e.tensors[0].shape.extents[0] = e.tensors[0].shape.extents[1] = 1ll << 32; }},
       {"number with two elements", [](encoding& e) { e.tensors[1].shape = dense({2}); }},
   };
-  EXPECT_FALSE(small_graph().seen().empty());
+  EXPECT_FALSE(small_graph().encoded().empty());
   for (const auto& c : cases) {
     encoding e = small_graph();
     c.damage(e);
-    EXPECT_TRUE(e.seen().empty()) << c.what;
+    EXPECT_TRUE(e.encoded().empty()) << c.what;
   }
 }
 
-TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kind) {
+TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kind) {
   const auto is_seen = [](op what, std::size_t inputs, std::size_t outputs, const auto& f) {
     encoding e;
     e.node(what, {}, {}, f);
-    seen_node& n = e.nodes[0];
+    encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < inputs; ++i) n.inputs[i] = e.number(1, 3);
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
-    return !e.seen().empty();
+    return !e.encoded().empty();
   };
   for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
     EXPECT_EQ(is_seen(op::reduction, 1, 1, reduction_form{1, reduction_kind(kind)}), kind >= 0 && kind < 8) << kind;
@@ -148,7 +148,7 @@ TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kin
   }
   EXPECT_FALSE(is_seen(op::resampling_gradient, 1, 1, resampling_form{resampling_kind::linear, 2}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
-    for (std::size_t outputs = 0; outputs <= seen_node::most_outputs; ++outputs)
+    for (std::size_t outputs = 0; outputs <= encoded_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})
         for (const std::int64_t affine : {0, 1})
           for (const std::int64_t running : {0, 1}) {
@@ -164,18 +164,18 @@ TEST(dnn_seen, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kin
           }
 }
 
-TEST(dnn_seen, is_empty_if_an_attention_does_not_fit_its_tensors) {
+TEST(encoded_graphs, is_empty_if_an_attention_does_not_fit_its_tensors) {
   const std::int32_t length = 1;
   const auto is_seen = [&](op what, const attention_form& f, std::size_t numbers, std::size_t whole,
                            std::size_t outputs) {
     encoding e;
     e.node(what, {}, {}, f);
-    seen_node& n = e.nodes[0];
+    encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(numbers + whole), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < numbers; ++i) n.inputs[i] = e.given({1, 1, 1, 1}, {0});
     for (std::size_t i = numbers; i < numbers + whole; ++i) n.inputs[i] = e.at(&length, dtype::i32, dense({1}));
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1, 1});
-    return !e.seen().empty();
+    return !e.encoded().empty();
   };
   const attention_form plain{.scale = 1};
   EXPECT_TRUE(is_seen(op::attention, plain, 3, 0, 2));
@@ -204,22 +204,22 @@ TEST(dnn_seen, is_empty_if_an_attention_does_not_fit_its_tensors) {
 }
 
 // Whether an engine can follow each number of the graph to a tensor or to memory.
-bool refers_to_what_exists(const seen_graph& g) {
-  for (const seen_node& n : g.nodes()) {
-    if (!is_known(n.what) || n.input_count > seen_node::most_inputs || n.output_count > seen_node::most_outputs)
+bool refers_to_what_exists(const encoded_graph& g) {
+  for (const encoded_node& n : g.nodes()) {
+    if (!is_known(n.what) || n.input_count > encoded_node::most_inputs || n.output_count > encoded_node::most_outputs)
       return false;
     for (std::size_t i = 0; i < n.input_count; ++i)
       if (n.inputs[i] >= g.tensors().size()) return false;
     for (std::size_t i = 0; i < n.output_count; ++i)
       if (n.outputs[i] >= g.tensors().size()) return false;
   }
-  return std::all_of(g.tensors().begin(), g.tensors().end(), [&](const seen_tensor& t) {
+  return std::all_of(g.tensors().begin(), g.tensors().end(), [&](const encoded_tensor& t) {
     return is_known(t.type) && t.shape.rank <= tensor_shape::max_rank && elements_of(t.shape) > 0 &&
            (t.where != place::memory || t.memory < g.memory().size());
   });
 }
 
-TEST(dnn_seen, refers_to_what_exists_whatever_bytes_are_changed) {
+TEST(encoded_graphs, refers_to_what_exists_whatever_bytes_are_changed) {
   encoding e = small_graph();
   e.encode();
   auto* bytes = reinterpret_cast<std::byte*>(e.words.data());
