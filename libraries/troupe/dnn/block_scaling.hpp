@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <troupe/base/dtype.hpp>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 
 /// The numbers of narrow types, in double, without branches or calls.
 namespace troupe::dnn {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 
 /// Random numbers that are a function of a counter: the same on every engine, in any order.
 namespace troupe::dnn {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <troupe/dnn/forms.hpp>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 
 namespace troupe::dnn {
 

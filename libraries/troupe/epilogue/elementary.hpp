@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cmath>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::epilogue {

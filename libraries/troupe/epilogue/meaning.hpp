@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/epilogue/elementary.hpp>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::epilogue {

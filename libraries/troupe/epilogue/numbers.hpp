@@ -12,7 +12,7 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 #include <type_traits>
 
 /// Real numbers in memory, of a type that is known at run time.

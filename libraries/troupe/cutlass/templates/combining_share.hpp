@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/epilogue/everywhere.hpp>
+#include <troupe/epilogue/host_device.hpp>
 
 namespace troupe::cutlass::kernels {
 
