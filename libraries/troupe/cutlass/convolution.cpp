@@ -107,7 +107,7 @@ class convolution_check {
     return false;
   }
 
-  bool is_fine(const per_index& field, std::int64_t least, bool may_be_missing) {
+  bool is_fine(const per_axis& field, std::int64_t least, bool may_be_missing) {
     const std::size_t spatial = x_.shape().rank - 2;
     if (!field.given() && may_be_missing) return true;
     if (!field.given() || (field.count() != 0 && field.count() != spatial)) {
@@ -154,7 +154,7 @@ class convolution_check {
   }
 
   bool slides() {
-    const per_index after = r_.padding_after.or_else(r_.padding);
+    const per_axis after = r_.padding_after.or_else(r_.padding);
     tensor_shape expected = y_.shape();
     for (std::size_t i = 2; i < expected.rank; ++i) {
       const windows::slide s{r_.padding[i - 2], after[i - 2], r_.stride[i - 2], r_.dilation[i - 2]};

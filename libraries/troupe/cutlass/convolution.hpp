@@ -3,12 +3,12 @@
 #pragma once
 
 #include <troupe/cutlass/gemm.hpp>
-#include <troupe/windows/per_index.hpp>
+#include <troupe/windows/per_axis.hpp>
 
 /// Convolutions as implicit products, see docs/cutlass-convolutions.md.
 namespace troupe::cutlass {
 
-using windows::per_index;
+using windows::per_axis;
 
 // Images are image x channel x 1 to 3 spatial indexes, filters are filter x channels of a group x the same. Elements
 // may lie at any distances: channels that are neighbours make NHWC. Factors have the types of `gemm`, but for
@@ -25,9 +25,9 @@ struct conv_forward {
   in_any x, filters;
   out_any y;
   epilogue::expression epilogue = product_as_it_is;
-  per_index padding = 0;         ///< zeros before the image
-  per_index padding_after = {};  ///< after it; not given: as before it
-  per_index stride = 1, dilation = 1;
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< of channels that see each other
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
@@ -45,7 +45,7 @@ struct conv_data_gradient {
   in_any dy, filters;
   out_any dx;
   epilogue::expression epilogue = product_as_it_is;
-  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
@@ -63,7 +63,7 @@ struct conv_weight_gradient {
   in_any dy, x;
   out_any dfilters;
   epilogue::expression epilogue = product_as_it_is;
-  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;

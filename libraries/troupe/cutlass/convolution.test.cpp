@@ -148,7 +148,7 @@ TEST_F(cutlass_convolution_refusals, name_the_number_of_the_window) {
       forward(), [](auto& r) { r.padding = {1, 1, 1}; },
       "padding has 3 numbers; expected 2, one for each spatial index, or one number for all");
   expect_refused(
-      forward(), [](auto& r) { r.padding = per_index(); },
+      forward(), [](auto& r) { r.padding = per_axis(); },
       "padding is not given; expected 2, one for each spatial index, or one number for all");
   expect_refused(
       forward(), [](auto& r) { r.padding_after = -1; },

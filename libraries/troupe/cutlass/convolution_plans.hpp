@@ -21,7 +21,7 @@ struct prepare_convolution {
   convolution_result result;
   in_any x, filters, y;
   epilogue::expression epilogue;
-  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;

@@ -21,7 +21,7 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
                                  const Y& y) {
   convolution_problem p;
   p.result = result, p.x = place_of(x), p.filters = place_of(filters), p.y = place_of(y);
-  const per_index after = r.padding_after.or_else(r.padding);
+  const per_axis after = r.padding_after.or_else(r.padding);
   const tensor_shape &in = x.shape(), &out = y.shape(), &width = filters.shape();
   const std::size_t missing = windows::most_spatial + 2 - in.rank;
   for (std::size_t i = 2; i < in.rank; ++i)

@@ -22,12 +22,12 @@ extent count(std::span<const std::int64_t> extents) noexcept {
 
 convolution_form form_of(maker& m, const convolution_options& o, std::size_t spatial) {
   convolution_form f{};
-  std::fill_n(f.window.step, most_spatial, 1);
+  std::fill_n(f.window.stride, most_spatial, 1);
   std::fill_n(f.window.dilation, most_spatial, 1);
   if (!m.fine()) return f;
-  spread(m, "padding", o.padding, spatial, 0, f.window.before);
-  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.after);
-  spread(m, "stride", o.stride, spatial, 1, f.window.step);
+  spread(m, "padding", o.padding, spatial, 0, f.window.padding_before);
+  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.padding_after);
+  spread(m, "stride", o.stride, spatial, 1, f.window.stride);
   spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
   if (o.groups < 1) m.refuse("groups", cat("is ", o.groups), "at least 1");
   f.groups = o.groups;
@@ -149,7 +149,7 @@ value convolution_weight_gradient(const value& dy, const value& x, std::span<con
                   "x");
 }
 
-value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_index more) {
+value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_axis more) {
   maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank())) return m.done();
   const std::size_t rank = x.rank();
@@ -159,10 +159,10 @@ value transposed_convolution(const value& x, const value& filters, const convolu
   extents y{};
   y[0] = x.extents()[0], y[1] = filters.extents()[1] * f.groups;
   for (std::size_t i = 0; i + 2 < rank && m.fine(); ++i) {
-    y[i + 2] = (x.extents()[i + 2] - 1) * f.window.step[i] + f.window.dilation[i] * (filters.extents()[i + 2] - 1) + 1 -
-               f.window.before[i] - f.window.after[i] + extra[i];
-    if (extra[i] >= f.window.step[i])
-      m.refuse("more", cat("is ", extra[i]), cat("less than stride, ", f.window.step[i]));
+    y[i + 2] = (x.extents()[i + 2] - 1) * f.window.stride[i] + f.window.dilation[i] * (filters.extents()[i + 2] - 1) +
+               1 - f.window.padding_before[i] - f.window.padding_after[i] + extra[i];
+    if (extra[i] >= f.window.stride[i])
+      m.refuse("more", cat("is ", extra[i]), cat("less than stride, ", f.window.stride[i]));
     if (y[i + 2] < 1) m.refuse("padding", "leaves nothing of the result", "less");
   }
   if (!m.fine()) return m.done();

@@ -8,9 +8,9 @@ namespace troupe::dnn {
 
 /// How a convolution moves over the image.
 struct convolution_options {
-  per_index padding = 0;         ///< zeros before the image
-  per_index padding_after = {};  ///< after it; not given: as before it
-  per_index stride = 1, dilation = 1;
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< of channels that see each other
 };
 
@@ -37,6 +37,6 @@ inline value convolution_weight_gradient(const value& dy, const value& x,
 /// The same as convolution_data_gradient by another name: filters are channels of x x channels of a group of y x
 /// spatial, and y has `more` elements beyond what the windows need, along each spatial index.
 value transposed_convolution(const value& x, const value& filters, const convolution_options& o = {},
-                             per_index more = 0);
+                             per_axis more = 0);
 
 }  // namespace troupe::dnn

@@ -16,8 +16,8 @@ inline constexpr std::size_t most_spatial = 3;
 
 /// How a window moves, along each spatial index.
 struct sliding {
-  std::int64_t before[most_spatial], after[most_spatial];  ///< zeros around the image
-  std::int64_t step[most_spatial], dilation[most_spatial];
+  std::int64_t padding_before[most_spatial], padding_after[most_spatial];  ///< zeros around the image
+  std::int64_t stride[most_spatial], dilation[most_spatial];
 };
 /// Of a convolution and its gradients.
 struct convolution_form {

@@ -13,17 +13,17 @@ namespace {
 using detail::maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-pooling_form form_of(maker& m, per_index window, const pooling_options& o, pooling_kind kind, std::size_t spatial) {
+pooling_form form_of(maker& m, per_axis window, const pooling_options& o, pooling_kind kind, std::size_t spatial) {
   pooling_form f{};
   f.kind = kind;
   std::fill_n(f.extents, most_spatial, 1);
-  std::fill_n(f.window.step, most_spatial, 1);
+  std::fill_n(f.window.stride, most_spatial, 1);
   std::fill_n(f.window.dilation, most_spatial, 1);
   if (!m.fine()) return f;
   spread(m, "window", window, spatial, 1, f.extents);
-  spread(m, "padding", o.padding, spatial, 0, f.window.before);
-  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.after);
-  spread(m, "stride", o.stride.or_else(window), spatial, 1, f.window.step);
+  spread(m, "padding", o.padding, spatial, 0, f.window.padding_before);
+  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.padding_after);
+  spread(m, "stride", o.stride.or_else(window), spatial, 1, f.window.stride);
   spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
   return f;
 }
@@ -42,7 +42,7 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 
 // Whether each of `count` windows along an index has an element in the image.
 bool all_see_image(const pooling_form& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
-  const std::int64_t before = f.window.before[i], step = f.window.step[i], dilation = f.window.dilation[i];
+  const std::int64_t before = f.window.padding_before[i], step = f.window.stride[i], dilation = f.window.dilation[i];
   if ((f.extents[i] - 1) * dilation < before || (count - 1) * step - before >= length) return false;
   // A window that begins before the image steps over it if its first element that is not before is behind it. Modulo
   // the dilation, those elements are at `first`, `first + step` and so on: none may be at `length` or above.
@@ -65,7 +65,7 @@ void slide(maker& m, const pooling_form& f, std::span<const std::int64_t> x, ext
   }
 }
 
-value pool(const value& x, per_index window, const pooling_options& o, pooling_kind kind) {
+value pool(const value& x, per_axis window, const pooling_options& o, pooling_kind kind) {
   maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
   if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
   const pooling_form f = form_of(m, window, o, kind, x.rank() - 2);
@@ -84,7 +84,7 @@ void check_positions(maker& m, std::span<const std::int64_t> x) {
       m.refuse("x", "is " + maker::text_of(x), "images of at most 2^31 elements, so that i32 has their positions");
 }
 
-value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_index window,
+value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
                     const pooling_options& o, pooling_kind kind) {
   if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
@@ -104,14 +104,14 @@ value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x
 
 }  // namespace
 
-value max_pool(const value& x, per_index window, const pooling_options& o) {
+value max_pool(const value& x, per_axis window, const pooling_options& o) {
   return pool(x, window, o, pooling_kind::maximum);
 }
-value mean_pool(const value& x, per_index window, const pooling_options& o, bool counts_padding) {
+value mean_pool(const value& x, per_axis window, const pooling_options& o, bool counts_padding) {
   return pool(x, window, o, counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
 }
 
-pooled max_pool_with_indexes(const value& x, per_index window, const pooling_options& o) {
+pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o) {
   maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
   if (m.has_rank("x", x, 3, 2 + most_spatial)) {
     const pooling_form f = form_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
@@ -126,13 +126,13 @@ pooled max_pool_with_indexes(const value& x, per_index window, const pooling_opt
   return {all[0], all[1]};
 }
 
-value max_pool_gradient(const value& dy, const value& x, per_index window, const pooling_options& o) {
+value max_pool_gradient(const value& dy, const value& x, per_axis window, const pooling_options& o) {
   maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
   return pool_gradient(std::move(m), dy, x.extents(), detail::floating_type({dy, x}), window, o, pooling_kind::maximum);
 }
 value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
-                              per_index window, const pooling_options& o) {
+                              per_axis window, const pooling_options& o) {
   maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   if (indexes.type() != dtype::i32)
@@ -142,8 +142,8 @@ value max_pool_index_gradient(const value& dy, const value& indexes, std::span<c
   check_positions(m, of_x);
   return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o, pooling_kind::maximum);
 }
-value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_index window,
-                         const pooling_options& o, bool counts_padding) {
+value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window, const pooling_options& o,
+                         bool counts_padding) {
   maker m(op::pooling_gradient, "mean_pool_gradient", {dy});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o,

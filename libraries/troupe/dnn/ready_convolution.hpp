@@ -18,9 +18,9 @@ struct conv_forward {
   std::optional<in_any> residual = {};  ///< not given: what y has, if beta is not 0
   double alpha = 1, beta = 0;
   dnn::activation activation = {};
-  per_index padding = 0;         ///< zeros before the image
-  per_index padding_after = {};  ///< after it; not given: as before it
-  per_index stride = 1, dilation = 1;
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< of channels that see each other
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
@@ -33,7 +33,7 @@ struct conv_data_backward {
   in_any dy, filters;
   out_any dx;
   double alpha = 1, beta = 0;
-  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.conv_data_backward", dy, filters, dx, alpha, beta, padding, padding_after, stride, dilation,
@@ -46,7 +46,7 @@ struct conv_weight_backward {
   in_any dy, x;
   out_any dfilters;
   double alpha = 1, beta = 0;
-  per_index padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.conv_weight_backward", dy, x, dfilters, alpha, beta, padding, padding_after, stride, dilation,

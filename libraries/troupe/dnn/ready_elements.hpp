@@ -14,12 +14,12 @@ namespace troupe::dnn {
 struct pool_forward {
   in_any x;
   out_any y;
-  per_index window;
+  per_axis window;
   pooling_kind kind = pooling_kind::maximum;
-  per_index padding = 0;         ///< beside the image, before it
-  per_index padding_after = {};  ///< after it; not given: as before it
-  per_index stride = {};         ///< not given: as the window
-  per_index dilation = 1;
+  per_axis padding = 0;         ///< beside the image, before it
+  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis stride = {};         ///< not given: as the window
+  per_axis dilation = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, workspace)
   computation sent() const;
@@ -28,10 +28,10 @@ struct pool_forward {
 struct pool_backward {
   in_any dy;
   out_any dx;
-  per_index window;
+  per_axis window;
   std::optional<in_any> x = {};  ///< of a maximum; a mean does without
   pooling_kind kind = pooling_kind::maximum;
-  per_index padding = 0, padding_after = {}, stride = {}, dilation = 1;
+  per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, workspace)
   computation sent() const;

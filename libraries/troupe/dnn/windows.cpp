@@ -6,7 +6,7 @@
 
 namespace troupe::dnn::detail {
 
-void spread(maker& m, std::string_view field, const windows::per_index& given, std::size_t spatial, std::int64_t least,
+void spread(maker& m, std::string_view field, const windows::per_axis& given, std::size_t spatial, std::int64_t least,
             std::int64_t (&to)[most_spatial]) {
   constexpr std::int64_t most = std::int64_t{1} << 31;  // so that no sum of a few overflows
   if (given.count() != 0 && given.count() != spatial)
@@ -20,7 +20,7 @@ void spread(maker& m, std::string_view field, const windows::per_index& given, s
 }
 
 std::int64_t positions(const sliding& s, std::size_t i, std::int64_t length, std::int64_t width) noexcept {
-  return windows::positions_along({s.before[i], s.after[i], s.step[i], s.dilation[i]}, length, width);
+  return windows::positions_along({s.padding_before[i], s.padding_after[i], s.stride[i], s.dilation[i]}, length, width);
 }
 
 }  // namespace troupe::dnn::detail

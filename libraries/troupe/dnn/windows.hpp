@@ -3,10 +3,10 @@
 #pragma once
 
 #include <troupe/dnn/value.hpp>
-#include <troupe/windows/per_index.hpp>
+#include <troupe/windows/per_axis.hpp>
 
 namespace troupe::dnn {
 
-using windows::per_index;
+using windows::per_axis;
 
 }  // namespace troupe::dnn

@@ -5,7 +5,7 @@
 
 namespace troupe::windows {
 
-std::string to_string(const per_index& p) {
+std::string to_string(const per_axis& p) {
   if (!p.given()) return "none";
   if (p.count() == 0) return std::to_string(p[0]);
   std::string out = "(";
@@ -17,15 +17,15 @@ std::string to_string(const per_index& p) {
 std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept {
   std::int64_t reach = 0, room = 0;
   if (__builtin_mul_overflow(s.dilation, width - 1, &reach) ||
-      __builtin_add_overflow(length, s.before + s.after - 1, &room) || reach > room)
+      __builtin_add_overflow(length, s.padding_before + s.padding_after - 1, &room) || reach > room)
     return 0;
-  return (room - reach) / s.step + 1;
+  return (room - reach) / s.stride + 1;
 }
 
 std::pair<std::int64_t, std::int64_t> geometry::seen(std::size_t i, std::int64_t f) const noexcept {
-  const std::int64_t shift = f * dilation[i] - before[i];  // the place at position 0
-  const std::int64_t first = shift >= 0 ? 0 : (-shift + step[i] - 1) / step[i];
-  const std::int64_t last = in[i] - 1 - shift < 0 ? 0 : (in[i] - 1 - shift) / step[i] + 1;
+  const std::int64_t shift = f * dilation[i] - padding_before[i];  // the place at position 0
+  const std::int64_t first = shift >= 0 ? 0 : (-shift + stride[i] - 1) / stride[i];
+  const std::int64_t last = in[i] - 1 - shift < 0 ? 0 : (in[i] - 1 - shift) / stride[i] + 1;
   return {std::min(first, out[i]), std::clamp<std::int64_t>(last, std::min(first, out[i]), out[i])};
 }
 

@@ -11,21 +11,25 @@ namespace {
 TEST(windows, slide_as_often_as_they_fit) {
   for (std::int64_t length = 1; length < 12; ++length)
     for (std::int64_t width = 1; width < 5; ++width)
-      for (const slide& s :
-           {slide{}, slide{.before = 1, .after = 2}, slide{.step = 3}, slide{.before = 2, .dilation = 2},
-            slide{.before = 1, .after = 1, .step = 2, .dilation = 3}}) {
+      for (const slide& s : {slide{}, slide{.padding_before = 1, .padding_after = 2}, slide{.stride = 3},
+                             slide{.padding_before = 2, .dilation = 2},
+                             slide{.padding_before = 1, .padding_after = 1, .stride = 2, .dilation = 3}}) {
         std::int64_t counted = 0;
-        for (std::int64_t at = -s.before; at + s.dilation * (width - 1) < length + s.after; at += s.step) ++counted;
+        for (std::int64_t at = -s.padding_before; at + s.dilation * (width - 1) < length + s.padding_after;
+             at += s.stride)
+          ++counted;
         EXPECT_EQ(positions_along(s, length, width), counted)
-            << length << " " << width << " " << s.before << " " << s.after << " " << s.step << " " << s.dilation;
+            << length << " " << width << " " << s.padding_before << " " << s.padding_after << " " << s.stride << " "
+            << s.dilation;
       }
   EXPECT_LT(positions_along({.dilation = INT64_MAX / 2}, 5, 9), 1) << "a reach that overflows";
 }
 
 TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
   for (std::int64_t length = 1; length < 9; ++length)
-    for (const slide& s : {slide{}, slide{.before = 3, .after = 1}, slide{.before = 1, .step = 2, .dilation = 3},
-                           slide{.before = 5, .after = 5, .step = 3, .dilation = 2}}) {
+    for (const slide& s : {slide{}, slide{.padding_before = 3, .padding_after = 1},
+                           slide{.padding_before = 1, .stride = 2, .dilation = 3},
+                           slide{.padding_before = 5, .padding_after = 5, .stride = 3, .dilation = 2}}) {
       constexpr std::int64_t width = 3;
       geometry g;
       g.set(1, length, positions_along(s, length, width), width, s);
@@ -40,12 +44,12 @@ TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
 }
 
 TEST(windows, have_numbers_that_can_be_read) {
-  EXPECT_EQ(to_string(per_index(2)), "2");
-  EXPECT_EQ(to_string(per_index{1, 0, 3}), "(1, 0, 3)");
-  EXPECT_EQ(to_string(per_index{1, 2, 3, 4}), "(1, 2, 3, ...)");
-  EXPECT_EQ(to_string(per_index()), "none");
-  EXPECT_EQ(per_index().or_else(7), per_index(7));
-  EXPECT_EQ(per_index(1).or_else(7), per_index(1));
+  EXPECT_EQ(to_string(per_axis(2)), "2");
+  EXPECT_EQ(to_string(per_axis{1, 0, 3}), "(1, 0, 3)");
+  EXPECT_EQ(to_string(per_axis{1, 2, 3, 4}), "(1, 2, 3, ...)");
+  EXPECT_EQ(to_string(per_axis()), "none");
+  EXPECT_EQ(per_axis().or_else(7), per_axis(7));
+  EXPECT_EQ(per_axis(1).or_else(7), per_axis(1));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool follow_each_other(const convolution_problem& p) noexcept {
 }  // namespace
 
 std::int64_t remainders(const convolution_problem& p, std::size_t i) noexcept {
-  return std::min(p.window.step[i], p.window.in[i]);
+  return std::min(p.window.stride[i], p.window.in[i]);
 }
 std::int64_t launches_of(const convolution_problem& p) noexcept {
   if (p.result != convolution_result::dx) return 1;

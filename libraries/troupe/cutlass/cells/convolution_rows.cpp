@@ -14,7 +14,7 @@ std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit -
 // Channels that a pixel has in memory: windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
   std::int64_t channels = p.channels;
-  while (channels * p.window.step[last] * size_of(p.x.type) % 16 != 0) ++channels;
+  while (channels * p.window.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
   return channels;
 }
 // Bytes of a stage, which is one element of the filter.
@@ -40,7 +40,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   const bool forward = p.result == convolution_result::y;
   const std::int64_t pixel = channels_in_memory(p),
                      row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
-                     taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.step[last] + taps;
+                     taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.stride[last] + taps;
 
   // The image, with zeros beside it. A window's row may end between two pixels, but never beyond the image's row.
   convolution_problem seen = p;
@@ -51,10 +51,10 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   padded = in_order(padded, pieces.take(p.images * pixel * width * x.places[1] * x.places[2], x.type), false);
   tensor_copy image = copy_of(x, padded);
   tensor_copy::along& along_row = image.indexes[1];
-  along_row.before = w.before[last];
-  along_row.inside = std::clamp<std::int64_t>(width - w.before[last], 0, x.places[0]);
+  along_row.before = w.padding_before[last];
+  along_row.inside = std::clamp<std::int64_t>(width - w.padding_before[last], 0, x.places[0]);
   out.before.push_back(image);
-  q.x = {padded.address, x.type, padded.item, 1, {padded.space[2], padded.space[1], w.step[last] * pixel}};
+  q.x = {padded.address, x.type, padded.item, 1, {padded.space[2], padded.space[1], w.stride[last] * pixel}};
 
   // Filters with as many elements of a row, of which the last are 0.
   grouped_tensor filters = filters_of(p), rows = filters;
@@ -69,7 +69,8 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   q.filters = {rows.address, filters.type, rows.item, 1, {rows.space[2], rows.space[1], 0}};
 
   q.channels = row;
-  q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.before[last] = 0, q.window.step[last] = 1;
+  q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.padding_before[last] = 0,
+  q.window.stride[last] = 1;
   out.bytes = pieces.next - memory;
   return out;
 }

@@ -104,7 +104,7 @@ class writer {
     std::uint8_t out = 1;
     for (std::uint8_t j = 1; j < spaces; ++j) {
       const std::size_t i = spaces - 1 - j;
-      if (p_.window.in[i] != 1 || p_.window.out[i] != 1 || p_.window.width[i] != 1 || p_.window.before[i] != 0)
+      if (p_.window.in[i] != 1 || p_.window.out[i] != 1 || p_.window.width[i] != 1 || p_.window.padding_before[i] != 0)
         out = static_cast<std::uint8_t>(j + 1);
     }
     return out;
@@ -240,7 +240,8 @@ class writer {
     for (std::size_t j = 0; j < spaces; ++j) {
       const std::size_t i = spaces - 1 - j;
       w.positions[j] = static_cast<int>(p_.window.out[i]), w.taps[j] = static_cast<int>(p_.window.width[i]);
-      w.first[j] = static_cast<int>(-p_.window.before[i]), w.per_position[j] = static_cast<int>(p_.window.step[i]);
+      w.first[j] = static_cast<int>(-p_.window.padding_before[i]),
+      w.per_position[j] = static_cast<int>(p_.window.stride[i]);
       w.per_tap[j] = static_cast<int>(p_.window.dilation[i]);
     }
     w.sixty_four[spaces] = 64;
@@ -252,7 +253,7 @@ class writer {
   }
   bool slides_by_ones() const noexcept {
     for (std::size_t i = 0; i < spaces; ++i)
-      if (p_.window.width[i] != 1 || p_.window.step[i] != 1 || p_.window.before[i] != 0 ||
+      if (p_.window.width[i] != 1 || p_.window.stride[i] != 1 || p_.window.padding_before[i] != 0 ||
           p_.window.in[i] != p_.window.out[i])
         return false;
     return true;
@@ -319,9 +320,10 @@ class writer {
     place_filters(w);
     for (std::size_t j = 0; j < spaces; ++j) {
       const std::size_t i = spaces - 1 - j;
-      const std::int64_t stride = p_.window.step[i], dilation = p_.window.dilation[i];
+      const std::int64_t stride = p_.window.stride[i], dilation = p_.window.dilation[i];
       // The first element of the filter that reaches such places, how many do, and from which to which.
-      const std::int64_t from = remainder[j] + p_.window.before[i], between = stride / std::gcd(stride, dilation);
+      const std::int64_t from = remainder[j] + p_.window.padding_before[i],
+                         between = stride / std::gcd(stride, dilation);
       std::int64_t first = 0, reach = 0;
       for (std::int64_t f = p_.window.width[i]; f-- > 0;)
         if ((from - f * dilation) % stride == 0) first = f, ++reach;

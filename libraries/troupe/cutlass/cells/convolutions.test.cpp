@@ -148,8 +148,10 @@ class convolution_works : public ::testing::Test {
     for (std::size_t i = static_cast<std::size_t>(between(0, 2)); i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(4, 7);
-      p.window.set(i, in, (in + slide.before + slide.after - slide.dilation * (width - 1) - 1) / slide.step + 1, width,
-                   slide);
+      p.window.set(
+          i, in,
+          (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
+          width, slide);
     }
     const auto& w = p.window;
     const auto make = [&](std::int64_t items, std::int64_t channels, const std::int64_t* e) {

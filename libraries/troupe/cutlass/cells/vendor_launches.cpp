@@ -55,8 +55,8 @@ vendor::launch launch_of(const convolution_problem& p, const whole_form& f, cons
   l.images = narrow(p.images), l.channels = narrow(p.channels), l.filters = narrow(p.outputs);
   l.height = narrow(w.in[1]), l.width = narrow(w.in[2]);
   l.filter_height = narrow(w.width[1]), l.filter_width = narrow(w.width[2]);
-  l.pad_height = narrow(w.before[1]), l.pad_width = narrow(w.before[2]);
-  l.stride_height = narrow(w.step[1]), l.stride_width = narrow(w.step[2]);
+  l.pad_height = narrow(w.padding_before[1]), l.pad_width = narrow(w.padding_before[2]);
+  l.stride_height = narrow(w.stride[1]), l.stride_width = narrow(w.stride[2]);
   l.dilation_height = narrow(w.dilation[1]), l.dilation_width = narrow(w.dilation[2]);
   const std::uint64_t x = p.x.address, filters = p.filters.address, y = p.y.address;
   l.a = at(p.result == convolution_result::y ? x : y);

@@ -277,7 +277,7 @@ bool is_packed(const placed_tensor& t, const std::int64_t (&places)[windows::mos
 
 // Positions of the result, where an image has as many zeros after it as before.
 bool is_symmetric(const windows::geometry& w, std::size_t i) noexcept {
-  return (w.in[i] + 2 * w.before[i] - ((w.width[i] - 1) * w.dilation[i] + 1)) / w.step[i] + 1 == w.out[i];
+  return (w.in[i] + 2 * w.padding_before[i] - ((w.width[i] - 1) * w.dilation[i] + 1)) / w.stride[i] + 1 == w.out[i];
 }
 
 refusal refusal_of(const vendor::cell& c, const convolution_problem& p, const problem& q, const whole_form& f,
@@ -322,7 +322,7 @@ extents extents_of(const convolution_problem& p) noexcept {
     case convolution_result::y:
       return {out, p.outputs, taps * p.channels, 1};
     case convolution_result::dx:
-      return {in, p.channels, std::max<std::int64_t>(1, taps * p.outputs / (w.step[1] * w.step[2])), 1};
+      return {in, p.channels, std::max<std::int64_t>(1, taps * p.outputs / (w.stride[1] * w.stride[2])), 1};
     default:
       return {p.outputs, taps * p.channels, out, 1};
   }

@@ -23,8 +23,10 @@ class window_maps_of : public ::testing::Test {
     for (std::size_t i = 3 - spatial; i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(5, 9);
-      p.window.set(i, in, (in + slide.before + slide.after - slide.dilation * (width - 1) - 1) / slide.step + 1, width,
-                   slide);
+      p.window.set(
+          i, in,
+          (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
+          width, slide);
     }
     p.x = placed(p.channels, p.window.in), p.filters = placed(p.channels, p.window.width);
     p.y = placed(p.outputs, p.window.out);
@@ -110,7 +112,8 @@ TEST_F(window_maps_of, what_has_no_room_in_a_map_says_why) {
   const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, convolution_result r) {
     convolution_problem p = any(r, 2);
     for (const std::size_t i : {1, 2})
-      p.window.set(i, in, (in + s.before + s.after - s.dilation * (width - 1) - 1) / s.step + 1, width, s);
+      p.window.set(i, in, (in + s.padding_before + s.padding_after - s.dilation * (width - 1) - 1) / s.stride + 1,
+                   width, s);
     p.x = placed(64, p.window.in), p.filters = placed(64, p.window.width), p.y = placed(128, p.window.out);
     const auto work = work_of(p, needed_copies(p), 0);
     return work ? why_not_gathered(*work) : work.error().text();

@@ -48,8 +48,8 @@ std::int64_t window_panels::source(std::size_t i, std::int64_t position, std::in
     const std::int64_t at = g_.at(i, position, f);
     return at >= 0 && at < g_.in[i] ? at : -1;
   }
-  const std::int64_t steps = position + g_.before[i] - f * g_.dilation[i];
-  return steps >= 0 && steps % g_.step[i] == 0 && steps / g_.step[i] < g_.out[i] ? steps / g_.step[i] : -1;
+  const std::int64_t steps = position + g_.padding_before[i] - f * g_.dilation[i];
+  return steps >= 0 && steps % g_.stride[i] == 0 && steps / g_.stride[i] < g_.out[i] ? steps / g_.stride[i] : -1;
 }
 
 const std::byte* window_panels::image(const part& p, std::int64_t which, std::int64_t channel) const noexcept {
@@ -117,11 +117,11 @@ void window_panels::gather_run(const std::byte* line, std::int64_t k, std::int64
   if (!backward_) {
     const std::int64_t low = std::max(begin, first), high = std::min(end, first + count);
     if (low < high)
-      read_run(from_.type, line + g_.at(2, low, k) * stride * bytes_, g_.step[2] * stride, to + (low - first),
+      read_run(from_.type, line + g_.at(2, low, k) * stride * bytes_, g_.stride[2] * stride, to + (low - first),
                high - low);
     return;
   }
-  const std::int64_t step = g_.step[2], shift = g_.at(2, 0, k);  // o is seen at o * step + shift
+  const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, k);  // o is seen at o * step + shift
   const std::int64_t low = std::max(begin, divided_up(first - shift, step)),
                      high = std::min(end, divided_up(first + count - shift, step));
   N few[256];

@@ -243,9 +243,9 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
   }
 
  private:
-  static per_index last_of(const std::array<std::int64_t, 3>& all, std::size_t spatial) {
+  static per_axis last_of(const std::array<std::int64_t, 3>& all, std::size_t spatial) {
     if (spatial == 1) return {all[2]};
-    return spatial == 2 ? per_index{all[1], all[2]} : per_index{all[0], all[1], all[2]};
+    return spatial == 2 ? per_axis{all[1], all[2]} : per_axis{all[0], all[1], all[2]};
   }
   // Runs a request whose fields after the tensors and the epilogue are the case's.
   template <class R>

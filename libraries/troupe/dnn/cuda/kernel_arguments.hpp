@@ -80,7 +80,7 @@ struct normalizing_back {
 
 /// Images and windows, always of three spatial indexes.
 struct windows {
-  std::int64_t in[3], out[3], width[3], before[3], step[3], dilation[3];
+  std::int64_t in[3], out[3], width[3], padding_before[3], stride[3], dilation[3];
 };
 struct convolving {
   windows g;

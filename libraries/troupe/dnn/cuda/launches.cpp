@@ -196,7 +196,7 @@ kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image
   kernel_arguments::windows out{};
   for (std::size_t i = 0; i < most_spatial; ++i) {
     out.in[i] = g.in[i], out.out[i] = g.out[i], out.width[i] = g.width[i];
-    out.before[i] = g.before[i], out.step[i] = g.step[i], out.dilation[i] = g.dilation[i];
+    out.padding_before[i] = g.padding_before[i], out.stride[i] = g.stride[i], out.dilation[i] = g.dilation[i];
   }
   return out;
 }

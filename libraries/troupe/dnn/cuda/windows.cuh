@@ -19,20 +19,20 @@ __device__ inline i64 count_of(const i64 (&extents)[3]) { return extents[0] * ex
 
 /// The element of the image that element f of the window sees at a position; -1: none.
 __device__ inline i64 seen_at(const kernel_arguments::windows& g, const triple& position, const triple& f) {
-  const i64 x = position.a * g.step[0] - g.before[0] + f.a * g.dilation[0],
-            y = position.b * g.step[1] - g.before[1] + f.b * g.dilation[1],
-            z = position.c * g.step[2] - g.before[2] + f.c * g.dilation[2];
+  const i64 x = position.a * g.stride[0] - g.padding_before[0] + f.a * g.dilation[0],
+            y = position.b * g.stride[1] - g.padding_before[1] + f.b * g.dilation[1],
+            z = position.c * g.stride[2] - g.padding_before[2] + f.c * g.dilation[2];
   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1] || z < 0 || z >= g.in[2]) return -1;
   return (x * g.in[1] + y) * g.in[2] + z;
 }
 /// The position at which element f of the window sees the element of the image; -1: none.
 __device__ inline i64 seen_from(const kernel_arguments::windows& g, const triple& image, const triple& f) {
-  const i64 at[3] = {image.a + g.before[0] - f.a * g.dilation[0], image.b + g.before[1] - f.b * g.dilation[1],
-                     image.c + g.before[2] - f.c * g.dilation[2]};
+  const i64 at[3] = {image.a + g.padding_before[0] - f.a * g.dilation[0], image.b + g.padding_before[1] - f.b * g.dilation[1],
+                     image.c + g.padding_before[2] - f.c * g.dilation[2]};
   i64 position = 0;
   for (int i = 0; i < 3; ++i) {
-    if (at[i] < 0 || at[i] % g.step[i] != 0 || at[i] / g.step[i] >= g.out[i]) return -1;
-    position = position * g.out[i] + at[i] / g.step[i];
+    if (at[i] < 0 || at[i] % g.stride[i] != 0 || at[i] / g.stride[i] >= g.out[i]) return -1;
+    position = position * g.out[i] + at[i] / g.stride[i];
   }
   return position;
 }

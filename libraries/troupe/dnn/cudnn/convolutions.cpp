@@ -33,7 +33,7 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
 std::vector<std::int64_t> distrusted_engines(op what, const convolution_form& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
-  const bool even = std::equal(f.window.before, f.window.before + most_spatial, f.window.after);
+  const bool even = std::equal(f.window.padding_before, f.window.padding_before + most_spatial, f.window.padding_after);
   return even ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }
 

@@ -26,9 +26,9 @@ bool seen_from(const sliding& s, const tensor_shape& result, const indexes& imag
                indexes& position) {
   for (std::size_t i = first_spatial; i < result.rank; ++i) {
     const std::size_t k = i - first_spatial;
-    const std::int64_t at = image[i] + s.before[k] - f[i] * s.dilation[k];
-    if (at < 0 || at % s.step[k] != 0 || at / s.step[k] >= result.extents[i]) return false;
-    position[i] = at / s.step[k];
+    const std::int64_t at = image[i] + s.padding_before[k] - f[i] * s.dilation[k];
+    if (at < 0 || at % s.stride[k] != 0 || at / s.stride[k] >= result.extents[i]) return false;
+    position[i] = at / s.stride[k];
   }
   return true;
 }

@@ -80,8 +80,8 @@ operations::tensor operations::number(double n, dtype type) {
 void operations::convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to) {
   describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
-  const auto before = spatial(f.window.before, count, 0), after = spatial(f.window.after, count, 0),
-             steps = spatial(f.window.step, count, 1), dilations = spatial(f.window.dilation, count, 1);
+  const auto before = spatial(f.window.padding_before, count, 0), after = spatial(f.window.padding_after, count, 0),
+             steps = spatial(f.window.stride, count, 1), dilations = spatial(f.window.dilation, count, 1);
   descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)

@@ -27,7 +27,7 @@ struct convolution {
   // A filter of one element that sees every element of the image once: nothing need be gathered.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < most_spatial; ++i)
-      if (g.width[i] != 1 || g.step[i] != 1 || g.before[i] != 0 || g.in[i] != g.out[i]) return false;
+      if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
   // Of one channel in each group there are too few terms for a product.
@@ -92,10 +92,10 @@ struct convolution {
                                       end = std::clamp(last - c, begin, length);
                    std::fill_n(out, begin, N(0));
                    const N* const seen = line + g.at(2, c, k);
-                   if (g.step[2] == 1)
+                   if (g.stride[2] == 1)
                      std::copy(seen + begin, seen + end, out + begin);
                    else
-                     for (std::int64_t p = begin; p < end; ++p) out[p] = seen[p * g.step[2]];
+                     for (std::int64_t p = begin; p < end; ++p) out[p] = seen[p * g.stride[2]];
                    std::fill_n(out + end, length - end, N(0));
                  });
   }
@@ -112,7 +112,7 @@ struct convolution {
                    const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
                                       end = std::clamp(last - c, begin, length);
                    N* const seen = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
-                   for (std::int64_t p = begin; p < end; ++p) seen[p * g.step[2]] += values[at + p];
+                   for (std::int64_t p = begin; p < end; ++p) seen[p * g.stride[2]] += values[at + p];
                  });
   }
 
@@ -174,7 +174,7 @@ void convolve(const workspace& w, const convolution_form& form, const location& 
       std::fill_n(out, positions, N(0));
       for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
         const N weight = weights[k * c.terms + f];
-        const std::int64_t step = c.g.step[2];
+        const std::int64_t step = c.g.stride[2];
         for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * step];
       });
     });
@@ -204,7 +204,7 @@ void convolution_data_gradient(const workspace& w, const convolution_form& form,
         const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.terms;
         for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           const N weight = filter[f];
-          const std::int64_t step = c.g.step[2];
+          const std::int64_t step = c.g.stride[2];
           for (std::int64_t q = 0; q < n; ++q) image[p + q * step] += weight * d[o + q];
         });
       }
@@ -243,7 +243,7 @@ void convolution_weight_gradient(const workspace& w, const convolution_form& for
         for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           double sum = 0;
           for (std::int64_t q = 0; q < n; ++q)
-            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.g.step[2]]);
+            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.g.stride[2]]);
           sums[static_cast<std::size_t>(f)] += sum;
         });
       }

@@ -67,7 +67,7 @@ TROUPE_INLINE void pool_plane(const window_geometry& g, pooling_kind kind, const
   const auto width = static_cast<std::size_t>(g.out[2]);
   std::vector<double> sums(width), counts(width);
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
-    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.step[2];
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.stride[2];
     N* const out = to + line * g.out[2];
     if (kind == pooling_kind::maximum) {
       std::fill_n(out, width, -std::numeric_limits<N>::infinity());
@@ -100,7 +100,7 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   std::vector<std::int64_t> where(width);
   std::fill_n(dx, g.inside(), N(0));
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
-    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.step[2];
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.stride[2];
     const N* const d = dy + line * g.out[2];
     if (kind == pooling_kind::maximum) {
       std::fill(where.begin(), where.end(), -1);
@@ -127,7 +127,7 @@ TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* im
     N* const out = to + line * g.out[2];
     std::fill(where.begin(), where.end(), -1);
     for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-      find_best(out + first, where.data() + first, image + place, place, g.step[2], count);
+      find_best(out + first, where.data() + first, image + place, place, g.stride[2], count);
     });
     for (std::size_t c = 0; c < width; ++c)
       indexes[line * g.out[2] + static_cast<std::int64_t>(c)] = static_cast<N>(where[c]);
@@ -149,10 +149,10 @@ TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, c
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line)
     for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
       const std::int64_t at = line * g.out[2] + first;
-      if (g.step[2] == 1)
+      if (g.stride[2] == 1)
         add_taken(dy + at, indexes + at, dx + place, place, 1, count);
       else
-        add_taken(dy + at, indexes + at, dx + place, place, g.step[2], count);
+        add_taken(dy + at, indexes + at, dx + place, place, g.stride[2], count);
     });
 }
 

@@ -52,7 +52,7 @@ inline bool find_in_image(const sliding& s, const tensor_shape& image_shape, con
                           const tensor_index& within, tensor_index& image) noexcept {
   for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
     const std::size_t k = i - first_spatial;
-    image[i] = out[i] * s.step[k] - s.before[k] + within[i] * s.dilation[k];
+    image[i] = out[i] * s.stride[k] - s.padding_before[k] + within[i] * s.dilation[k];
     if (image[i] < 0 || image[i] >= image_shape.extents[i]) return false;
   }
   return true;

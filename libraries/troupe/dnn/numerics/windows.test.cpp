@@ -17,11 +17,11 @@ class dnn_windows : public dnn_numerics {
     convolution_options options;
     std::int64_t spatial;
   };
-  static per_index of(const std::vector<std::int64_t>& n) {
+  static per_axis of(const std::vector<std::int64_t>& n) {
     if (n.size() == 1) return n[0];
-    return n.size() == 2 ? per_index({n[0], n[1]}) : per_index({n[0], n[1], n[2]});
+    return n.size() == 2 ? per_axis({n[0], n[1]}) : per_axis({n[0], n[1], n[2]});
   }
-  per_index each(std::int64_t spatial, std::int64_t low, std::int64_t high) {
+  per_axis each(std::int64_t spatial, std::int64_t low, std::int64_t high) {
     std::vector<std::int64_t> n;
     for (std::int64_t i = 0; i < spatial; ++i) n.push_back(random.between(low, high));
     return of(n);
@@ -51,7 +51,7 @@ class dnn_windows : public dnn_numerics {
     return p;
   }
   static std::string story_of(const problem& p) {
-    const auto text = [&](const per_index& n) {
+    const auto text = [&](const per_axis& n) {
       std::string out;
       for (std::int64_t i = 0; i < p.spatial; ++i) out += std::to_string(n[static_cast<std::size_t>(i)]) + " ";
       return out;
@@ -218,7 +218,7 @@ TEST_F(dnn_windows, pooling_and_its_gradients_are_as_defined) {
       const std::int64_t spatial = random.between(1, 3);
       extents e{random.between(1, 2), random.between(1, 4)};
       for (std::int64_t k = 0; k < spatial; ++k) e.push_back(random.between(4, 9));
-      const per_index window = each(spatial, 2, 3);
+      const per_axis window = each(spatial, 2, 3);
       pooling_options o{.padding = each(spatial, 0, 1), .padding_after = each(spatial, 0, 1)};
       if (random.between(0, 1) == 0) o.stride = each(spatial, 1, 3);
       const value x = given(t, e);

@@ -50,8 +50,8 @@ class builder {
         filters_(layout_of_filters(c.filters, c.form.groups)),
         result_(layout_of(c.result)) {
     for (std::size_t i = 0; i < most_spatial; ++i) {
-      step_[i] = c.form.window.step[i], dilation_[i] = c.form.window.dilation[i] - 1;
-      before_[i] = c.form.window.before[i], after_[i] = c.form.window.after[i];
+      step_[i] = c.form.window.stride[i], dilation_[i] = c.form.window.dilation[i] - 1;
+      before_[i] = c.form.window.padding_before[i], after_[i] = c.form.window.padding_after[i];
     }
   }
 

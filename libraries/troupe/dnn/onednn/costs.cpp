@@ -38,7 +38,7 @@ bool has_one_place(const cost& c) noexcept {
 // And it sees every element of the image once.
 bool is_product(const cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
-    if (c.image.extents[i] != c.result.extents[i] || c.form.window.before[i - 2] != 0) return false;
+    if (c.image.extents[i] != c.result.extents[i] || c.form.window.padding_before[i - 2] != 0) return false;
   return has_one_place(c);
 }
 
@@ -67,7 +67,7 @@ double cost::of_ours() const noexcept {
     constexpr double of_line = 3.3, of_flop_with_steps = 0.15;
     const std::size_t last = result.rank - 1;
     const double lines = flops / 2 / static_cast<double>(result.extents[last]);
-    const bool has_steps = form.window.step[last - 2] != 1;
+    const bool has_steps = form.window.stride[last - 2] != 1;
     return (of_flop[what] + (has_steps ? of_flop_with_steps : 0)) * flops + of_line * lines + otherwise;
   }
   constexpr double of_flop_in_groups = 0.03;

@@ -9,7 +9,7 @@ window_geometry::window_geometry(const sliding& s, const tensor_shape& image, co
   const std::size_t spatial = image.rank - 2, first = most_spatial - spatial;
   for (std::size_t i = 0; i < spatial; ++i)
     set(first + i, image.extents[2 + i], result.extents[2 + i], widths[i],
-        {s.before[i], s.after[i], s.step[i], s.dilation[i]});
+        {s.padding_before[i], s.padding_after[i], s.stride[i], s.dilation[i]});
 }
 
 tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept {

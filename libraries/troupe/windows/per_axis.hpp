@@ -15,12 +15,12 @@ namespace troupe::windows {
 inline constexpr std::size_t most_spatial = 3;
 
 /// A number for each spatial index of an image: one for all, or up to three. A field of requests.
-class per_index {
+class per_axis {
  public:
   /// Not given.
-  constexpr per_index() noexcept : count_(not_given) {}
-  constexpr per_index(std::int64_t for_all) noexcept : numbers_{for_all, for_all, for_all} {}
-  constexpr per_index(std::initializer_list<std::int64_t> each) noexcept
+  constexpr per_axis() noexcept : count_(not_given) {}
+  constexpr per_axis(std::int64_t for_all) noexcept : numbers_{for_all, for_all, for_all} {}
+  constexpr per_axis(std::initializer_list<std::int64_t> each) noexcept
       : count_(static_cast<std::int64_t>(each.size())) {
     std::size_t i = 0;
     for (const std::int64_t n : each)
@@ -29,19 +29,19 @@ class per_index {
   constexpr bool given() const noexcept { return count_ != not_given; }
   /// Returns how many were given; 0: one for all, or none.
   constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
-  constexpr per_index or_else(const per_index& other) const noexcept { return given() ? *this : other; }
+  constexpr per_axis or_else(const per_axis& other) const noexcept { return given() ? *this : other; }
   constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
 
-  friend bool operator==(const per_index&, const per_index&) = default;
+  friend bool operator==(const per_axis&, const per_axis&) = default;
 
  private:
   static constexpr std::int64_t not_given = -1;
   std::int64_t numbers_[most_spatial] = {};
   std::int64_t count_ = 0;
 };
-static_assert(std::has_unique_object_representations_v<per_index>);  // requests are compared by their bytes
+static_assert(std::has_unique_object_representations_v<per_axis>);  // requests are compared by their bytes
 
 /// Returns "1", "(1, 2)" or "none".
-std::string to_string(const per_index& p);
+std::string to_string(const per_axis& p);
 
 }  // namespace troupe::windows
