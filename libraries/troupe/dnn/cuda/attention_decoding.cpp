@@ -22,7 +22,7 @@ constexpr cuda::kernel_id kernels[2][2][2] = {
 
 }  // namespace
 
-bool is_direct_attention(const whole_step& s) noexcept {
+bool is_direct_attention(const operator_step& s) noexcept {
   constexpr std::int64_t most = 1 << 30;  // of what the kernels count in 32 bits
   if (s.what != op::attention) return false;
   const auto f = s.numbers.as<attention_form>();
@@ -52,7 +52,7 @@ std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   return std::clamp<std::int64_t>(std::min(wanted, g.keys / least_keys), 1, most_parts);
 }
 
-result<void> decode_attention(const whole_step& s, const attending& a, const launch_site& w) {
+result<void> decode_attention(const operator_step& s, const attending& a, const launch_site& w) {
   for (const void* const p : {a.q, a.k, a.v})
     if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
       return error(reaction::fatal, "dnn", "q, k or v of an attention of half types is not at a multiple of 16 bytes");

@@ -29,7 +29,7 @@ std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   return std::clamp<std::int64_t>(std::min(enough_blocks / grid.count(), g.keys / least_keys), 1, most_parts);
 }
 
-attending arguments_of(const whole_step& s, const launch_site& w) {
+attending arguments_of(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<attention_form>();
   const bool gradient = s.what == op::attention_gradient;
   const attention_inputs at(f, gradient);
@@ -50,13 +50,13 @@ attending arguments_of(const whole_step& s, const launch_site& w) {
 
 }  // namespace
 
-std::int64_t room_of_attention(const whole_step& s) noexcept {
+std::int64_t room_of_attention(const operator_step& s) noexcept {
   const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
   const std::int64_t parts = is_direct_attention(s) ? parts_of_decoding(g) : parts_of(g, s.outputs[1].type);
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::room_of_a_row(g);
 }
 
-result<void> attend(const whole_step& s, const launch_site& w) {
+result<void> attend(const operator_step& s, const launch_site& w) {
   attending a = arguments_of(s, w);
   const bool direct = is_direct_attention(s);
   a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.all.numbers);
@@ -75,7 +75,7 @@ result<void> attend(const whole_step& s, const launch_site& w) {
   return launch_for<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
 }
 
-result<void> find_attention_gradients(const whole_step& s, const launch_site& w) {
+result<void> find_attention_gradients(const operator_step& s, const launch_site& w) {
   using kernel_arguments::attention_threads, kernel_arguments::square_columns;
   attending a = arguments_of(s, w);
   const attention_geometry& g = a.g;

@@ -124,7 +124,7 @@ class claimant {
         out.push_back({.is_buffer = true, .number = 0, .type = t.type, .offset = 0, .shape = t.shape});
       return out;
     };
-    const whole_step like{node_.what, node_.numbers, located(out_.inputs), located(out_.outputs), {}};
+    const operator_step like{node_.what, node_.numbers, located(out_.inputs), located(out_.outputs), {}};
     if (!is_direct_attention(like)) return std::nullopt;
     out_.workspace = static_cast<std::uint64_t>(room_of_attention(like)) * sizeof(float);
     return done();
@@ -196,7 +196,7 @@ result<void> launch_for_rows(const launch_site& w, dtype type, std::int64_t bloc
   return launch_for_type<Name, float>(w, blocks, of_threads, r);
 }
 
-result<void> normalize(const whole_step& s, const launch_site& w) {
+result<void> normalize(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
   const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
@@ -212,7 +212,7 @@ result<void> normalize(const whole_step& s, const launch_site& w) {
   return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
-result<void> normalize_back(const whole_step& s, const launch_site& w) {
+result<void> normalize_back(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
   const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
@@ -258,12 +258,12 @@ std::vector<claim> direct_claims(const model& m) {
   return out;
 }
 
-whole_step direct_step(const encoded_graph& g, const claim& c, const claimed_step& s) {
+operator_step direct_step(const encoded_graph& g, const claim& c, const vendor_step& s) {
   const encoded_node& n = g.nodes()[c.nodes.front()];
   return {n.what, n.numbers, s.inputs, s.outputs, s.room};
 }
 
-result<void> enqueue_direct(const whole_step& s, const launch_site& w) {
+result<void> enqueue_direct(const operator_step& s, const launch_site& w) {
   if (s.what == op::attention) return attend(s, w);
   const bool forward = s.what == op::normalization;
   if (is_of_columns(s)) return forward ? normalize_columns(s, w) : normalize_columns_back(s, w);

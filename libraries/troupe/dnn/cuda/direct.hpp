@@ -14,8 +14,8 @@ namespace troupe::dnn {
 std::vector<claim> direct_claims(const model& m);
 
 /// A claim, as a step.
-whole_step direct_step(const encoded_graph& g, const claim& c, const claimed_step& s);
-result<void> enqueue_direct(const whole_step& s, const launch_site& w);
+operator_step direct_step(const encoded_graph& g, const claim& c, const vendor_step& s);
+result<void> enqueue_direct(const operator_step& s, const launch_site& w);
 
 inline kernel_arguments::numbers_of_rows numbers_at(const location& l, const launch_site& w) {
   return {w.at(l), l.type};

@@ -69,12 +69,12 @@ std::optional<std::uint64_t> room_of_columns(op what, const normalization_form& 
          static_cast<std::uint64_t>(means) * sizeof(float);
 }
 
-bool is_of_columns(const whole_step& s) noexcept {
+bool is_of_columns(const operator_step& s) noexcept {
   const tensor_shape& x = s.inputs[s.what == op::normalization ? 0 : 1].shape;
   return columns_of(s.numbers.as<normalization_form>(), x) && x.strides[1] == 1;
 }
 
-result<void> normalize_columns(const whole_step& s, const launch_site& w) {
+result<void> normalize_columns(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const columns all = *columns_of(f, s.inputs[0].shape), summands = for_sums(all);
   const bool has_affine = f.has_affine != 0, has_running = f.has_running != 0;
@@ -111,7 +111,7 @@ result<void> normalize_columns(const whole_step& s, const launch_site& w) {
   return x.type == dtype::f32 ? launch_all(std::type_identity<float>{}) : launch_all(std::type_identity<half>{});
 }
 
-result<void> normalize_columns_back(const whole_step& s, const launch_site& w) {
+result<void> normalize_columns_back(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const columns all = *columns_of(f, s.inputs[1].shape), summands = for_sums(all);
   const bool has_affine = f.has_affine != 0;

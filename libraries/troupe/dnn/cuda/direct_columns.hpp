@@ -13,8 +13,8 @@ namespace troupe::dnn {
 std::optional<std::uint64_t> room_of_columns(op what, const normalization_form& f, const tensor_shape& x) noexcept;
 
 /// Whether the step's kernels are these, rather than those of rows.
-bool is_of_columns(const whole_step& s) noexcept;
-result<void> normalize_columns(const whole_step& s, const launch_site& w);
-result<void> normalize_columns_back(const whole_step& s, const launch_site& w);
+bool is_of_columns(const operator_step& s) noexcept;
+result<void> normalize_columns(const operator_step& s, const launch_site& w);
+result<void> normalize_columns_back(const operator_step& s, const launch_site& w);
 
 }  // namespace troupe::dnn

@@ -76,12 +76,12 @@ class cuda_dnn {
     const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
-      if (const auto* claimed = std::get_if<claimed_step>(&step))
+      if (const auto* claimed = std::get_if<vendor_step>(&step))
         TROUPE_TRY(enqueue_claimed(*claimed, *all, w, c));
       else if (const auto* elements = std::get_if<pass>(&step))
         TROUPE_TRY(enqueue_pass(*elements, all->passes, all->passes.of_steps[i], kernels, w));
       else
-        TROUPE_TRY(enqueue(std::get<whole_step>(step), w));
+        TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
     }
     return {};
   }
@@ -159,8 +159,7 @@ class cuda_dnn {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
   }
-  static result<void> enqueue_claimed(const claimed_step& s, const cuda_plan& all, const launch_site& w,
-                                      const call& c) {
+  static result<void> enqueue_claimed(const vendor_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
     if (s.which >= all.parts.size()) return enqueue_direct(all.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // kept, so that requests do not allocate
     addresses.clear();

@@ -7,7 +7,7 @@
 namespace troupe::dnn {
 namespace {
 
-result<void> normalize_responses(const whole_step& s, const launch_site& w) {
+result<void> normalize_responses(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<local_response_norm_form>();
   const bool forward = s.what == op::local_response_norm;
   const tensor_shape& x = s.inputs[0].shape;
@@ -25,7 +25,7 @@ result<void> normalize_responses(const whole_step& s, const launch_site& w) {
                  : launch_for<"response_gradient">(w, elements_of(x), r);
 }
 
-result<void> resample(const whole_step& s, const launch_site& w) {
+result<void> resample(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<resampling_form>();
   const bool forward = s.what == op::resampling;
   const location &from = s.inputs[0], &to = s.outputs[0];
@@ -44,7 +44,7 @@ result<void> resample(const whole_step& s, const launch_site& w) {
   return forward ? launch_for<"resample">(w, count, r) : launch_for<"resampling_gradient">(w, count, r);
 }
 
-result<void> pool(const whole_step& s, const launch_site& w) {
+result<void> pool(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<pooling_form>();
   const bool forward = s.what == op::pooling_with_indexes;
   const location &from = s.inputs[0], &to = s.outputs[0];
@@ -62,13 +62,13 @@ result<void> pool(const whole_step& s, const launch_site& w) {
 
 }  // namespace
 
-result<void> enqueue_of_images(const whole_step& s, const launch_site& w) {
+result<void> enqueue_of_images(const operator_step& s, const launch_site& w) {
   if (s.what == op::local_response_norm || s.what == op::local_response_norm_gradient) return normalize_responses(s, w);
   if (s.what == op::resampling || s.what == op::resampling_gradient) return resample(s, w);
   return pool(s, w);
 }
 
-result<void> enqueue_of_blocks(const whole_step& s, const launch_site& w) {
+result<void> enqueue_of_blocks(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<block_form>();
   const bool forward = s.what == op::block_quantization;
   const tensor_shape &x = s.inputs[0].shape, &scales = forward ? s.outputs[1].shape : s.inputs[1].shape;

@@ -20,7 +20,7 @@ struct recurring {
   const void *h0, *c0, *input_bias, *recurrent_bias;
   void *y, *h, *c, *reserve;
 };
-/// See recurrence_room.
+/// See recurrence_workspace.
 struct recurring_back {
   recurrence of;
   std::int64_t step;
@@ -41,7 +41,7 @@ struct adding_lines {
   constexpr std::int64_t blocks() const noexcept { return blocks_of_table() * (tables[1].to != nullptr ? 2 : 1); }
 };
 
-/// See ctc_room.
+/// See ctc_workspace.
 struct aligning {
   std::int64_t time, batch, classes, longest, blank, states;
   std::int64_t kept;  ///< the steps whose sums are kept

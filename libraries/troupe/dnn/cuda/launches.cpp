@@ -45,14 +45,14 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
   return out;
 }
 
-result<void> reduce(const whole_step& s, const launch_site& w) {
+result<void> reduce(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<reduction_form>();
   const kernel_arguments::reducing r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]), w.at(s.outputs[0]),
                                      static_cast<std::int64_t>(f.kind)};
   return launch<"reduce">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> softmax(const whole_step& s, const launch_site& w, bool gradient) {
+result<void> softmax(const operator_step& s, const launch_site& w, bool gradient) {
   const auto f = s.numbers.as<softmax_form>();
   const location& shown = s.inputs[gradient ? 1 : 0];
   const kernel_arguments::softmaxing r{sets_of(shown.shape, std::int64_t{1} << f.over), w.at(shown),
@@ -67,7 +67,7 @@ std::int64_t grouped_over(const normalization_form& f) noexcept {
   return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
 }
 
-result<void> normalize(const whole_step& s, const launch_site& w) {
+result<void> normalize(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   std::size_t next = 1;
   const auto input = [&](bool given) -> const location* { return given ? &s.inputs[next++] : nullptr; };
@@ -94,7 +94,7 @@ result<void> normalize(const whole_step& s, const launch_site& w) {
   return launch<"normalize">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> normalization_gradient(const whole_step& s, const launch_site& w) {
+result<void> normalization_gradient(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<normalization_form>();
   const location* const scale = f.has_affine != 0 ? &s.inputs[4] : nullptr;
   const tensor_shape x = grouped(s.inputs[1].shape, f.groups, false),
@@ -123,7 +123,7 @@ result<void> normalization_gradient(const whole_step& s, const launch_site& w) {
 
 // -- windows
 
-result<void> convolve(const whole_step& s, const launch_site& w) {
+result<void> convolve(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<convolution_form>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
   const tensor_shape& image = forward ? s.inputs[0].shape : of_data ? s.outputs[0].shape : s.inputs[1].shape;
@@ -143,7 +143,7 @@ result<void> convolve(const whole_step& s, const launch_site& w) {
   return launch<"convolution_weight_gradient">(w, count, set_threads, r);
 }
 
-result<void> pool(const whole_step& s, const launch_site& w) {
+result<void> pool(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<pooling_form>();
   const bool forward = s.what == op::pooling;
   const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
@@ -160,7 +160,7 @@ result<void> pool(const whole_step& s, const launch_site& w) {
   return forward ? launch_for<"pool">(w, count, r) : launch_for<"pool_gradient">(w, count, r);
 }
 
-result<void> multiply(const whole_step& s, const launch_site& w) {
+result<void> multiply(const operator_step& s, const launch_site& w) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
   const std::size_t rank = c.rank;
   const std::int64_t m = c.extents[rank - 2], n = c.extents[rank - 1], k = a.extents[rank - 1];
@@ -201,11 +201,11 @@ kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image
   return out;
 }
 
-const pass_limits limits_of_kernels{
+const elementwise_limits limits_of_kernels{
     .operations = kernel_arguments::most_operations,
     .operands = kernel_arguments::most_operands,
     .sequences = kernel_arguments::most_sequences,
-    .room = [](const whole_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
+    .room = [](const operator_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
 
 result<void> enqueue_pause(const launch_site& w) { return launch<"pause">(w, 1, 1, kernel_arguments::pausing{}); }
 
@@ -224,7 +224,7 @@ result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& ho
                        cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }
 
-result<void> enqueue(const whole_step& s, const launch_site& w) {
+result<void> enqueue(const operator_step& s, const launch_site& w) {
   switch (s.what) {
     case op::convolution:
     case op::convolution_data_gradient:

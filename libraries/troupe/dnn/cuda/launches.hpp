@@ -32,17 +32,17 @@ kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image
                                      const std::int64_t* widths) noexcept;
 
 /// The passes that the kernels take.
-extern const pass_limits limits_of_kernels;
+extern const elementwise_limits limits_of_kernels;
 
 /// Keeps apart what the stream has before and behind it, whatever these allow each other.
 result<void> enqueue_pause(const launch_site& w);
 /// Enqueue a step.
 result<void> enqueue(const pass& p, const launch_site& w);
-result<void> enqueue(const whole_step& s, const launch_site& w);
+result<void> enqueue(const operator_step& s, const launch_site& w);
 /// The same as `enqueue` of a pass, by a kernel that was written for it.
 result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p, const launch_site& w);
 /// Of normalisations across channels, resamplings, pooling with indexes, and blocks with scales.
-result<void> enqueue_of_images(const whole_step& s, const launch_site& w);
-result<void> enqueue_of_blocks(const whole_step& s, const launch_site& w);
+result<void> enqueue_of_images(const operator_step& s, const launch_site& w);
+result<void> enqueue_of_blocks(const operator_step& s, const launch_site& w);
 
 }  // namespace troupe::dnn

@@ -20,7 +20,7 @@ cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const encoded_grap
     for (const std::uint16_t n : p->what().nodes) claimed[n] = true;
   }
   const links l(g);
-  const memory_reads read(g);
+  const read_set read(g);
   const std::vector<bool> aligned = aligned_memory_of(g);
   for (claim& c : direct_claims({g, l, aligned, read, claimed})) claims.push_back(std::move(c));
   cuda_plan out;
@@ -28,7 +28,7 @@ cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const encoded_grap
   out.parts = std::move(parts);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
   for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<claimed_step>(&step); s != nullptr && s->which >= out.parts.size())
+    if (const auto* const s = std::get_if<vendor_step>(&step); s != nullptr && s->which >= out.parts.size())
       out.direct[s->which - out.parts.size()] = direct_step(g, claims[s->which], *s);
   return out;
 }

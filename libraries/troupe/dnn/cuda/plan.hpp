@@ -12,10 +12,10 @@ namespace troupe::dnn {
 /// The steps of a graph. Of those that are claimed, first come the ones that cuDNN computes, then the direct ones.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<part>> parts;
-  std::vector<whole_step> direct = {};
+  std::vector<operator_step> direct = {};
 
   /// The step that computes a claim of ours.
-  const whole_step& direct_of(const claimed_step& s) const noexcept { return direct[s.which - parts.size()]; }
+  const operator_step& direct_of(const vendor_step& s) const noexcept { return direct[s.which - parts.size()]; }
 };
 
 inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }

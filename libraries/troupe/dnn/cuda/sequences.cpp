@@ -5,7 +5,7 @@
 #include <troupe/dnn/cuda/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/cuda/sequences.hpp>
-#include <troupe/dnn/steps/room.hpp>
+#include <troupe/dnn/steps/step_workspace.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -33,7 +33,7 @@ kernel_arguments::recurrence arguments_of(const detail::recurrence_layout& l, co
 // Where tensors and room are on the GPU.
 class places_on_gpu {
  public:
-  places_on_gpu(const whole_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
+  places_on_gpu(const operator_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
   void* input(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.inputs[k]) : nullptr; }
   void* output(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.outputs[k]) : nullptr; }
   const std::int32_t* whole(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
@@ -44,7 +44,7 @@ class places_on_gpu {
   }
 
  private:
-  const whole_step& step_;
+  const operator_step& step_;
   const launch_site& site_;
 };
 
@@ -93,7 +93,7 @@ result<void> find_weights(const detail::recurrence_layout& l, const detail::recu
 
 }  // namespace
 
-result<void> enqueue_recurrence(const whole_step& s, const launch_site& w) {
+result<void> enqueue_recurrence(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<recurrence_form>();
   const detail::recurrence_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
@@ -133,11 +133,11 @@ result<void> enqueue_recurrence(const whole_step& s, const launch_site& w) {
   return {};
 }
 
-result<void> enqueue_recurrence_gradient(const whole_step& s, const launch_site& w) {
+result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_site& w) {
   const auto f = s.numbers.as<recurrence_gradient_form>();
   const detail::recurrence_gradient_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
-  const recurrence_room room(f, l);
+  const recurrence_workspace room(f, l);
   const places_on_gpu p(s, w);
   const bool projects = f.has_projection != 0;
   kernel_arguments::recurring_back r{.of = arguments_of(l, p.whole(at.lengths)),
@@ -171,11 +171,11 @@ result<void> enqueue_recurrence_gradient(const whole_step& s, const launch_site&
   return find_weights(l, at, p, r, w);
 }
 
-result<void> enqueue_ctc(const whole_step& s, const launch_site& w) {
+result<void> enqueue_ctc(const operator_step& s, const launch_site& w) {
   const bool is_gradient = s.what == op::ctc_loss_gradient;
   const std::size_t first = is_gradient ? 1 : 0;
   const tensor_shape &logits = s.inputs[first].shape, &labels = s.inputs[first + 1].shape;
-  const ctc_room room(logits, labels, is_gradient);
+  const ctc_workspace room(logits, labels, is_gradient);
   const places_on_gpu p(s, w);
   auto* const all = static_cast<double*>(p.room(0));
   const kernel_arguments::aligning r{.time = logits.extents[0],

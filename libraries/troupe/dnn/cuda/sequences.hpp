@@ -7,9 +7,9 @@
 /// Nodes that go through sequences step by step.
 namespace troupe::dnn {
 
-result<void> enqueue_recurrence(const whole_step& s, const launch_site& w);
-result<void> enqueue_recurrence_gradient(const whole_step& s, const launch_site& w);
+result<void> enqueue_recurrence(const operator_step& s, const launch_site& w);
+result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_site& w);
 /// The loss of alignments, or its gradient.
-result<void> enqueue_ctc(const whole_step& s, const launch_site& w);
+result<void> enqueue_ctc(const operator_step& s, const launch_site& w);
 
 }  // namespace troupe::dnn

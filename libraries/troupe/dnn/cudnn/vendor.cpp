@@ -67,7 +67,7 @@ class cudnn_vendor final : public vendor {
     w.workspace = std::min(w.workspace, most_workspace_);
     is_final_ = true;
     const links l(g);
-    const memory_reads read(g);
+    const read_set read(g);
     std::vector<bool> claimed(g.nodes().size());
     found out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {

@@ -353,7 +353,7 @@ TEST(generated_sources, have_one_kernel_for_equal_passes) {
   numerics::random_source random;
   random_plan plan = plan_of(random, dtype::f32, 1);
   plan.steps.steps.push_back(plan.steps.steps[0]);
-  plan.steps.steps.insert(plan.steps.steps.begin(), whole_step{});
+  plan.steps.steps.insert(plan.steps.steps.begin(), operator_step{});
   const source s = source_of(plan.steps, plan.aligned);
   EXPECT_EQ(s.kernels.size(), 1u);
   EXPECT_EQ(s.of_steps, (std::vector<std::uint16_t>{source::none, 0, 0}));

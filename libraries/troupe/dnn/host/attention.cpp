@@ -74,7 +74,7 @@ std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
 }  // namespace
 
 template <class N>
-void attend(const workspace& w, const whole_step& s) {
+void attend(const workspace& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   N *const y = w.numbers<N>(s.outputs[0]), *const statistics = w.numbers<N>(s.outputs[1]);
   // Rows beyond a sequence, and of those without keys, belong to no tile.
@@ -112,7 +112,7 @@ void attend(const workspace& w, const whole_step& s) {
   w.team.spread(count, 1, end);
 }
 
-template void attend<float>(const workspace&, const whole_step&);
-template void attend<double>(const workspace&, const whole_step&);
+template void attend<float>(const workspace&, const operator_step&);
+template void attend<double>(const workspace&, const operator_step&);
 
 }  // namespace troupe::dnn::host

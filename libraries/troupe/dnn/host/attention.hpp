@@ -9,8 +9,8 @@
 namespace troupe::dnn::host {
 
 template <class N>
-void attend(const workspace& w, const whole_step& s);
+void attend(const workspace& w, const operator_step& s);
 template <class N>
-void attention_gradient(const workspace& w, const whole_step& s);
+void attention_gradient(const workspace& w, const operator_step& s);
 
 }  // namespace troupe::dnn::host

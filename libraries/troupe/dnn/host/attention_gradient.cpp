@@ -169,7 +169,7 @@ void find_key_gradients(const attention_tiles<N>& a, const workspace& w, const g
 }  // namespace
 
 template <class N>
-void attention_gradient(const workspace& w, const whole_step& s) {
+void attention_gradient(const workspace& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   const gradient_tensors<N> all{w.numbers<N>(s.inputs[0]),
                                 w.numbers<N>(s.inputs[1]),
@@ -189,7 +189,7 @@ void attention_gradient(const workspace& w, const whole_step& s) {
   find_key_gradients<N>(a, w, all);
 }
 
-template void attention_gradient<float>(const workspace&, const whole_step&);
-template void attention_gradient<double>(const workspace&, const whole_step&);
+template void attention_gradient<float>(const workspace&, const operator_step&);
+template void attention_gradient<double>(const workspace&, const operator_step&);
 
 }  // namespace troupe::dnn::host

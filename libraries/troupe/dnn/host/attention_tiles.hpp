@@ -67,7 +67,7 @@ void multiply_tile(bool turned_a, const N* a, std::int64_t m, std::int64_t k, bo
 template <class N>
 class attention_tiles {
  public:
-  attention_tiles(const workspace& w, const whole_step& s);
+  attention_tiles(const workspace& w, const operator_step& s);
 
   /// All tiles of queries; those without keys or queries are missing.
   std::vector<query_tile> queries() const;

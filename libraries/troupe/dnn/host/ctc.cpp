@@ -6,7 +6,7 @@
 #include <limits>
 #include <troupe/dnn/host/sequences.hpp>
 #include <troupe/dnn/host/sums.hpp>
-#include <troupe/dnn/steps/room.hpp>
+#include <troupe/dnn/steps/step_workspace.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <vector>
 
@@ -24,7 +24,7 @@ double log_sum(double a, double b, double c) noexcept {
 // Tensors and room of the loss, or of its gradient.
 template <class N>
 struct losses {
-  losses(const workspace& w, const whole_step& s, bool is_gradient)
+  losses(const workspace& w, const operator_step& s, bool is_gradient)
       : blank(s.numbers.as<ctc_form>().blank),
         shape(s.inputs[is_gradient].shape),
         longest(s.inputs[is_gradient + 1].shape.extents[1]),
@@ -44,7 +44,7 @@ struct losses {
   const std::int64_t blank;
   const tensor_shape shape;
   const std::int64_t longest;
-  const ctc_room room;
+  const ctc_workspace room;
   const N* const logits;
   const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
@@ -156,14 +156,14 @@ class alignments {
 }  // namespace
 
 template <class N>
-void ctc_loss(const workspace& w, const whole_step& s) {
+void ctc_loss(const workspace& w, const operator_step& s) {
   const losses<N> l(w, s, false);
   N* const to = w.numbers<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
 }
 
 template <class N>
-void ctc_loss_gradient(const workspace& w, const whole_step& s) {
+void ctc_loss_gradient(const workspace& w, const operator_step& s) {
   const losses<N> l(w, s, true);
   const N* const slopes = w.numbers<N>(s.inputs[0]);
   N* const to = w.numbers<N>(s.outputs[0]);
@@ -173,9 +173,9 @@ void ctc_loss_gradient(const workspace& w, const whole_step& s) {
   });
 }
 
-#define TROUPE_DNN_CTC(N)                                         \
-  template void ctc_loss<N>(const workspace&, const whole_step&); \
-  template void ctc_loss_gradient<N>(const workspace&, const whole_step&);
+#define TROUPE_DNN_CTC(N)                                            \
+  template void ctc_loss<N>(const workspace&, const operator_step&); \
+  template void ctc_loss_gradient<N>(const workspace&, const operator_step&);
 TROUPE_DNN_CTC(float)
 TROUPE_DNN_CTC(double)
 

@@ -16,7 +16,7 @@ namespace troupe::dnn::host {
 namespace {
 
 template <class N>
-void run_normalization(const whole_step& s, const workspace& w) {
+void run_normalization(const operator_step& s, const workspace& w) {
   const auto f = s.numbers.as<normalization_form>();
   normalization_tensors t{.x = s.inputs[0], .y = s.outputs[0], .mean = s.outputs[1], .deviation = s.outputs[2]};
   std::size_t next = 1;
@@ -30,7 +30,7 @@ void run_normalization(const whole_step& s, const workspace& w) {
 }
 
 template <class N>
-void run_normalization_gradient(const whole_step& s, const workspace& w) {
+void run_normalization_gradient(const operator_step& s, const workspace& w) {
   const auto f = s.numbers.as<normalization_form>();
   normalization_gradient_tensors t{
       .dy = s.inputs[0], .x = s.inputs[1], .mean = s.inputs[2], .deviation = s.inputs[3], .dx = s.outputs[0]};
@@ -39,7 +39,7 @@ void run_normalization_gradient(const whole_step& s, const workspace& w) {
   normalization_gradient<N>(w, f, t);
 }
 
-result<void> compute_part(const claimed_step& s, const part& how, const workspace& w, const call& c) {
+result<void> compute_part(const vendor_step& s, const part& how, const workspace& w, const call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(w.at(l));
@@ -48,7 +48,7 @@ result<void> compute_part(const claimed_step& s, const part& how, const workspac
 }
 
 template <class N>
-void carry_out(const whole_step& s, const workspace& w) {
+void carry_out(const operator_step& s, const workspace& w) {
   const form& f = s.numbers;
   const auto& in = s.inputs;
   const location& to = s.outputs[0];
@@ -143,12 +143,13 @@ result<void> run(const program& all, const encoded_graph& g, std::byte* scratch,
   const workspace w{g, scratch, all.buffers, team};
   const bool is_float = all.numbers == dtype::f32;
   for (const auto& step : all.steps) {
-    if (const auto* claimed = std::get_if<claimed_step>(&step))
+    if (const auto* claimed = std::get_if<vendor_step>(&step))
       TROUPE_TRY(compute_part(*claimed, *all.parts[claimed->which], w, c));
     else if (const auto* elements = std::get_if<pass>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else
-      is_float ? carry_out<float>(std::get<whole_step>(step), w) : carry_out<double>(std::get<whole_step>(step), w);
+      is_float ? carry_out<float>(std::get<operator_step>(step), w)
+               : carry_out<double>(std::get<operator_step>(step), w);
   }
   return {};
 }

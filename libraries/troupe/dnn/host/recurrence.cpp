@@ -5,7 +5,7 @@
 #include <troupe/dnn/host/cells.hpp>
 #include <troupe/dnn/host/few_lines.hpp>
 #include <troupe/dnn/host/sequences.hpp>
-#include <troupe/dnn/steps/room.hpp>
+#include <troupe/dnn/steps/step_workspace.hpp>
 #include <vector>
 
 namespace troupe::dnn::host {
@@ -16,7 +16,7 @@ constexpr std::int64_t of_a_part = 1 << 13;  // numbers that are worth a thread
 // What both directions of the computation know.
 template <class N>
 struct recurrence {
-  recurrence(const workspace& w, const whole_step& s, const recurrence_form& f, std::size_t lengths)
+  recurrence(const workspace& w, const operator_step& s, const recurrence_form& f, std::size_t lengths)
       : work(w),
         l(f, s.inputs[0].shape, s.inputs[2].shape),
         lengths_(lengths != SIZE_MAX ? w.numbers<std::int32_t>(s.inputs[lengths]) : nullptr) {}
@@ -56,7 +56,7 @@ class forward : recurrence<N> {
   using base::l;
 
  public:
-  forward(const workspace& w, const whole_step& s, const recurrence_form& f, const detail::recurrence_places& p)
+  forward(const workspace& w, const operator_step& s, const recurrence_form& f, const detail::recurrence_places& p)
       : base(w, s, f, p.lengths),
         x_(input(s, 0)),
         weights_(input(s, 1)),
@@ -82,10 +82,10 @@ class forward : recurrence<N> {
   }
 
  private:
-  const N* input(const whole_step& s, std::size_t k) const {
+  const N* input(const operator_step& s, std::size_t k) const {
     return k != SIZE_MAX ? this->work.template numbers<N>(s.inputs[k]) : nullptr;
   }
-  N* output(const whole_step& s, std::size_t k) const {
+  N* output(const operator_step& s, std::size_t k) const {
     return k != SIZE_MAX ? this->work.template numbers<N>(s.outputs[k]) : nullptr;
   }
 
@@ -143,10 +143,10 @@ class backward : recurrence<N> {
   using base::l;
 
  public:
-  backward(const workspace& w, const whole_step& s, const recurrence_gradient_form& f,
+  backward(const workspace& w, const operator_step& s, const recurrence_gradient_form& f,
            const detail::recurrence_gradient_places& p)
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
-    const recurrence_room room(f, l);
+    const recurrence_workspace room(f, l);
     N* const all = w.numbers<N>(s.room);
     dh_ = at_.dh != at_.none ? output(at_.dh) : all + room.dh,
     dc_ = at_.dc != at_.none ? output(at_.dc) : all + room.dc;
@@ -252,7 +252,7 @@ class backward : recurrence<N> {
                            });
   }
 
-  const whole_step& step_;
+  const operator_step& step_;
   const detail::recurrence_gradient_places at_;
   const bool has_lengths_;
   N *slopes_, *dh_, *dc_, *projected_, *kept_x_;
@@ -261,20 +261,20 @@ class backward : recurrence<N> {
 }  // namespace
 
 template <class N>
-void recur(const workspace& w, const whole_step& s) {
+void recur(const workspace& w, const operator_step& s) {
   const auto f = s.numbers.as<recurrence_form>();
   forward<N>(w, s, f, detail::recurrence_places(f)).run();
 }
 
 template <class N>
-void recurrence_gradient(const workspace& w, const whole_step& s) {
+void recurrence_gradient(const workspace& w, const operator_step& s) {
   const auto f = s.numbers.as<recurrence_gradient_form>();
   backward<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
 }
 
-#define TROUPE_DNN_RECURRENCES(N)                              \
-  template void recur<N>(const workspace&, const whole_step&); \
-  template void recurrence_gradient<N>(const workspace&, const whole_step&);
+#define TROUPE_DNN_RECURRENCES(N)                                 \
+  template void recur<N>(const workspace&, const operator_step&); \
+  template void recurrence_gradient<N>(const workspace&, const operator_step&);
 TROUPE_DNN_RECURRENCES(float)
 TROUPE_DNN_RECURRENCES(double)
 

@@ -9,13 +9,13 @@
 namespace troupe::dnn::host {
 
 template <class N>
-void recur(const workspace& w, const whole_step& s);
+void recur(const workspace& w, const operator_step& s);
 template <class N>
-void recurrence_gradient(const workspace& w, const whole_step& s);
+void recurrence_gradient(const workspace& w, const operator_step& s);
 
 template <class N>
-void ctc_loss(const workspace& w, const whole_step& s);
+void ctc_loss(const workspace& w, const operator_step& s);
 template <class N>
-void ctc_loss_gradient(const workspace& w, const whole_step& s);
+void ctc_loss_gradient(const workspace& w, const operator_step& s);
 
 }  // namespace troupe::dnn::host

@@ -7,8 +7,8 @@
 #include <troupe/dnn/onednn/costs.hpp>
 #include <troupe/dnn/onednn/search.hpp>
 #include <troupe/dnn/steps/claims.hpp>
-#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/precision.hpp>
+#include <troupe/dnn/steps/read_set.hpp>
 
 namespace troupe::dnn::onednn {
 namespace {
@@ -283,7 +283,7 @@ class search {
   const encoded_graph& g_;
   const search_options how_;
   const links l_;
-  const memory_reads reads_;
+  const read_set reads_;
   const bool is_wide_;
   std::vector<bool> is_claimed_;    // of each node
   std::vector<order> wanted_, is_;  // of each tensor

@@ -9,7 +9,7 @@ namespace troupe::dnn {
 
 /// Returns the geometry of a step. Where its i32 lie is found by `memory(location)`, a `void*`.
 template <class Memory>
-attention_geometry geometry_of(const whole_step& s, Memory&& memory) {
+attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
   const auto f = s.numbers.as<attention_form>();
   const attention_inputs at(f, s.what == op::attention_gradient);
   const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;

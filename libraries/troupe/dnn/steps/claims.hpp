@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/steps/links.hpp>
-#include <troupe/dnn/steps/memory_reads.hpp>
+#include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 /// For those who claim nodes.
@@ -14,7 +14,7 @@ struct model {
   const encoded_graph& graph;
   const links& linked;
   const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
-  const memory_reads& read;
+  const read_set& read;
   const std::vector<bool>& claimed;  ///< of each node: already part of another claim
 
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }

@@ -4,9 +4,9 @@
 #include <optional>
 #include <troupe/base/round_up.hpp>
 #include <troupe/dnn/steps/buffer_places.hpp>
-#include <troupe/dnn/steps/memory_reads.hpp>
 #include <troupe/dnn/steps/precision.hpp>
-#include <troupe/dnn/steps/room.hpp>
+#include <troupe/dnn/steps/read_set.hpp>
+#include <troupe/dnn/steps/step_workspace.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -18,7 +18,7 @@ bool is_of_elements(op o) noexcept {
 
 class planner {
  public:
-  planner(const encoded_graph& g, const pass_limits& most, std::span<const claim> claims)
+  planner(const encoded_graph& g, const elementwise_limits& most, std::span<const claim> claims)
       : graph_(g),
         most_(most),
         claims_(claims),
@@ -96,7 +96,7 @@ class planner {
   location laid(const claim::tensor& as);
 
   const encoded_graph& graph_;
-  const pass_limits most_;
+  const elementwise_limits most_;
   const std::span<const claim> claims_;
   step_list out_;
   std::vector<tensor_state> tensors_;
@@ -105,7 +105,7 @@ class planner {
   std::optional<pass> open_;
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
   std::size_t node_ = 0;
-  memory_reads reads_;
+  read_set reads_;
   std::vector<encoded_node> later_;  // writes to memory that is still read where they stand
 };
 
@@ -435,14 +435,14 @@ void planner::add_concatenation(const encoded_node& n) {
 }
 
 void planner::add_whole(const encoded_node& n) {
-  whole_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
+  operator_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
     s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : whole(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
   const std::int64_t of_engine = most_.room != nullptr ? most_.room(s) : 0;
   const std::uint64_t room =
-      room_of(graph_, n, out_.numbers) + static_cast<std::uint64_t>(of_engine) * bytes_of(out_.numbers);
+      workspace_bytes_of(graph_, n, out_.numbers) + static_cast<std::uint64_t>(of_engine) * bytes_of(out_.numbers);
   if (room != 0) s.room = new_room(room);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
@@ -461,7 +461,7 @@ void planner::add_claimed(std::size_t which) {
   const claim& c = claims_[which];
   for (const claim::tensor& in : c.inputs)
     if (tensors_[in.number].slot && !tensors_[in.number].place) close();
-  claimed_step s{.which = which, .inputs = {}, .outputs = {}, .room = {}};
+  vendor_step s{.which = which, .inputs = {}, .outputs = {}, .room = {}};
   for (const claim::tensor& in : c.inputs) s.inputs.push_back(laid(in));
   for (const claim::tensor& out : c.outputs) {
     std::optional<location>& place = tensors_[out.number].place;
@@ -477,7 +477,7 @@ void planner::add_claimed(std::size_t which) {
 
 }  // namespace
 
-step_list steps_of(const encoded_graph& g, const pass_limits& most, std::span<const claim> claims) {
+step_list steps_of(const encoded_graph& g, const elementwise_limits& most, std::span<const claim> claims) {
   return planner(g, most, claims).plan();
 }
 

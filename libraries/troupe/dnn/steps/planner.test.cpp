@@ -135,7 +135,7 @@ class claims_at_random {
   const encoded_graph& g_;
   numerics::random_source& random_;
   const links l_;
-  const memory_reads reads_;
+  const read_set reads_;
   std::vector<std::size_t> owner_;  // of each node: the piece
   std::vector<std::set<std::size_t>> pieces_;
   std::vector<claim> all_;
@@ -180,7 +180,7 @@ TEST_F(dnn_planner, a_claimed_step_stands_between_those_that_it_needs_and_those_
     const step_list all = steps_of(g, {}, claims.all());
     std::vector<bool> computed(claims.all().size());
     for (const auto& step : all.steps)
-      if (const auto* s = std::get_if<claimed_step>(&step)) {
+      if (const auto* s = std::get_if<vendor_step>(&step)) {
         EXPECT_FALSE(computed[s->which]) << story_of(g, claims.all());
         computed[s->which] = true;
         EXPECT_EQ(s->room.is_buffer, claims.all()[s->which].workspace != 0);

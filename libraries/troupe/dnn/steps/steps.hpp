@@ -39,7 +39,7 @@ struct pass {
 
 /// A node that is no operation on elements. Its tensors have no gaps, but for inputs beyond `count_numbers()`, which
 /// are as they lie in memory.
-struct whole_step {
+struct operator_step {
   op what{};
   form numbers;
   std::vector<location> inputs, outputs;
@@ -61,7 +61,7 @@ struct claim {
   std::uint64_t workspace = 0;  ///< bytes that it needs meanwhile
 };
 /// Of a claim.
-struct claimed_step {
+struct vendor_step {
   std::size_t which = 0;
   std::vector<location> inputs, outputs;
   location room = {};  ///< its workspace
@@ -70,19 +70,19 @@ struct claimed_step {
 /// All of a graph.
 struct step_list {
   dtype numbers{};  ///< what is computed in: f32 or f64
-  std::vector<std::variant<pass, whole_step, claimed_step>> steps;
+  std::vector<std::variant<pass, operator_step, vendor_step>> steps;
   std::vector<std::uint64_t> buffers;  ///< where each begins in memory between steps, a multiple of 256 bytes
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
 /// How large a pass may be; longer ones are divided. And how many numbers a step needs beside its tensors, if any does.
-struct pass_limits {
+struct elementwise_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
-  std::int64_t (*room)(const whole_step&) = nullptr;
+  std::int64_t (*room)(const operator_step&) = nullptr;
 };
 
 /// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
 /// is a view of them, until a step needs them without gaps. Of claimed nodes, no other reads what is no output.
-step_list steps_of(const encoded_graph& g, const pass_limits& most = {}, std::span<const claim> claims = {});
+step_list steps_of(const encoded_graph& g, const elementwise_limits& most = {}, std::span<const claim> claims = {});
 
 }  // namespace troupe::dnn

@@ -15,7 +15,7 @@ namespace {
 // The types in which cuDNN is asked for the node, the best first.
 std::vector<dtype> types_with_cudnn(const asked& a) {
   const links l(a.graph);
-  const memory_reads read(a.graph);
+  const read_set read(a.graph);
   const std::vector<bool> aligned = aligned_memory_of(a.graph), claimed(a.graph.nodes().size());
   const model m{a.graph, l, aligned, read, claimed};
   std::vector<dtype> out;
@@ -40,14 +40,14 @@ std::string with_cudnn(const asked& a) {
 
 std::string without_cudnn(const asked& a) {
   const cuda_plan all = completed({}, a.graph);
-  const planned p = planned::of(all, a, [&](const claimed_step& s) { return all.direct_of(s).what == a.what; });
+  const planned p = planned::of(all, a, [&](const vendor_step& s) { return all.direct_of(s).what == a.what; });
   switch (p.how) {
     case planned::kind::view:
       return "view";
     case planned::kind::whole:
       return in_type("plain", all.numbers, a.type);
     case planned::kind::claimed:
-      return in_type("direct", all.direct_of(std::get<claimed_step>(all.steps[p.step])).inputs[0].type, a.type);
+      return in_type("direct", all.direct_of(std::get<vendor_step>(all.steps[p.step])).inputs[0].type, a.type);
     default: {
       const auto kernels = generated::source_of(all, aligned_memory_of(a.graph)).of_steps;
       return in_type(kernels[p.step] == generated::source::none ? "interpreted" : "generated", all.numbers, a.type);

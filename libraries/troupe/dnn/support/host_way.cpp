@@ -44,7 +44,7 @@ result<host_engine> host_engine::make() {
 way host_engine::ask(const asked& a) const {
   const auto alone = host::plan(a.graph, nullptr, any_workspace);
   if (!alone) return {"refused", alone.error().text()};
-  const planned p = planned::of(*alone, a, [](const claimed_step&) { return false; });
+  const planned p = planned::of(*alone, a, [](const vendor_step&) { return false; });
   if (p.how == planned::kind::view) return {"view"};
   const char* const ours = p.how == planned::kind::whole && multiplies(*alone, a.graph) ? "OpenBLAS" : "loops";
   const auto all = host::plan(a.graph, vendor_.get(), any_workspace);

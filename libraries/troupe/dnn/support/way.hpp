@@ -85,9 +85,9 @@ template <class Claims>
 planned planned::of(const step_list& all, const asked& a, const Claims& claims) {
   planned out{is_only_a_view(all, a) ? kind::view : kind::pass};
   for (std::size_t i = 0; i < all.steps.size(); ++i) {
-    if (const auto* const s = std::get_if<whole_step>(&all.steps[i]); s != nullptr && s->what == a.what)
+    if (const auto* const s = std::get_if<operator_step>(&all.steps[i]); s != nullptr && s->what == a.what)
       return {kind::whole, i};
-    if (const auto* const s = std::get_if<claimed_step>(&all.steps[i]); s != nullptr && claims(*s))
+    if (const auto* const s = std::get_if<vendor_step>(&all.steps[i]); s != nullptr && claims(*s))
       return {kind::claimed, i};
     if (out.how == kind::pass && std::holds_alternative<pass>(all.steps[i])) out.step = i;
   }

@@ -40,7 +40,7 @@ class random_graphs : public ::testing::Test {
   }
 
   /// Limits of passes, often narrow ones.
-  pass_limits limits() {
+  elementwise_limits limits() {
     if (random.between(0, 1) == 0) return {};
     return {.operations = static_cast<std::size_t>(random.between(12, 30)),
             .operands = static_cast<std::size_t>(random.between(10, 20))};

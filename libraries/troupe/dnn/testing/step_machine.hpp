@@ -78,7 +78,7 @@ class step_machine {
                            [&](const indexes& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
   }
 
-  void carry_out(const whole_step& s) {
+  void carry_out(const operator_step& s) {
     encoding e;
     encoded_node n{.what = s.what,
                    .input_count = 0,
@@ -98,7 +98,7 @@ class step_machine {
     for (std::size_t i = 0; i < s.outputs.size(); ++i) store(values[n.outputs[i]], s.outputs[i]);
   }
 
-  void carry_out(const claimed_step& s) {
+  void carry_out(const vendor_step& s) {
     const claim& c = claims_[s.which];
     piece p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {

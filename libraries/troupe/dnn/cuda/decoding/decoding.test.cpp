@@ -35,7 +35,7 @@ struct decoding_step {
   struct memory {
     encoding e;
     std::deque<std::vector<std::uint64_t>> held;
-    whole_step step;
+    operator_step step;
   };
   location tensor(memory& m, const extents& e, dtype t, std::uint64_t seed) const {
     const tensor_shape shape = dense(e);

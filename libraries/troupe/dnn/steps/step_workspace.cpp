@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/steps/room.hpp>
+#include <troupe/dnn/steps/step_workspace.hpp>
 
 namespace troupe::dnn {
 
-recurrence_room::recurrence_room(const recurrence_gradient_form& f, const detail::recurrence_layout& l) noexcept {
+recurrence_workspace::recurrence_workspace(const recurrence_gradient_form& f,
+                                           const detail::recurrence_layout& l) noexcept {
   dh = l.lines() * l.slopes();
   dc = dh + l.batch * l.width;
   projected = dc + (detail::has_c(l.cell) ? l.batch * l.hidden : 0);
@@ -12,7 +13,7 @@ recurrence_room::recurrence_room(const recurrence_gradient_form& f, const detail
   count = x + (f.has_lengths != 0 ? l.lines() * l.inputs : 0);
 }
 
-ctc_room::ctc_room(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept {
+ctc_workspace::ctc_workspace(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept {
   const std::int64_t time = logits.extents[0], batch = logits.extents[1];
   states = 2 * labels.extents[1] + 1;
   forward = time * batch;
@@ -22,18 +23,18 @@ ctc_room::ctc_room(const tensor_shape& logits, const tensor_shape& labels, bool 
   count = losses + (gradient ? batch : 0);
 }
 
-std::uint64_t room_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept {
+std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept {
   const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
   switch (n.what) {
     case op::recurrence_gradient: {
       const auto f = n.numbers.as<recurrence_gradient_form>();
-      const recurrence_room room(f, detail::recurrence_layout(f, shape(0), shape(2)));
+      const recurrence_workspace room(f, detail::recurrence_layout(f, shape(0), shape(2)));
       return static_cast<std::uint64_t>(room.count) * bytes_of(numbers);
     }
     case op::ctc_loss:
     case op::ctc_loss_gradient: {
       const bool gradient = n.what == op::ctc_loss_gradient;
-      const ctc_room room(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
+      const ctc_workspace room(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
       return static_cast<std::uint64_t>(room.count) * sizeof(double);
     }
     default:

@@ -8,9 +8,9 @@
 namespace troupe::dnn {
 
 /// Which memory a graph reads, and until when: memory that is also written has its old values until then.
-class memory_reads {
+class read_set {
  public:
-  explicit memory_reads(const encoded_graph& g);
+  explicit read_set(const encoded_graph& g);
 
   bool any(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
   /// Returns true if a node behind this one reads the memory, or a view of it.

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/steps/memory_reads.hpp>
+#include <troupe/dnn/steps/read_set.hpp>
 
 namespace troupe::dnn {
 
-memory_reads::memory_reads(const encoded_graph& g)
-    : memory_of_(g.tensors().size(), no_tensor), after_(g.memory().size()) {
+read_set::read_set(const encoded_graph& g) : memory_of_(g.tensors().size(), no_tensor), after_(g.memory().size()) {
   for (std::size_t i = 0; i < memory_of_.size(); ++i)
     if (g.tensors()[i].where == encoded_tensor::place::memory) memory_of_[i] = g.tensors()[i].memory;
   for (std::size_t i = 0; i < g.nodes().size(); ++i) {
