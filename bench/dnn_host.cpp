@@ -37,18 +37,18 @@ class direct_graph {
   direct_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
       : graph_(encoded), parts_(by.find(graph_.graph(), dnn::any_workspace)) {
     if (!is_complete()) return;
-    const dnn::claim& what = parts_[0]->what();
+    const dnn::fusion_match& what = parts_[0]->what();
     for (const auto* list : {&what.inputs, &what.outputs})
-      for (const dnn::claim::tensor& t : *list)
+      for (const dnn::fusion_match::tensor& t : *list)
         addresses_.push_back(graph_.memory(graph_.graph().tensors()[t.number].memory).data());
     workspace_.resize(what.workspace + 64);
   }
-  /// Whether oneDNN has a way of its own for it, without copies before or after.
+  /// Returns true if oneDNN implements the whole operation, without copies before or after.
   bool is_complete() const {
     if (parts_.size() != 1 || parts_[0]->what().nodes.size() != graph_.graph().nodes().size()) return false;
-    const dnn::claim& what = parts_[0]->what();
+    const dnn::fusion_match& what = parts_[0]->what();
     for (const auto* list : {&what.inputs, &what.outputs})
-      for (const dnn::claim::tensor& t : *list)
+      for (const dnn::fusion_match::tensor& t : *list)
         if (!dnn::lies_alike(t.shape, graph_.graph().tensors()[t.number].shape)) return false;
     return true;
   }
@@ -60,7 +60,7 @@ class direct_graph {
 
  private:
   local_graph graph_;
-  std::vector<std::unique_ptr<dnn::part>> parts_;
+  std::vector<std::unique_ptr<dnn::vendor_kernel>> parts_;
   std::vector<void*> addresses_;
   std::vector<std::byte> workspace_;
 };

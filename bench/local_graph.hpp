@@ -61,7 +61,7 @@ class local_graph {
     std::size_t bytes = 0;
   };
   void put(const std::vector<double>& numbers, const dnn::encoded_tensor& t) const {
-    dnn::indexes at{};
+    dnn::axis_values at{};
     for (const double number : numbers) {
       std::int64_t place = 0;
       for (std::size_t i = 0; i < t.shape.rank; ++i) place += at[i] * t.shape.strides[i];

@@ -8,7 +8,7 @@
 
 namespace troupe::bench {
 
-/// How to measure.
+/// Settings of a measurement.
 struct settings {
   bool quick = false;           ///< fewer rounds: the same figures, less precise
   std::string runtime_folder;   ///< folder of this program and the worker

@@ -18,7 +18,7 @@ class placement {
   placement(const placement&) = delete;
   placement& operator=(const placement&) = delete;
 
-  /// For a thread of this program that acts as the other side.
+  /// Places a thread of this program that acts as the other side.
   static void join_others(where others) noexcept;
 
  private:

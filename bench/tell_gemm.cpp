@@ -52,7 +52,7 @@ class bare_queue {
   }
 
  private:
-  // If both share a core, the other thread runs only when this one yields.
+  // Spins, or yields if both threads share a core: then the other runs only when this one yields.
   static void spin_or_yield() noexcept {
     static const bool alone = usable_cores() > 1;
     if (alone)
@@ -112,7 +112,7 @@ system_calls watch_bursts(Wake wake, Tell tell) {
   return found;
 }
 
-// What a thread pays for sending the request and, if `asks`, for the pending that it gets.
+// Measures the time that a thread takes to send the request and, if `asks`, for the pending that it gets.
 figures run_with(const settings& s, bool asks) {
   const device_under_test gpu(s, {.mailbox_capacity = room, .libraries = {"blas"}, .wait = wait_policy::latency});
   const auto a = gpu->alloc<float>(n * n), b = gpu->alloc<float>(n * n), c = gpu->alloc<float>(n * n);

@@ -11,13 +11,13 @@
 namespace troupe::bench {
 namespace {
 
-/// What bench/torch_train.py prints.
+/// The output of bench/torch_train.py.
 struct torch_result {
   double eager = 0, compiled = 0;  ///< images per second; 0: it could not be compiled
   double first_loss = 0, last_loss = 0;
 };
 
-// In a process of its own, before the worker's.
+// Runs PyTorch in a process of its own, before the worker's.
 torch_result run_torch(const settings& s, const training& t) {
   const residual_network::extents& e = t.network;
   const program_times other =

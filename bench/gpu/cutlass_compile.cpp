@@ -30,7 +30,7 @@ class product {
 
 double ms_since(std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e6; }
 
-/// What a new worker found.
+/// The figures of a new worker.
 struct found {
   double ms;  ///< from the request to its answer
   cutlass::plan_info info;

@@ -25,7 +25,7 @@ struct dnn_sides {
   const std::unique_ptr<raw_dnn> raw;
 };
 
-/// How the raw side computes a graph.
+/// The calls with which the raw side computes a graph.
 enum class raw_calls : std::uint8_t { one, three };
 
 /// A request of dnn, and cuDNN called directly for the same graph, of the same numbers.

@@ -9,7 +9,7 @@
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
-#include <troupe/dnn/steps/places.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 #include <vector>
 
 namespace troupe::bench {
@@ -125,7 +125,8 @@ class fused_in_three final : public called_graph {
     add(
         [&](operations& o) {
           const auto a = given(o, x), b = given(o, w), c = given(o, to);
-          o.convolution(dnn::op::convolution, nodes[0].numbers.as<dnn::convolution_form>(), dtype::f32, a, b, c);
+          o.convolution(dnn::op::convolution, nodes[0].attributes.as<dnn::convolution_attributes>(), dtype::f32, a, b,
+                        c);
         },
         {address(x), address(w), convolved});
     add(

@@ -31,7 +31,7 @@ lt_types types_of(raw_matmul_type t) {
   return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
 }
 
-/// As many bytes for each of some products.
+/// Memory with the same number of bytes for each of some products.
 struct operand {
   std::size_t bytes = 0;
   device_memory memory{};

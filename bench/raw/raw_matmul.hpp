@@ -27,7 +27,7 @@ class raw_matmuls {
   virtual void poll_until_done() = 0;
   virtual void synchronize() = 0;
   virtual void download(int which, std::span<std::byte> d) = 0;
-  /// What the epilogue writes beside D.
+  /// Downloads the tensor that the epilogue writes beside D.
   virtual void download_second(int which, std::span<std::byte> to) = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// Which results have one element that is wrong.
+/// The results that have one wrong element.
 struct wrong_results {
   bool first, second;
 };

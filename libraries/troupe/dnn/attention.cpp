@@ -20,7 +20,7 @@ struct asked {
   std::int64_t batch = 0, heads = 0, queries = 0, keys = 0;
 
   bool check();
-  attention_form form() const;
+  attention_attributes attributes() const;
 
  private:
   void check_extents();
@@ -111,11 +111,11 @@ bool asked::check() {
   return m.fine();
 }
 
-attention_form asked::form() const {
+attention_attributes asked::attributes() const {
   const auto layout = [](const attention_sequences& s) {
     return s.lengths ? sequence_layout::lengths : s.offsets ? sequence_layout::offsets : sequence_layout::whole;
   };
-  constexpr std::int64_t unlimited = attention_form::unlimited;
+  constexpr std::int64_t unlimited = attention_attributes::unlimited;
   const bool drops = o.dropout && o.dropout->probability > 0;
   return {.scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(q.extents()[3]))),
           .soft_cap = o.soft_cap.value_or(0),
@@ -160,7 +160,7 @@ attended attention(const value& q, const value& k, const value& v, const attenti
     const auto of_q = q.extents();
     const std::int64_t of_y[] = {of_q[0], of_q[1], of_q[2], v.extents()[3]},
                        of_statistics[] = {of_q[0], of_q[1], of_q[2], 1};
-    m.with(a.form());
+    m.with(a.attributes());
     m.gives(type_of(q, k, v, o), of_y);
     m.gives(type_of(q, k, v, o), of_statistics);
   }
@@ -184,7 +184,7 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
     check("dy", dy, of_y);
     check("y", of.y, of_y);
     check("statistics", of.statistics, of_statistics);
-    m.with(a.form());
+    m.with(a.attributes());
     const dtype type = type_of(q, k, v, o);
     for (const value* x : {&q, &k, &v}) m.gives(type, x->extents());
     if (o.bias) m.gives(type, o.bias->extents());

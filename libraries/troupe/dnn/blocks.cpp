@@ -37,7 +37,7 @@ block_scaled quantize_blocks(const value& x, const block_options& o) {
     m.refuse("type of scales", cat("is ", to_string(o.scales)), "f8e8m0, f8e4m3 or f32");
   extents e{};
   if (find_blocks(m, x, o.along, o.block, e)) {
-    m.with(block_form{static_cast<std::int64_t>(o.along), o.block, o.elements, o.scales, {}});
+    m.with(block_attributes{static_cast<std::int64_t>(o.along), o.block, o.elements, o.scales, {}});
     m.gives(o.elements, x.extents());
     m.gives(o.scales, std::span<const std::int64_t>(e.data(), x.rank()));
   }
@@ -53,7 +53,7 @@ value dequantize_blocks(const value& elements, const value& scales, std::size_t 
     const std::span<const std::int64_t> expected(e.data(), elements.rank());
     if (!std::equal(scales.extents().begin(), scales.extents().end(), expected.begin(), expected.end()))
       m.refuse_extents("scales", scales, cat(maker::text_of(expected), ", one for each block"));
-    m.with(block_form{static_cast<std::int64_t>(along), block, elements.type(), scales.type(), {}});
+    m.with(block_attributes{static_cast<std::int64_t>(along), block, elements.type(), scales.type(), {}});
     m.gives(detail::floating_type({elements, scales}), elements.extents());
   }
   return m.done();

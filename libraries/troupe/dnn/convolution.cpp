@@ -20,8 +20,8 @@ extent count(std::span<const std::int64_t> extents) noexcept {
   return n;
 }
 
-convolution_form form_of(maker& m, const convolution_options& o, std::size_t spatial) {
-  convolution_form f{};
+convolution_attributes attributes_of(maker& m, const convolution_options& o, std::size_t spatial) {
+  convolution_attributes f{};
   std::fill_n(f.window.stride, most_spatial, 1);
   std::fill_n(f.window.dilation, most_spatial, 1);
   if (!m.fine()) return f;
@@ -50,7 +50,7 @@ bool have_elements(maker& m, std::string_view images, std::span<const std::int64
 // Whether the filters can slide over x, and give y, whose extents this sets or, where they are given, requires.
 struct fitting {
   maker& m;
-  const convolution_form& f;
+  const convolution_attributes& f;
   std::size_t rank;
   std::span<const std::int64_t> x, filters;
 
@@ -93,7 +93,7 @@ value convolution(const value& x, const value& filters, const convolution_option
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank()) ||
       !holds_factors(m, "filters", x, filters))
     return m.done();
-  const convolution_form f = form_of(m, o, x.rank() - 2);
+  const convolution_attributes f = attributes_of(m, o, x.rank() - 2);
   extents y{};
   const fitting fit{m, f, x.rank(), x.extents(), filters.extents()};
   if (!have_elements(m, "x", x.extents(), filters.extents()) || !fit.channels_fit("filters", &filters) ||
@@ -114,13 +114,13 @@ value gradient(maker m, const value& dy, const value& other, std::span<const std
                std::span<const std::int64_t> filters, std::span<const std::int64_t> result,
                const convolution_options& o, extent terms, std::string_view name_of_other) {
   const std::size_t rank = dy.rank();
-  if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " indexes"), cat(rank, ", as dy"));
+  if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " axes"), cat(rank, ", as dy"));
   const bool of_images = result.data() == x.data();
   if (!has_elements(m, "result", result, of_images ? 1 : 0) || !has_elements(m, "dy", dy.extents(), 1) ||
       !has_elements(m, name_of_other, other.extents(), of_images ? 0 : 1) ||
       !holds_factors(m, name_of_other, dy, other))
     return m.done();
-  const convolution_form f = form_of(m, o, rank - 2);
+  const convolution_attributes f = attributes_of(m, o, rank - 2);
   extents y{};
   const fitting fit{m, f, rank, x, filters};
   if (!m.fine() || !fit.channels_fit("filters", nullptr) || !fit.slides(y)) return m.done();
@@ -153,7 +153,7 @@ value transposed_convolution(const value& x, const value& filters, const convolu
   maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank())) return m.done();
   const std::size_t rank = x.rank();
-  const convolution_form f = form_of(m, o, rank - 2);
+  const convolution_attributes f = attributes_of(m, o, rank - 2);
   std::int64_t extra[most_spatial] = {};
   spread(m, "more", more, rank - 2, 0, extra);
   extents y{};

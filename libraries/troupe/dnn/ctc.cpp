@@ -5,7 +5,7 @@
 #include <troupe/dnn/ctc.hpp>
 #include <troupe/dnn/internal/recurrence_layout.hpp>
 #include <troupe/dnn/producer.hpp>
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/sequence_attributes.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -43,7 +43,7 @@ value ctc_loss(const value& logits, const ctc_labels& l) {
   maker m(op::ctc_loss, "ctc_loss", {logits, l.labels, l.steps, l.counts});
   check(m, logits, l);
   if (!m.fine()) return m.done();
-  m.with(ctc_form{l.blank});
+  m.with(ctc_attributes{l.blank});
   m.gives(detail::floating_type({logits}), logits.extents().subspan(1, 1));
   return m.done();
 }
@@ -53,7 +53,7 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
   check(m, logits, l);
   if (m.has_rank("dloss", dloss, 1, 1) && dloss.extents()[0] != logits.extents()[1])
     m.refuse_extents("dloss", dloss, cat(logits.extents()[1], ", as the logits have sequences"));
-  m.with(ctc_form{l.blank});
+  m.with(ctc_attributes{l.blank});
   m.gives(detail::floating_type({dloss, logits}), logits.extents());
   return m.done();
 }

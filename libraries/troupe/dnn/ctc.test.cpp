@@ -60,7 +60,7 @@ TEST_F(dnn_ctc, refuses_what_does_not_fit) {
   const ctc_labels l = labels(2, {1, 2}, {2}, {2});
   const value logits = zeros({2, 1, 3});
   EXPECT_EQ(reason(logits, l), "");
-  EXPECT_EQ(reason(zeros({2, 3}), l), "has a ctc_loss whose logits has 2 indexes; expected 3");
+  EXPECT_EQ(reason(zeros({2, 3}), l), "has a ctc_loss whose logits has 2 axes; expected 3");
   EXPECT_EQ(reason(zeros({2, 2, 3}), l),
             "has a ctc_loss whose labels is 1 x 2; expected 2 x longest, as the logits have sequences");
   EXPECT_EQ(reason(logits, {l.labels, l.steps, whole({2}, {1, 1})}),

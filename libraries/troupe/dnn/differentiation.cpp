@@ -35,7 +35,7 @@ class way_back {
   }
   std::vector<value> from(const value& loss) {
     if (visit(loss)) slope_at(loss) = value(1);
-    for (std::size_t i = order_.size(); i-- > 0;) pass(nodes_.at(order_[i]));
+    for (std::size_t i = order_.size(); i-- > 0;) propagate(nodes_.at(order_[i]));
     std::vector<value> out;
     for (std::size_t i = 0; i < variables_.size(); ++i) out.push_back(gradient_of(i));
     return out;
@@ -86,7 +86,7 @@ class way_back {
     return n.leads;
   }
 
-  void pass(const node& n) {
+  void propagate(const node& n) {
     if (std::none_of(n.slopes.begin(), n.slopes.end(), [](const slope& s) { return s.has_value(); })) return;
     const std::vector<value>& inputs = n.of.from().inputs;
     detail::passage p{n.of, n.slopes, {}, n.rounded};

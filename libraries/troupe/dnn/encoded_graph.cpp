@@ -19,14 +19,14 @@ bool is_sound(const encoded_tensor& t, std::size_t memory) noexcept {
   return t.where == place::number ? elements == 1 : elements > 0;
 }
 
-// An engine finds each input by its position, so that those that a form promises must be there.
+// An engine finds each input by its position, so that those that a attributes promises must be there.
 bool has_counts(const encoded_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
   return n.input_count == inputs && n.output_count == outputs;
 }
 bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
 
 bool normalizes_soundly(const encoded_node& n) noexcept {
-  const auto f = n.numbers.as<normalization_form>();
+  const auto f = n.attributes.as<normalization_attributes>();
   if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
   const std::int64_t affine = f.has_affine ? (f.rms ? 1 : 2) : 0, running = f.has_running ? 2 : 0;
   if (n.what == op::normalization_gradient) return has_counts(n, 4 + f.has_affine, 1 + affine);
@@ -34,7 +34,7 @@ bool normalizes_soundly(const encoded_node& n) noexcept {
 }
 
 bool attends_soundly(const encoded_node& n) noexcept {
-  const auto f = n.numbers.as<attention_form>();
+  const auto f = n.attributes.as<attention_attributes>();
   for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
     if (!is_flag(flag)) return false;
   for (const sequence_layout l : {f.queries, f.keys})
@@ -42,13 +42,13 @@ bool attends_soundly(const encoded_node& n) noexcept {
   const bool gradient = n.what == op::attention_gradient;
   if (f.has_pages && (gradient || f.keys == sequence_layout::offsets)) return false;
   for (const std::int64_t side : {f.left, f.right})
-    if (side < 0 || side > attention_form::unlimited) return false;
+    if (side < 0 || side > attention_attributes::unlimited) return false;
   if (!(f.dropout >= 0 && f.dropout < 1)) return false;
   return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
 }
 
 bool recurs_soundly(const encoded_node& n) noexcept {
-  const auto f = n.numbers.as<recurrence_form>();
+  const auto f = n.attributes.as<recurrence_attributes>();
   const std::int64_t flags[] = {f.reversed,    f.has_state, f.has_biases, f.has_projection,
                                 f.has_lengths, f.has_dy,    f.has_dh,     f.has_dc};
   if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru || !std::all_of(flags, std::end(flags), is_flag))
@@ -60,19 +60,19 @@ bool recurs_soundly(const encoded_node& n) noexcept {
   return (f.has_dy || f.has_dh || f.has_dc) && has_places(detail::recurrence_gradient_places(f));
 }
 
-bool has_sound_form(const encoded_node& n) noexcept {
+bool has_sound_attributes(const encoded_node& n) noexcept {
   switch (n.what) {
     case op::pointwise: {
-      const epilogue::op function = n.numbers.as<pointwise_form>().function;
+      const epilogue::op function = n.attributes.as<pointwise_attributes>().function;
       return epilogue::is_function(function) && has_counts(n, epilogue::info(function).arguments, 1);
     }
     case op::reduction: {
-      const reduction_kind kind = n.numbers.as<reduction_form>().kind;
+      const reduction_kind kind = n.attributes.as<reduction_attributes>().kind;
       return kind >= reduction_kind::sum && kind <= reduction_kind::norm2;
     }
     case op::pooling:
     case op::pooling_gradient: {
-      const pooling_kind kind = n.numbers.as<pooling_form>().kind;
+      const pooling_kind kind = n.attributes.as<pooling_attributes>().kind;
       if (kind < pooling_kind::maximum || kind > pooling_kind::mean_of_image) return false;
       return n.what == op::pooling || has_counts(n, kind == pooling_kind::maximum ? 2 : 1, 1);
     }
@@ -84,25 +84,25 @@ bool has_sound_form(const encoded_node& n) noexcept {
       return recurs_soundly(n);
     case op::softmax:
     case op::softmax_gradient:
-      return is_flag(n.numbers.as<softmax_form>().logarithmic);
+      return is_flag(n.attributes.as<softmax_attributes>().logarithmic);
     case op::attention:
     case op::attention_gradient:
       return attends_soundly(n);
     case op::random: {
-      const random_kind kind = n.numbers.as<random_form>().kind;
+      const random_kind kind = n.attributes.as<random_attributes>().kind;
       return kind >= random_kind::uniform && kind <= random_kind::bernoulli;
     }
     case op::resampling:
     case op::resampling_gradient: {
-      const auto f = n.numbers.as<resampling_form>();
+      const auto f = n.attributes.as<resampling_attributes>();
       return f.kind >= resampling_kind::nearest && f.kind <= resampling_kind::cubic && is_flag(f.aligned);
     }
     case op::pooling_with_indexes:
     case op::pooling_index_gradient:
-      return n.numbers.as<pooling_form>().kind == pooling_kind::maximum;
+      return n.attributes.as<pooling_attributes>().kind == pooling_kind::maximum;
     case op::block_quantization:
     case op::block_dequantization:
-      return n.numbers.as<block_form>().block > 0;
+      return n.attributes.as<block_attributes>().block > 0;
     default:
       return true;
   }
@@ -120,7 +120,7 @@ bool is_sound(const encoded_node& n) noexcept {
   if (!is_known(n.what)) return false;
   const op_info& i = info(n.what);
   return n.input_count >= i.least_inputs && n.input_count <= i.most_inputs && n.output_count >= i.least_outputs &&
-         n.output_count <= i.most_outputs && has_sound_form(n);
+         n.output_count <= i.most_outputs && has_sound_attributes(n);
 }
 
 }  // namespace
@@ -129,13 +129,13 @@ std::size_t encoded_node::count_numbers() const noexcept {
   switch (what) {
     case op::recurrence:
     case op::recurrence_gradient:
-      return input_count - (numbers.as<recurrence_form>().has_lengths != 0 ? 1u : 0u);
+      return input_count - (attributes.as<recurrence_attributes>().has_lengths != 0 ? 1u : 0u);
     case op::ctc_loss:
     case op::ctc_loss_gradient:
       return input_count - 3u;
     case op::attention:
     case op::attention_gradient:
-      return attention_inputs(numbers.as<attention_form>(), what == op::attention_gradient).numbers;
+      return attention_inputs(attributes.as<attention_attributes>(), what == op::attention_gradient).numbers;
     default:
       return input_count;
   }

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <span>
 #include <troupe/base/dtype.hpp>
-#include <troupe/dnn/attention_form.hpp>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/attention_attributes.hpp>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/op.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/view_shape.hpp>
@@ -36,7 +36,7 @@ struct encoded_node {
   op what;
   std::uint8_t input_count, output_count, unused[5];
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
-  form numbers;
+  node_attributes attributes;
 
   /// Returns how many inputs, the first, hold numbers. The others hold places or counts: i32 in memory, which engines
   /// read as they are.
@@ -84,12 +84,12 @@ class encoded_graph {
   std::span<const encoded_memory> memory_;
 };
 
-/// A number for each index of a tensor; those that there are not have none.
-using indexes = std::array<std::int64_t, tensor_shape::max_rank>;
+/// A number for each axis of a tensor.
+using axis_values = std::array<std::int64_t, tensor_shape::max_rank>;
 
 /// The strides of elements without gaps, the last index the fastest.
-inline indexes dense_strides(const tensor_shape& s) noexcept {
-  indexes out{};
+inline axis_values dense_strides(const tensor_shape& s) noexcept {
+  axis_values out{};
   std::int64_t stride = 1;
   for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
   return out;

@@ -13,7 +13,7 @@ encoding small_graph() {
   encoding e;
   const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.within({2, 2}),
              y = e.at(nullptr, dtype::f32, dense({2, 2}), access_mode::write);
-  e.node(op::pointwise, {x, two}, {sum}, pointwise_form{epilogue::op::add, {}});
+  e.node(op::pointwise, {x, two}, {sum}, pointwise_attributes{epilogue::op::add, {}});
   e.node(op::write, {sum}, {y});
   return e;
 }
@@ -32,7 +32,7 @@ TEST(encoded_graphs, reads_a_graph_in_place) {
 
 TEST(encoded_graphs, has_a_structure_without_addresses) {
   encoding one = small_graph(), other = small_graph(), different = small_graph();
-  different.nodes[0].numbers = form::of(pointwise_form{epilogue::op::subtract, {}});
+  different.nodes[0].attributes = node_attributes::of(pointwise_attributes{epilogue::op::subtract, {}});
   const encoded_graph a = one.encoded(), b = other.encoded(), c = different.encoded();
   ASSERT_NE(a.memory()[0].address, b.memory()[0].address);
   EXPECT_TRUE(std::equal(a.structure().begin(), a.structure().end(), b.structure().begin(), b.structure().end()));
@@ -45,9 +45,9 @@ TEST(encoded_graphs, may_read_memory_that_it_writes_and_then_has_two_contents) {
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
              y = e.at(nullptr, dtype::f32, dense({2}), access_mode::write), two = e.number(2), twice = e.within({2}),
              four = e.within({2});
-  e.node(op::pointwise, {x, two}, {twice}, pointwise_form{epilogue::op::multiply, {}});
+  e.node(op::pointwise, {x, two}, {twice}, pointwise_attributes{epilogue::op::multiply, {}});
   e.node(op::write, {twice}, {x});
-  e.node(op::pointwise, {x, two}, {four}, pointwise_form{epilogue::op::add, {}});
+  e.node(op::pointwise, {x, two}, {four}, pointwise_attributes{epilogue::op::add, {}});
   e.node(op::write, {four}, {y});
   const std::vector<numbers> all = e.values();
   EXPECT_EQ(all[x], (numbers{2, 4})) << "what it has afterwards";
@@ -87,7 +87,9 @@ TEST(encoded_graphs, is_empty_if_any_part_is_damaged) {
       {"too many outputs", [](encoding& e) { e.nodes[0].output_count = 255; }},
       {"fewer inputs than the function has", [](encoding& e) { e.nodes[0].input_count = 1; }},
       {"unknown function",
-       [](encoding& e) { e.nodes[0].numbers = form::of(pointwise_form{epilogue::op::convert, {}}); }},
+       [](encoding& e) {
+         e.nodes[0].attributes = node_attributes::of(pointwise_attributes{epilogue::op::convert, {}});
+       }},
       {"input that is no tensor", [](encoding& e) { e.nodes[0].inputs[1] = 4; }},
       {"output that is no tensor", [](encoding& e) { e.nodes[0].outputs[0] = no_tensor; }},
       {"input computed later", [](encoding& e) { std::swap(e.nodes[0], e.nodes[1]); }},
@@ -104,8 +106,8 @@ TEST(encoded_graphs, is_empty_if_any_part_is_damaged) {
       {"unknown place", [](encoding& e) { e.tensors[2].where = static_cast<place>(3); }},
       {"no such memory", [](encoding& e) { e.tensors[0].memory = 2; }},
       {"unknown mode", [](encoding& e) { e.memory[0].mode = static_cast<access_mode>(3); }},
-      {"too many indexes", [](encoding& e) { e.tensors[2].shape.rank = 9; }},
-      {"far too many indexes", [](encoding& e) { e.tensors[2].shape.rank = ~0ull; }},
+      {"too many axes", [](encoding& e) { e.tensors[2].shape.rank = 9; }},
+      {"far too many axes", [](encoding& e) { e.tensors[2].shape.rank = ~0ull; }},
       {"extent of 0", [](encoding& e) { e.tensors[0].shape.extents[1] = 0; }},
       {"negative extents", [](encoding& e) { e.tensors[0].shape.extents[0] = e.tensors[0].shape.extents[1] = -2; }},
       {"too many elements",
@@ -131,28 +133,31 @@ TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unkno
     return !e.encoded().empty();
   };
   for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
-    EXPECT_EQ(is_seen(op::reduction, 1, 1, reduction_form{1, reduction_kind(kind)}), kind >= 0 && kind < 8) << kind;
-    const pooling_form f{{1}, by_one, pooling_kind(kind)};
+    EXPECT_EQ(is_seen(op::reduction, 1, 1, reduction_attributes{1, reduction_kind(kind)}), kind >= 0 && kind < 8)
+        << kind;
+    const pooling_attributes f{{1}, by_one, pooling_kind(kind)};
     EXPECT_EQ(is_seen(op::pooling, 1, 1, f), kind >= 0 && kind < 3) << kind;
     EXPECT_EQ(is_seen(op::pooling_gradient, 2, 1, f), kind == 0) << kind;
     EXPECT_EQ(is_seen(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
-    EXPECT_EQ(is_seen(op::softmax, 1, 1, softmax_form{0, kind}), kind == 0) << kind;
+    EXPECT_EQ(is_seen(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
   }
   for (const std::int64_t kind : {-1, 0, 2, 3}) {
-    EXPECT_EQ(is_seen(op::random, 0, 1, random_form{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2) << kind;
-    EXPECT_FALSE(is_seen(op::random, 1, 1, random_form{random_kind(kind), 0, 0, 0})) << "the seed is no memory";
-    EXPECT_EQ(is_seen(op::resampling, 1, 1, resampling_form{resampling_kind(kind), 0}), kind == 0 || kind == 2) << kind;
-    EXPECT_EQ(is_seen(op::pooling_with_indexes, 1, 2, pooling_form{{1}, by_one, pooling_kind(kind)}), kind == 0)
+    EXPECT_EQ(is_seen(op::random, 0, 1, random_attributes{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2) << kind;
+    EXPECT_FALSE(is_seen(op::random, 1, 1, random_attributes{random_kind(kind), 0, 0, 0})) << "the seed is no memory";
+    EXPECT_EQ(is_seen(op::resampling, 1, 1, resampling_attributes{resampling_kind(kind), 0}), kind == 0 || kind == 2)
         << kind;
-    EXPECT_EQ(is_seen(op::block_quantization, 1, 2, block_form{0, kind, dtype::f8e4m3, dtype::f32, {}}), kind > 0);
+    EXPECT_EQ(is_seen(op::pooling_with_indexes, 1, 2, pooling_attributes{{1}, by_one, pooling_kind(kind)}), kind == 0)
+        << kind;
+    EXPECT_EQ(is_seen(op::block_quantization, 1, 2, block_attributes{0, kind, dtype::f8e4m3, dtype::f32, {}}),
+              kind > 0);
   }
-  EXPECT_FALSE(is_seen(op::resampling_gradient, 1, 1, resampling_form{resampling_kind::linear, 2}));
+  EXPECT_FALSE(is_seen(op::resampling_gradient, 1, 1, resampling_attributes{resampling_kind::linear, 2}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
     for (std::size_t outputs = 0; outputs <= encoded_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})
         for (const std::int64_t affine : {0, 1})
           for (const std::int64_t running : {0, 1}) {
-            const normalization_form f{
+            const normalization_attributes f{
                 .over = 1, .groups = 1, .rms = rms, .has_affine = affine, .has_running = running};
             const auto has = std::make_pair(inputs, outputs);
             const bool forward =
@@ -166,7 +171,7 @@ TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unkno
 
 TEST(encoded_graphs, is_empty_if_an_attention_does_not_fit_its_tensors) {
   const std::int32_t length = 1;
-  const auto is_seen = [&](op what, const attention_form& f, std::size_t numbers, std::size_t whole,
+  const auto is_seen = [&](op what, const attention_attributes& f, std::size_t numbers, std::size_t whole,
                            std::size_t outputs) {
     encoding e;
     e.node(what, {}, {}, f);
@@ -177,22 +182,22 @@ TEST(encoded_graphs, is_empty_if_an_attention_does_not_fit_its_tensors) {
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1, 1});
     return !e.encoded().empty();
   };
-  const attention_form plain{.scale = 1};
+  const attention_attributes plain{.scale = 1};
   EXPECT_TRUE(is_seen(op::attention, plain, 3, 0, 2));
   EXPECT_FALSE(is_seen(op::attention, plain, 2, 0, 2));
   EXPECT_FALSE(is_seen(op::attention, plain, 3, 1, 2));
   EXPECT_TRUE(is_seen(op::attention_gradient, plain, 6, 0, 3));
   EXPECT_FALSE(is_seen(op::attention_gradient, plain, 6, 0, 4));
-  const attention_form with_all{.scale = 1,
-                                .has_bias = 1,
-                                .queries = sequence_layout::offsets,
-                                .keys = sequence_layout::lengths,
-                                .has_pages = 1,
-                                .has_step = 1};
+  const attention_attributes with_all{.scale = 1,
+                                      .has_bias = 1,
+                                      .queries = sequence_layout::offsets,
+                                      .keys = sequence_layout::lengths,
+                                      .has_pages = 1,
+                                      .has_step = 1};
   EXPECT_TRUE(is_seen(op::attention, with_all, 4, 4, 2));
   EXPECT_FALSE(is_seen(op::attention, with_all, 5, 3, 2)) << "an f64 where an i32 is read";
   EXPECT_FALSE(is_seen(op::attention_gradient, with_all, 7, 4, 4)) << "pages have no gradients";
-  attention_form wrong = plain;
+  attention_attributes wrong = plain;
   wrong.left = -1;
   EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
   wrong = plain, wrong.dropout = 1;

@@ -187,8 +187,8 @@ TEST_F(dnn_gradients, of_recurrences) {
         return is_lstm ? concatenate({y, r.h, r.c}, 1) : concatenate({y, r.h}, 1);
       };
       const auto back = [&](const value& s) {
-        recurrent_slopes slopes{.y = transpose(reshape(slice(s, 1, 0, 4 * width), {3, 4, width}), {1, 0, 2}),
-                                .h = slice(s, 1, 4 * width, width)};
+        recurrent_gradients slopes{.y = transpose(reshape(slice(s, 1, 0, 4 * width), {3, 4, width}), {1, 0, 2}),
+                                   .h = slice(s, 1, 4 * width, width)};
         if (is_lstm) slopes.c = slice(s, 1, 5 * width, 3);
         return recurrence_gradient(slopes, x.read(), weights(), recurrence(x.read(), weights(), options()).reserve,
                                    options());

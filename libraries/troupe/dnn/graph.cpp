@@ -38,7 +38,7 @@ class graph::builder {
                 .unused = {},
                 .inputs = {from},
                 .outputs = {to},
-                .numbers = {}});
+                .attributes = {}});
     }
     // What a refused graph was to write is known nevertheless: its readers must hear of it.
     const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
@@ -150,7 +150,7 @@ class graph::builder {
               .unused = {},
               .inputs = {x, zero},
               .outputs = {sum},
-              .numbers = form::of(pointwise_form{.function = epilogue::op::add, .unused = {}})});
+              .attributes = node_attributes::of(pointwise_attributes{.function = epilogue::op::add, .unused = {}})});
     return sum;
   }
 
@@ -183,7 +183,7 @@ class graph::builder {
                    .unused = {},
                    .inputs = {},
                    .outputs = {},
-                   .numbers = p.numbers};
+                   .attributes = p.attributes};
     for (const value& input : p.inputs) {
       if (to_.refused) break;
       if (detail::is_empty(input))
@@ -261,7 +261,7 @@ std::string to_string(const graph& g) {
   std::string out;
   for (const encoded_node& n : g.nodes())
     out += cat(out.empty() ? "" : ", ", n.what == op::pointwise
-                                            ? epilogue::to_string(n.numbers.as<pointwise_form>().function)
+                                            ? epilogue::to_string(n.attributes.as<pointwise_attributes>().function)
                                             : dnn::to_string(n.what));
   return out;
 }

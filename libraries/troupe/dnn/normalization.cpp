@@ -60,7 +60,7 @@ std::vector<value> normalized_by(const value& x, const request_of_norm& r) {
   // A group is an index more.
   if (r.groups > 1 && !m.has_rank("x", x, 2, tensor_shape::max_rank - 1)) return m.all(outputs);
   const std::int64_t over = detail::bits_of(r.over, x.rank());
-  if (over <= 0) m.refuse("over", over == 0 ? "is empty" : "has an index that x has not, or one twice", "indexes of x");
+  if (over <= 0) m.refuse("over", over == 0 ? "is empty" : "has an axis that x has not, or one twice", "indexes of x");
   if (!(r.epsilon >= 0) || !std::isfinite(r.epsilon))
     m.refuse("epsilon", "is " + std::to_string(r.epsilon), "0 or more");
   if (r.groups < 1 || (r.groups > 1 && (x.rank() < 2 || x.extents()[1] % r.groups != 0)))
@@ -79,13 +79,13 @@ std::vector<value> normalized_by(const value& x, const request_of_norm& r) {
     for (const value* v : {&r.running->mean, &r.running->variance})
       if (m.fine() && !std::equal(v->extents().begin(), v->extents().end(), statistics.begin(), statistics.end()))
         m.refuse_extents("running average", *v, maker::text_of(statistics));
-  m.with(normalization_form{.over = over,
-                            .groups = r.groups,
-                            .rms = r.rms,
-                            .has_affine = r.scale != nullptr,
-                            .has_running = r.running != nullptr,
-                            .epsilon = r.epsilon,
-                            .momentum = r.running != nullptr ? r.running->momentum : 0});
+  m.with(normalization_attributes{.over = over,
+                                  .groups = r.groups,
+                                  .rms = r.rms,
+                                  .has_affine = r.scale != nullptr,
+                                  .has_running = r.running != nullptr,
+                                  .epsilon = r.epsilon,
+                                  .momentum = r.running != nullptr ? r.running->momentum : 0});
   const dtype type = detail::floating_type({x});
   m.gives(type, x.extents());
   for (std::size_t i = 1; i < outputs; ++i) m.gives(type, statistics);
@@ -110,7 +110,7 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
       m.refuse_extents("dy", dy, cat(maker::text_of(x.extents()), ", as x"));
     check_scale(m, "scale", scale ? &*scale : nullptr, x);
   }
-  normalization_form f{};
+  normalization_attributes f{};
   f.groups = 1, f.rms = rms, f.has_affine = scale.has_value();
   const auto statistics = of.inverse_deviation.extents();
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) {

@@ -120,7 +120,7 @@ struct of_attention_dropout {
 
 // A layer of 3 units, and its gradient.
 std::vector<operation> recurrences(value_source& t, const recurrence_options& o,
-                                   const std::optional<recurrent_weights>& given = {}, recurrent_slopes d = {}) {
+                                   const std::optional<recurrent_weights>& given = {}, recurrent_gradients d = {}) {
   const value x = t({4, 2, 5}), dy = t({4, 2, 3});
   const std::int64_t rows = o.cell == recurrent_cell::lstm ? 12 : o.cell == recurrent_cell::gru ? 9 : 3;
   const recurrent_weights w = given ? *given : recurrent_weights{t({rows, 5}) * 0.3, t({rows, 3}) * 0.3};
@@ -192,7 +192,7 @@ struct of_weights {
   }
 };
 struct of_slopes {
-  TROUPE_OPTIONS(recurrent_slopes, y, h, c)
+  TROUPE_OPTIONS(recurrent_gradients, y, h, c)
   static options make(value_source& t) { return {t({4, 2, 3}), t({2, 3}), t({2, 3})}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
     return {recurrences(t, {.cell = recurrent_cell::lstm}, {}, o)[1]};

@@ -19,7 +19,7 @@ value make(epilogue::op function, std::vector<value> inputs) {
   for (const value& v : inputs) rank = std::max(rank, v.rank());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && inputs[i].rank() != rank)
-      m.refuse(cat("argument ", i), cat("has ", inputs[i].rank(), " indexes"), cat(rank, ", as the other"));
+      m.refuse(cat("argument ", i), cat("has ", inputs[i].rank(), " axes"), cat(rank, ", as the other"));
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::fill_n(extents.begin(), rank, 1);
   for (const value& v : inputs)
@@ -29,7 +29,7 @@ value make(epilogue::op function, std::vector<value> inputs) {
     if (inputs[i].rank() != 0 && !detail::broadcasts(inputs[i].extents(), std::span(extents.data(), rank)))
       m.refuse_extents(cat("argument ", i), inputs[i],
                        cat(maker::text_of(std::span(extents.data(), rank)), ", or 1 in the place of an extent"));
-  m.with(pointwise_form{.function = function, .unused = {}});
+  m.with(pointwise_attributes{.function = function, .unused = {}});
   dtype type = dtype::f32;
   for (const value& v : inputs)
     if (v.rank() != 0 && v.type() == dtype::f64) type = dtype::f64;

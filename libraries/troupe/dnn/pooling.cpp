@@ -13,8 +13,9 @@ namespace {
 using detail::maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-pooling_form form_of(maker& m, per_axis window, const pooling_options& o, pooling_kind kind, std::size_t spatial) {
-  pooling_form f{};
+pooling_attributes attributes_of(maker& m, per_axis window, const pooling_options& o, pooling_kind kind,
+                                 std::size_t spatial) {
+  pooling_attributes f{};
   f.kind = kind;
   std::fill_n(f.extents, most_spatial, 1);
   std::fill_n(f.window.stride, most_spatial, 1);
@@ -41,7 +42,7 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 }
 
 // Whether each of `count` windows along an index has an element in the image.
-bool all_see_image(const pooling_form& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
+bool all_see_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
   const std::int64_t before = f.window.padding_before[i], step = f.window.stride[i], dilation = f.window.dilation[i];
   if ((f.extents[i] - 1) * dilation < before || (count - 1) * step - before >= length) return false;
   // A window that begins before the image steps over it if its first element that is not before is behind it. Modulo
@@ -54,7 +55,7 @@ bool all_see_image(const pooling_form& f, std::size_t i, std::int64_t count, std
 }
 
 // Sets the extents of the result; refuses windows that do not fit.
-void slide(maker& m, const pooling_form& f, std::span<const std::int64_t> x, extents& y) {
+void slide(maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
     y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
@@ -68,7 +69,7 @@ void slide(maker& m, const pooling_form& f, std::span<const std::int64_t> x, ext
 value pool(const value& x, per_axis window, const pooling_options& o, pooling_kind kind) {
   maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
   if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
-  const pooling_form f = form_of(m, window, o, kind, x.rank() - 2);
+  const pooling_attributes f = attributes_of(m, window, o, kind, x.rank() - 2);
   extents y{};
   if (m.fine()) slide(m, f, x.extents(), y);
   m.with(f);
@@ -86,11 +87,11 @@ void check_positions(maker& m, std::span<const std::int64_t> x) {
 
 value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
                     const pooling_options& o, pooling_kind kind) {
-  if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " indexes"), cat(dy.rank(), ", as dy"));
+  if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " axes"), cat(dy.rank(), ", as dy"));
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
     m.refuse("result", "is " + maker::text_of(of_x), "extents of at least 0");
   if (!m.fine()) return m.done();
-  const pooling_form f = form_of(m, window, o, kind, of_x.size() - 2);
+  const pooling_attributes f = attributes_of(m, window, o, kind, of_x.size() - 2);
   extents y{};
   if (m.fine()) slide(m, f, of_x, y);
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
@@ -114,7 +115,7 @@ value mean_pool(const value& x, per_axis window, const pooling_options& o, bool 
 pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o) {
   maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
   if (m.has_rank("x", x, 3, 2 + most_spatial)) {
-    const pooling_form f = form_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
+    const pooling_attributes f = attributes_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
     extents y{};
     if (m.fine()) slide(m, f, x.extents(), y);
     check_positions(m, x.extents());

@@ -21,7 +21,7 @@ struct refusal {
 /// A node, or what is given.
 struct producer {
   op what = op::none;  ///< none: given
-  form numbers = {};
+  node_attributes attributes = {};
   std::vector<value> inputs = {};
   struct output {
     dtype type;
@@ -34,7 +34,7 @@ struct producer {
   std::size_t depth = 0;  ///< the longest way from what is given
 };
 
-/// Makes a node: takes the inputs, then the form and the outputs, unless something is refused.
+/// Makes a node: takes the inputs, then the attributes and the outputs, unless something is refused.
 class maker {
  public:
   maker(op what, std::string_view name, std::initializer_list<value> inputs);
@@ -54,7 +54,7 @@ class maker {
 
   template <class F>
   void with(const F& numbers) {
-    made_.numbers = form::of(numbers);
+    made_.attributes = node_attributes::of(numbers);
   }
   void gives(dtype type, std::span<const std::int64_t> extents);
   /// The same, for elements that are sums of `terms` products.

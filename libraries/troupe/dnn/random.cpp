@@ -28,9 +28,9 @@ value make(std::string_view name, random_kind kind, std::span<const std::int64_t
   maker m(op::random, name, inputs);
   if (s.words()) check_words(m, *s.words());
   if (extents.empty() || extents.size() > tensor_shape::max_rank)
-    m.refuse("result", cat("has ", extents.size(), " indexes"), "1 to 8");
+    m.refuse("result", cat("has ", extents.size(), " axes"), "1 to 8");
   if (!(probability >= 0 && probability <= 1)) m.refuse("probability", "is " + std::to_string(probability), "0 to 1");
-  m.with(random_form{kind, s.seed(), s.offset(), probability});
+  m.with(random_attributes{kind, s.seed(), s.offset(), probability});
   m.gives(dtype::f32, extents);
   return m.done();
 }

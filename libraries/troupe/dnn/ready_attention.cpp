@@ -1,25 +1,25 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/ready_attention.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::ready_form;
+using detail::request_builder;
 
 // With what refusals of attention call by other names.
-ready_form form_with_names() {
-  return ready_form({{"queries.lengths", "query_lengths"},
-                     {"keys.lengths", "key_lengths"},
-                     {"queries.offsets", "query_offsets"},
-                     {"keys.offsets", "key_offsets"},
-                     {"dropout.step", "step"}});
+request_builder form_with_names() {
+  return request_builder({{"queries.lengths", "query_lengths"},
+                          {"keys.lengths", "key_lengths"},
+                          {"queries.offsets", "query_offsets"},
+                          {"keys.offsets", "key_offsets"},
+                          {"dropout.step", "step"}});
 }
 
 template <class R>
-attention_options options_of(ready_form& f, const R& r) {
+attention_options options_of(request_builder& f, const R& r) {
   const auto given = [&f](std::string_view field, const std::optional<in_any>& o) {
     return o ? std::optional(f.read(field, *o)) : std::nullopt;
   };
@@ -41,7 +41,7 @@ attention_options options_of(ready_form& f, const R& r) {
 }  // namespace
 
 computation attention_forward::sent() const {
-  ready_form f = form_with_names();
+  request_builder f = form_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   const attended a = attention(from, to, of, options_of(f, *this));
   f.write("y", a.y, y);
@@ -50,7 +50,7 @@ computation attention_forward::sent() const {
 }
 
 computation attention_backward::sent() const {
-  ready_form f = form_with_names();
+  request_builder f = form_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   f.require_with("bias", bias.has_value(), "dbias", dbias.has_value());
   const attention_options o = options_of(f, *this);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_convolution.hpp>
 
@@ -23,7 +23,7 @@ std::span<const std::int64_t> extents_of(const any_operand<M>& o) noexcept {
 }  // namespace
 
 computation conv_forward::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   const value image = f.read("x", x), all_filters = f.read("filters", filters);
   const value product = convolution(image, all_filters, options_of(*this));
   value sum = alpha == 1 ? product : alpha * product;
@@ -39,7 +39,7 @@ computation conv_forward::sent() const {
 }
 
 computation conv_data_backward::sent() const {
-  detail::ready_form f({{"result", "dx"}});
+  detail::request_builder f({{"result", "dx"}});
   const value gradient =
       convolution_data_gradient(f.read("dy", dy), f.read("filters", filters), extents_of(dx), options_of(*this));
   f.write("dx", gradient, alpha, beta, dx);
@@ -47,7 +47,7 @@ computation conv_data_backward::sent() const {
 }
 
 computation conv_weight_backward::sent() const {
-  detail::ready_form f({{"result", "dfilters"}, {"filters", "dfilters"}});
+  detail::request_builder f({{"result", "dfilters"}, {"filters", "dfilters"}});
   const value gradient =
       convolution_weight_gradient(f.read("dy", dy), f.read("x", x), extents_of(dfilters), options_of(*this));
   f.write("dfilters", gradient, alpha, beta, dfilters);

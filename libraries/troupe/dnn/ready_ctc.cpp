@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/ctc.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_ctc.hpp>
 
 namespace troupe::dnn {
 
 computation ctc_forward::sent() const {
-  detail::ready_form f({{"dloss", "dlosses"}});
+  detail::request_builder f({{"dloss", "dlosses"}});
   const value of = f.read("logits", logits);
   const ctc_labels l{f.read("labels", labels), f.read("steps", steps), f.read("counts", counts), blank};
   const value all = ctc_loss(of, l);

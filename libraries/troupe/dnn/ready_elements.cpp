@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_elements.hpp>
 #include <troupe/dnn/reductions.hpp>
@@ -19,7 +19,7 @@ bool is_known(pooling_kind k) noexcept { return k >= pooling_kind::maximum && k 
 }  // namespace
 
 computation pool_forward::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   if (!is_known(kind)) f.refuse("kind", "is unknown", "one of pooling_kind");
   const value image = f.read("x", x);
   f.write("y",
@@ -30,7 +30,7 @@ computation pool_forward::sent() const {
 }
 
 computation pool_backward::sent() const {
-  detail::ready_form f({{"result", "dx"}});
+  detail::request_builder f({{"result", "dx"}});
   if (!is_known(kind)) f.refuse("kind", "is unknown", "one of pooling_kind");
   const bool is_maximum = kind == pooling_kind::maximum;
   if (!x && is_maximum) f.refuse("x", "is not given", "the image, of which a maximum was taken");
@@ -46,27 +46,27 @@ computation pool_backward::sent() const {
 }
 
 computation softmax_forward::sent() const {
-  detail::ready_form f({{"index", "over"}});
+  detail::request_builder f({{"index", "over"}});
   const value from = f.read("x", x);
   f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
   return f.done(workspace);
 }
 
 computation softmax_backward::sent() const {
-  detail::ready_form f({{"index", "over"}});
+  detail::request_builder f({{"index", "over"}});
   const value d = f.read("dy", dy), of = f.read("y", y);
   f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
   return f.done(workspace);
 }
 
 computation activation_forward::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   f.write("y", activate(f.read("x", x), activation), y);
   return f.done(workspace);
 }
 
 computation activation_backward::sent() const {
-  detail::ready_form f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
+  detail::request_builder f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
   if (x && y) f.refuse("y", "is given", "x or y, and x is given");
   if (!x && !y) f.refuse("x", "is not given", "x or y");
   const value d = f.read("dy", dy);
@@ -79,13 +79,13 @@ computation activation_backward::sent() const {
 }
 
 computation reduction::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   const value from = f.read("x", x);
   std::vector<std::size_t> over;
   for (std::size_t i = 0; i < from.rank() && i < y.shape().rank; ++i)
     if (y.shape().extents[i] == 1) over.push_back(i);
   if (y.shape().rank != from.rank())
-    f.refuse("y", cat("has ", y.shape().rank, " indexes"), cat(from.rank(), ", as x"));
+    f.refuse("y", cat("has ", y.shape().rank, " axes"), cat(from.rank(), ", as x"));
   else if (over.empty())
     f.refuse("y", "has no extent of 1", "1 at each index that is combined");
   f.write("y", reduce(from, kind, over), alpha, beta, y);
@@ -93,7 +93,7 @@ computation reduction::sent() const {
 }
 
 computation transform::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   f.write("y", f.read("x", x), alpha, beta, y);
   return f.done(workspace);
 }

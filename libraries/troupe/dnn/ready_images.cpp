@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/ready_images.hpp>
 #include <troupe/dnn/response_norm.hpp>
 
@@ -15,39 +15,39 @@ response_norm_options options_of(const R& r) noexcept {
 }
 
 // The spatial extents of what is resampled. Returns those of the other if the numbers of indexes differ.
-std::span<const std::int64_t> spatial_of(detail::ready_form& f, std::string_view field, const out_any& o,
+std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string_view field, const out_any& o,
                                          std::string_view other_field, const value& other) {
   const std::size_t rank = o.shape().rank;
   if (rank == other.rank() && rank > 2) return {o.shape().extents.data() + 2, rank - 2};
   if (rank != 0 && rank != other.rank())
-    f.refuse(field, cat("has ", rank, " indexes"), cat(other.rank(), ", as ", other_field));
+    f.refuse(field, cat("has ", rank, " axes"), cat(other.rank(), ", as ", other_field));
   return other.extents().subspan(std::min<std::size_t>(2, other.rank()));
 }
 
 }  // namespace
 
 computation lrn_forward::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   f.write("y", local_response_norm(f.read("x", x), options_of(*this)), y);
   return f.done(workspace);
 }
 
 computation lrn_backward::sent() const {
-  detail::ready_form f;
+  detail::request_builder f;
   const value d = f.read("dy", dy), of = f.read("x", x);
   f.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);
   return f.done(workspace);
 }
 
 computation resample_forward::sent() const {
-  detail::ready_form f({{"result", "y"}});
+  detail::request_builder f({{"result", "y"}});
   const value image = f.read("x", x);
   f.write("y", resample(image, spatial_of(f, "y", y, "x", image), {kind, aligned_corners}), y);
   return f.done(workspace);
 }
 
 computation resample_backward::sent() const {
-  detail::ready_form f({{"extents of x", "dx"}});
+  detail::request_builder f({{"extents of x", "dx"}});
   const value d = f.read("dy", dy);
   f.write("dx", resample_gradient(d, spatial_of(f, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
   return f.done(workspace);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_batch_norm.hpp>
@@ -13,13 +13,13 @@
 namespace troupe::dnn {
 namespace {
 
-using detail::of_channels, detail::ready_form, detail::wanted_extents;
+using detail::of_channels, detail::request_builder, detail::wanted_extents;
 
 // What scale, offset and statistics are of: the last indexes, or channels.
 struct normalized_part {
   wanted_extents affine, statistics;
 };
-normalized_part of_last(ready_form& f, const value& x, std::size_t count) {
+normalized_part of_last(request_builder& f, const value& x, std::size_t count) {
   if (count < 1 || count > x.rank()) f.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
   normalized_part out{{.rank = x.rank()}, {.rank = x.rank()}};
   for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -38,7 +38,7 @@ normalized_part of_groups(const value& x, std::int64_t groups, bool of_each_imag
 }
 
 template <class R>
-std::optional<affine> affine_of(ready_form& f, const R& r, const normalized_part& part) {
+std::optional<affine> affine_of(request_builder& f, const R& r, const normalized_part& part) {
   f.require_with("offset", r.offset.has_value(), "scale", r.scale.has_value());
   f.require_with("scale", r.scale.has_value(), "offset", r.offset.has_value());
   const auto scale = f.read("scale", r.scale, part.affine), offset = f.read("offset", r.offset, part.affine);
@@ -46,7 +46,7 @@ std::optional<affine> affine_of(ready_form& f, const R& r, const normalized_part
 }
 
 template <class R>
-computation finished(ready_form& f, const R& r, const normalized& n) {
+computation finished(request_builder& f, const R& r, const normalized& n) {
   f.write("y", n.y, r.y);
   if constexpr (requires { r.mean; }) f.write("mean", n.mean, r.mean);
   f.write("inverse_deviation", n.inverse_deviation, r.inverse_deviation);
@@ -54,7 +54,7 @@ computation finished(ready_form& f, const R& r, const normalized& n) {
 }
 
 template <class R>
-computation backward(ready_form& f, const R& r, const value& x, const normalized_part& part) {
+computation backward(request_builder& f, const R& r, const value& x, const normalized_part& part) {
   const value dy = f.read("dy", r.dy), deviation = f.read("inverse_deviation", r.inverse_deviation, part.statistics);
   const std::optional<value> scale = f.read("scale", r.scale, part.affine);
   f.require_with("scale", scale.has_value(), "dscale", r.dscale.has_value());
@@ -77,34 +77,34 @@ computation backward(ready_form& f, const R& r, const value& x, const normalized
 }  // namespace
 
 computation layer_norm_forward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, layer_norm(from, count, epsilon, affine_of(f, *this, of_last(f, from, count))));
 }
 computation layer_norm_backward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_last(f, from, count));
 }
 
 computation rms_norm_forward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, rms_norm(from, count, epsilon, f.read("scale", scale, of_last(f, from, count).affine)));
 }
 computation rms_norm_backward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_last(f, from, count));
 }
 
 computation group_norm_forward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, group_norm(from, groups, epsilon, affine_of(f, *this, of_groups(from, groups))));
 }
 computation group_norm_backward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   if (groups < 1 || channels_of(from) % groups != 0)
     f.refuse("groups", cat("is ", groups), "a divisor of the channels");
@@ -112,18 +112,18 @@ computation group_norm_backward::sent() const {
 }
 
 computation instance_norm_forward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, instance_norm(from, epsilon, affine_of(f, *this, of_groups(from, channels_of(from)))));
 }
 computation instance_norm_backward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_groups(from, channels_of(from)));
 }
 
 computation batch_norm_training::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   const normalized_part part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(f, *this, part);
@@ -140,9 +140,9 @@ computation batch_norm_training::sent() const {
 }
 
 computation batch_norm_inference::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
-  if (from.rank() < 2) f.refuse("x", cat("has ", from.rank(), " indexes"), "2 to 8");
+  if (from.rank() < 2) f.refuse("x", cat("has ", from.rank(), " axes"), "2 to 8");
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) f.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
   const normalized_part part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(f, *this, part);
@@ -154,7 +154,7 @@ computation batch_norm_inference::sent() const {
 }
 
 computation batch_norm_backward::sent() const {
-  ready_form f;
+  request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_groups(from, channels_of(from), false));
 }

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/ready_rnn.hpp>
 #include <troupe/dnn/rnn.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::ready_form;
+using detail::request_builder;
 using extents = std::span<const std::int64_t>;
 
 bool equal(extents a, extents b) noexcept { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
@@ -54,7 +54,7 @@ value content(const any_operand<M>& o) {
 template <class R>
 class layers {
  public:
-  layers(ready_form& f, const R& r)
+  layers(request_builder& f, const R& r)
       : f_(f),
         r_(r),
         x_(f.read("x", r.x)),
@@ -181,7 +181,7 @@ class layers {
     weights_.push_back(std::move(out));
   }
 
-  ready_form& f_;
+  request_builder& f_;
   const R& r_;
   value x_;
   rnn_options options_;
@@ -189,7 +189,7 @@ class layers {
   rnn_result plain_;
 };
 
-void write_weight_gradients(ready_form& f, const rnn_backward& r, const rnn_gradients& g) {
+void write_weight_gradients(request_builder& f, const rnn_backward& r, const rnn_gradients& g) {
   for (std::size_t i = 0; i < r.dweights.size(); ++i) {
     const recurrence_gradients* const of = i < g.layers.size() ? &g.layers[i] : nullptr;
     const auto write = [&](std::string_view name, value recurrence_gradients::* which, const out_any& to, bool has) {
@@ -214,12 +214,12 @@ void write_weight_gradients(ready_form& f, const rnn_backward& r, const rnn_grad
 }  // namespace
 
 std::int64_t rnn_forward::reserve_elements() const {
-  ready_form f;
+  request_builder f;
   return layers<rnn_forward>(f, *this).reserve_elements();
 }
 
 computation rnn_forward::sent() const {
-  ready_form f;
+  request_builder f;
   layers<rnn_forward> all(f, *this);
   f.require_with("initial_h", initial_h.has_value(), "initial_c", initial_c.has_value());
   if (has_c(cell)) f.require_with("initial_c", initial_c.has_value(), "initial_h", initial_h.has_value());
@@ -239,7 +239,7 @@ computation rnn_forward::sent() const {
 }
 
 computation rnn_backward::sent() const {
-  ready_form f;
+  request_builder f;
   layers<rnn_backward> all(f, *this);
   const value slope = f.read("dy", dy, detail::wanted_extents::of(all.plain().y));
   rnn_result of = all.plain();
@@ -250,7 +250,7 @@ computation rnn_backward::sent() const {
     f.refuse("dweights", cat("are of ", dweights.size()), cat(all.count(), ", as weights"));
   // Initial states are not read for their gradients: they are in the reserve.
   std::vector<recurrent_state> initial;
-  std::vector<recurrent_slopes> last;
+  std::vector<recurrent_gradients> last;
   for (std::size_t i = 0; i < all.count() && f.fine(); ++i) {
     const recurrent_result& l = all.plain().layers[i];
     if (dinitial_h || dinitial_c) initial.push_back({l.h, has_c(cell) ? std::optional(l.c) : std::nullopt});

@@ -28,7 +28,7 @@ dtype type_of(std::span<const value> all) noexcept {
   return dtype::f32;
 }
 
-recurrence_form form_of(const recurrent_weights& w, const recurrence_options& o) noexcept {
+recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence_options& o) noexcept {
   return {.cell = o.cell,
           .reversed = o.reversed,
           .has_state = o.initial.has_value(),
@@ -40,7 +40,7 @@ recurrence_form form_of(const recurrent_weights& w, const recurrence_options& o)
           .has_dc = false};
 }
 
-void check_cell(maker& m, const recurrence_form& f) {
+void check_cell(maker& m, const recurrence_attributes& f) {
   if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
     m.refuse("cell", "is none", "relu, tanh, lstm or gru");
   if (f.has_projection != 0 && !detail::has_c(f.cell))
@@ -48,7 +48,7 @@ void check_cell(maker& m, const recurrence_form& f) {
 }
 
 // The weights fit the cell, x and each other. Returns whether all extents are known.
-bool check_weights(maker& m, const value& x, const recurrent_weights& w, const recurrence_form& f) {
+bool check_weights(maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
   check_cell(m, f);
   if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
       !m.has_rank("recurrent weights", w.recurrent, 2, 2))
@@ -101,7 +101,8 @@ tensor_shape shape_of(const value& v) noexcept {
   std::copy(v.extents().begin(), v.extents().end(), s.extents.begin());
   return s;
 }
-detail::recurrence_layout layout_of(const recurrence_form& f, const value& x, const recurrent_weights& w) noexcept {
+detail::recurrence_layout layout_of(const recurrence_attributes& f, const value& x,
+                                    const recurrent_weights& w) noexcept {
   return {f, shape_of(x), shape_of(w.recurrent)};
 }
 
@@ -115,7 +116,7 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
   if (w.biases) inputs.push_back(w.biases->input), inputs.push_back(w.biases->recurrent);
   if (w.projection) inputs.push_back(*w.projection);
   if (o.lengths) inputs.push_back(*o.lengths);
-  const recurrence_form f = form_of(w, o);
+  const recurrence_attributes f = attributes_of(w, o);
   maker m(op::recurrence, name, inputs);
   if (m.fine() && check_weights(m, x, w, f)) {
     const detail::recurrence_layout l = layout_of(f, x, w);
@@ -134,13 +135,13 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
           all[has_c ? 3 : 2]};
 }
 
-recurrence_gradients recurrence_gradient(const recurrent_slopes& d, const value& x, const recurrent_weights& w,
+recurrence_gradients recurrence_gradient(const recurrent_gradients& d, const value& x, const recurrent_weights& w,
                                          const value& reserve, const recurrence_options& o) {
   constexpr std::string_view name = "recurrence_gradient";
   std::vector<value> inputs{x, w.input, w.recurrent, reserve};
   for (const std::optional<value>* each : {&d.y, &d.h, &d.c, &w.projection, &o.lengths})
     if (*each) inputs.push_back(**each);
-  recurrence_gradient_form f = form_of(w, o);
+  recurrence_gradient_attributes f = attributes_of(w, o);
   f.has_dy = d.y.has_value(), f.has_dh = d.h.has_value(), f.has_dc = d.c.has_value();
   maker m(op::recurrence_gradient, name, inputs);
   if (!d.y && !d.h && !d.c) m.refuse("gradients", "are none", "that of y or of a last state");

@@ -50,7 +50,7 @@ struct recurrent_result {
 recurrent_result recurrence(const value& x, const recurrent_weights& w, const recurrence_options& o);
 
 /// The gradients of y and of the last states; those that are absent are 0.
-struct recurrent_slopes {
+struct recurrent_gradients {
   std::optional<value> y = {}, h = {}, c = {};
 };
 /// The gradients of what a layer was given: x, its weights, the first state.
@@ -59,7 +59,7 @@ struct recurrence_gradients {
   value dinput_bias, drecurrent_bias, dprojection, dh, dc;  ///< refused if the layer was not given these
 };
 /// With what the layer was given, and its reserve.
-recurrence_gradients recurrence_gradient(const recurrent_slopes& d, const value& x, const recurrent_weights& w,
+recurrence_gradients recurrence_gradient(const recurrent_gradients& d, const value& x, const recurrent_weights& w,
                                          const value& reserve, const recurrence_options& o);
 
 }  // namespace troupe::dnn

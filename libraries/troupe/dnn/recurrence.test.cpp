@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recurrences mean, by hand; and how those that do not fit are refused.
 #include <troupe/base/half.hpp>
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/sequence_attributes.hpp>
 #include <troupe/dnn/testing/definition.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
@@ -117,7 +117,7 @@ TEST_F(dnn_recurrence_refusals, name_weights_that_do_not_fit) {
   EXPECT_EQ(refusal({input, recurrent, recurrent_weights::bias{bias, bias}}, {}), "");
   EXPECT_EQ(refusal({input, given({16, 2}), {}, given({2, 4})}, {}), "");
   EXPECT_EQ(recurrence(given({5, 2}), {input, recurrent}, {}).y.why_refused(),
-            "has a recurrence whose x has 2 indexes; expected 3");
+            "has a recurrence whose x has 2 axes; expected 3");
   EXPECT_EQ(
       refusal({given({16, 4}), recurrent}, {}),
       "has a recurrence whose input weights is 16 x 4; expected 16 x 3, as the recurrent weights have rows, and x "
@@ -192,9 +192,9 @@ TEST_F(dnn_recurrence_refusals, count_the_lists_of_layers) {
             "has a rnn_gradient whose results are of 0; expected 3, as the weights");
 }
 
-TEST(dnn_recurrence_form, is_seen_only_with_the_tensors_that_it_promises) {
+TEST(dnn_recurrence_attributes, is_seen_only_with_the_tensors_that_it_promises) {
   const std::int32_t length = 1;
-  const auto is_seen = [&](op what, const recurrence_form& f, std::size_t inputs, std::size_t outputs,
+  const auto is_seen = [&](op what, const recurrence_attributes& f, std::size_t inputs, std::size_t outputs,
                            bool last_is_whole = false) {
     testing::encoding e;
     e.node(what, {}, {}, f);
@@ -206,7 +206,7 @@ TEST(dnn_recurrence_form, is_seen_only_with_the_tensors_that_it_promises) {
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
     return !e.encoded().empty();
   };
-  recurrence_form f{};
+  recurrence_attributes f{};
   EXPECT_TRUE(is_seen(op::recurrence, f, 3, 3));
   EXPECT_FALSE(is_seen(op::recurrence, f, 4, 3));
   EXPECT_FALSE(is_seen(op::recurrence_gradient, f, 4, 3)) << "the gradient of nothing";

@@ -16,7 +16,7 @@ value softmax_of(const value& x, std::size_t over, bool logarithmic) {
   maker m(op::softmax, logarithmic ? "log_softmax" : "softmax", {x});
   m.has_rank("x", x, 1, tensor_shape::max_rank);
   if (m.fine() && over >= x.rank()) m.refuse("index", cat("is ", over), cat("less than ", x.rank()));
-  m.with(softmax_form{static_cast<std::int64_t>(over), logarithmic});
+  m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
   m.gives(detail::floating_type({x}), x.extents());
   return m.done();
 }
@@ -27,7 +27,7 @@ value softmax_gradient_of(const value& dy, const value& y, std::size_t over, boo
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.extents().begin(), y.extents().end()))
     m.refuse_extents("dy", dy, cat(maker::text_of(y.extents()), ", as y"));
   if (m.fine() && over >= y.rank()) m.refuse("index", cat("is ", over), cat("less than ", y.rank()));
-  m.with(softmax_form{static_cast<std::int64_t>(over), logarithmic});
+  m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
   m.gives(detail::floating_type({dy, y}), y.extents());
   return m.done();
 }
@@ -38,7 +38,7 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
   maker m(op::reduction, "reduction", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   const std::int64_t bits = detail::bits_of(over, x.rank());
-  if (bits <= 0) m.refuse("indexes", bits == 0 ? "are none" : "has one that x has not, or one twice", "indexes of x");
+  if (bits <= 0) m.refuse("axes", bits == 0 ? "are none" : "has one that x has not, or one twice", "axes of x");
   if (how < reduction_kind::sum || how > reduction_kind::norm2)
     m.refuse("kind", "is none", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
   extents e{};
@@ -48,7 +48,7 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
   for (std::size_t i = 0; m.fine() && !has_number && i < x.rank(); ++i)
     if (x.extents()[i] == 0 && e[i] == 1 && std::find(e.begin(), e.begin() + x.rank(), 0) == e.begin() + x.rank())
       m.refuse_extents("x", x, "elements to find the maximum or minimum of");
-  m.with(reduction_form{bits, how});
+  m.with(reduction_attributes{bits, how});
   m.gives(detail::floating_type({x}), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }

@@ -72,7 +72,7 @@ double combined(reduction_kind kind, double so_far, double x) noexcept {
   return x;
 }
 
-void reduce(const reduction_form& f, input_values x, output_values y) {
+void reduce(const reduction_attributes& f, input_values x, output_values y) {
   std::fill(y.numbers.begin(), y.numbers.end(), start_of(f.kind));
   for_each_index(x.shape, [&](tensor_index at) {
     const double number = x[at];
@@ -103,7 +103,7 @@ void for_each_row(const tensor_shape& s, std::int64_t along, F&& f) {
   });
 }
 
-void compute_softmax(const softmax_form& f, input_values x, output_values y) {
+void compute_softmax(const softmax_attributes& f, input_values x, output_values y) {
   for_each_row(x.shape, f.over, [&](const std::vector<tensor_index>& row) {
     double largest = -infinite, sum = 0;
     for (const tensor_index& at : row) largest = epilogue::value_of(epilogue::op::maximum, largest, x[at]);
@@ -113,7 +113,7 @@ void compute_softmax(const softmax_form& f, input_values x, output_values y) {
   });
 }
 
-void find_softmax_gradient(const softmax_form& f, input_values dy, input_values y, output_values dx) {
+void find_softmax_gradient(const softmax_attributes& f, input_values dy, input_values y, output_values dx) {
   for_each_row(y.shape, f.over, [&](const std::vector<tensor_index>& row) {
     double sum = 0;
     for (const tensor_index& at : row) sum += f.logarithmic ? dy[at] : dy[at] * y[at];
@@ -121,7 +121,7 @@ void find_softmax_gradient(const softmax_form& f, input_values dy, input_values 
   });
 }
 
-void transpose(const transposition_form& f, input_values x, output_values y) {
+void transpose(const transposition_attributes& f, input_values x, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& at) {
     tensor_index from{};
     for (std::size_t i = 0; i < y.shape.rank; ++i) from[static_cast<std::size_t>(f.from[i])] = at[i];
@@ -129,7 +129,7 @@ void transpose(const transposition_form& f, input_values x, output_values y) {
   });
 }
 
-void concatenate(const concatenation_form& f, std::span<const input_values> in, output_values y) {
+void concatenate(const concatenation_attributes& f, std::span<const input_values> in, output_values y) {
   const auto along = static_cast<std::size_t>(f.along);
   std::int64_t first = 0;
   for (const input_values& x : in) {
@@ -142,7 +142,7 @@ void concatenate(const concatenation_form& f, std::span<const input_values> in, 
   }
 }
 
-void take_slice(const slice_form& f, input_values x, output_values y) {
+void take_slice(const slice_attributes& f, input_values x, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& at) {
     tensor_index from = at;
     for (std::size_t i = 0; i < y.shape.rank; ++i) from[i] += f.first[i];
@@ -201,7 +201,7 @@ class evaluation {
     for (std::size_t k = 0; k < n.input_count; ++k) in.push_back({graph_.tensors()[n.inputs[k]].shape, input(n, k)});
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
       out.push_back({graph_.tensors()[t].shape, numbers_[t]});
-    const form& f = n.numbers;
+    const node_attributes& f = n.attributes;
     switch (n.what) {
       case op::none:
         return;
@@ -209,68 +209,68 @@ class evaluation {
       case op::convert:
         return round_to(graph_.tensors()[n.outputs[0]].type, in[0], out[0]);
       case op::pointwise:
-        return compute_each(f.as<pointwise_form>().function, in, out[0]);
+        return compute_each(f.as<pointwise_attributes>().function, in, out[0]);
       case op::convolution:
-        return detail::convolve(f.as<convolution_form>(), in[0], in[1], out[0]);
+        return detail::convolve(f.as<convolution_attributes>(), in[0], in[1], out[0]);
       case op::convolution_data_gradient:
-        return detail::find_data_gradient(f.as<convolution_form>(), in[0], in[1], out[0]);
+        return detail::find_data_gradient(f.as<convolution_attributes>(), in[0], in[1], out[0]);
       case op::convolution_weight_gradient:
-        return detail::find_weight_gradient(f.as<convolution_form>(), in[0], in[1], out[0]);
+        return detail::find_weight_gradient(f.as<convolution_attributes>(), in[0], in[1], out[0]);
       case op::product:
         return multiply(in[0], in[1], out[0]);
       case op::reduction:
-        return reduce(f.as<reduction_form>(), in[0], out[0]);
+        return reduce(f.as<reduction_attributes>(), in[0], out[0]);
       case op::normalization:
-        return detail::normalize(f.as<normalization_form>(), in, out);
+        return detail::normalize(f.as<normalization_attributes>(), in, out);
       case op::normalization_gradient:
-        return detail::find_normalization_gradient(f.as<normalization_gradient_form>(), in, out);
+        return detail::find_normalization_gradient(f.as<normalization_gradient_attributes>(), in, out);
       case op::pooling:
-        return detail::pool(f.as<pooling_form>(), in[0], out[0]);
+        return detail::pool(f.as<pooling_attributes>(), in[0], out[0]);
       case op::pooling_gradient:
-        return detail::find_pooling_gradient(f.as<pooling_form>(), in[0], in.back(), out[0]);
+        return detail::find_pooling_gradient(f.as<pooling_attributes>(), in[0], in.back(), out[0]);
       case op::softmax:
-        return compute_softmax(f.as<softmax_form>(), in[0], out[0]);
+        return compute_softmax(f.as<softmax_attributes>(), in[0], out[0]);
       case op::softmax_gradient:
-        return find_softmax_gradient(f.as<softmax_form>(), in[0], in[1], out[0]);
+        return find_softmax_gradient(f.as<softmax_attributes>(), in[0], in[1], out[0]);
       case op::reshape:
         std::copy(in[0].numbers.begin(), in[0].numbers.end(), out[0].numbers.begin());
         return;
       case op::transposition:
-        return transpose(f.as<transposition_form>(), in[0], out[0]);
+        return transpose(f.as<transposition_attributes>(), in[0], out[0]);
       case op::concatenation:
-        return concatenate(f.as<concatenation_form>(), in, out[0]);
+        return concatenate(f.as<concatenation_attributes>(), in, out[0]);
       case op::slice:
-        return take_slice(f.as<slice_form>(), in[0], out[0]);
+        return take_slice(f.as<slice_attributes>(), in[0], out[0]);
       case op::attention:
-        return detail::attend(f.as<attention_form>(), in, out);
+        return detail::attend(f.as<attention_attributes>(), in, out);
       case op::attention_gradient:
-        return detail::find_attention_gradient(f.as<attention_gradient_form>(), in, out);
+        return detail::find_attention_gradient(f.as<attention_gradient_attributes>(), in, out);
       case op::random:
-        return detail::make_random(f.as<random_form>(), in, out[0]);
+        return detail::make_random(f.as<random_attributes>(), in, out[0]);
       case op::local_response_norm:
-        return detail::normalize_responses(f.as<local_response_norm_form>(), in[0], out[0]);
+        return detail::normalize_responses(f.as<local_response_norm_attributes>(), in[0], out[0]);
       case op::local_response_norm_gradient:
-        return detail::find_response_gradient(f.as<local_response_norm_form>(), in[0], in[1], out[0]);
+        return detail::find_response_gradient(f.as<local_response_norm_attributes>(), in[0], in[1], out[0]);
       case op::resampling:
-        return detail::resample(f.as<resampling_form>(), in[0], out[0]);
+        return detail::resample(f.as<resampling_attributes>(), in[0], out[0]);
       case op::resampling_gradient:
-        return detail::find_resampling_gradient(f.as<resampling_form>(), in[0], out[0]);
+        return detail::find_resampling_gradient(f.as<resampling_attributes>(), in[0], out[0]);
       case op::pooling_with_indexes:
-        return detail::find_largest(f.as<pooling_form>(), in[0], out[0], out[1]);
+        return detail::find_largest(f.as<pooling_attributes>(), in[0], out[0], out[1]);
       case op::pooling_index_gradient:
-        return detail::find_index_gradient(f.as<pooling_form>(), in[0], in[1], out[0]);
+        return detail::find_index_gradient(f.as<pooling_attributes>(), in[0], in[1], out[0]);
       case op::block_quantization:
-        return detail::quantize_blocks(f.as<block_form>(), in[0], out[0], out[1]);
+        return detail::quantize_blocks(f.as<block_attributes>(), in[0], out[0], out[1]);
       case op::block_dequantization:
-        return detail::dequantize_blocks(f.as<block_form>(), in[0], in[1], out[0]);
+        return detail::dequantize_blocks(f.as<block_attributes>(), in[0], in[1], out[0]);
       case op::recurrence:
-        return detail::recur(f.as<recurrence_form>(), in, out);
+        return detail::recur(f.as<recurrence_attributes>(), in, out);
       case op::recurrence_gradient:
-        return detail::find_recurrence_gradient(f.as<recurrence_gradient_form>(), in, out);
+        return detail::find_recurrence_gradient(f.as<recurrence_gradient_attributes>(), in, out);
       case op::ctc_loss:
-        return detail::find_ctc_loss(f.as<ctc_form>(), in, out[0]);
+        return detail::find_ctc_loss(f.as<ctc_attributes>(), in, out[0]);
       case op::ctc_loss_gradient:
-        return detail::find_ctc_loss_gradient(f.as<ctc_form>(), in, out[0]);
+        return detail::find_ctc_loss_gradient(f.as<ctc_attributes>(), in, out[0]);
     }
   }
 

@@ -125,14 +125,14 @@ TEST(dnn_reference, computes_each_element_with_what_is_broadcast) {
              row = e.given({1, 3}, {1, 0, -1}), three = e.number(3), four = e.number(4, 2);
   const auto binary = [&](epilogue::op f, std::uint16_t a, std::uint16_t b) {
     const auto out = e.within({2, 3});
-    e.node(op::pointwise, {a, b}, {out}, pointwise_form{f, {}});
+    e.node(op::pointwise, {a, b}, {out}, pointwise_attributes{f, {}});
     return out;
   };
   const auto difference = binary(epilogue::op::subtract, x, column),
              product = binary(epilogue::op::multiply, column, row), quotient = binary(epilogue::op::divide, x, four),
              less = binary(epilogue::op::less, x, three), selected = e.within({2, 3}), negated = e.within({2, 3});
-  e.node(op::pointwise, {less, row, column}, {selected}, pointwise_form{epilogue::op::select, {}});
-  e.node(op::pointwise, {x}, {negated}, pointwise_form{epilogue::op::negate, {}});
+  e.node(op::pointwise, {less, row, column}, {selected}, pointwise_attributes{epilogue::op::select, {}});
+  e.node(op::pointwise, {x}, {negated}, pointwise_attributes{epilogue::op::negate, {}});
   const auto got = e.values();
   EXPECT_EQ(got[difference], (numbers{-9, -8, -7, -16, -15, -14}));
   EXPECT_EQ(got[product], (numbers{10, 0, -10, 20, 0, -20}));
@@ -143,7 +143,7 @@ TEST(dnn_reference, computes_each_element_with_what_is_broadcast) {
 }
 
 TEST(dnn_reference, convolves_without_flipping_the_filter) {
-  const convolution_form plain{by_one, 1};
+  const convolution_attributes plain{by_one, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 4}, {1, 2, 3, 4}}, {{1, 1, 2}, {10, 1}}}, {1, 1, 3}, plain),
             (numbers{12, 23, 34}));
   EXPECT_EQ(of(op::convolution, {{{1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}}, {{1, 1, 2, 2}, {1, 10, 100, 1000}}}, {1, 1, 1, 2},
@@ -153,21 +153,23 @@ TEST(dnn_reference, convolves_without_flipping_the_filter) {
 
 TEST(dnn_reference, convolves_with_padding_steps_and_dilation) {
   // The image with zeros is 0 1 2 3 4 5 0 0; windows of 3 with a gap start at 0 and 3.
-  const convolution_form f{{{1}, {2}, {3}, {2}}, 1};
+  const convolution_attributes f{{{1}, {2}, {3}, {2}}, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
             (numbers{420, 53}));
 }
 
 TEST(dnn_reference, convolves_each_group_of_channels_with_its_own_filters) {
   const tensor_in x{{2, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8}}, filters{{2, 2, 1}, {1, 10, 100, 1000}};
-  EXPECT_EQ(of(op::convolution, {x, filters}, {2, 2, 1}, convolution_form{by_one, 2}), (numbers{21, 4300, 65, 8700}));
+  EXPECT_EQ(of(op::convolution, {x, filters}, {2, 2, 1}, convolution_attributes{by_one, 2}),
+            (numbers{21, 4300, 65, 8700}));
   const tensor_in dense_filters{{1, 4, 1}, {1, 10, 100, 1000}};
-  EXPECT_EQ(of(op::convolution, {x, dense_filters}, {2, 1, 1}, convolution_form{by_one, 1}), (numbers{4321, 8765}));
+  EXPECT_EQ(of(op::convolution, {x, dense_filters}, {2, 1, 1}, convolution_attributes{by_one, 1}),
+            (numbers{4321, 8765}));
 }
 
 TEST(dnn_reference, adds_up_each_use_in_the_gradients_of_a_convolution) {
   const tensor_in dy{{1, 1, 3}, {1, 2, 3}}, filters{{1, 1, 2}, {10, 1}}, x{{1, 1, 4}, {1, 2, 3, 4}};
-  const convolution_form f{by_one, 1};
+  const convolution_attributes f{by_one, 1};
   EXPECT_EQ(of(op::convolution_data_gradient, {dy, filters}, {1, 1, 4}, f), (numbers{10, 21, 32, 3}));
   EXPECT_EQ(of(op::convolution_weight_gradient, {dy, x}, {1, 1, 2}, f), (numbers{14, 20}));
 }
@@ -175,7 +177,7 @@ TEST(dnn_reference, adds_up_each_use_in_the_gradients_of_a_convolution) {
 TEST(dnn_reference, has_gradients_of_a_convolution_that_are_adjoint_to_it) {
   struct {
     extents x, filters, y;
-    convolution_form f;
+    convolution_attributes f;
   } const cases[] = {
       {{2, 4, 7}, {6, 2, 3}, {2, 6, 4}, {{{1}, {2}, {2}, {1}}, 2}},
       {{2, 3, 6, 5}, {3, 1, 3, 2}, {2, 3, 2, 6}, {{{0, 2}, {1, 0}, {2, 1}, {2, 1}}, 3}},
@@ -193,13 +195,13 @@ TEST(dnn_reference, has_gradients_of_a_convolution_that_are_adjoint_to_it) {
 
 TEST(dnn_reference, multiplies_matrices_of_a_batch) {
   const tensor_in a{{2, 2, 3}, {1, 2, 3, 4, 5, 6, 1, 0, 0, 0, 0, 1}}, b{{1, 3, 2}, {1, 10, 2, 20, 3, 30}};
-  EXPECT_EQ(of(op::product, {a, b}, {2, 2, 2}, form{}), (numbers{14, 140, 32, 320, 1, 10, 3, 30}));
-  EXPECT_EQ(of(op::product, {{{1, 2}, {3, 4}}, {{2, 1}, {5, 6}}}, {1, 1}, form{}), (numbers{39}));
+  EXPECT_EQ(of(op::product, {a, b}, {2, 2, 2}, node_attributes{}), (numbers{14, 140, 32, 320, 1, 10, 3, 30}));
+  EXPECT_EQ(of(op::product, {{{1, 2}, {3, 4}}, {{2, 1}, {5, 6}}}, {1, 1}, node_attributes{}), (numbers{39}));
 }
 
 TEST(dnn_reference, reduces_over_some_indexes) {
   const tensor_in x{{2, 3}, {1, -2, 3, -4, 0.5, 2}};
-  const auto rows = [&](reduction_kind kind) { return of(op::reduction, {x}, {2, 1}, reduction_form{2, kind}); };
+  const auto rows = [&](reduction_kind kind) { return of(op::reduction, {x}, {2, 1}, reduction_attributes{2, kind}); };
   EXPECT_EQ(rows(reduction_kind::sum), (numbers{2, -1.5}));
   EXPECT_EQ(rows(reduction_kind::mean), (numbers{2.0 / 3, -0.5}));
   EXPECT_EQ(rows(reduction_kind::maximum), (numbers{3, 2}));
@@ -208,19 +210,19 @@ TEST(dnn_reference, reduces_over_some_indexes) {
   EXPECT_EQ(rows(reduction_kind::absolute_maximum), (numbers{3, 4}));
   EXPECT_EQ(rows(reduction_kind::norm1), (numbers{6, 6.5}));
   EXPECT_EQ(rows(reduction_kind::norm2), (numbers{std::sqrt(14), std::sqrt(20.25)}));
-  EXPECT_EQ(of(op::reduction, {x}, {1, 3}, reduction_form{1, reduction_kind::sum}), (numbers{-3, -1.5, 5}));
-  EXPECT_EQ(of(op::reduction, {x}, {1, 1}, reduction_form{3, reduction_kind::mean}), (numbers{0.5 / 6}));
+  EXPECT_EQ(of(op::reduction, {x}, {1, 3}, reduction_attributes{1, reduction_kind::sum}), (numbers{-3, -1.5, 5}));
+  EXPECT_EQ(of(op::reduction, {x}, {1, 1}, reduction_attributes{3, reduction_kind::mean}), (numbers{0.5 / 6}));
 }
 
 TEST(dnn_reference, passes_nan_on_in_extrema) {
   for (const numbers& x : {numbers{nan, 1}, numbers{1, nan}})
     for (const auto kind : {reduction_kind::maximum, reduction_kind::minimum, reduction_kind::absolute_maximum})
-      expect_near(of(op::reduction, {{{2}, x}}, {1}, reduction_form{1, kind}), {nan});
+      expect_near(of(op::reduction, {{{2}, x}}, {1}, reduction_attributes{1, kind}), {nan});
 }
 
 TEST(dnn_reference, normalizes_a_batch_and_updates_running_averages) {
   // Channel 0: 1 3 5 7, mean 4, variance 5; channel 1: 2 2 2 2.
-  const normalization_form f{
+  const normalization_attributes f{
       .over = 0b101, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 1, .epsilon = 4, .momentum = 0.25};
   const auto got = all_of(op::normalization,
                           {{{2, 2, 2}, {1, 3, 2, 2, 5, 7, 2, 2}},
@@ -237,7 +239,7 @@ TEST(dnn_reference, normalizes_a_batch_and_updates_running_averages) {
 }
 
 TEST(dnn_reference, keeps_the_variance_of_one_element) {
-  const normalization_form f{
+  const normalization_attributes f{
       .over = 1, .groups = 1, .rms = 0, .has_affine = 0, .has_running = 1, .epsilon = 1, .momentum = 0.5};
   const auto got = all_of(op::normalization, {{{1, 1}, {6}}, {{1, 1}, {0}}, {{1, 1}, {8}}},
                           {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, f);
@@ -245,7 +247,7 @@ TEST(dnn_reference, keeps_the_variance_of_one_element) {
 }
 
 TEST(dnn_reference, normalizes_groups_of_neighbouring_channels) {
-  const normalization_form f{
+  const normalization_attributes f{
       .over = 0b110, .groups = 2, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const auto got =
       all_of(op::normalization, {{{1, 4, 1}, {1, 3, 10, 50}}, {{1, 4, 1}, {1, 2, 3, 4}}, {{1, 4, 1}, {0, 0, 0, 1}}},
@@ -256,7 +258,7 @@ TEST(dnn_reference, normalizes_groups_of_neighbouring_channels) {
 }
 
 TEST(dnn_reference, divides_by_the_root_mean_square_in_the_rms_form) {
-  const normalization_form f{
+  const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 1, .has_affine = 1, .has_running = 0, .epsilon = 3.5, .momentum = 0};
   const auto got = all_of(op::normalization, {{{1, 2}, {3, 4}}, {{1, 2}, {1, 10}}}, {{1, 2}, {1, 1}, {1, 1}}, f);
   expect_near(got[0], {0.75, 10});
@@ -266,7 +268,7 @@ TEST(dnn_reference, divides_by_the_root_mean_square_in_the_rms_form) {
 
 TEST(dnn_reference, has_the_gradient_of_a_normalization) {
   // A layer of 1 and 3: mean 2, deviation 1, normalized -1 and 1.
-  const normalization_form f{
+  const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const std::vector<tensor_in> in{
       {{1, 3}, {2, 1, 1}}, {{1, 3}, {1, 2, 3}}, {{1, 1}, {2}}, {{1, 1}, {0.5}}, {{1, 3}, {1, 2, 4}}};
@@ -280,14 +282,14 @@ TEST(dnn_reference, has_the_gradient_of_a_normalization) {
 TEST(dnn_reference, has_gradients_of_normalizations_that_are_their_slopes) {
   struct {
     extents x, statistics, scale;
-    normalization_form f;
+    normalization_attributes f;
   } const cases[] = {{{2, 4, 3}, {1, 4, 1}, {1, 4, 1}, {.over = 0b101, .groups = 1, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 1, 1}, {1, 4, 3}, {.over = 0b110, .groups = 1, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 2, 1}, {1, 4, 1}, {.over = 0b110, .groups = 2, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 4, 1}, {1, 1, 3}, {.over = 0b100, .groups = 1, .rms = 1, .has_affine = 1}},
                      {{2, 4, 3}, {2, 4, 1}, {}, {.over = 0b100, .groups = 1, .rms = 0, .has_affine = 0}}};
   for (const auto& c : cases) {
-    normalization_form f = c.f;
+    normalization_attributes f = c.f;
     f.epsilon = 0.125;
     const auto size = static_cast<std::size_t>(elements_of(dense(c.scale)));
     const tensor_in dy{c.x, some(24, 1)}, x{c.x, some(24, 2)}, scale{c.scale, some(size, 3)},
@@ -325,7 +327,7 @@ TEST(dnn_reference, has_gradients_of_normalizations_that_are_their_slopes) {
 TEST(dnn_reference, pools_windows_that_reach_beyond_the_image) {
   const tensor_in x{{1, 1, 5}, {-1, -2, -3, -4, -5}};
   // Windows of 3 start at -1, 1 and 3; the last place of the last is outside.
-  pooling_form f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::maximum};
+  pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::maximum};
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -2, -4}));
   f.kind = pooling_kind::mean;
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -3, -3}));
@@ -335,17 +337,17 @@ TEST(dnn_reference, pools_windows_that_reach_beyond_the_image) {
 
 TEST(dnn_reference, pools_images_of_two_indexes_with_dilation) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
-  const pooling_form f{{2, 2}, {{}, {}, {1, 1}, {2, 1}}, pooling_kind::mean};
+  const pooling_attributes f{{2, 2}, {{}, {}, {1, 1}, {2, 1}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
 }
 
 TEST(dnn_reference, passes_nan_on_in_pooling) {
-  const pooling_form f{{2}, by_one, pooling_kind::maximum};
+  const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
   expect_near(of(op::pooling, {{{1, 1, 4}, {1, nan, 2, 3}}}, {1, 1, 3}, f), {nan, nan, 3});
 }
 
 TEST(dnn_reference, takes_the_gradient_of_a_maximum_to_the_first) {
-  const pooling_form f{{2}, by_one, pooling_kind::maximum};
+  const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
   const tensor_in dy{{1, 1, 4}, {1, 10, 100, 1000}};
   EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, 2, 1, 3, 3}}}, {1, 1, 5}, f), (numbers{1, 10, 0, 1100, 0}));
   EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, nan, nan, 3, 4}}}, {1, 1, 5}, f),
@@ -354,7 +356,7 @@ TEST(dnn_reference, takes_the_gradient_of_a_maximum_to_the_first) {
 
 TEST(dnn_reference, distributes_the_gradient_of_a_mean) {
   const tensor_in dy{{1, 1, 3}, {6, 12, 18}};
-  pooling_form f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::mean};
+  pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{2, 6, 4, 10, 6}));
   f.kind = pooling_kind::mean_of_image;
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{3, 7, 4, 13, 9}));
@@ -362,22 +364,24 @@ TEST(dnn_reference, distributes_the_gradient_of_a_mean) {
 
 TEST(dnn_reference, has_softmax_along_one_index) {
   const tensor_in x{{2, 2}, {0, std::log(4.0), std::log(3.0), std::log(4.0)}};
-  expect_near(of(op::softmax, {x}, {2, 2}, softmax_form{1, 0}), {0.2, 0.8, 3.0 / 7, 4.0 / 7});
-  expect_near(of(op::softmax, {x}, {2, 2}, softmax_form{0, 0}), {0.25, 0.5, 0.75, 0.5});
-  expect_near(of(op::softmax, {x}, {2, 2}, softmax_form{0, 1}),
+  expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{1, 0}), {0.2, 0.8, 3.0 / 7, 4.0 / 7});
+  expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{0, 0}), {0.25, 0.5, 0.75, 0.5});
+  expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{0, 1}),
               {std::log(0.25), std::log(0.5), std::log(0.75), std::log(0.5)});
-  expect_near(of(op::softmax, {{{2}, {1000, -1000}}}, {2}, softmax_form{0, 1}), {0, -2000});
-  expect_near(of(op::softmax, {{{2}, {-infinite, 1}}}, {2}, softmax_form{0, 0}), {0, 1});
-  expect_near(of(op::softmax, {{{2}, {-infinite, -infinite}}}, {2}, softmax_form{0, 0}), {nan, nan});
+  expect_near(of(op::softmax, {{{2}, {1000, -1000}}}, {2}, softmax_attributes{0, 1}), {0, -2000});
+  expect_near(of(op::softmax, {{{2}, {-infinite, 1}}}, {2}, softmax_attributes{0, 0}), {0, 1});
+  expect_near(of(op::softmax, {{{2}, {-infinite, -infinite}}}, {2}, softmax_attributes{0, 0}), {nan, nan});
 }
 
 TEST(dnn_reference, has_the_gradient_of_softmax) {
   const tensor_in dy{{1, 2}, {1, 3}};
-  expect_near(of(op::softmax_gradient, {dy, {{1, 2}, {0.25, 0.75}}}, {1, 2}, softmax_form{1, 0}), {-0.375, 0.375});
-  expect_near(of(op::softmax_gradient, {dy, {{1, 2}, {std::log(0.25), std::log(0.75)}}}, {1, 2}, softmax_form{1, 1}),
-              {0, 0});
+  expect_near(of(op::softmax_gradient, {dy, {{1, 2}, {0.25, 0.75}}}, {1, 2}, softmax_attributes{1, 0}),
+              {-0.375, 0.375});
+  expect_near(
+      of(op::softmax_gradient, {dy, {{1, 2}, {std::log(0.25), std::log(0.75)}}}, {1, 2}, softmax_attributes{1, 1}),
+      {0, 0});
   for (const std::int64_t logarithmic : {0, 1}) {
-    const softmax_form f{0, logarithmic};
+    const softmax_attributes f{0, logarithmic};
     const tensor_in x{{3, 2}, some(6, 1)}, weights{{3, 2}, some(6, 2)};
     const auto forward = [&](const numbers& v) { return of(op::softmax, {{{3, 2}, v}}, {3, 2}, f); };
     expect_near(of(op::softmax_gradient, {weights, {{3, 2}, forward(x.values)}}, {3, 2}, f),
@@ -387,16 +391,16 @@ TEST(dnn_reference, has_the_gradient_of_softmax) {
 
 TEST(dnn_reference, moves_elements) {
   const tensor_in x{{2, 3}, {1, 2, 3, 4, 5, 6}};
-  EXPECT_EQ(of(op::reshape, {x}, {3, 1, 2}, form{}), (numbers{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(of(op::transposition, {x}, {3, 2}, transposition_form{{1, 0}}), (numbers{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(of(op::reshape, {x}, {3, 1, 2}, node_attributes{}), (numbers{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(of(op::transposition, {x}, {3, 2}, transposition_attributes{{1, 0}}), (numbers{1, 4, 2, 5, 3, 6}));
   // Of 2 x 3 x 2 to 2 x 2 x 3, an order that is not its own inverse.
-  EXPECT_EQ(of(op::transposition, {{{2, 3, 2}, counted(12)}}, {2, 2, 3}, transposition_form{{2, 0, 1}}),
+  EXPECT_EQ(of(op::transposition, {{{2, 3, 2}, counted(12)}}, {2, 2, 3}, transposition_attributes{{2, 0, 1}}),
             (numbers{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}));
-  EXPECT_EQ(of(op::concatenation, {x, {{2, 1}, {7, 8}}}, {2, 4}, concatenation_form{1}),
+  EXPECT_EQ(of(op::concatenation, {x, {{2, 1}, {7, 8}}}, {2, 4}, concatenation_attributes{1}),
             (numbers{1, 2, 3, 7, 4, 5, 6, 8}));
-  EXPECT_EQ(of(op::concatenation, {x, {{1, 3}, {7, 8, 9}}}, {3, 3}, concatenation_form{0}),
+  EXPECT_EQ(of(op::concatenation, {x, {{1, 3}, {7, 8, 9}}}, {3, 3}, concatenation_attributes{0}),
             (numbers{1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_EQ(of(op::slice, {x}, {1, 2}, slice_form{{1, 1}}), (numbers{5, 6}));
+  EXPECT_EQ(of(op::slice, {x}, {1, 2}, slice_attributes{{1, 1}}), (numbers{5, 6}));
 }
 
 }  // namespace

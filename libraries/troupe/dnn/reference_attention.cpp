@@ -20,7 +20,7 @@ struct tokens {
 
 class attention_node {
  public:
-  attention_node(const attention_form& f, bool gradient, std::span<const input_values> in)
+  attention_node(const attention_attributes& f, bool gradient, std::span<const input_values> in)
       : f_(f), at_(f, gradient), in_(in), q(in[at_.q]), k(in[at_.k]), v(in[at_.v]) {
     batch_ = f.queries == sequence_layout::offsets ? in[at_.queries].shape.extents[0] - 1 : q.shape.extents[0];
     const double step = f.has_step ? in[at_.step].numbers[0] : 0;
@@ -52,8 +52,8 @@ class attention_node {
     const double diagonal = static_cast<double>(i + (f_.bottom_right ? keys.count - queries.count : 0)),
                  from_it = static_cast<double>(j) - diagonal;
     slope = f_.scale;
-    const bool is_before = f_.left != attention_form::unlimited && from_it < -static_cast<double>(f_.left),
-               is_after = f_.right != attention_form::unlimited && from_it > static_cast<double>(f_.right);
+    const bool is_before = f_.left != attention_attributes::unlimited && from_it < -static_cast<double>(f_.left),
+               is_after = f_.right != attention_attributes::unlimited && from_it > static_cast<double>(f_.right);
     const tensor_index at = key(keys, h, j);
     if (is_before || is_after || at == nowhere) return -infinite;
     double s = f_.scale * dot(q, query(queries, h, i), k, at);
@@ -107,7 +107,7 @@ class attention_node {
                      : std::exp2(-8.0 * static_cast<double>(2 * (h - power) + 1) / (2 * n));
   }
 
-  const attention_form& f_;
+  const attention_attributes& f_;
   attention_inputs at_;
   std::span<const input_values> in_;
   std::int64_t batch_;
@@ -119,7 +119,7 @@ class attention_node {
 
 }  // namespace
 
-void attend(const attention_form& f, std::span<const input_values> in, std::span<const output_values> out) {
+void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out) {
   const attention_node node(f, false, in);
   const output_values y = out[0], statistics = out[1];
   std::fill(statistics.numbers.begin(), statistics.numbers.end(), -infinite);
@@ -144,7 +144,7 @@ void attend(const attention_form& f, std::span<const input_values> in, std::span
   });
 }
 
-void find_attention_gradient(const attention_gradient_form& f, std::span<const input_values> in,
+void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
                              std::span<const output_values> out) {
   const attention_node node(f, true, in);
   const input_values dy = in[0], y = in[1], statistics = in[2];

@@ -9,7 +9,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-tensor_index block_of(const block_form& f, tensor_index at) noexcept {
+tensor_index block_of(const block_attributes& f, tensor_index at) noexcept {
   at[static_cast<std::size_t>(f.along)] /= f.block;
   return at;
 }
@@ -24,7 +24,7 @@ double next_power_of_two(double x) noexcept {
 
 }  // namespace
 
-void quantize_blocks(const block_form& f, input_values x, output_values elements, output_values scales) {
+void quantize_blocks(const block_attributes& f, input_values x, output_values elements, output_values scales) {
   for_each_index(x.shape, [&](const tensor_index& at) {
     double& largest = scales[block_of(f, at)];
     largest = epilogue::value_of(epilogue::op::maximum, largest, std::fabs(x[at]));
@@ -38,7 +38,7 @@ void quantize_blocks(const block_form& f, input_values x, output_values elements
   });
 }
 
-void dequantize_blocks(const block_form& f, input_values elements, input_values scales, output_values y) {
+void dequantize_blocks(const block_attributes& f, input_values elements, input_values scales, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& at) { y[at] = elements[at] * scales[block_of(f, at)]; });
 }
 

@@ -23,7 +23,7 @@ double log_sum(double a, double b) noexcept {
 class alignments {
  public:
   // logits, labels, numbers of steps and of labels.
-  alignments(const ctc_form& f, std::span<const input_values> in, std::int64_t sequence)
+  alignments(const ctc_attributes& f, std::span<const input_values> in, std::int64_t sequence)
       : logits_(in[0]), sequence_(sequence), blank_(f.blank) {
     const auto b = static_cast<std::size_t>(sequence);
     const double steps = in[2].numbers[b], labels = in[3].numbers[b];
@@ -130,12 +130,12 @@ class alignments {
 
 }  // namespace
 
-void find_ctc_loss(const ctc_form& f, std::span<const input_values> in, output_values losses) {
+void find_ctc_loss(const ctc_attributes& f, std::span<const input_values> in, output_values losses) {
   for (std::size_t b = 0; b < losses.numbers.size(); ++b)
     losses.numbers[b] = alignments(f, in, static_cast<std::int64_t>(b)).loss();
 }
 
-void find_ctc_loss_gradient(const ctc_form& f, std::span<const input_values> in, output_values dlogits) {
+void find_ctc_loss_gradient(const ctc_attributes& f, std::span<const input_values> in, output_values dlogits) {
   for (std::int64_t b = 0; b < dlogits.shape.extents[1]; ++b)
     alignments(f, in.subspan(1), b)
         .gradient(in[0].numbers[static_cast<std::size_t>(b)],

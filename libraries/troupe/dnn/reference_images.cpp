@@ -10,15 +10,15 @@ namespace {
 
 // Calls `f(index)` for each channel that the element sees.
 template <class F>
-void for_each_seen(const local_response_norm_form& form, const tensor_shape& x, tensor_index at, F f) {
-  const std::int64_t first = at[1] - (form.size - 1) / 2;
-  for (std::int64_t c = first; c < first + form.size; ++c) {
+void for_each_seen(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
+  const std::int64_t first = at[1] - (attributes.size - 1) / 2;
+  for (std::int64_t c = first; c < first + attributes.size; ++c) {
     at[1] = c;
     if (c >= 0 && c < x.extents[1]) f(std::as_const(at));
   }
 }
 
-double divisor(const local_response_norm_form& f, input_values x, const tensor_index& at) {
+double divisor(const local_response_norm_attributes& f, input_values x, const tensor_index& at) {
   double sum = 0;
   for_each_seen(f, x.shape, at, [&](const tensor_index& seen) { sum += x[seen] * x[seen]; });
   return f.k + f.alpha / static_cast<double>(f.size) * sum;
@@ -38,7 +38,7 @@ double cubic(double distance) noexcept {
 }
 
 // What element `o` of `out` is made of.
-std::vector<part> parts_of(const resampling_form& f, std::int64_t o, std::int64_t in, std::int64_t out) {
+std::vector<part> parts_of(const resampling_attributes& f, std::int64_t o, std::int64_t in, std::int64_t out) {
   const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
   if (f.kind == resampling_kind::nearest) {
@@ -55,7 +55,7 @@ std::vector<part> parts_of(const resampling_form& f, std::int64_t o, std::int64_
 
 // Calls `use(y index, x index, weight)` for each part of each element.
 template <class Use>
-void for_each_part(const resampling_form& f, const tensor_shape& x, const tensor_shape& y, Use use) {
+void for_each_part(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
   for_each_index(y, [&](const tensor_index& out) {
     std::vector<std::vector<part>> along(x.rank);
     tensor_shape taken{.rank = x.rank, .extents = {1, 1}};
@@ -77,11 +77,12 @@ void for_each_part(const resampling_form& f, const tensor_shape& x, const tensor
 
 }  // namespace
 
-void normalize_responses(const local_response_norm_form& f, input_values x, output_values y) {
+void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y) {
   for_each_index(x.shape, [&](const tensor_index& at) { y[at] = x[at] * std::pow(divisor(f, x, at), -f.beta); });
 }
 
-void find_response_gradient(const local_response_norm_form& f, input_values dy, input_values x, output_values dx) {
+void find_response_gradient(const local_response_norm_attributes& f, input_values dy, input_values x,
+                            output_values dx) {
   for_each_index(x.shape, [&](const tensor_index& at) {
     const double d = divisor(f, x, at);
     dx[at] += dy[at] * std::pow(d, -f.beta);
@@ -91,11 +92,11 @@ void find_response_gradient(const local_response_norm_form& f, input_values dy, 
   });
 }
 
-void resample(const resampling_form& f, input_values x, output_values y) {
+void resample(const resampling_attributes& f, input_values x, output_values y) {
   for_each_part(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
 }
 
-void find_resampling_gradient(const resampling_form& f, input_values dy, output_values dx) {
+void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx) {
   for_each_part(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
 }
 

@@ -10,7 +10,7 @@ namespace {
 // The sets of elements that have statistics of their own.
 class normalized_sets {
  public:
-  normalized_sets(const normalization_form& f, const tensor_shape& x) noexcept : elements_(x) {
+  normalized_sets(const normalization_attributes& f, const tensor_shape& x) noexcept : elements_(x) {
     statistics_.rank = x.rank;
     for (std::size_t i = 0; i < x.rank; ++i) {
       const bool is_over = (f.over >> i & 1) != 0;
@@ -44,13 +44,14 @@ class normalized_sets {
   tensor_index widths_{};
 };
 
-double next_average(const normalization_form& f, double running, double here) noexcept {
+double next_average(const normalization_attributes& f, double running, double here) noexcept {
   return (1 - f.momentum) * running + f.momentum * here;
 }
 
 }  // namespace
 
-void normalize(const normalization_form& f, std::span<const input_values> in, std::span<const output_values> out) {
+void normalize(const normalization_attributes& f, std::span<const input_values> in,
+               std::span<const output_values> out) {
   const input_values x = in[0];
   const output_values y = out[0], mean = out[1], deviation = out[2];
   const normalized_sets sets(f, x.shape);
@@ -79,7 +80,7 @@ void normalize(const normalization_form& f, std::span<const input_values> in, st
   }
 }
 
-void find_normalization_gradient(const normalization_gradient_form& f, std::span<const input_values> in,
+void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
                                  std::span<const output_values> out) {
   const input_values dy = in[0], x = in[1], m = in[2], r = in[3];
   const normalized_sets sets(f, x.shape);

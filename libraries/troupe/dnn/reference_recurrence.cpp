@@ -47,7 +47,7 @@ void add_to_row(const output_values& dmatrix, std::int64_t i, double slope, cons
 // One step of one sequence, written to its line of the reserve; h and c are those before it, then those after it.
 class forward_step {
  public:
-  forward_step(const recurrence_form& f, std::span<const input_values> inputs)
+  forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
       : in(inputs), at(f), l(f, in[0].shape, in[2].shape) {}
 
   void take(const double* x, double* h, double* c, double* r) const {
@@ -99,7 +99,7 @@ class forward_step {
 // The same for gradients: dh and dc are those of the state after the step, then those of the state before it.
 class backward_step {
  public:
-  backward_step(const recurrence_gradient_form& f, std::span<const input_values> inputs,
+  backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
                 std::span<const output_values> outputs)
       : in(inputs), out(outputs), at(f), l(f, in[0].shape, in[2].shape) {}
 
@@ -166,7 +166,7 @@ class backward_step {
 
 }  // namespace
 
-void recur(const recurrence_form& f, std::span<const input_values> in, std::span<const output_values> out) {
+void recur(const recurrence_attributes& f, std::span<const input_values> in, std::span<const output_values> out) {
   const forward_step step(f, in);
   const recurrence_layout& l = step.l;
   for (std::int64_t b = 0; b < l.batch; ++b) {
@@ -184,7 +184,7 @@ void recur(const recurrence_form& f, std::span<const input_values> in, std::span
   }
 }
 
-void find_recurrence_gradient(const recurrence_gradient_form& f, std::span<const input_values> in,
+void find_recurrence_gradient(const recurrence_gradient_attributes& f, std::span<const input_values> in,
                               std::span<const output_values> out) {
   const backward_step step(f, in, out);
   const recurrence_layout& l = step.l;

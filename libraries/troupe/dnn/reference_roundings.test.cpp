@@ -18,7 +18,7 @@ class dnn_roundings : public ::testing::Test {
   }
   std::uint16_t sum(std::uint16_t a, std::uint16_t b) {
     const std::uint16_t to = e.within({elements_of(e.tensors[a].shape)});
-    e.node(op::pointwise, {a, b}, {to}, pointwise_form{epilogue::op::add, {}});
+    e.node(op::pointwise, {a, b}, {to}, pointwise_attributes{epilogue::op::add, {}});
     return to;
   }
   std::uint16_t converted(std::uint16_t x, dtype type) {
@@ -55,7 +55,7 @@ TEST_F(dnn_roundings, move_what_is_rounded_later_by_a_step_where_it_is_half_way_
 TEST_F(dnn_roundings, move_a_sum_of_numbers_that_cancel_as_they_move_the_numbers) {
   const std::vector<float> x{100, -100, 100, -100};
   const std::uint16_t to = e.within({1});
-  e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_form{1, reduction_kind::sum});
+  e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_attributes{1, reduction_kind::sum});
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   const double moved = spread.of(to, 0, 0);
@@ -67,7 +67,7 @@ TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
   const std::vector<float> x{1 + step_of_half / 2, 3};
   const std::vector<std::int8_t> whole{100, -99};
   const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
-  e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_form{1, reduction_kind::sum});
+  e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_attributes{1, reduction_kind::sum});
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   EXPECT_EQ(spread.of(rounded, 0, 1), 0);

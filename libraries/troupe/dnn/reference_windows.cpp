@@ -13,8 +13,8 @@ namespace {
 // Calls `use(y index, x index, filters index)` for each product that a convolution adds up. Its gradients are sums over
 // the same.
 template <class Use>
-void for_each_use(const convolution_form& f, const tensor_shape& x, const tensor_shape& filters, const tensor_shape& y,
-                  Use use) {
+void for_each_use(const convolution_attributes& f, const tensor_shape& x, const tensor_shape& filters,
+                  const tensor_shape& y, Use use) {
   const std::int64_t filters_of_group = filters.extents[0] / f.groups, channels_of_group = filters.extents[1];
   tensor_shape one_filter = filters;
   one_filter.extents[0] = 1;
@@ -29,12 +29,12 @@ void for_each_use(const convolution_form& f, const tensor_shape& x, const tensor
 
 // Calls `f(x index)` for each place of a window that is inside the image, in row-major order.
 template <class F>
-void for_each_inside(const pooling_form& form, const tensor_shape& x, const tensor_index& out, F f) {
+void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out, F f) {
   tensor_shape window{.rank = x.rank, .extents = {1, 1}};
-  std::copy_n(form.extents, x.rank - first_spatial, window.extents.begin() + first_spatial);
+  std::copy_n(attributes.extents, x.rank - first_spatial, window.extents.begin() + first_spatial);
   for_each_index(window, [&](const tensor_index& within) {
     tensor_index image{out[0], out[1]};
-    if (find_in_image(form.window, x, out, within, image)) f(std::as_const(image));
+    if (find_in_image(attributes.window, x, out, within, image)) f(std::as_const(image));
   });
 }
 
@@ -46,35 +46,35 @@ double position_of(const tensor_index& image, const tensor_shape& x) noexcept {
 }
 
 // The number that a mean divides by.
-double count_of(const pooling_form& form, const tensor_shape& x, const tensor_index& out) {
+double count_of(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out) {
   std::int64_t count = 0;
-  if (form.kind == pooling_kind::mean_of_image) {
-    for_each_inside(form, x, out, [&](const tensor_index&) { ++count; });
+  if (attributes.kind == pooling_kind::mean_of_image) {
+    for_each_inside(attributes, x, out, [&](const tensor_index&) { ++count; });
   } else {
     count = 1;
-    for (std::size_t i = first_spatial; i < x.rank; ++i) count *= form.extents[i - first_spatial];
+    for (std::size_t i = first_spatial; i < x.rank; ++i) count *= attributes.extents[i - first_spatial];
   }
   return static_cast<double>(count);
 }
 
 }  // namespace
 
-void convolve(const convolution_form& f, input_values x, input_values filters, output_values y) {
+void convolve(const convolution_attributes& f, input_values x, input_values filters, output_values y) {
   for_each_use(f, x.shape, filters.shape, y.shape,
                [&](auto& out, auto& image, auto& filter) { y[out] += x[image] * filters[filter]; });
 }
 
-void find_data_gradient(const convolution_form& f, input_values dy, input_values filters, output_values dx) {
+void find_data_gradient(const convolution_attributes& f, input_values dy, input_values filters, output_values dx) {
   for_each_use(f, dx.shape, filters.shape, dy.shape,
                [&](auto& out, auto& image, auto& filter) { dx[image] += dy[out] * filters[filter]; });
 }
 
-void find_weight_gradient(const convolution_form& f, input_values dy, input_values x, output_values dw) {
+void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw) {
   for_each_use(f, x.shape, dw.shape, dy.shape,
                [&](auto& out, auto& image, auto& filter) { dw[filter] += dy[out] * x[image]; });
 }
 
-void pool(const pooling_form& f, input_values x, output_values y) {
+void pool(const pooling_attributes& f, input_values x, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& out) {
     if (f.kind == pooling_kind::maximum) {
       double largest = -std::numeric_limits<double>::infinity();
@@ -90,7 +90,7 @@ void pool(const pooling_form& f, input_values x, output_values y) {
   });
 }
 
-void find_pooling_gradient(const pooling_form& f, input_values dy, input_values x, output_values dx) {
+void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx) {
   for_each_index(dy.shape, [&](const tensor_index& out) {
     if (f.kind == pooling_kind::maximum) {
       std::optional<tensor_index> first;
@@ -105,7 +105,7 @@ void find_pooling_gradient(const pooling_form& f, input_values dy, input_values 
   });
 }
 
-void find_largest(const pooling_form& f, input_values x, output_values y, output_values indexes) {
+void find_largest(const pooling_attributes& f, input_values x, output_values y, output_values indexes) {
   for_each_index(y.shape, [&](const tensor_index& out) {
     double largest = -std::numeric_limits<double>::infinity(), where = -1;
     for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
@@ -117,7 +117,7 @@ void find_largest(const pooling_form& f, input_values x, output_values y, output
   });
 }
 
-void find_index_gradient(const pooling_form& f, input_values dy, input_values indexes, output_values dx) {
+void find_index_gradient(const pooling_attributes& f, input_values dy, input_values indexes, output_values dx) {
   for_each_index(dy.shape, [&](const tensor_index& out) {
     for_each_inside(f, dx.shape, out, [&](const tensor_index& image) {
       if (position_of(image, dx.shape) == indexes[out]) dx[image] += dy[out];

@@ -67,7 +67,7 @@ TEST_F(dnn_refusals, of_convolutions_name_the_input_and_what_fits) {
   expect_value(convolution(x, given({4, 5, 3, 3})),
                "has a convolution whose filters is 4 x 5 x 3 x 3, with 5 input channels; expected 6, as the image has");
   expect_value(convolution(x, given({4, 6, 3})), "has a convolution whose filters has 3 indexes; expected 4");
-  expect_value(convolution(given({6, 8}), f), "has a convolution whose x has 2 indexes; expected 3 to 5");
+  expect_value(convolution(given({6, 8}), f), "has a convolution whose x has 2 axes; expected 3 to 5");
   expect_value(convolution(x, given({4, 6, 9, 3})),
                "has a convolution whose filters is 4 x 6 x 9 x 3; expected to fit the image, which is 2 x 6 x 8 x 8, "
                "with its padding");
@@ -159,7 +159,7 @@ TEST_F(dnn_refusals, of_elements_name_the_argument) {
   expect_value(x + given({2, 1, 4}), "");
   expect_value(x + given({2, 2, 4}),
                "has a sum whose argument 1 is 2 x 2 x 4; expected 2 x 3 x 4, or 1 in the place of an extent");
-  expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 indexes; expected 3, as the other");
+  expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 axes; expected 3, as the other");
   expect_value(convert(x, dtype::i64),
                "has a conversion whose type is i64; expected f32, f64, f16, bf16, an 8-bit float, or "
                "an integer of at most 32 bits");
@@ -236,7 +236,7 @@ TEST_F(dnn_refusals, of_attention_name_sequences_that_do_not_fit) {
   expect(q, k, {.keys = {.lengths = given({2})}}, "keys.lengths holds f32; expected i32");
   expect(q, k, {.keys = {.lengths = convert(given({2}), dtype::i32)}},
          "keys.lengths is computed; expected i32 that are read from memory");
-  expect(q, k, {.keys = {.lengths = whole({2, 1})}}, "keys.lengths has 2 indexes; expected 1");
+  expect(q, k, {.keys = {.lengths = whole({2, 1})}}, "keys.lengths has 2 axes; expected 1");
   expect(q, k, {.keys = {.offsets = whole({3})}}, "keys.offsets is given for a batch of 2; expected 1");
   expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({4})}}, "");
   expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({3})}},
@@ -313,7 +313,7 @@ TEST_F(dnn_refusals, of_images_and_blocks_name_the_option) {
   expect_value(resample_by(x, {2, -1.0}),
                "has a resampling whose factor is -1.000000; expected more than 0, for extents up to 268435456");
   expect_value(resample_by(x, {2, 0.1}), "has a resampling whose result is 0; expected 1 to 268435456");
-  expect_value(resample(given({2, 6}), {4}), "has a resampling whose x has 2 indexes; expected 3 to 5");
+  expect_value(resample(given({2, 6}), {4}), "has a resampling whose x has 2 axes; expected 3 to 5");
   expect_value(resample_gradient(x, {4, 4, 4}),
                "has a resampling_gradient whose extents of x has 3 indexes; expected 2, the spatial ones");
   expect_value(max_pool_index_gradient(given({2, 6, 4, 4}), given({2, 6, 4, 4}), x.extents(), 2),

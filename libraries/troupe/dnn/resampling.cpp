@@ -23,7 +23,7 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
   maker m(what, name, {from});
   if (!m.has_rank(input, from, 3, 2 + most_spatial)) return m.done();
   const std::size_t spatial = from.rank() - 2;
-  if (to.size() != spatial) m.refuse(result, cat("has ", to.size(), " indexes"), cat(spatial, ", the spatial ones"));
+  if (to.size() != spatial) m.refuse(result, cat("has ", to.size(), " axes"), cat(spatial, ", the spatial ones"));
   extents e{from.extents()[0], from.extents()[1]};
   for (std::size_t i = 0; m.fine() && i < spatial; ++i) {
     e[2 + i] = to[i];
@@ -33,7 +33,7 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
   }
   if (o.kind < resampling_kind::nearest || o.kind > resampling_kind::cubic)
     m.refuse("kind", "is unknown", "nearest, linear or cubic");
-  m.with(resampling_form{o.kind, o.aligned_corners});
+  m.with(resampling_attributes{o.kind, o.aligned_corners});
   if (m.fine()) m.gives(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
   return m.done();
 }

@@ -63,7 +63,7 @@ rnn_result rnn(const value& x, std::span<const recurrent_weights> weights, const
 
 rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recurrent_weights> weights,
                            const rnn_result& of, const rnn_options& o, std::span<const recurrent_state> initial,
-                           std::span<const recurrent_slopes> dlast) {
+                           std::span<const recurrent_gradients> dlast) {
   const std::size_t directions = directions_of(o);
   if (const auto no = refused(op::recurrence_gradient, "rnn_gradient", weights.size(), o,
                               {{"initial states", initial.size()},
@@ -77,7 +77,7 @@ rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recu
     const value slope = out.dx;
     for (std::size_t k = 0; k < directions; ++k) {
       const std::size_t i = first + k;
-      recurrent_slopes d = dlast.empty() ? recurrent_slopes{} : dlast[i];
+      recurrent_gradients d = dlast.empty() ? recurrent_gradients{} : dlast[i];
       d.y = directions == 1 ? slope : part_of(slope, of.layers[i].y, k);
       out.layers[i] = recurrence_gradient(d, in, weights[i], of.layers[i].reserve, options_of(o, i, initial));
     }

@@ -35,6 +35,6 @@ struct rnn_gradients {
 /// direction with the gradients of their last states, or none.
 rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recurrent_weights> weights,
                            const rnn_result& of, const rnn_options& o, std::span<const recurrent_state> initial = {},
-                           std::span<const recurrent_slopes> dlast = {});
+                           std::span<const recurrent_gradients> dlast = {});
 
 }  // namespace troupe::dnn

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/epilogue/host_device.hpp>
 
 namespace troupe::dnn {

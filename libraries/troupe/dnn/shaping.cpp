@@ -21,7 +21,7 @@ value reshape(const value& x, std::span<const std::int64_t> to) {
   maker m(op::reshape, "reshape", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (to.empty() || to.size() > tensor_shape::max_rank) {
-    m.refuse("result", cat("has ", to.size(), " indexes"), "1 to 8");
+    m.refuse("result", cat("has ", to.size(), " axes"), "1 to 8");
     return m.done();
   }
   tensor_shape s{.rank = to.size()}, before{.rank = x.rank()};
@@ -48,7 +48,7 @@ value channels(const value& x, std::size_t rank) {
 value transpose(const value& x, std::span<const std::size_t> from) {
   maker m(op::transposition, "transposition", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
-  transposition_form f{};
+  transposition_attributes f{};
   extents e{};
   if (from.size() != x.rank() || detail::bits_of(from, x.rank()) < 0)
     m.refuse("order", "is none of the indexes of x", "each of them once");
@@ -80,7 +80,7 @@ value concatenate(std::span<const value> parts, std::size_t along) {
     if (m.fine() && __builtin_add_overflow(e[along], p.extents()[along], &e[along]))
       m.refuse("result", "is too large", "extents that fit 64 bits");
   }
-  m.with(concatenation_form{static_cast<std::int64_t>(along)});
+  m.with(concatenation_attributes{static_cast<std::int64_t>(along)});
   if (m.fine()) m.gives(type_of(one), std::span<const std::int64_t>(e.data(), one.rank()));
   return m.done();
 }
@@ -92,7 +92,7 @@ value slice(const value& x, std::size_t index, std::int64_t first, std::int64_t 
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[index] - count))
     m.refuse("elements", cat("are ", count, " from ", first, " on"),
              cat("within the ", x.extents()[index], " of index ", index));
-  slice_form f{};
+  slice_attributes f{};
   extents e{};
   if (m.fine()) {
     std::copy(x.extents().begin(), x.extents().end(), e.begin());

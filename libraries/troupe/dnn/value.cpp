@@ -39,7 +39,7 @@ void maker::refuse(std::string_view input, std::string_view is, std::string expe
 bool maker::has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most) {
   if (!fine()) return false;
   if (v.rank() < least || v.rank() > most)
-    refuse(input, v.rank() == 0 ? "is a number" : cat("has ", v.rank(), " indexes"),
+    refuse(input, v.rank() == 0 ? "is a number" : cat("has ", v.rank(), " axes"),
            least == most ? cat(least) : cat(least, " to ", most));
   return fine();
 }

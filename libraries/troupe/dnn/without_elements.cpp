@@ -23,7 +23,7 @@ known_output reduced(reduction_kind kind) noexcept {
 
 // Running averages stay what they are.
 known_output normalized(const producer& p, std::size_t output) {
-  const auto f = p.numbers.as<normalization_form>();
+  const auto f = p.attributes.as<normalization_attributes>();
   const std::size_t of_mean = p.inputs.size() - 2;
   if (output >= 3) return input_or_zero(p, of_mean + output - 3);
   return {output == 1 && f.rms != 0 ? 0 : no_number};
@@ -31,12 +31,12 @@ known_output normalized(const producer& p, std::size_t output) {
 
 // Without steps, the last state is the first.
 known_output recurred(const producer& p, std::size_t output) {
-  const recurrence_places at(p.numbers.as<recurrence_form>());
+  const recurrence_places at(p.attributes.as<recurrence_attributes>());
   if (output == at.last_h) return input_or_zero(p, at.h);
   return output == at.last_c ? input_or_zero(p, at.c) : known_output{};
 }
 known_output gradient_of_recurrence(const producer& p, std::size_t output) {
-  const recurrence_gradient_places at(p.numbers.as<recurrence_gradient_form>());
+  const recurrence_gradient_places at(p.attributes.as<recurrence_gradient_attributes>());
   if (output == at.dh) return input_or_zero(p, at.dlast_h);
   return output == at.dc ? input_or_zero(p, at.dlast_c) : known_output{};
 }
@@ -53,7 +53,7 @@ bool reads_nothing(const producer& p) noexcept { return std::any_of(p.inputs.beg
 known_output output_of_nothing(const producer& p, std::size_t output) {
   switch (p.what) {
     case op::reduction:
-      return reduced(p.numbers.as<reduction_form>().kind);
+      return reduced(p.attributes.as<reduction_attributes>().kind);
     case op::normalization:
       return normalized(p, output);
     case op::attention:  // no query sees a key

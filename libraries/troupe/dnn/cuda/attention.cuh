@@ -25,7 +25,7 @@ __device__ void write_result(const attending& a, i64 part, i64 row, i64 column, 
     write_y<N>(a, row * a.g.value_width + column, sum == 0 ? N(0) : value / sum);
   else
     static_cast<N*>(
-        a.room)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::room_of_a_row(a.g) + column] = value;
+        a.workspace)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) + column] = value;
 }
 template <class N>
 __device__ void write_statistics(const attending& a, i64 part, i64 row, N largest, N sum) {
@@ -33,8 +33,8 @@ __device__ void write_statistics(const attending& a, i64 part, i64 row, N larges
     static_cast<N*>(a.second)[row] = sum == 0 ? hidden<N>() : largest + std::log(sum);
     return;
   }
-  N* const to = static_cast<N*>(a.room) +
-                (part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::room_of_a_row(a.g) + a.g.value_width;
+  N* const to = static_cast<N*>(a.workspace) +
+                (part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) + a.g.value_width;
   to[0] = largest, to[1] = sum;
 }
 /// The same for tokens that belong to no sequence.
@@ -258,9 +258,9 @@ __device__ void attend_few(const attending& a) {
 /// Combines the parts, in their order.
 template <class N>
 __device__ void combine_attention(const attending& a) {
-  const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width, each = kernel_arguments::room_of_a_row(a.g);
+  const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width, each = kernel_arguments::row_workspace_of(a.g);
   for (i64 n = first_of_thread(); n < rows * width; n += all_threads()) {
-    const N* const of_row = static_cast<const N*>(a.room) + n / width * each;
+    const N* const of_row = static_cast<const N*>(a.workspace) + n / width * each;
     N largest = hidden<N>(), sum = 0, y = 0;
     for (i64 p = 0; p < a.parts; ++p) {
       const N here = of_row[p * rows * each + width];

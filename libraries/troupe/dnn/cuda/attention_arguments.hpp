@@ -22,10 +22,10 @@ inline constexpr int decoding_warps = 4, decoding_rows = 16;
 
 struct attending {
   attention_geometry g;
-  std::int64_t parts;  ///< into which the keys of each tile are divided; several leave their results in `room`
+  std::int64_t parts;  ///< into which the keys of each tile are divided; several leave their results in `workspace`
   const void *q, *k, *v, *bias, *dy, *y, *statistics;
   void *to, *second;  ///< y and statistics; dq; dk and dv; dbias
-  void* room;
+  void* workspace;
   dtype type_of_y = {};  ///< of the result: f16, bf16, or else that of numbers
 };
 
@@ -53,6 +53,6 @@ TROUPE_EVERYWHERE std::int64_t rows_of_sequence(const attention_geometry& g) noe
 TROUPE_EVERYWHERE std::int64_t rows_of(const attention_geometry& g) noexcept {
   return (g.query_layout == sequence_layout::offsets ? 1 : g.batch) * g.heads * g.queries;
 }
-TROUPE_EVERYWHERE std::int64_t room_of_a_row(const attention_geometry& g) noexcept { return g.value_width + 2; }
+TROUPE_EVERYWHERE std::int64_t row_workspace_of(const attention_geometry& g) noexcept { return g.value_width + 2; }
 
 }  // namespace troupe::dnn::kernel_arguments

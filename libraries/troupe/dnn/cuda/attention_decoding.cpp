@@ -25,7 +25,7 @@ constexpr cuda::kernel_id kernels[2][2][2] = {
 bool is_direct_attention(const operator_step& s) noexcept {
   constexpr std::int64_t most = 1 << 30;  // of what the kernels count in 32 bits
   if (s.what != op::attention) return false;
-  const auto f = s.numbers.as<attention_form>();
+  const auto f = s.attributes.as<attention_attributes>();
   if (f.has_bias != 0 || f.dropout != 0) return false;
   const dtype type = s.inputs[0].type;
   if (type != dtype::f16 && type != dtype::bf16) return false;

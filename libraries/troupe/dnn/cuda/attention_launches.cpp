@@ -30,7 +30,7 @@ std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
 }
 
 attending arguments_of(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<attention_form>();
+  const auto f = s.attributes.as<attention_attributes>();
   const bool gradient = s.what == op::attention_gradient;
   const attention_inputs at(f, gradient);
   return {.g = geometry_of(s, [&](const location& l) { return w.at(l); }),
@@ -44,16 +44,16 @@ attending arguments_of(const operator_step& s, const launch_site& w) {
           .statistics = gradient ? w.at(s.inputs[2]) : nullptr,
           .to = w.at(s.outputs[0]),
           .second = w.at(s.outputs[1]),
-          .room = s.room.is_buffer ? w.at(s.room) : nullptr,
+          .workspace = s.workspace.is_buffer ? w.at(s.workspace) : nullptr,
           .type_of_y = s.outputs[0].type};
 }
 
 }  // namespace
 
-std::int64_t room_of_attention(const operator_step& s) noexcept {
+std::int64_t attention_workspace_of(const operator_step& s) noexcept {
   const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
   const std::int64_t parts = is_direct_attention(s) ? parts_of_decoding(g) : parts_of(g, s.outputs[1].type);
-  return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::room_of_a_row(g);
+  return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::row_workspace_of(g);
 }
 
 result<void> attend(const operator_step& s, const launch_site& w) {

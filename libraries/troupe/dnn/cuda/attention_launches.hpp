@@ -9,6 +9,6 @@ namespace troupe::dnn {
 result<void> attend(const operator_step& s, const launch_site& w);
 result<void> find_attention_gradients(const operator_step& s, const launch_site& w);
 /// Returns how many numbers an attention needs for the results of parts of its keys.
-std::int64_t room_of_attention(const operator_step& s) noexcept;
+std::int64_t attention_workspace_of(const operator_step& s) noexcept;
 
 }  // namespace troupe::dnn

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/attention_form.hpp>
+#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/direct.hpp>
@@ -23,8 +23,8 @@ struct row_shape {
   int vectors;  // of a thread
   std::int64_t count = 1, width = 1;
 
-  static std::optional<row_shape> of(const normalization_form& f, const tensor_shape& x, const tensor_shape* scale,
-                                     dtype type, bool back) {
+  static std::optional<row_shape> of(const normalization_attributes& f, const tensor_shape& x,
+                                     const tensor_shape* scale, dtype type, bool back) {
     if (f.groups > 1 || f.has_running != 0) return std::nullopt;
     row_shape out{.vectors = back ? vectors_back : vectors_of_thread(bytes_of(type))};
     for (std::size_t i = 0; i < x.rank; ++i) {
@@ -51,7 +51,7 @@ struct row_shape {
     return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
   std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
-  rows given(const normalization_form& f) const noexcept {
+  rows given(const normalization_attributes& f) const noexcept {
     return {count, width, f.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
   }
 };
@@ -67,9 +67,9 @@ class claimant {
     out_.nodes.push_back(static_cast<std::uint16_t>(node));
   }
 
-  std::optional<claim> normalization() {
+  std::optional<fusion_match> normalization() {
     const bool forward = node_.what == op::normalization;
-    const auto f = node_.numbers.as<normalization_form>();
+    const auto f = node_.attributes.as<normalization_attributes>();
     const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
     // x and dy have one type, scale and offset this one or f32, and all else is f32.
     const std::size_t of_scale = forward ? 1 : 4;
@@ -90,11 +90,11 @@ class claimant {
   }
 
   // Over all indexes but the channels, which are neighbours or are copied so.
-  std::optional<claim> normalization_of_channels() {
+  std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
     const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
-    const auto room = room_of_columns(node_.what, node_.numbers.as<normalization_form>(), x.shape);
-    if (!room || has_last_index_first(x)) return std::nullopt;
+    const auto workspace = column_workspace_of(node_.what, node_.attributes.as<normalization_attributes>(), x.shape);
+    if (!workspace || has_last_index_first(x)) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       const bool is_image = i == 0 || (!forward && i == 1);
@@ -104,13 +104,13 @@ class claimant {
     // dy may be of f32 beside a half type, but not the other way round.
     if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = laid(node_.inputs[0], dtype::f32, true);
     give_outputs(true, wanted_of(node_.outputs[0]));
-    out_.workspace = *room;
+    out_.workspace = *workspace;
     return done();
   }
 
   // Few queries of long keys, all of one half type.
-  std::optional<claim> attention() {
-    const attention_inputs at(node_.numbers.as<attention_form>(), false);
+  std::optional<fusion_match> attention() {
+    const attention_inputs at(node_.attributes.as<attention_attributes>(), false);
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       if (t.where == place::number) return std::nullopt;
@@ -118,24 +118,24 @@ class claimant {
     }
     out_.outputs.push_back(written(node_.outputs[0], m_.tensor(node_.inputs[at.q]).type));
     out_.outputs.push_back(written(node_.outputs[1], dtype::f32));
-    const auto located = [](const std::vector<claim::tensor>& all) {
+    const auto located = [](const std::vector<fusion_match::tensor>& all) {
       std::vector<location> out;
-      for (const claim::tensor& t : all)
+      for (const fusion_match::tensor& t : all)
         out.push_back({.is_buffer = true, .number = 0, .type = t.type, .offset = 0, .shape = t.shape});
       return out;
     };
-    const operator_step like{node_.what, node_.numbers, located(out_.inputs), located(out_.outputs), {}};
+    const operator_step like{node_.what, node_.attributes, located(out_.inputs), located(out_.outputs), {}};
     if (!is_direct_attention(like)) return std::nullopt;
-    out_.workspace = static_cast<std::uint64_t>(room_of_attention(like)) * sizeof(float);
+    out_.workspace = static_cast<std::uint64_t>(attention_workspace_of(like)) * sizeof(float);
     return done();
   }
 
  private:
   using place = encoded_tensor::place;
 
-  claim done() {
+  fusion_match done() {
     std::sort(out_.nodes.begin(), out_.nodes.end());
-    out_.at = place_of(out_, m_.linked);
+    out_.at = place_of(out_, m_.uses);
     return std::move(out_);
   }
 
@@ -161,20 +161,20 @@ class claimant {
       if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
     return false;
   }
-  claim::tensor laid(std::uint16_t number, dtype type, bool channels_last = false) const {
+  fusion_match::tensor laid(std::uint16_t number, dtype type, bool channels_last = false) const {
     const encoded_tensor& t = m_.tensor(number);
-    claim::tensor out{number, type, packed(t.shape, channels_last)};
+    fusion_match::tensor out{number, type, packed(t.shape, channels_last)};
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
   // What an output is converted to or written as, by its only reader.
   dtype wanted_of(std::uint16_t number) const noexcept {
-    const auto reader = m_.linked.only_reader_of(number);
+    const auto reader = m_.uses.only_reader_of(number);
     const bool says = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
     return says ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
   }
   // Where an output is to be: converted to this type or written as it, or else in f32.
-  claim::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
+  fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
     if (wanted_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
       const tensor_shape& s = m_.tensor(to).shape;
@@ -185,7 +185,7 @@ class claimant {
 
   const model& m_;
   const encoded_node& node_;
-  claim out_;
+  fusion_match out_;
 };
 
 // Launches the kernel for elements of x that are of this type.
@@ -197,7 +197,7 @@ result<void> launch_for_rows(const launch_site& w, dtype type, std::int64_t bloc
 }
 
 result<void> normalize(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
   const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
   const normalizing_rows r{.all = rows.given(f),
@@ -213,10 +213,10 @@ result<void> normalize(const operator_step& s, const launch_site& w) {
 }
 
 result<void> normalize_back(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
   const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
-  auto* const sums = has_scale ? static_cast<float*>(w.at(s.room)) : nullptr;
+  auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
   const normalizing_rows_back r{
       .all = rows.given(f),
       .dy = numbers_at(s.inputs[0], w),
@@ -239,14 +239,14 @@ result<void> normalize_back(const operator_step& s, const launch_site& w) {
 
 }  // namespace
 
-std::vector<claim> direct_claims(const model& m) {
-  std::vector<claim> out;
+std::vector<fusion_match> direct_matches(const model& m) {
+  std::vector<fusion_match> out;
   if (needs_double(m.graph)) return out;
   for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
     const op what = m.node(i).what;
     const bool normalizes = what == op::normalization || what == op::normalization_gradient;
-    if (m.claimed[i] || (!normalizes && what != op::attention)) continue;
-    const auto add = [&](std::optional<claim> c) {
+    if (m.matched[i] || (!normalizes && what != op::attention)) continue;
+    const auto add = [&](std::optional<fusion_match> c) {
       if (c) out.push_back(std::move(*c));
       return c.has_value();
     };
@@ -258,9 +258,9 @@ std::vector<claim> direct_claims(const model& m) {
   return out;
 }
 
-operator_step direct_step(const encoded_graph& g, const claim& c, const vendor_step& s) {
+operator_step direct_step(const encoded_graph& g, const fusion_match& c, const vendor_step& s) {
   const encoded_node& n = g.nodes()[c.nodes.front()];
-  return {n.what, n.numbers, s.inputs, s.outputs, s.room};
+  return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
 }
 
 result<void> enqueue_direct(const operator_step& s, const launch_site& w) {

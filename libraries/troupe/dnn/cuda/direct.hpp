@@ -4,17 +4,17 @@
 
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/cuda/rows_arguments.hpp>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 
 /// Steps of ours that read and write f32 and half types as they are stored, where other steps have copies in f32.
 namespace troupe::dnn {
 
 /// Claims for those among the nodes that are not claimed yet: normalisations over rows, and attention of few queries.
 /// The claim's first node is what is computed; the others convert or write its results.
-std::vector<claim> direct_claims(const model& m);
+std::vector<fusion_match> direct_matches(const model& m);
 
 /// A claim, as a step.
-operator_step direct_step(const encoded_graph& g, const claim& c, const vendor_step& s);
+operator_step direct_step(const encoded_graph& g, const fusion_match& c, const vendor_step& s);
 result<void> enqueue_direct(const operator_step& s, const launch_site& w);
 
 inline kernel_arguments::numbers_of_rows numbers_at(const location& l, const launch_site& w) {

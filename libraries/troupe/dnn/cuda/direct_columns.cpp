@@ -17,7 +17,7 @@ using namespace kernel_arguments;
 // Kernels count parts in 32 bits.
 constexpr std::int64_t most_rows = std::int64_t{1} << 31;
 
-std::optional<columns> columns_of(const normalization_form& f, const tensor_shape& x) noexcept {
+std::optional<columns> columns_of(const normalization_attributes& f, const tensor_shape& x) noexcept {
   const std::int64_t all_but_channels = ((std::int64_t{1} << x.rank) - 1) & ~std::int64_t{2};
   if (f.groups > 1 || f.rms != 0 || x.rank < 2 || f.over != all_but_channels || x.extents[1] % 8 != 0)
     return std::nullopt;
@@ -61,7 +61,8 @@ float* floats_at(const location& l, const launch_site& w) { return static_cast<f
 
 }  // namespace
 
-std::optional<std::uint64_t> room_of_columns(op what, const normalization_form& f, const tensor_shape& x) noexcept {
+std::optional<std::uint64_t> column_workspace_of(op what, const normalization_attributes& f,
+                                                 const tensor_shape& x) noexcept {
   const auto all = columns_of(f, x);
   if (!all) return std::nullopt;
   const std::int64_t means = what == op::normalization ? 0 : 2 * all->channels;
@@ -71,18 +72,18 @@ std::optional<std::uint64_t> room_of_columns(op what, const normalization_form& 
 
 bool is_of_columns(const operator_step& s) noexcept {
   const tensor_shape& x = s.inputs[s.what == op::normalization ? 0 : 1].shape;
-  return columns_of(s.numbers.as<normalization_form>(), x) && x.strides[1] == 1;
+  return columns_of(s.attributes.as<normalization_attributes>(), x) && x.strides[1] == 1;
 }
 
 result<void> normalize_columns(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   const columns all = *columns_of(f, s.inputs[0].shape), summands = for_sums(all);
   const bool has_affine = f.has_affine != 0, has_running = f.has_running != 0;
   const std::size_t running = has_affine ? 3 : 1;
   const auto input = [&](bool given, std::size_t i) { return given ? floats_at(s.inputs[i], w) : nullptr; };
   const auto output = [&](bool given, std::size_t i) { return given ? floats_at(s.outputs[i], w) : nullptr; };
   const numbers_of_rows x = numbers_at(s.inputs[0], w);
-  auto* const sums = static_cast<double*>(w.at(s.room));
+  auto* const sums = static_cast<double*>(w.at(s.workspace));
   const summing_columns summed{summands, x, sums, sums + sums_of(summands)};
   const combining_columns combined{.all = summands,
                                    .sums = summed.sums,
@@ -112,12 +113,12 @@ result<void> normalize_columns(const operator_step& s, const launch_site& w) {
 }
 
 result<void> normalize_columns_back(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   const columns all = *columns_of(f, s.inputs[1].shape), summands = for_sums(all);
   const bool has_affine = f.has_affine != 0;
   const numbers_of_rows dy = numbers_at(s.inputs[0], w), x = numbers_at(s.inputs[1], w);
   const float *const mean = floats_at(s.inputs[2], w), *const deviation = floats_at(s.inputs[3], w);
-  auto* const sums = static_cast<double*>(w.at(s.room));
+  auto* const sums = static_cast<double*>(w.at(s.workspace));
   const summing_columns_back summed{summands, dy, x, mean, deviation, sums, sums + sums_of(summands)};
   auto* const means = reinterpret_cast<float*>(sums + 2 * sums_of(summands));
   const combining_columns_back combined{.all = summands,

@@ -10,7 +10,8 @@ namespace troupe::dnn {
 
 /// Bytes that a normalisation, or its gradient, needs beside its tensors; nothing if it is none over all indexes but
 /// the channels, or x has no 8 channels, 16, 24 ...
-std::optional<std::uint64_t> room_of_columns(op what, const normalization_form& f, const tensor_shape& x) noexcept;
+std::optional<std::uint64_t> column_workspace_of(op what, const normalization_attributes& f,
+                                                 const tensor_shape& x) noexcept;
 
 /// Whether the step's kernels are these, rather than those of rows.
 bool is_of_columns(const operator_step& s) noexcept;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cmath>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/meaning.hpp>
@@ -45,7 +45,7 @@ __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   return kind == random_kind::uniform ? uniform_of<N>(word) : bernoulli_of<N>(word, s.limit);
 }
 
-/// A pass: each thread interprets the operations for one element after the other.
+/// An elementwise kernel: each thread interprets the operations for one element after the other.
 template <class N>
 __device__ void compute_elements(const kernel_arguments::elements& e) {
   using number = epilogue::on_gpu::number<N>;

@@ -76,9 +76,9 @@ class cuda_dnn {
     const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
-      if (const auto* claimed = std::get_if<vendor_step>(&step))
-        TROUPE_TRY(enqueue_claimed(*claimed, *all, w, c));
-      else if (const auto* elements = std::get_if<pass>(&step))
+      if (const auto* matched = std::get_if<vendor_step>(&step))
+        TROUPE_TRY(enqueue_claimed(*matched, *all, w, c));
+      else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
         TROUPE_TRY(enqueue_pass(*elements, all->passes, all->passes.of_steps[i], kernels, w));
       else
         TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
@@ -128,7 +128,7 @@ class cuda_dnn {
   }
   plan_with_program plan_with_vendor(const encoded_graph& g, const cudnn::wishes& how, int attempts) {
     auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
-    cuda_plan all = completed(std::move(found.parts), g);
+    cuda_plan all = completed(std::move(found.vendor_kernels), g);
     // What fits not with cuDNN may fit without.
     plan_with_program out =
         with_program(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
@@ -153,21 +153,21 @@ class cuda_dnn {
     return p;
   }
 
-  // Interprets the pass unless its own kernel is there.
-  static result<void> enqueue_pass(const pass& p, const generated::source& s, std::uint16_t which,
+  // Interprets the elementwise kernel unless its own kernel is there.
+  static result<void> enqueue_pass(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
                                    const std::vector<CUkernel>* kernels, const launch_site& w) {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
   }
   static result<void> enqueue_claimed(const vendor_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
-    if (s.which >= all.parts.size()) return enqueue_direct(all.direct_of(s), w);
+    if (s.which >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // kept, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    const part& p = *all.parts[s.which];
+    const vendor_kernel& p = *all.vendor_kernels[s.which];
     if (p.reads_early()) TROUPE_TRY(enqueue_pause(w));
-    return p.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
+    return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }
 
   cuda::per_lane<cuda::kept_scratch> kept_;

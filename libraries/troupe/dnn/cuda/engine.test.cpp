@@ -56,7 +56,7 @@ TEST_F(dnn_cuda, keeps_to_the_workspace) {
 }
 
 TEST_F(dnn_cuda, plans_anew_for_a_workspace_that_differs) {
-  // Rows of 1024 are computed at once where there is room for the sums of parts of the columns.
+  // Rows of 1024 are computed at once where there is workspace for the sums of parts of the columns.
   const extents e{64, 1024}, row{1, 1024}, column{64, 1};
   const value scale = given(dtype::f32, row, dense);
   const normalized n{given(dtype::f32, e, dense), given(dtype::f32, column, dense), given(dtype::f32, column, dense)};

@@ -8,7 +8,7 @@ namespace troupe::dnn {
 namespace {
 
 result<void> normalize_responses(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<local_response_norm_form>();
+  const auto f = s.attributes.as<local_response_norm_attributes>();
   const bool forward = s.what == op::local_response_norm;
   const tensor_shape& x = s.inputs[0].shape;
   const kernel_arguments::normalizing_responses r{.images = x.extents[0],
@@ -26,7 +26,7 @@ result<void> normalize_responses(const operator_step& s, const launch_site& w) {
 }
 
 result<void> resample(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<resampling_form>();
+  const auto f = s.attributes.as<resampling_attributes>();
   const bool forward = s.what == op::resampling;
   const location &from = s.inputs[0], &to = s.outputs[0];
   const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
@@ -45,7 +45,7 @@ result<void> resample(const operator_step& s, const launch_site& w) {
 }
 
 result<void> pool(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<pooling_form>();
+  const auto f = s.attributes.as<pooling_attributes>();
   const bool forward = s.what == op::pooling_with_indexes;
   const location &from = s.inputs[0], &to = s.outputs[0];
   const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
@@ -69,7 +69,7 @@ result<void> enqueue_of_images(const operator_step& s, const launch_site& w) {
 }
 
 result<void> enqueue_of_blocks(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<block_form>();
+  const auto f = s.attributes.as<block_attributes>();
   const bool forward = s.what == op::block_quantization;
   const tensor_shape &x = s.inputs[0].shape, &scales = forward ? s.outputs[1].shape : s.inputs[1].shape;
   const auto along = static_cast<std::size_t>(f.along);

@@ -13,7 +13,7 @@ constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { re
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8, most_sequences = 4;
 
-/// See pass::operation.
+/// See elementwise_kernel::operation.
 struct operation {
   enum what : std::uint8_t { read, number, apply, round, write, random };
   std::uint8_t what, function, type, operand;
@@ -25,7 +25,7 @@ struct operand {
   std::uint64_t type;
   std::int64_t strides[most_indexes];
 };
-/// See pass::sequence.
+/// See elementwise_kernel::sequence.
 struct sequence {
   std::uint64_t seed, offset;
   std::uint32_t kind, limit;   ///< of bernoulli
@@ -33,7 +33,7 @@ struct sequence {
   std::int64_t word_count, word_stride;
 };
 struct pausing {};
-/// A pass. The first index is the slowest.
+/// An elementwise kernel. The first index is the slowest.
 struct elements {
   std::int64_t rank, extents[most_indexes], count;
   std::uint64_t operations;
@@ -43,13 +43,13 @@ struct elements {
 };
 
 /// Indexes, and how far elements lie apart along them in three tensors.
-struct indexes {
+struct axis_values {
   std::int64_t rank, count;
   std::int64_t extents[most_indexes], x[most_indexes], scale[most_indexes], statistics[most_indexes];
 };
 /// Elements in sets: `outside` has an element for each set, `inside` those of one set.
 struct sets {
-  indexes outside, inside;
+  axis_values outside, inside;
 };
 
 struct reducing {
@@ -102,7 +102,7 @@ struct multiplying {
   std::int64_t m, n, k;
   std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< how far elements lie apart
   std::int64_t adds;                                     ///< 1: to what c holds
-  indexes batch;                                         ///< x: a, scale: b, statistics: c
+  axis_values batch;                                     ///< x: a, scale: b, statistics: c
   const void *a, *b;
   void* c;
 };

@@ -11,7 +11,7 @@ namespace troupe::dnn::kernel_arguments {
 /// See detail::recurrence_layout.
 struct recurrence {
   std::int64_t cell, time, batch, inputs, hidden, width, rows;
-  std::int64_t before_reset, c_before, unprojected, h_before, line, slopes, recurrent_slopes;
+  std::int64_t before_reset, c_before, unprojected, h_before, line, slopes, recurrent_gradients;
   const std::int32_t* lengths;  ///< null: all sequences have all steps
 };
 struct recurring {

@@ -4,7 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
-#include <troupe/dnn/cuda/elements_of_pass.hpp>
+#include <troupe/dnn/cuda/elementwise_arguments.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 #include <troupe/dnn/cuda/launching.hpp>
@@ -17,8 +17,8 @@ namespace {
 
 using kernel_arguments::set_threads;
 
-// The kernels' numbers of operations are those of a pass.
-using kind = pass::operation::kind;
+// The kernels' numbers of operations are those of an elementwise kernel.
+using kind = elementwise_kernel::operation::kind;
 static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read &&
               static_cast<int>(kind::number) == kernel_arguments::operation::number &&
               static_cast<int>(kind::apply) == kernel_arguments::operation::apply &&
@@ -33,11 +33,12 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
                                const tensor_shape* statistics = nullptr) noexcept {
   kernel_arguments::sets out{};
   out.outside.count = out.inside.count = 1;
-  const indexes of_x = dense_strides(x),
-                of_scale = scale != nullptr ? broadcast_strides(*scale, x.rank, x.extents) : indexes{},
-                of_statistics = statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : indexes{};
+  const axis_values of_x = dense_strides(x),
+                    of_scale = scale != nullptr ? broadcast_strides(*scale, x.rank, x.extents) : axis_values{},
+                    of_statistics =
+                        statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : axis_values{};
   for (std::size_t i = 0; i < x.rank; ++i) {
-    kernel_arguments::indexes& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
+    kernel_arguments::axis_values& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
     const auto k = static_cast<std::size_t>(to.rank++);
     to.extents[k] = x.extents[i], to.count *= x.extents[i];
     to.x[k] = of_x[i], to.scale[k] = of_scale[i], to.statistics[k] = of_statistics[i];
@@ -46,14 +47,14 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
 }
 
 result<void> reduce(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<reduction_form>();
+  const auto f = s.attributes.as<reduction_attributes>();
   const kernel_arguments::reducing r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]), w.at(s.outputs[0]),
                                      static_cast<std::int64_t>(f.kind)};
   return launch<"reduce">(w, r.all.outside.count, set_threads, r);
 }
 
 result<void> softmax(const operator_step& s, const launch_site& w, bool gradient) {
-  const auto f = s.numbers.as<softmax_form>();
+  const auto f = s.attributes.as<softmax_attributes>();
   const location& shown = s.inputs[gradient ? 1 : 0];
   const kernel_arguments::softmaxing r{sets_of(shown.shape, std::int64_t{1} << f.over), w.at(shown),
                                        gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]), f.logarithmic};
@@ -61,14 +62,14 @@ result<void> softmax(const operator_step& s, const launch_site& w, bool gradient
                   : launch<"softmax">(w, r.all.outside.count, set_threads, r);
 }
 
-std::int64_t grouped_over(const normalization_form& f) noexcept {
+std::int64_t grouped_over(const normalization_attributes& f) noexcept {
   if (f.groups <= 1) return f.over;
   // Index 0 stays, index 1 is the group, and what was from index 1 on is one further.
   return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
 }
 
 result<void> normalize(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   std::size_t next = 1;
   const auto input = [&](bool given) -> const location* { return given ? &s.inputs[next++] : nullptr; };
   const location* const scale = input(f.has_affine != 0);
@@ -95,7 +96,7 @@ result<void> normalize(const operator_step& s, const launch_site& w) {
 }
 
 result<void> normalization_gradient(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<normalization_form>();
+  const auto f = s.attributes.as<normalization_attributes>();
   const location* const scale = f.has_affine != 0 ? &s.inputs[4] : nullptr;
   const tensor_shape x = grouped(s.inputs[1].shape, f.groups, false),
                      statistics = grouped(s.inputs[2].shape, f.groups, true);
@@ -124,7 +125,7 @@ result<void> normalization_gradient(const operator_step& s, const launch_site& w
 // -- windows
 
 result<void> convolve(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<convolution_form>();
+  const auto f = s.attributes.as<convolution_attributes>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
   const tensor_shape& image = forward ? s.inputs[0].shape : of_data ? s.outputs[0].shape : s.inputs[1].shape;
   const tensor_shape& filters = forward || of_data ? s.inputs[1].shape : s.outputs[0].shape;
@@ -144,7 +145,7 @@ result<void> convolve(const operator_step& s, const launch_site& w) {
 }
 
 result<void> pool(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<pooling_form>();
+  const auto f = s.attributes.as<pooling_attributes>();
   const bool forward = s.what == op::pooling;
   const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
   const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
@@ -177,8 +178,8 @@ result<void> multiply(const operator_step& s, const launch_site& w) {
                                   .a = w.at(s.inputs[0]),
                                   .b = w.at(s.inputs[1]),
                                   .c = w.at(s.outputs[0])};
-  const indexes of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents),
-                of_c = dense_strides(c);
+  const axis_values of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents),
+                    of_c = dense_strides(c);
   r.batch.count = 1;
   for (std::size_t i = 0; i + 2 < rank; ++i) {
     const auto at = static_cast<std::size_t>(r.batch.rank++);
@@ -201,25 +202,26 @@ kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image
   return out;
 }
 
-const elementwise_limits limits_of_kernels{
-    .operations = kernel_arguments::most_operations,
-    .operands = kernel_arguments::most_operands,
-    .sequences = kernel_arguments::most_sequences,
-    .room = [](const operator_step& s) -> std::int64_t { return s.what == op::attention ? room_of_attention(s) : 0; }};
+const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_operations,
+                                           .operands = kernel_arguments::most_operands,
+                                           .sequences = kernel_arguments::most_sequences,
+                                           .workspace = [](const operator_step& s) -> std::int64_t {
+                                             return s.what == op::attention ? attention_workspace_of(s) : 0;
+                                           }};
 
 result<void> enqueue_pause(const launch_site& w) { return launch<"pause">(w, 1, 1, kernel_arguments::pausing{}); }
 
-result<void> enqueue(const pass& p, const launch_site& w) {
+result<void> enqueue(const elementwise_kernel& p, const launch_site& w) {
   const kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
   return launch_for<"elements">(w, e.count, e);
 }
 
-result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p,
+result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
                             const launch_site& w) {
   void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
   std::size_t n = 0;
   for (const location& l : p.operands) addresses[n++] = l.exists() ? w.at(l) : nullptr;
-  for (const pass::sequence& s : p.sequences) addresses[n++] = s.words ? w.at(*s.words) : nullptr;
+  for (const elementwise_kernel::sequence& s : p.sequences) addresses[n++] = s.words ? w.at(*s.words) : nullptr;
   return cuda::done_on(w.stream, "dnn", "cuLaunchKernel",
                        cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }

@@ -37,10 +37,11 @@ extern const elementwise_limits limits_of_kernels;
 /// Keeps apart what the stream has before and behind it, whatever these allow each other.
 result<void> enqueue_pause(const launch_site& w);
 /// Enqueue a step.
-result<void> enqueue(const pass& p, const launch_site& w);
+result<void> enqueue(const elementwise_kernel& p, const launch_site& w);
 result<void> enqueue(const operator_step& s, const launch_site& w);
-/// The same as `enqueue` of a pass, by a kernel that was written for it.
-result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const pass& p, const launch_site& w);
+/// The same as `enqueue` of an elementwise kernel, by a kernel that was written for it.
+result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
+                            const launch_site& w);
 /// Of normalisations across channels, resamplings, pooling with indexes, and blocks with scales.
 result<void> enqueue_of_images(const operator_step& s, const launch_site& w);
 result<void> enqueue_of_blocks(const operator_step& s, const launch_site& w);

@@ -12,24 +12,24 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   return out;
 }
 
-cuda_plan completed(std::vector<std::unique_ptr<part>> parts, const encoded_graph& g) {
-  std::vector<claim> claims;
-  std::vector<bool> claimed(g.nodes().size());
-  for (const auto& p : parts) {
-    claims.push_back(p->what());
-    for (const std::uint16_t n : p->what().nodes) claimed[n] = true;
+cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g) {
+  std::vector<fusion_match> matches;
+  std::vector<bool> matched(g.nodes().size());
+  for (const auto& p : vendor_kernels) {
+    matches.push_back(p->what());
+    for (const std::uint16_t n : p->what().nodes) matched[n] = true;
   }
-  const links l(g);
+  const def_use l(g);
   const read_set read(g);
   const std::vector<bool> aligned = aligned_memory_of(g);
-  for (claim& c : direct_claims({g, l, aligned, read, claimed})) claims.push_back(std::move(c));
+  for (fusion_match& c : direct_matches({g, l, aligned, read, matched})) matches.push_back(std::move(c));
   cuda_plan out;
-  out.direct.resize(claims.size() - parts.size());
-  out.parts = std::move(parts);
-  static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, claims);
+  out.direct.resize(matches.size() - vendor_kernels.size());
+  out.vendor_kernels = std::move(vendor_kernels);
+  static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
   for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<vendor_step>(&step); s != nullptr && s->which >= out.parts.size())
-      out.direct[s->which - out.parts.size()] = direct_step(g, claims[s->which], *s);
+    if (const auto* const s = std::get_if<vendor_step>(&step); s != nullptr && s->which >= out.vendor_kernels.size())
+      out.direct[s->which - out.vendor_kernels.size()] = direct_step(g, matches[s->which], *s);
   return out;
 }
 

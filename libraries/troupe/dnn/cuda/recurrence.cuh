@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/sequence_attributes.hpp>
 
 #include "elements.cuh"
 #include "kernel_sequence_arguments.hpp"

@@ -26,18 +26,18 @@ kernel_arguments::recurrence arguments_of(const detail::recurrence_layout& l, co
           .h_before = l.h_before,
           .line = l.line,
           .slopes = l.slopes(),
-          .recurrent_slopes = l.recurrent_slopes(),
+          .recurrent_gradients = l.recurrent_gradients(),
           .lengths = lengths};
 }
 
-// Where tensors and room are on the GPU.
+// Where tensors and workspace are on the GPU.
 class places_on_gpu {
  public:
   places_on_gpu(const operator_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
   void* input(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.inputs[k]) : nullptr; }
   void* output(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.outputs[k]) : nullptr; }
   const std::int32_t* whole(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
-  void* room(std::int64_t first) const noexcept { return further(site_.at(step_.room), first); }
+  void* workspace(std::int64_t first) const noexcept { return further(site_.at(step_.workspace), first); }
   void* further(const void* from, std::int64_t numbers) const noexcept {
     return const_cast<char*>(static_cast<const char*>(from)) +
            numbers * static_cast<std::int64_t>(bytes_of(site_.all.numbers));
@@ -77,7 +77,7 @@ result<void> multiply(const launch_site& w, std::int64_t m, std::int64_t n, std:
 result<void> find_weights(const detail::recurrence_layout& l, const detail::recurrence_gradient_places& at,
                           const places_on_gpu& p, const kernel_arguments::recurring_back& r, const launch_site& w) {
   const std::int64_t lines = l.lines(), slopes = l.slopes();
-  const matrix of_x{r.slopes, slopes}, of_h{p.further(r.slopes, l.recurrent_slopes()), slopes};
+  const matrix of_x{r.slopes, slopes}, of_h{p.further(r.slopes, l.recurrent_gradients()), slopes};
   const matrix x{r.of.lengths != nullptr ? r.kept_x : r.x, l.inputs}, h{p.further(r.reserve, l.h_before), l.line};
   TROUPE_TRY(multiply(w, lines, l.inputs, l.rows, of_x, {p.input(1), l.inputs}, p.output(0), l.inputs));
   TROUPE_TRY(multiply(w, l.rows, l.inputs, lines, of_x.turned(), x, p.output(1), l.inputs));
@@ -94,7 +94,7 @@ result<void> find_weights(const detail::recurrence_layout& l, const detail::recu
 }  // namespace
 
 result<void> enqueue_recurrence(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<recurrence_form>();
+  const auto f = s.attributes.as<recurrence_attributes>();
   const detail::recurrence_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
   const places_on_gpu p(s, w);
@@ -134,27 +134,28 @@ result<void> enqueue_recurrence(const operator_step& s, const launch_site& w) {
 }
 
 result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_site& w) {
-  const auto f = s.numbers.as<recurrence_gradient_form>();
+  const auto f = s.attributes.as<recurrence_gradient_attributes>();
   const detail::recurrence_gradient_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
-  const recurrence_workspace room(f, l);
+  const recurrence_workspace workspace(f, l);
   const places_on_gpu p(s, w);
   const bool projects = f.has_projection != 0;
-  kernel_arguments::recurring_back r{.of = arguments_of(l, p.whole(at.lengths)),
-                                     .step = 0,
-                                     .x = p.input(0),
-                                     .dy = p.input(at.dy),
-                                     .dlast_h = p.input(at.dlast_h),
-                                     .dlast_c = p.input(at.dlast_c),
-                                     .reserve = p.input(3),
-                                     .slopes = p.room(room.slopes),
-                                     .dh = at.dh != at.none ? p.output(at.dh) : p.room(room.dh),
-                                     .dc = at.dc != at.none        ? p.output(at.dc)
-                                           : detail::has_c(l.cell) ? p.room(room.dc)
-                                                                   : nullptr,
-                                     .projected = projects ? p.room(room.projected) : nullptr,
-                                     .of_units = projects ? p.room(room.projected + l.lines() * l.width) : nullptr,
-                                     .kept_x = p.room(room.x)};
+  kernel_arguments::recurring_back r{
+      .of = arguments_of(l, p.whole(at.lengths)),
+      .step = 0,
+      .x = p.input(0),
+      .dy = p.input(at.dy),
+      .dlast_h = p.input(at.dlast_h),
+      .dlast_c = p.input(at.dlast_c),
+      .reserve = p.input(3),
+      .slopes = p.workspace(workspace.slopes),
+      .dh = at.dh != at.none ? p.output(at.dh) : p.workspace(workspace.dh),
+      .dc = at.dc != at.none        ? p.output(at.dc)
+            : detail::has_c(l.cell) ? p.workspace(workspace.dc)
+                                    : nullptr,
+      .projected = projects ? p.workspace(workspace.projected) : nullptr,
+      .of_units = projects ? p.workspace(workspace.projected + l.lines() * l.width) : nullptr,
+      .kept_x = p.workspace(workspace.x)};
   TROUPE_TRY(launch_for<"recurrence_back_begin">(
       w, std::max(l.batch * std::max(l.width, l.hidden), f.has_lengths != 0 ? l.lines() * l.inputs : 0), r));
   for (std::int64_t n = l.time; n-- > 0;) {
@@ -165,7 +166,7 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_si
                           {p.input(at.projection), l.hidden}, r.of_units, l.hidden));
     }
     TROUPE_TRY(launch_for<"recurrence_back">(w, l.batch * l.hidden, r));
-    const void* const slopes = p.further(r.slopes, r.step * l.batch * l.slopes() + l.recurrent_slopes());
+    const void* const slopes = p.further(r.slopes, r.step * l.batch * l.slopes() + l.recurrent_gradients());
     TROUPE_TRY(multiply(w, l.batch, l.width, l.rows, {slopes, l.slopes()}, {p.input(2), l.width}, r.dh, l.width, true));
   }
   return find_weights(l, at, p, r, w);
@@ -175,26 +176,26 @@ result<void> enqueue_ctc(const operator_step& s, const launch_site& w) {
   const bool is_gradient = s.what == op::ctc_loss_gradient;
   const std::size_t first = is_gradient ? 1 : 0;
   const tensor_shape &logits = s.inputs[first].shape, &labels = s.inputs[first + 1].shape;
-  const ctc_workspace room(logits, labels, is_gradient);
+  const ctc_workspace workspace(logits, labels, is_gradient);
   const places_on_gpu p(s, w);
-  auto* const all = static_cast<double*>(p.room(0));
+  auto* const all = static_cast<double*>(p.workspace(0));
   const kernel_arguments::aligning r{.time = logits.extents[0],
                                      .batch = logits.extents[1],
                                      .classes = logits.extents[2],
                                      .longest = labels.extents[1],
-                                     .blank = s.numbers.as<ctc_form>().blank,
-                                     .states = room.states,
+                                     .blank = s.attributes.as<ctc_attributes>().blank,
+                                     .states = workspace.states,
                                      .kept = is_gradient ? logits.extents[0] : 2,
                                      .logits = p.input(first),
                                      .dloss = is_gradient ? p.input(0) : nullptr,
                                      .labels = p.whole(first + 1),
                                      .steps = p.whole(first + 2),
                                      .counts = p.whole(first + 3),
-                                     .norms = all + room.norms,
-                                     .forward = all + room.forward,
-                                     .backward = all + room.backward,
-                                     .next = all + room.next,
-                                     .losses = all + room.losses,
+                                     .norms = all + workspace.norms,
+                                     .forward = all + workspace.forward,
+                                     .backward = all + workspace.backward,
+                                     .next = all + workspace.next,
+                                     .losses = all + workspace.losses,
                                      .to = p.output(0)};
   TROUPE_TRY(launch<"ctc_norms">(w, r.time * r.batch, set_threads, r));
   TROUPE_TRY(launch<"ctc_forward">(w, r.batch, set_threads, r));

@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <limits>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/attributes.hpp>
 
 #include "elements.cuh"
 
@@ -16,7 +16,7 @@ using kernel_arguments::set_threads;
 struct places {
   i64 x = 0, scale = 0, statistics = 0;
 };
-__device__ inline places place_of(const kernel_arguments::indexes& all, i64 n) {
+__device__ inline places place_of(const kernel_arguments::axis_values& all, i64 n) {
   places out;
   for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
     const i64 at = n % all.extents[i];
@@ -40,7 +40,7 @@ __device__ double combine_threads(double mine, const Combine& combine) {
   return out;
 }
 template <class Value>
-__device__ double sum_of_set(const kernel_arguments::indexes& inside, const Value& value) {
+__device__ double sum_of_set(const kernel_arguments::axis_values& inside, const Value& value) {
   double mine = 0;
   for (i64 i = threadIdx.x; i < inside.count; i += set_threads) mine += value(place_of(inside, i));
   return combine_threads(mine, [](double a, double b) { return a + b; });

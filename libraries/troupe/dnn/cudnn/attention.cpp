@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <initializer_list>
 #include <troupe/base/round_up.hpp>
-#include <troupe/dnn/attention_form.hpp>
+#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/cudnn/scores.hpp>
 #include <troupe/dnn/cudnn/sketch.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Whether cuDNN has all that the form asks for, and each query sees a key: what it gives otherwise is not as defined.
-bool is_taken(const attention_form& f, const tensor_shape& q, const tensor_shape& k) noexcept {
+// Whether cuDNN has all that the attributes asks for, and each query sees a key: what it gives otherwise is not as
+// defined.
+bool is_taken(const attention_attributes& f, const tensor_shape& q, const tensor_shape& k) noexcept {
   if (f.soft_cap != 0 || f.has_bias != 0 || f.has_alibi != 0 || f.has_pages != 0 || f.has_step != 0) return false;
   if (f.dropout != 0 || f.queries != sequence_layout::whole || f.keys != sequence_layout::whole) return false;
   const std::int64_t shift = f.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0;
@@ -20,7 +21,8 @@ bool is_taken(const attention_form& f, const tensor_shape& q, const tensor_shape
 
 class artist {
  public:
-  artist(const model& m, std::size_t node) : m_(m), node_(m.node(node)), form_(node_.numbers.as<attention_form>()) {
+  artist(const model& m, std::size_t node)
+      : m_(m), node_(m.node(node)), attributes_(node_.attributes.as<attention_attributes>()) {
     s_.what.nodes.push_back(static_cast<std::uint16_t>(node));
     s_.unit = 0.25;
   }
@@ -65,17 +67,17 @@ class artist {
       if (counts && (t.shape.extents[3] % 8 != 0 || t.shape.extents[3] > 256)) return false;
     }
     a_.q = input(first).shape, a_.k = input(first + 1).shape, a_.v = input(first + 2).shape;
-    if (!is_taken(form_, a_.q, a_.k)) return false;
-    a_.scale = form_.scale, a_.bottom_right = form_.bottom_right != 0;
-    if (form_.left < a_.k.extents[2] + a_.q.extents[2]) a_.left = form_.left;
-    if (form_.right < a_.k.extents[2] + a_.q.extents[2]) a_.right = form_.right;
+    if (!is_taken(attributes_, a_.q, a_.k)) return false;
+    a_.scale = attributes_.scale, a_.bottom_right = attributes_.bottom_right != 0;
+    if (attributes_.left < a_.k.extents[2] + a_.q.extents[2]) a_.left = attributes_.left;
+    if (attributes_.right < a_.k.extents[2] + a_.q.extents[2]) a_.right = attributes_.right;
     return true;
   }
 
   // As it lies in memory, if each token's numbers are neighbours.
-  claim::tensor laid(std::uint16_t number, dtype type) const {
+  fusion_match::tensor laid(std::uint16_t number, dtype type) const {
     const encoded_tensor& t = m_.tensor(number);
-    claim::tensor out{number, type, t.shape};
+    fusion_match::tensor out{number, type, t.shape};
     out.shape.strides = dense_strides(out.shape);
     if (t.where != encoded_tensor::place::memory) return out;
     out.copied = !m_.aligned[t.memory];
@@ -85,12 +87,12 @@ class artist {
     if (t.type == type && t.shape.strides[3] == 1 && fits(0) && fits(1) && fits(2)) out.shape = t.shape;
     return out;
   }
-  claim::tensor input(std::size_t i) const { return laid(node_.inputs[i], m_.tensor(node_.inputs[i]).type); }
+  fusion_match::tensor input(std::size_t i) const { return laid(node_.inputs[i], m_.tensor(node_.inputs[i]).type); }
 
   // Where an output is to be in this type: converted or written by its only reader, or not read at all. Numbers that
   // are float are also kept between nodes.
-  std::optional<claim::tensor> written(std::uint16_t number, dtype type) {
-    if (m_.linked.readers_of(number) == 0) return laid(number, type);
+  std::optional<fusion_match::tensor> written(std::uint16_t number, dtype type) {
+    if (m_.uses.readers_of(number) == 0) return laid(number, type);
     const std::uint16_t at =
         follow_result(m_, number, type, s_.what, [&](std::uint16_t to) { return can_write(to, type); });
     if (at == number && type != dtype::f32) return std::nullopt;
@@ -103,11 +105,11 @@ class artist {
     return m_.is_free(to) && (type == dtype::f32 ? is_dense(t.shape) : lies_alike(laid(to, type).shape, t.shape));
   }
 
-  operations::tensor give(const claim::tensor& t, bool turned = false) {
+  operations::tensor give(const fusion_match::tensor& t, bool turned = false) {
     s_.what.inputs.push_back(t);
     return s_.drawn.given(t.type, turned ? attention_drawing::turned(t.shape) : t.shape);
   }
-  operations::tensor give(const claim::tensor& t, std::vector<claim::tensor>& list) {
+  operations::tensor give(const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
     list.push_back(t);
     return s_.drawn.given(t.type, t.shape);
   }
@@ -117,7 +119,7 @@ class artist {
   }
   std::vector<sketch> done() {
     std::sort(s_.what.nodes.begin(), s_.what.nodes.end());
-    s_.what.at = place_of(s_.what, m_.linked);
+    s_.what.at = place_of(s_.what, m_.uses);
     std::vector<sketch> out;
     out.push_back(std::move(s_));
     return out;
@@ -125,7 +127,7 @@ class artist {
 
   const model& m_;
   const encoded_node& node_;
-  const attention_form form_;
+  const attention_attributes attributes_;
   attention_drawing a_;
   sketch s_;
 };

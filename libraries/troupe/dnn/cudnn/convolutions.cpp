@@ -30,7 +30,7 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
 
 // Engines of cuDNN 9.19 whose results were wrong, by a comparison of all of its engines with the definition for 110,000
 // random convolutions. Some do not heed padding that differs before and after the image, others read what nobody wrote.
-std::vector<std::int64_t> distrusted_engines(op what, const convolution_form& f) {
+std::vector<std::int64_t> distrusted_engines(op what, const convolution_attributes& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
   const bool even = std::equal(f.window.padding_before, f.window.padding_before + most_spatial, f.window.padding_after);
@@ -42,7 +42,7 @@ class artist {
  public:
   /// `fuses`: whether cuDNN may have engines that compute functions of elements with the convolution.
   artist(const model& m, std::size_t node, dtype factors, bool fuses)
-      : m_(m), l_(m.linked), first_(node), factors_(factors), fuses_(fuses) {
+      : m_(m), l_(m.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
     channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
                                           lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
@@ -63,7 +63,7 @@ class artist {
     std::uint16_t at = node(first_).outputs[0];
     for (;;) {
       const auto next = l_.only_reader_of(at);
-      if (!next || m_.claimed[*next]) return;
+      if (!next || m_.matched[*next]) return;
       const encoded_node& n = node(*next);
       const bool ends = n.what == op::write || n.what == op::convert;
       const bool joins = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && is_function(n, at);
@@ -74,7 +74,7 @@ class artist {
       if (n.what == op::write) return;
       if (n.what == op::convert) {
         const auto last = l_.only_reader_of(at);
-        if (last && !m_.claimed[*last] && node(*last).what == op::write &&
+        if (last && !m_.matched[*last] && node(*last).what == op::write &&
             tensor(node(*last).outputs[0]).type == tensor(at).type)
           chain_.push_back(*last);
         return;
@@ -85,7 +85,7 @@ class artist {
   // One that cuDNN has, of the tensor before and one other: a number, one for each channel, or as many as there are.
   bool is_function(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
-    if (!mode_of(n.numbers.as<pointwise_form>().function)) return false;
+    if (!mode_of(n.attributes.as<pointwise_attributes>().function)) return false;
     if (n.input_count == 1) return true;
     const encoded_tensor& other = tensor(other_of(n, before));
     if (other.where == encoded_tensor::place::number) return true;
@@ -95,13 +95,13 @@ class artist {
   }
 
   // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.
-  std::optional<claim::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
+  std::optional<fusion_match::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
     const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
     const bool far = t.where == encoded_tensor::place::memory && !m_.aligned[t.memory];
-    return claim::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
+    return fusion_match::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
   }
-  bool can_write(const claim::tensor& to) const {
+  bool can_write(const fusion_match::tensor& to) const {
     const encoded_tensor& t = tensor(to.number);
     return t.where != encoded_tensor::place::memory || (lies_alike(t.shape, to.shape) && m_.is_free(to.number));
   }
@@ -121,7 +121,7 @@ class artist {
     sketch s{.what = {},
              .drawn = {},
              .exact_f32 = factors_ == dtype::f32,
-             .distrusted = distrusted_engines(n.what, n.numbers.as<convolution_form>())};
+             .distrusted = distrusted_engines(n.what, n.attributes.as<convolution_attributes>())};
     s.what.nodes.push_back(static_cast<std::uint16_t>(first_));
     for (const std::size_t c : chain) s.what.nodes.push_back(static_cast<std::uint16_t>(c));
 
@@ -131,7 +131,7 @@ class artist {
     // To integers and to bool cuDNN may round otherwise than the definition, which whole numbers in a trial do not
     // show.
     if (info(to->type).kind != dtype_kind::floating) return std::nullopt;
-    const auto give = [&](const claim::tensor& t, std::vector<claim::tensor>& list) {
+    const auto give = [&](const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
       list.push_back(t);
       return s.drawn.given(t.type, t.shape);
     };
@@ -161,23 +161,23 @@ class artist {
     const operations::tensor end = give(*to, s.what.outputs);
     const tensor_shape within = packed(tensor(n.outputs[0]).shape, channels_last_);
     operations::tensor at = functions.empty() ? end : s.drawn.between(within);
-    s.drawn.convolution(n.what, n.numbers.as<convolution_form>(), factors_ == dtype::f64 ? dtype::f64 : dtype::f32,
-                        left, right, at);
+    s.drawn.convolution(n.what, n.attributes.as<convolution_attributes>(),
+                        factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);
     for (std::size_t i = 0; i < functions.size(); ++i) {
       const operations::tensor next = i + 1 == functions.size() ? end : s.drawn.between(within);
-      const auto mode = *mode_of(node(functions[i]).numbers.as<pointwise_form>().function);
+      const auto mode = *mode_of(node(functions[i]).attributes.as<pointwise_attributes>().function);
       if (others[i])
         s.drawn.pointwise({mode}, {at, *others[i]}, next);
       else
         s.drawn.pointwise({mode}, {at}, next);
       at = next;
     }
-    s.what.at = place_of(s.what, m_.linked);
+    s.what.at = place_of(s.what, m_.uses);
     return s;
   }
 
   const model& m_;
-  const links& l_;
+  const def_use& l_;
   const std::size_t first_;
   const dtype factors_;
   const bool fuses_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <troupe/dnn/attention_form.hpp>
+#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/cudnn/definition.hpp>
 
 namespace troupe::dnn::cudnn {
@@ -19,14 +19,14 @@ struct sum {
 struct definition::attended {
   const definition& d;
   const encoded_node& n;
-  const attention_form f;
+  const attention_attributes f;
   const std::size_t first;  // q among the inputs
   const tensor_shape &q, &k, &v;
 
   attended(const definition& of, const encoded_node& node)
       : d(of),
         n(node),
-        f(node.numbers.as<attention_form>()),
+        f(node.attributes.as<attention_attributes>()),
         first(node.what == op::attention ? 0 : 3),
         q(of.shape(node.inputs[first])),
         k(of.shape(node.inputs[first + 1])),
@@ -61,13 +61,13 @@ struct definition::attended {
     return statistics;
   }
 
-  sum output(const indexes& at) const {
+  sum output(const axis_values& at) const {
     sum y;
     for_each_weight(at[0], at[1], at[2],
                     [&](std::int64_t j, double w) { y.add(w * read(first + 2, at[0], at[1] / shared(), j, at[3])); });
     return y;
   }
-  double statistics(const indexes& at) const {
+  double statistics(const axis_values& at) const {
     return for_each_weight(at[0], at[1], at[2], [](std::int64_t, double) {});
   }
 
@@ -78,14 +78,14 @@ struct definition::attended {
       s += read(0, b, h, i, c) * (read(first + 2, b, h / shared(), j, c) - read(1, b, h, i, c));
     return weight * s;
   }
-  sum of_q(const indexes& at) const {
+  sum of_q(const axis_values& at) const {
     sum dq;
     for_each_weight(at[0], at[1], at[2], [&](std::int64_t j, double w) {
       dq.add(f.scale * of_score(at[0], at[1], at[2], j, w) * read(first + 1, at[0], at[1] / shared(), j, at[3]));
     });
     return dq;
   }
-  sum of_key(const indexes& at, bool of_k) const {
+  sum of_key(const axis_values& at, bool of_k) const {
     sum out;
     for (std::int64_t h = at[1] * shared(); h < (at[1] + 1) * shared(); ++h)
       for (std::int64_t i = 0; i < q.extents[2]; ++i) {
@@ -100,7 +100,7 @@ struct definition::attended {
   }
 };
 
-double definition::attention(const encoded_node& n, std::uint16_t output, const indexes& at, double& size) const {
+double definition::attention(const encoded_node& n, std::uint16_t output, const axis_values& at, double& size) const {
   const attended a(*this, n);
   if (n.what == op::attention && output == n.outputs[1]) return a.statistics(at);
   const sum s = n.what == op::attention  ? a.output(at)

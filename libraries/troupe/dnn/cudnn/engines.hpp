@@ -17,7 +17,7 @@ struct execution_plan {
   /// An engine that cuDNN prefers failed, but perhaps not always.
   bool is_provisional = false;
 
-  /// Returns its form as text, "" if cuDNN has none for it.
+  /// Returns its attributes as text, "" if cuDNN has none for it.
   std::string text() const;
   /// Whether it may read what it adds to a result, or multiplies it with, before the kernel before it has ended. cuDNN
   /// lets launches overlap, and kernels that 9.19 compiles at run time for an H200 wait only before they read images

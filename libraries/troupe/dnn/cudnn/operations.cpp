@@ -77,7 +77,7 @@ operations::tensor operations::number(double n, dtype type) {
   return name;
 }
 
-void operations::convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to) {
+void operations::convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to) {
   describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
   const auto before = spatial(f.window.padding_before, count, 0), after = spatial(f.window.padding_after, count, 0),
@@ -90,12 +90,12 @@ void operations::convolution(op what, const convolution_form& f, dtype compute, 
       .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(std::span(after))
       .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(std::span(steps))
       .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(std::span(dilations));
-  const cudnnBackendDescriptor_t form = c.get();
+  const cudnnBackendDescriptor_t parameters = c.get();
   keep(std::move(c), false);
   // cuDNN finds the number of groups by the numbers of channels.
   const auto describe = [&]<auto Kind, auto Form, auto A, auto B, auto C, auto Alpha, auto Beta>() {
     descriptor o(Kind);
-    o.template refer<Form>(form);
+    o.template refer<Form>(parameters);
     o.template refer<A>(of(a));
     o.template refer<B>(of(b));
     o.template refer<C>(of(to));
@@ -131,10 +131,10 @@ void operations::pointwise(const function& f, std::initializer_list<tensor> in, 
   if (f.mode == CUDNN_POINTWISE_RELU_FWD) d.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
   if (f.mode == CUDNN_POINTWISE_SWISH_FWD) d.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
   if (f.index >= 0) d.set<CUDNN_ATTR_POINTWISE_AXIS>(f.index);
-  const cudnnBackendDescriptor_t form = d.get();
+  const cudnnBackendDescriptor_t parameters = d.get();
   keep(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(form);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(parameters);
   const tensor* const x = in.begin();
   describe('f', f.mode, f.compute, f.index, in.size(), to);
   for (const tensor t : in) describe(t);
@@ -149,10 +149,10 @@ void operations::product(tensor a, tensor b, tensor to) {
   describe('p', a, b, to);
   descriptor d(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   d.set<CUDNN_ATTR_MATMUL_COMP_TYPE>(CUDNN_DATA_FLOAT);
-  const cudnnBackendDescriptor_t form = d.get();
+  const cudnnBackendDescriptor_t parameters = d.get();
   keep(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_MATMUL_DESC>(form)
+  o.refer<CUDNN_ATTR_OPERATION_MATMUL_DESC>(parameters)
       .refer<CUDNN_ATTR_OPERATION_MATMUL_ADESC>(of(a))
       .refer<CUDNN_ATTR_OPERATION_MATMUL_BDESC>(of(b))
       .refer<CUDNN_ATTR_OPERATION_MATMUL_CDESC>(of(to));
@@ -163,10 +163,10 @@ void operations::reduce(cudnnReduceTensorOp_t how, tensor x, tensor to) {
   describe('r', how, x, to);
   descriptor d(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   d.set<CUDNN_ATTR_REDUCTION_OPERATOR>(how).set<CUDNN_ATTR_REDUCTION_COMP_TYPE>(CUDNN_DATA_FLOAT);
-  const cudnnBackendDescriptor_t form = d.get();
+  const cudnnBackendDescriptor_t parameters = d.get();
   keep(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_REDUCTION_DESC>(form)
+  o.refer<CUDNN_ATTR_OPERATION_REDUCTION_DESC>(parameters)
       .refer<CUDNN_ATTR_OPERATION_REDUCTION_XDESC>(of(x))
       .refer<CUDNN_ATTR_OPERATION_REDUCTION_YDESC>(of(to));
   keep(std::move(o), true);

@@ -4,8 +4,8 @@
 
 #include <initializer_list>
 #include <optional>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
-#include <troupe/dnn/forms.hpp>
 #include <troupe/dnn/op.hpp>
 #include <troupe/request/view_shape.hpp>
 #include <vector>
@@ -25,7 +25,7 @@ class operations {
   tensor number(double n, dtype type = dtype::f32);
 
   /// A convolution or one of its gradients.
-  void convolution(op what, const convolution_form& f, dtype compute, tensor a, tensor b, tensor to);
+  void convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to);
   /// A function of elements, of one to three tensors.
   struct function {
     cudnnPointwiseMode_t mode;

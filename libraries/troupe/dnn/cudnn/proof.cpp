@@ -22,18 +22,18 @@ double number_of(std::size_t operand, std::int64_t element) noexcept {
   return static_cast<double>(x % 7) - 3;
 }
 
-std::int64_t element_at(const tensor_shape& s, const indexes& at) noexcept {
+std::int64_t element_at(const tensor_shape& s, const axis_values& at) noexcept {
   std::int64_t n = 0;
   for (std::size_t i = 0; i < s.rank; ++i) n += at[i] * s.strides[i];
   return n;
 }
-std::uint64_t bytes_of(const claim::tensor& t) noexcept {
+std::uint64_t bytes_of(const fusion_match::tensor& t) noexcept {
   return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
 // Some places of a tensor: its corners, then others.
-indexes place(const tensor_shape& s, std::int64_t which) noexcept {
-  indexes at{};
+axis_values place(const tensor_shape& s, std::int64_t which) noexcept {
+  axis_values at{};
   std::uint64_t x = static_cast<std::uint64_t>(which) * 0x9e3779b97f4a7c15u;
   for (std::size_t i = 0; i < s.rank; ++i) {
     x ^= x >> 31, x *= 0xbf58476d1ce4e5b9u;
@@ -44,7 +44,7 @@ indexes place(const tensor_shape& s, std::int64_t which) noexcept {
   return at;
 }
 
-std::string text_of(const tensor_shape& s, const indexes& at) {
+std::string text_of(const tensor_shape& s, const axis_values& at) {
   std::string out;
   for (std::size_t i = 0; i < s.rank; ++i) out += cat(i == 0 ? "[" : ", ", at[i]);
   return out + "]";
@@ -56,11 +56,11 @@ trial::~trial() {
   for (const block& b : memory_) (void)::cuMemFreeAsync(b.address, stream_);
 }
 
-bool trial::make(const claim& c) {
+bool trial::make(const fusion_match& c) {
   if (!addresses_.empty()) return true;
   for (std::size_t i = 0; i < c.inputs.size(); ++i)
     if (!add(bytes_of(c.inputs[i])) || !fill(i, c.inputs[i])) return false;
-  for (const claim::tensor& t : c.outputs)
+  for (const fusion_match::tensor& t : c.outputs)
     if (!add(bytes_of(t))) return false;
   for (const block& b : memory_) addresses_.push_back(reinterpret_cast<void*>(b.address));
   return true;
@@ -73,7 +73,7 @@ bool trial::add(std::uint64_t bytes) {
   return true;
 }
 
-bool trial::fill(std::size_t operand, const claim::tensor& t) {
+bool trial::fill(std::size_t operand, const fusion_match::tensor& t) {
   const std::size_t size = troupe::bytes_of(t.type);
   const std::int64_t all = elements_of(t.shape);
   std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
@@ -94,7 +94,7 @@ bool trial::clear(std::size_t from) {
   return true;
 }
 
-result<attempt> trial::run(const claim& c, bool measured, const runner& enqueue) {
+result<attempt> trial::run(const fusion_match& c, bool measured, const runner& enqueue) {
   const auto no_memory = [] {
     return error(reaction::retry_later, "dnn", "there is no memory to try a plan of cuDNN before it is used");
   };
@@ -120,13 +120,13 @@ result<attempt> trial::run(const claim& c, bool measured, const runner& enqueue)
   return out;
 }
 
-attempt trial::compared(const claim& c) const {
-  const definition d(g_, l_, c, [&](std::size_t input, const indexes& at) {
-    const claim::tensor& in = c.inputs[input];
+attempt trial::compared(const fusion_match& c) const {
+  const definition d(g_, l_, c, [&](std::size_t input, const axis_values& at) {
+    const fusion_match::tensor& in = c.inputs[input];
     return epilogue::nearest_of(in.type, unit_ * number_of(input, element_at(in.shape, at)));
   });
   for (std::size_t i = 0; i < c.outputs.size(); ++i) {
-    const claim::tensor& out = c.outputs[i];
+    const fusion_match::tensor& out = c.outputs[i];
     constexpr std::int64_t fewest = 4, most = 96;
     const std::int64_t count = std::clamp(most_terms_ / d.terms_of(out.number), fewest, most);
     const CUdeviceptr base = memory_[c.inputs.size() + i].address;
@@ -139,7 +139,7 @@ attempt trial::compared(const claim& c) const {
     }
     if (!wait()) return {.why_not = "its results cannot be read", .is_passing = true};
     for (std::int64_t k = 0; k < count; ++k) {
-      const indexes at = place(out.shape, k);
+      const axis_values at = place(out.shape, k);
       double added = 0;
       const double is = epilogue::number_at(got[static_cast<std::size_t>(k)].data(), out.type),
                    want = d.at(out.number, at, added);

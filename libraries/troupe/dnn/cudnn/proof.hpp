@@ -14,14 +14,14 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Memory with numbers of ours for the operands of a claim, to try plans on before they are used: some engines of cuDNN
-/// are wrong for some shapes. Waits for the GPU.
+/// Memory with numbers of ours for the operands of a fusion match, to try plans on before they are used: some engines
+/// of cuDNN are wrong for some shapes. Waits for the GPU.
 class trial {
  public:
   /// How many results are compared: all that is affordable once, or a few of a plan that has passed before.
   enum class extent_of_trial : std::uint8_t { full, few };
   /// The numbers are whole multiples of `unit`, at most 3.
-  trial(const encoded_graph& g, const links& l, CUstream stream, double unit,
+  trial(const encoded_graph& g, const def_use& l, CUstream stream, double unit,
         extent_of_trial extent = extent_of_trial::full)
       : g_(g),
         l_(l),
@@ -36,23 +36,23 @@ class trial {
   using runner = std::function<cudnnStatus_t(std::span<void* const> addresses, void* workspace)>;
   /// Compares some of the results with the definition, and measures the plan if that is asked for. Fails if there is no
   /// memory for it.
-  result<attempt> run(const claim& c, bool measured, const runner& enqueue);
+  result<attempt> run(const fusion_match& c, bool measured, const runner& enqueue);
 
  private:
   struct block {
     CUdeviceptr address;
     std::uint64_t bytes;
   };
-  bool make(const claim& c);
+  bool make(const fusion_match& c);
   bool add(std::uint64_t bytes);
-  bool fill(std::size_t operand, const claim::tensor& t);
+  bool fill(std::size_t operand, const fusion_match::tensor& t);
   bool clear(std::size_t from);
   bool wait() const noexcept { return ::cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
-  attempt compared(const claim& c) const;
+  attempt compared(const fusion_match& c) const;
   double time(const runner& enqueue, void* workspace);
 
   const encoded_graph& g_;
-  const links& l_;
+  const def_use& l_;
   const CUstream stream_;
   const double unit_;
   const std::int64_t most_terms_;  // of the sums that are computed here for comparison

@@ -4,7 +4,7 @@
 
 #include <troupe/dnn/cudnn/operations.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace troupe::dnn::cudnn {
 
 /// Nodes of a graph as one of cuDNN's, which has an engine for it or not.
 struct sketch {
-  claim what;
+  fusion_match what;
   operations drawn;                           ///< its arguments: the claim's inputs and outputs, then `extra`
   std::size_t factors = 2;                    ///< the claim's first inputs, for which every kernel of cuDNN waits
   bool exact_f32 = false;                     ///< its factors are f32, which may have to be exact

@@ -8,7 +8,7 @@
 #include <troupe/base/round_up.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/sketch.hpp>
-#include <troupe/dnn/steps/part.hpp>
+#include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <utility>
 #include <vector>
 
@@ -89,10 +89,10 @@ class recent_packs {
 };
 
 /// What a plan of cuDNN computes: all parts that the vendor finds.
-class planned_part : public part {
+class cudnn_kernel : public vendor_kernel {
  public:
-  planned_part(claim what, variant_pack pack, execution_plan plan)
-      : part(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
+  cudnn_kernel(fusion_match what, variant_pack pack, execution_plan plan)
+      : vendor_kernel(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
   const variant_pack& pack() const noexcept { return pack_; }
   const execution_plan& plan() const noexcept { return plan_; }
 

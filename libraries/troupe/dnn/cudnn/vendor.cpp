@@ -31,10 +31,10 @@ std::string version_text() {
 class cudnn_vendor;
 
 // A part that is enqueued with the handle of the call's lane.
-class part_on_lanes final : public planned_part {
+class cudnn_kernel_on_lanes final : public cudnn_kernel {
  public:
-  part_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
-      : planned_part(std::move(s.what), std::move(pack), std::move(plan)),
+  cudnn_kernel_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
+      : cudnn_kernel(std::move(s.what), std::move(pack), std::move(plan)),
         reads_early_(what().inputs.size() > s.factors && this->plan().reads_early()),
         of_(of),
         packs_(lanes) {}
@@ -66,15 +66,15 @@ class cudnn_vendor final : public vendor {
     wishes w = wanted;
     w.workspace = std::min(w.workspace, most_workspace_);
     is_final_ = true;
-    const links l(g);
+    const def_use l(g);
     const read_set read(g);
-    std::vector<bool> claimed(g.nodes().size());
+    std::vector<bool> matched(g.nodes().size());
     found out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-      auto here = claimed[i] ? nullptr : find_at({g, l, aligned, read, claimed}, i, w);
+      auto here = matched[i] ? nullptr : find_at({g, l, aligned, read, matched}, i, w);
       if (here == nullptr) continue;
-      for (const std::uint16_t n : here->what().nodes) claimed[n] = true;
-      out.parts.push_back(std::move(here));
+      for (const std::uint16_t n : here->what().nodes) matched[n] = true;
+      out.vendor_kernels.push_back(std::move(here));
     }
     out.is_final = is_final_;
     return out;
@@ -105,12 +105,13 @@ class cudnn_vendor final : public vendor {
     bool has_stream = false;
   };
 
-  std::unique_ptr<part> find_at(const model& m, std::size_t node, const wishes& w) {
+  std::unique_ptr<vendor_kernel> find_at(const model& m, std::size_t node, const wishes& w) {
     for (sketch& s : sketches_of(m, node, w)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = plan_of(m, s, pack, w))
-        return std::make_unique<part_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this, lanes_.size());
+        return std::make_unique<cudnn_kernel_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this,
+                                                       lanes_.size());
     }
     return nullptr;
   }
@@ -148,7 +149,7 @@ class cudnn_vendor final : public vendor {
       remarks_.once(arrived.error().text());
       return false;
     }
-    trial t(m.graph, m.linked, stream_.get(), s.unit, trial::extent_of_trial::few);
+    trial t(m.graph, m.uses, stream_.get(), s.unit, trial::extent_of_trial::few);
     const auto tried = t.run(s.what, false, [&](std::span<void* const> addresses, void* workspace) {
       return pack.enqueue(plan, planning_.get(), addresses, workspace);
     });
@@ -160,7 +161,7 @@ class cudnn_vendor final : public vendor {
   // Fails with reaction::unsupported if cuDNN has none that is right, and will not have one another time.
   result<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
     const auto drawn = TROUPE_TRY(s.drawn.finish(planning_.get()));
-    trial t(m.graph, m.linked, stream_.get(), s.unit);
+    trial t(m.graph, m.uses, stream_.get(), s.unit);
     const auto attempt_at = [&](const execution_plan& plan) -> result<attempt> {
       s.what.workspace = pack.workspace_of(plan);
       return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {
@@ -203,7 +204,7 @@ class cudnn_vendor final : public vendor {
   std::string version_;
 };
 
-result<void> part_on_lanes::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
+result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
   return of_.with_handle(c, [&](cudnnHandle_t h) {
     const descriptor& d = packs_[c.lane].find(pack(), plan(), addresses, workspace);
     return d.status() != CUDNN_STATUS_SUCCESS ? d.status() : calls().execute(h, plan().plan.get(), d.get());

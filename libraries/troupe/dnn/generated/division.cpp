@@ -13,10 +13,10 @@ constexpr unsigned widest = 16;  // bytes of a load
 constexpr unsigned most_bytes = 256, most_work = 4096;
 
 // Roughly how many instructions an operation takes.
-unsigned work_of(const pass::operation& o) noexcept {
-  if (o.what == pass::operation::kind::round) return 8;
-  if (o.what == pass::operation::kind::random) return 100;
-  if (o.what != pass::operation::kind::apply) return 1;
+unsigned work_of(const elementwise_kernel::operation& o) noexcept {
+  if (o.what == elementwise_kernel::operation::kind::round) return 8;
+  if (o.what == elementwise_kernel::operation::kind::random) return 100;
+  if (o.what != elementwise_kernel::operation::kind::apply) return 1;
   switch (o.function) {
     case op::negate:
     case op::absolute:
@@ -42,7 +42,8 @@ unsigned work_of(const pass::operation& o) noexcept {
 
 class divider {
  public:
-  divider(const pass& p, const std::vector<bool>& aligned) : pass_(p), aligned_(aligned), last_(p.over.rank() - 1) {}
+  divider(const elementwise_kernel& p, const std::vector<bool>& aligned)
+      : kernel_(p), aligned_(aligned), last_(p.over.rank() - 1) {}
 
   division divide() {
     for (std::size_t k = 0; k <= last_; ++k) count_ *= extent(k);
@@ -50,25 +51,25 @@ class divider {
     choose_elements();
     const std::int64_t elements = out_.elements;
     out_.groups = (count_ + elements - 1) / elements, out_.rest = count_ % elements;
-    for (std::size_t i = 0; i < pass_.operands.size(); ++i) out_.accesses.push_back(access_of(i));
+    for (std::size_t i = 0; i < kernel_.operands.size(); ++i) out_.accesses.push_back(access_of(i));
     out_.narrow_indexes = indexes_are_narrow();
     return std::move(out_);
   }
 
  private:
-  std::int64_t extent(std::size_t k) const noexcept { return pass_.over.extent(k); }
+  std::int64_t extent(std::size_t k) const noexcept { return kernel_.over.extent(k); }
   std::int64_t stride(std::size_t operand, std::size_t k) const noexcept {
-    return pass_.over.stride(pass_.walked[operand], k);
+    return kernel_.over.stride(kernel_.position_in_space[operand], k);
   }
   unsigned bytes(std::size_t operand) const noexcept {
-    return static_cast<unsigned>(bytes_of(pass_.operands[operand].type));
+    return static_cast<unsigned>(bytes_of(kernel_.operands[operand].type));
   }
   bool is_one(std::size_t operand) const noexcept {
     for (std::size_t k = 0; k <= last_; ++k)
       if (extent(k) != 1 && stride(operand, k) != 0) return false;
     return true;
   }
-  // Whether its elements are neighbours in the order of the walk.
+  // Whether its elements are neighbours in the order of the iteration space.
   bool is_dense(std::size_t operand) const noexcept {
     std::int64_t step = 1;
     for (std::size_t k = last_ + 1; k-- > 0; step *= extent(k))
@@ -82,8 +83,8 @@ class divider {
     constexpr unsigned most_shared = 40 << 10;
     if (extent(last_) < worth) return;
     unsigned widest_type = 0;
-    for (const pass::operation& o : pass_.operations) {
-      if (o.what != pass::operation::kind::read || stride(o.operand, last_) < worth) continue;
+    for (const elementwise_kernel::operation& o : kernel_.operations) {
+      if (o.what != elementwise_kernel::operation::kind::read || stride(o.operand, last_) < worth) continue;
       for (std::size_t k = 0; k < last_; ++k) {
         if (stride(o.operand, k) != 1 || extent(k) < worth || (out_.tiled && out_.tiled->other != k)) continue;
         if (!out_.tiled) out_.tiled.emplace().other = k;
@@ -109,14 +110,14 @@ class divider {
     if (out_.tiled) return;
     unsigned narrowest = 0, of_all = 0, work = 1;
     bool any_dense = false;
-    for (std::size_t i = 0; i < pass_.operands.size(); ++i) {
-      if (!pass_.operands[i].exists() || stride(i, last_) != 1 || is_one(i)) continue;
+    for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
+      if (!kernel_.operands[i].exists() || stride(i, last_) != 1 || is_one(i)) continue;
       narrowest = narrowest == 0 ? bytes(i) : std::min(narrowest, bytes(i));
       of_all += bytes(i);
       any_dense |= is_dense(i);
     }
     if (narrowest == 0) return;
-    for (const pass::operation& o : pass_.operations) work += work_of(o);
+    for (const elementwise_kernel::operation& o : kernel_.operations) work += work_of(o);
     unsigned wanted = widest / narrowest;
     while (wanted > 1 && (wanted * of_all > most_bytes || wanted * work > most_work || wanted > count_)) wanted /= 2;
     unsigned of_line = wanted;
@@ -128,10 +129,10 @@ class divider {
   access access_of(std::size_t i) const {
     using enum access::kind;
     if (std::find(staged_.begin(), staged_.end(), i) != staged_.end()) return {staged, bytes(i)};
-    if (out_.elements == 1 || !pass_.operands[i].exists()) return {single, bytes(i)};
+    if (out_.elements == 1 || !kernel_.operands[i].exists()) return {single, bytes(i)};
     if (is_one(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
     if (out_.flat ? !is_dense(i) : stride(i, last_) != 1) return {single, bytes(i)};
-    const location& l = pass_.operands[i];
+    const location& l = kernel_.operands[i];
     const auto fits = [&](std::int64_t elements, unsigned step) { return elements * bytes(i) % step == 0; };
     unsigned step = l.is_buffer || aligned_[l.number] ? widest : bytes(i);
     while (step > bytes(i) && !(fits(out_.elements, step) && fits(l.offset, step))) step /= 2;
@@ -143,7 +144,7 @@ class divider {
   bool indexes_are_narrow() const noexcept {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     if (count_ >= most || out_.blocks() * block_threads >= most) return false;
-    for (std::size_t i = 0; i < pass_.operands.size(); ++i) {
+    for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
       std::int64_t reach = 0;
       for (std::size_t k = 0; k <= last_; ++k) {
         if (stride(i, k) < 0) return false;
@@ -154,7 +155,7 @@ class divider {
     return true;
   }
 
-  const pass& pass_;
+  const elementwise_kernel& kernel_;
   const std::vector<bool>& aligned_;
   const std::size_t last_;
   std::int64_t count_ = 1;
@@ -164,6 +165,6 @@ class divider {
 
 }  // namespace
 
-division divide(const pass& p, const std::vector<bool>& aligned) { return divider(p, aligned).divide(); }
+division divide(const elementwise_kernel& p, const std::vector<bool>& aligned) { return divider(p, aligned).divide(); }
 
 }  // namespace troupe::dnn::generated

@@ -22,17 +22,17 @@ struct access {
   unsigned bytes = 0;  ///< that are read or written in one go
 };
 
-/// Square tiles of the walk's last index and another one, each the work of a block.
+/// Square tiles of the iteration space's last index and another one, each the work of a block.
 struct tiles {
   unsigned size = 32;
   std::size_t other = 0;
   std::int64_t count = 0;
 };
 
-/// How a pass is divided among threads.
+/// How an elementwise kernel is divided among threads.
 struct division {
-  unsigned elements = 1;  ///< of a thread: neighbours along the last index of the walk
-  /// They are neighbours in the order of the walk, across its indexes. Otherwise all are of one line.
+  unsigned elements = 1;  ///< of a thread: neighbours along the last index of the iteration space
+  /// They are neighbours in the order of the iteration space, across its indexes. Otherwise all are of one line.
   bool flat = false;
   std::int64_t groups = 0;       ///< threads that have elements
   std::int64_t rest = 0;         ///< elements of the last of them, if that has fewer
@@ -44,6 +44,6 @@ struct division {
 };
 
 /// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does.
-division divide(const pass& p, const std::vector<bool>& aligned);
+division divide(const elementwise_kernel& p, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

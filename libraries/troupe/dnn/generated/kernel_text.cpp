@@ -11,7 +11,7 @@
 namespace troupe::dnn::generated {
 namespace {
 
-using kind = pass::operation::kind;
+using kind = elementwise_kernel::operation::kind;
 using how = access::kind;
 
 constexpr unsigned warp = 32;  // threads of a block that read or write together
@@ -33,19 +33,19 @@ const char* whole_number(unsigned bytes) noexcept {
 
 std::string text_of(double x) {
   if (!std::isfinite(x)) return cat("__builtin_bit_cast(double, ", std::bit_cast<std::uint64_t>(x), "ull)");
-  char room[40];
-  std::snprintf(room, sizeof room, "%a", x);
-  return room;
+  char workspace[40];
+  std::snprintf(workspace, sizeof workspace, "%a", x);
+  return workspace;
 }
 std::string text_of(dtype t) { return cat("static_cast<dtype>(", static_cast<int>(t), ")"); }
 
 class writer {
  public:
-  writer(const pass& p, const division& d) : pass_(p), d_(d), last_(p.over.rank() - 1) {}
+  writer(const elementwise_kernel& p, const division& d) : kernel_(p), d_(d), last_(p.over.rank() - 1) {}
 
   std::string text() {
     line("using index = ", d_.narrow_indexes ? "unsigned" : "long long", ";");
-    for (std::size_t i = 0; i < pass_.sequences.size(); ++i) add_sequence(i);
+    for (std::size_t i = 0; i < kernel_.sequences.size(); ++i) add_sequence(i);
     if (d_.tiled) {
       add_tiles();
       return std::move(out_);
@@ -70,18 +70,20 @@ class writer {
   void line(const Parts&... parts) {
     out_ += cat("  ", parts..., "\n");
   }
-  std::size_t operands() const noexcept { return pass_.operands.size(); }
-  dtype type(std::size_t i) const noexcept { return pass_.operands[i].type; }
+  std::size_t operands() const noexcept { return kernel_.operands.size(); }
+  dtype type(std::size_t i) const noexcept { return kernel_.operands[i].type; }
   unsigned bytes(std::size_t i) const noexcept { return static_cast<unsigned>(bytes_of(type(i))); }
   bool is_written(std::size_t i) const noexcept {
-    return std::any_of(pass_.operations.begin(), pass_.operations.end(),
-                       [&](const pass::operation& o) { return o.what == kind::write && o.operand == i; });
+    return std::any_of(kernel_.operations.begin(), kernel_.operations.end(),
+                       [&](const elementwise_kernel::operation& o) { return o.what == kind::write && o.operand == i; });
   }
-  std::int64_t stride(std::size_t i, std::size_t k) const noexcept { return pass_.over.stride(pass_.walked[i], k); }
+  std::int64_t stride(std::size_t i, std::size_t k) const noexcept {
+    return kernel_.over.stride(kernel_.position_in_space[i], k);
+  }
 
   // The seed of a sequence of random numbers, and what is added to the positions of elements.
   void add_sequence(std::size_t i) {
-    const pass::sequence& s = pass_.sequences[i];
+    const elementwise_kernel::sequence& s = kernel_.sequences[i];
     const std::string seed = cat("const unsigned long long seed", i, " = "),
                       offset = cat("offset", i, " = ", s.numbers.offset, "ull");
     if (!s.words) return line(seed, s.numbers.seed, "ull, ", offset, ";");
@@ -92,8 +94,8 @@ class writer {
     line("const auto* const words", i, " = static_cast<const unsigned*>(at.all[", operands() + i, "]);");
     line(seed, pair(0), ", ", offset, s.words->shape.extents[0] == 4 ? " + " + pair(2) : "", ";");
   }
-  std::string random_value(const pass::operation& o, const std::string& position) const {
-    const random_form& f = pass_.sequences[o.from[0]].numbers;
+  std::string random_value(const elementwise_kernel::operation& o, const std::string& position) const {
+    const random_attributes& f = kernel_.sequences[o.from[0]].numbers;
     const std::string which =
         cat("(seed", o.from[0], ", offset", o.from[0], " + static_cast<unsigned long long>(", position, "))");
     if (f.kind == random_kind::normal) return cat("dnn::random_normal<N>", which);
@@ -103,10 +105,10 @@ class writer {
                : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
   }
 
-  // The index along each of the walk's, of an element by its number in the walk's order.
+  // The index along each of the iteration space's, of an element by its number in the walk's order.
   void add_indexes(std::string of) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
-      const std::string extent = std::to_string(pass_.over.extent(k));
+      const std::string extent = std::to_string(kernel_.over.extent(k));
       line("[[maybe_unused]] const index c", k, " = ", of, k == 0 ? "" : " % " + extent, ";");
       if (k != 0) of += " / " + extent;
     }
@@ -114,7 +116,7 @@ class writer {
   std::string place(std::size_t i) const {
     std::string out;
     for (std::size_t k = 0; k <= last_; ++k)
-      if (stride(i, k) != 0 && pass_.over.extent(k) != 1)
+      if (stride(i, k) != 0 && kernel_.over.extent(k) != 1)
         out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
     return out.empty() ? "0" : out;
   }
@@ -128,25 +130,25 @@ class writer {
   template <class From, class To>
   void add_operations(const From& from, const To& to, const std::string& step = {}) {
     const auto each = [&](auto&& f) {
-      for (std::size_t n = 0; n < pass_.operations.size(); ++n) f(n, pass_.operations[n]);
+      for (std::size_t n = 0; n < kernel_.operations.size(); ++n) f(n, kernel_.operations[n]);
     };
-    each([&](std::size_t n, const pass::operation& o) {
+    each([&](std::size_t n, const elementwise_kernel::operation& o) {
       if (o.what == kind::read)
         line("[[maybe_unused]] const N v", n, " = number::load(", text_of(type(o.operand)), ", ", from(o.operand),
              ");");
     });
-    each([&](std::size_t n, const pass::operation& o) {
+    each([&](std::size_t n, const elementwise_kernel::operation& o) {
       if (o.what == kind::read || o.what == kind::write) return;
       const std::string more = step.empty() ? "" : cat(" + ", step, " * ", stride(o.operand, last_));
       line("[[maybe_unused]] const N v", n, " = ",
            o.what == kind::random ? random_value(o, place(o.operand) + more) : value_of(o), ";");
     });
-    each([&](std::size_t, const pass::operation& o) {
+    each([&](std::size_t, const elementwise_kernel::operation& o) {
       if (o.what == kind::write)
         line("number::store(", text_of(type(o.operand)), ", ", to(o.operand), ", v", o.from[0], ");");
     });
   }
-  static std::string value_of(const pass::operation& o) {
+  static std::string value_of(const elementwise_kernel::operation& o) {
     if (o.what == kind::number) return cat("static_cast<N>(", text_of(o.value), ")");
     if (o.what == kind::round) return cat("number::rounded(", text_of(o.type), ", v", o.from[0], ")");
     return cat("value_of<N>(static_cast<op>(", static_cast<int>(o.function), "), v", o.from[0], ", v", o.from[1], ", v",
@@ -163,7 +165,7 @@ class writer {
     const std::string first = cat("group * ", d_.elements);
     if (!d_.flat) add_indexes(first);
     for (std::size_t i = 0; i < operands(); ++i) {
-      if (!pass_.operands[i].exists()) continue;
+      if (!kernel_.operands[i].exists()) continue;
       const access& a = d_.accesses[i];
       line("alignas(16) ", whole_number(a.bytes), " m", i, "[",
            a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes, "];");
@@ -172,7 +174,7 @@ class writer {
     line("#pragma unroll");
     line("for (unsigned k = 0; k < ", d_.elements, "; ++k) {");
     const auto where = [&](std::size_t i) { return cat("m", i, ", ", d_.accesses[i].how == how::once ? "0" : "k"); };
-    if (d_.flat && !pass_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
+    if (d_.flat && !kernel_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
     add_operations(where, where, d_.flat ? "" : "k");
     line("}");
     for (std::size_t i = 0; i < operands(); ++i)
@@ -202,13 +204,13 @@ class writer {
     std::string rest = "static_cast<index>(blockIdx.x)";
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const bool is_tiled = k == last_ || k == t.other;
-      const std::int64_t n = is_tiled ? (pass_.over.extent(k) + t.size - 1) / t.size : pass_.over.extent(k);
+      const std::int64_t n = is_tiled ? (kernel_.over.extent(k) + t.size - 1) / t.size : kernel_.over.extent(k);
       line("[[maybe_unused]] const index ", is_tiled ? "first" : "c", k, " = ", rest, " % ", n,
            is_tiled ? cat(" * ", t.size) : "", ";");
       rest += cat(" / ", n);
     }
     line("const unsigned column = threadIdx.x % ", warp, ", row = threadIdx.x / ", warp, ";");
-    const auto is_inside = [&](std::size_t k) { return cat("c", k, " < ", pass_.over.extent(k)); };
+    const auto is_inside = [&](std::size_t k) { return cat("c", k, " < ", kernel_.over.extent(k)); };
     const auto is_staged = [&](std::size_t i) { return d_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
@@ -240,8 +242,8 @@ class writer {
   void add_staging(std::size_t i) {
     const tiles& t = *d_.tiled;
     const auto clamped = [&](std::size_t k, const char* more) {
-      line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", pass_.over.extent(k), " ? first", k,
-           " + ", more, " : ", pass_.over.extent(k) - 1, ";");
+      line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", kernel_.over.extent(k), " ? first",
+           k, " + ", more, " : ", kernel_.over.extent(k) - 1, ";");
     };
     line(whole_number(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
     add_tile_loop(t.size);
@@ -253,7 +255,7 @@ class writer {
     line("}");
   }
 
-  const pass& pass_;
+  const elementwise_kernel& kernel_;
   const division& d_;
   const std::size_t last_;
   std::string out_;
@@ -270,6 +272,6 @@ std::string prelude_of(dtype numbers, bool any_random) {
              "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
 }
 
-std::string body_of(const pass& p, const division& d) { return writer(p, d).text(); }
+std::string body_of(const elementwise_kernel& p, const division& d) { return writer(p, d).text(); }
 
 }  // namespace troupe::dnn::generated

@@ -13,13 +13,13 @@ source source_of(const step_list& all, const std::vector<bool>& aligned) {
   source out;
   std::map<std::string, std::uint16_t> known;  // by everything but the name
   const bool any_random = std::any_of(all.steps.begin(), all.steps.end(), [](const auto& step) {
-    const auto* const p = std::get_if<pass>(&step);
+    const auto* const p = std::get_if<elementwise_kernel>(&step);
     return p != nullptr && !p->sequences.empty();
   });
   out.text = prelude_of(all.numbers, any_random);
   for (const auto& step : all.steps) {
     std::uint16_t& which = out.of_steps.emplace_back(source::none);
-    const auto* const p = std::get_if<pass>(&step);
+    const auto* const p = std::get_if<elementwise_kernel>(&step);
     if (p == nullptr) continue;
     const division d = divide(*p, aligned);
     if (d.blocks() > most_blocks) continue;

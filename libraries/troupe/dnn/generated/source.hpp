@@ -23,7 +23,8 @@ struct source {
 };
 
 /// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does. The
-/// kernels' results are those of the pass, bit by bit, if they are compiled without fused multiplication and addition.
+/// kernels' results are those of the elementwise kernel, bit by bit, if they are compiled without fused multiplication
+/// and addition.
 ///
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <tests/numerics/random.hpp>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/cuda/elements_of_pass.hpp>
+#include <troupe/dnn/cuda/elementwise_arguments.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
@@ -24,17 +24,17 @@ namespace troupe::dnn::generated {
 namespace {
 
 namespace fs = std::filesystem;
-using kind = pass::operation::kind;
+using kind = elementwise_kernel::operation::kind;
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// A pass, and memory for its operands.
+// An elementwise kernel, and memory for its operands.
 struct random_pass {
-  pass what;
-  std::vector<std::vector<std::byte>> memory;  // as the pass finds it
+  elementwise_kernel what;
+  std::vector<std::vector<std::byte>> memory;  // as the elementwise kernel finds it
   std::vector<std::size_t> begin;              // of each operand's memory
   std::string story;
 };
@@ -43,14 +43,14 @@ class maker {
  public:
   maker(numerics::random_source& random, dtype numbers) : random_(random), is_double_(numbers == dtype::f64) {}
 
-  /// `aligned` of the memory of operand i of this pass is that of number `first` + i.
+  /// `aligned` of the memory of operand i of this elementwise kernel is that of number `first` + i.
   random_pass make(std::vector<bool>& aligned) {
     random_pass out;
     choose_extents();
     std::vector<bool> constant;
-    pass& p = out.what;
+    elementwise_kernel& p = out.what;
     p.extents = shape_;
-    const auto add = [&](pass::operation o, bool is_constant) {
+    const auto add = [&](elementwise_kernel::operation o, bool is_constant) {
       p.operations.push_back(o), constant.push_back(is_constant);
     };
     const auto reads = random_.between(1, 4), functions = random_.between(0, 6), writes = random_.between(1, 2);
@@ -86,7 +86,7 @@ class maker {
       add({.what = kind::write, .operand = static_cast<std::uint16_t>(p.operands.size()), .from = {from, 0, 0}}, false);
       add_operand(out, aligned, false);
     }
-    walk_as_planned(p);
+    set_iteration_space(p);
     return out;
   }
 
@@ -96,12 +96,12 @@ class maker {
   void choose_extents() {
     shape_ = {};
     shape_.rank = static_cast<std::size_t>(random_.between(1, 4));
-    std::int64_t room = 40'000;
+    std::int64_t workspace = 40'000;
     for (std::size_t i = 0; i < shape_.rank; ++i) {
       std::int64_t e = random_.one_of({1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 32, 33, 49, 64, 96, 100, 1000, 4096});
-      while (e > room) e = (e + 1) / 2;
+      while (e > workspace) e = (e + 1) / 2;
       shape_.extents[i] = std::max<std::int64_t>(e, 1);
-      room /= shape_.extents[i];
+      workspace /= shape_.extents[i];
     }
     shape_.strides = dense_strides(shape_);
   }
@@ -149,10 +149,11 @@ class maker {
   }
   // Its words are the memory of the operand that has only positions.
   void add_sequence(random_pass& to, std::vector<bool>& aligned) {
-    pass::sequence s{.numbers = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
-                                 static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
-                                 static_cast<std::uint64_t>(random_.between(0, INT64_MAX)), 0.3},
-                     .words = {}};
+    elementwise_kernel::sequence s{
+        .numbers = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
+                    static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
+                    static_cast<std::uint64_t>(random_.between(0, INT64_MAX)), 0.3},
+        .words = {}};
     if (const std::int64_t words = random_.one_of({0, 2, 4}); words != 0)
       s.words = location{.is_buffer = false,
                          .number = 0,
@@ -169,11 +170,11 @@ class maker {
     to.story += ", random numbers";
   }
   // As the planner does.
-  static void walk_as_planned(pass& p) {
-    std::vector<indexes> strides;
-    p.walked.resize(p.operands.size());
+  static void set_iteration_space(elementwise_kernel& p) {
+    std::vector<axis_values> strides;
+    p.position_in_space.resize(p.operands.size());
     const auto take = [&](std::size_t i) {
-      p.walked[i] = strides.size();
+      p.position_in_space[i] = strides.size();
       strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
     };
     std::size_t first = 0;
@@ -182,7 +183,7 @@ class maker {
     take(written);
     for (std::size_t i = 0; i < p.operands.size(); ++i)
       if (i != written) take(i);
-    p.over = walk(p.extents.rank, p.extents.extents, std::move(strides), true);
+    p.over = iteration_space(p.extents.rank, p.extents.extents, std::move(strides), true);
   }
 
   numerics::random_source& random_;

@@ -13,11 +13,11 @@ namespace {
 template <class N>
 struct partial {
   explicit partial(const attention_tiles<N>& a, const query_tile& t)
-      : y(make_room<N>(t.rows(), a.g.value_width)),
+      : y(make_scratch<N>(t.rows(), a.g.value_width)),
         softmax(static_cast<std::size_t>(t.rows()), {-std::numeric_limits<double>::infinity(), 0}) {
     std::fill_n(y.get(), t.rows() * a.g.value_width, N(0));
   }
-  room<N> y;
+  scratch_array<N> y;
   std::vector<running_softmax> softmax;
 };
 
@@ -25,8 +25,9 @@ template <class N>
 void take_keys(const attention_tiles<N>& a, const query_tile& t, key_range range, partial<N>& to) {
   const attention_geometry& g = a.g;
   const std::int64_t rows = t.rows();
-  const auto q = make_room<N>(rows, g.width), s = make_room<N>(rows, most_rows), more = make_room<N>(rows, most_rows),
-             copied = make_room<N>(g.pool != 0 ? most_rows : 0, g.width + g.value_width);
+  const auto q = make_scratch<N>(rows, g.width), s = make_scratch<N>(rows, most_rows),
+             more = make_scratch<N>(rows, most_rows),
+             copied = make_scratch<N>(g.pool != 0 ? most_rows : 0, g.width + g.value_width);
   a.gather(t, a.q, g.width, static_cast<N>(g.scale), q.get());
   for (std::int64_t first = range.first; first < range.last; first += most_rows) {
     const auto keys = a.keys(t.keys, t.key_head, first, std::min(most_rows, range.last - first), copied.get());
@@ -74,7 +75,7 @@ std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
 }  // namespace
 
 template <class N>
-void attend(const workspace& w, const operator_step& s) {
+void attend(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   N *const y = w.numbers<N>(s.outputs[0]), *const statistics = w.numbers<N>(s.outputs[1]);
   // Rows beyond a sequence, and of those without keys, belong to no tile.
@@ -112,7 +113,7 @@ void attend(const workspace& w, const operator_step& s) {
   w.team.spread(count, 1, end);
 }
 
-template void attend<float>(const workspace&, const operator_step&);
-template void attend<double>(const workspace&, const operator_step&);
+template void attend<float>(const execution_context&, const operator_step&);
+template void attend<double>(const execution_context&, const operator_step&);
 
 }  // namespace troupe::dnn::host

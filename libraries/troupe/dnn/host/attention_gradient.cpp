@@ -22,12 +22,12 @@ class gradient_tile {
  public:
   explicit gradient_tile(const attention_tiles<N>& a)
       : a_(a),
-        q(make_room<N>(most_rows, a.g.width)),
-        dy(make_room<N>(most_rows, a.g.value_width)),
-        weights(make_room<N>(most_rows, most_rows)),
-        ds(make_room<N>(most_rows, most_rows)),
-        kept_(make_room<N>(most_rows, most_rows)),
-        slopes_(make_room<N>(most_rows, most_rows)) {}
+        q(make_scratch<N>(most_rows, a.g.width)),
+        dy(make_scratch<N>(most_rows, a.g.value_width)),
+        weights(make_scratch<N>(most_rows, most_rows)),
+        ds(make_scratch<N>(most_rows, most_rows)),
+        kept_(make_scratch<N>(most_rows, most_rows)),
+        slopes_(make_scratch<N>(most_rows, most_rows)) {}
 
   void take(const query_tile& t, const gradient_tensors<N>& all) {
     tile_ = &t;
@@ -81,10 +81,10 @@ class gradient_tile {
   N statistics_[most_rows], means_[most_rows];
 
  public:
-  const room<N> q, dy, weights, ds;
+  const scratch_array<N> q, dy, weights, ds;
 
  private:
-  const room<N> kept_, slopes_;
+  const scratch_array<N> kept_, slopes_;
 };
 
 // The tiles that add to the same elements of dbias, in groups; each alone if there is none.
@@ -103,12 +103,12 @@ std::vector<std::vector<query_tile>> groups_of(const attention_tiles<N>& a) {
 }
 
 template <class N>
-void find_query_gradients(const attention_tiles<N>& a, const workspace& w, const gradient_tensors<N>& all) {
+void find_query_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
   const auto groups = groups_of(a);
   w.team.spread(static_cast<std::int64_t>(groups.size()), 1, [&](std::int64_t group) {
     gradient_tile<N> rows(a);
-    const auto dq = make_room<N>(most_rows, g.width);
+    const auto dq = make_scratch<N>(most_rows, g.width);
     for (const query_tile& t : groups[static_cast<std::size_t>(group)]) {
       rows.take(t, all);
       std::fill_n(dq.get(), t.rows() * g.width, N(0));
@@ -129,7 +129,7 @@ void find_query_gradients(const attention_tiles<N>& a, const workspace& w, const
 }
 
 template <class N>
-void find_key_gradients(const attention_tiles<N>& a, const workspace& w, const gradient_tensors<N>& all) {
+void find_key_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
   // The tiles of queries of each sequence and head of keys, which are neighbours.
   const std::vector<query_tile> tiles = a.queries();
@@ -169,7 +169,7 @@ void find_key_gradients(const attention_tiles<N>& a, const workspace& w, const g
 }  // namespace
 
 template <class N>
-void attention_gradient(const workspace& w, const operator_step& s) {
+void attention_gradient(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   const gradient_tensors<N> all{w.numbers<N>(s.inputs[0]),
                                 w.numbers<N>(s.inputs[1]),
@@ -189,7 +189,7 @@ void attention_gradient(const workspace& w, const operator_step& s) {
   find_key_gradients<N>(a, w, all);
 }
 
-template void attention_gradient<float>(const workspace&, const operator_step&);
-template void attention_gradient<double>(const workspace&, const operator_step&);
+template void attention_gradient<float>(const execution_context&, const operator_step&);
+template void attention_gradient<double>(const execution_context&, const operator_step&);
 
 }  // namespace troupe::dnn::host

@@ -6,15 +6,15 @@ namespace troupe::dnn::host {
 namespace {
 
 template <class N>
-const N* input(const workspace& w, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
-  const std::size_t at = which({s.numbers.as<attention_form>(), s.what == op::attention_gradient});
+const N* input(const execution_context& w, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
+  const std::size_t at = which({s.attributes.as<attention_attributes>(), s.what == op::attention_gradient});
   return at == attention_inputs::none ? nullptr : w.numbers<N>(s.inputs[at]);
 }
 
 }  // namespace
 
 template <class N>
-attention_tiles<N>::attention_tiles(const workspace& w, const operator_step& s)
+attention_tiles<N>::attention_tiles(const execution_context& w, const operator_step& s)
     : g(geometry_of(s, [&](const location& l) { return w.at(l); })),
       q(input<N>(w, s, [](const attention_inputs& i) { return i.q; })),
       k(input<N>(w, s, [](const attention_inputs& i) { return i.k; })),

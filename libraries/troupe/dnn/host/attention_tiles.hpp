@@ -7,7 +7,7 @@
 #include <memory>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/attention_rows.hpp>
-#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 #include <vector>
 
@@ -35,10 +35,10 @@ struct key_tile {
 };
 
 template <class N>
-using room = std::unique_ptr<N[]>;
+using scratch_array = std::unique_ptr<N[]>;
 template <class N>
-room<N> make_room(std::int64_t rows, std::int64_t width) {
-  return room<N>(new N[static_cast<std::size_t>(rows * width)]);
+scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
+  return scratch_array<N>(new N[static_cast<std::size_t>(rows * width)]);
 }
 
 /// c += or = a * b of a tile, all row by row without gaps; `turned` transposes.
@@ -67,7 +67,7 @@ void multiply_tile(bool turned_a, const N* a, std::int64_t m, std::int64_t k, bo
 template <class N>
 class attention_tiles {
  public:
-  attention_tiles(const workspace& w, const operator_step& s);
+  attention_tiles(const execution_context& w, const operator_step& s);
 
   /// All tiles of queries; those without keys or queries are missing.
   std::vector<query_tile> queries() const;

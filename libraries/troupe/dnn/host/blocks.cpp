@@ -60,7 +60,7 @@ TROUPE_INLINE void unscale_here(const blocks_of<N>& b, const N* scales) noexcept
 }
 
 template <class N>
-TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_form& f, N* scales) noexcept {
+TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_attributes& f, N* scales) noexcept {
   const narrow_type t = narrow_type_of(f.elements);
   find_largest(b, scales);
   for (std::int64_t k = 0; k < b.width; ++k)
@@ -69,10 +69,10 @@ TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_form& f, N* 
 }
 
 // Compiled for several kinds of processor, which templates cannot be.
-#define TROUPE_DNN_BLOCKS(N)                                                                                     \
-  TROUPE_FOR_EACH_PROCESSOR                                                                                      \
-  void quantize(const blocks_of<N>& b, const block_form& f, N* scales) noexcept { quantize_here(b, f, scales); } \
-  TROUPE_FOR_EACH_PROCESSOR                                                                                      \
+#define TROUPE_DNN_BLOCKS(N)                                                                                           \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                            \
+  void quantize(const blocks_of<N>& b, const block_attributes& f, N* scales) noexcept { quantize_here(b, f, scales); } \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                            \
   void dequantize(const blocks_of<N>& b, const N* scales) noexcept { unscale_here(b, scales); }
 TROUPE_DNN_BLOCKS(float)
 TROUPE_DNN_BLOCKS(double)
@@ -80,44 +80,45 @@ TROUPE_DNN_BLOCKS(double)
 
 // Calls `f(rows of blocks, their scales)` for all elements.
 template <class N, class F>
-void for_each_row(const workspace& w, const block_form& form, const location& from, const location& to, F f) {
+void for_each_row(const execution_context& w, const block_attributes& attributes, const location& from,
+                  const location& to, F f) {
   constexpr std::int64_t of_a_part = 1 << 14;
   const tensor_shape& s = from.shape;
-  const auto along = static_cast<std::size_t>(form.along);
+  const auto along = static_cast<std::size_t>(attributes.along);
   std::int64_t width = 1;
   for (std::size_t i = along + 1; i < s.rank; ++i) width *= s.extents[i];
-  const std::int64_t length = s.extents[along], blocks = (length - 1) / form.block + 1,
+  const std::int64_t length = s.extents[along], blocks = (length - 1) / attributes.block + 1,
                      rows = elements_of(s) / length / width * blocks;
   const N* const x = w.numbers<N>(from);
   N* const y = w.numbers<N>(to);
-  const std::int64_t of_a_row = std::min(form.block, length) * width;
+  const std::int64_t of_a_row = std::min(attributes.block, length) * width;
   w.team.spread(rows, std::max<std::int64_t>(1, of_a_part / of_a_row), [&](std::int64_t r) {
-    const std::int64_t first = r % blocks * form.block, at = (r / blocks * length + first) * width;
-    f(blocks_of<N>{x + at, y + at, std::min(form.block, length - first), width, width}, r * width);
+    const std::int64_t first = r % blocks * attributes.block, at = (r / blocks * length + first) * width;
+    f(blocks_of<N>{x + at, y + at, std::min(attributes.block, length - first), width, width}, r * width);
   });
 }
 
 }  // namespace
 
 template <class N>
-void quantize_blocks(const workspace& w, const block_form& f, const location& x, const location& elements,
+void quantize_blocks(const execution_context& w, const block_attributes& f, const location& x, const location& elements,
                      const location& scales) {
   N* const to = w.numbers<N>(scales);
   for_each_row<N>(w, f, x, elements, [&](const blocks_of<N>& b, std::int64_t first) { quantize(b, f, to + first); });
 }
 
 template <class N>
-void dequantize_blocks(const workspace& w, const block_form& f, const location& elements, const location& scales,
-                       const location& y) {
+void dequantize_blocks(const execution_context& w, const block_attributes& f, const location& elements,
+                       const location& scales, const location& y) {
   const N* const by = w.numbers<N>(scales);
   for_each_row<N>(w, f, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
 }
 
-#define TROUPE_DNN_BLOCKS(N)                                                                                \
-  template void quantize_blocks<N>(const workspace&, const block_form&, const location&, const location&,   \
-                                   const location&);                                                        \
-  template void dequantize_blocks<N>(const workspace&, const block_form&, const location&, const location&, \
-                                     const location&);
+#define TROUPE_DNN_BLOCKS(N)                                                                             \
+  template void quantize_blocks<N>(const execution_context&, const block_attributes&, const location&,   \
+                                   const location&, const location&);                                    \
+  template void dequantize_blocks<N>(const execution_context&, const block_attributes&, const location&, \
+                                     const location&, const location&);
 TROUPE_DNN_BLOCKS(float)
 TROUPE_DNN_BLOCKS(double)
 

@@ -107,7 +107,7 @@ void step(const recurrence_layout& l, N* line, N* c, N* to) noexcept {
 }
 
 template <class N>
-void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* dc, N* slopes, N* room) noexcept {
+void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* dc, N* slopes, N* workspace) noexcept {
   const std::int64_t n = l.hidden;
   switch (l.cell) {
     case recurrent_cell::relu:
@@ -116,15 +116,15 @@ void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* 
       std::fill_n(dh, l.width, N(0));
       return;
     case recurrent_cell::lstm:
-      std::fill_n(room, n, N(0));
-      add_products(room, line + n, line + l.c_before, n);
-      add_products(room, line, line + 2 * n, n);
-      apply(epilogue::op::tanh, room, n);
-      lstm_slopes(line, line + l.c_before, room, d, dc, slopes, n);
+      std::fill_n(workspace, n, N(0));
+      add_products(workspace, line + n, line + l.c_before, n);
+      add_products(workspace, line, line + 2 * n, n);
+      apply(epilogue::op::tanh, workspace, n);
+      lstm_slopes(line, line + l.c_before, workspace, d, dc, slopes, n);
       std::fill_n(dh, l.width, N(0));
       return;
     case recurrent_cell::gru:
-      gru_slopes(line, line + l.before_reset, line + l.h_before, dh, slopes, slopes + l.recurrent_slopes(), n);
+      gru_slopes(line, line + l.before_reset, line + l.h_before, dh, slopes, slopes + l.recurrent_gradients(), n);
   }
 }
 
@@ -134,12 +134,12 @@ void step_cell(const recurrence_layout& l, float* line, float* c, float* to) noe
 void step_cell(const recurrence_layout& l, double* line, double* c, double* to) noexcept { step(l, line, c, to); }
 
 void step_cell_back(const recurrence_layout& l, const float* line, const float* d, float* dh, float* dc, float* slopes,
-                    float* room) noexcept {
-  step_back(l, line, d, dh, dc, slopes, room);
+                    float* workspace) noexcept {
+  step_back(l, line, d, dh, dc, slopes, workspace);
 }
 void step_cell_back(const recurrence_layout& l, const double* line, const double* d, double* dh, double* dc,
-                    double* slopes, double* room) noexcept {
-  step_back(l, line, d, dh, dc, slopes, room);
+                    double* slopes, double* workspace) noexcept {
+  step_back(l, line, d, dh, dc, slopes, workspace);
 }
 
 }  // namespace troupe::dnn::host

@@ -13,10 +13,10 @@ void step_cell(const detail::recurrence_layout& l, float* line, float* c, float*
 void step_cell(const detail::recurrence_layout& l, double* line, double* c, double* to) noexcept;
 
 /// From the gradient of what the step gave: those of the gates' sums. dh becomes what of the gradient of h before the
-/// step does not come from these; `room` is that of the hidden units.
+/// step does not come from these; `workspace` is that of the hidden units.
 void step_cell_back(const detail::recurrence_layout& l, const float* line, const float* d, float* dh, float* dc,
-                    float* slopes, float* room) noexcept;
+                    float* slopes, float* workspace) noexcept;
 void step_cell_back(const detail::recurrence_layout& l, const double* line, const double* d, double* dh, double* dc,
-                    double* slopes, double* room) noexcept;
+                    double* slopes, double* workspace) noexcept;
 
 }  // namespace troupe::dnn::host

@@ -14,8 +14,8 @@ constexpr std::int64_t panel_bytes = 2 << 20;  // what is gathered stays in the 
 
 template <class N>
 struct convolution {
-  convolution(const workspace& w, const convolution_form& f, const location& image, const location& result,
-              const location& filters)
+  convolution(const execution_context& w, const convolution_attributes& f, const location& image,
+              const location& result, const location& filters)
       : work(w),
         g(f.window, image.shape, result.shape, filters.shape.extents.data() + 2),
         images(image.shape.extents[0]),
@@ -41,15 +41,15 @@ struct convolution {
   // Some positions of one group of an image.
   struct part {
     std::int64_t which, group, first, count;  // `which` counts the groups of all images
-    N* room;                                  // for what the windows see; null if the image is that
+    N* workspace;                             // for what the windows see; null if the image is that
   };
   template <class F>
   void for_each_part(F&& f) const {
     const std::int64_t most = is_product() ? g.positions() : panel();
-    const std::unique_ptr<N[]> room(is_product() ? nullptr : new N[static_cast<std::size_t>(most * terms)]);
+    const std::unique_ptr<N[]> workspace(is_product() ? nullptr : new N[static_cast<std::size_t>(most * terms)]);
     for (std::int64_t i = 0; i < images * groups; ++i)
       for (std::int64_t first = 0; first < g.positions(); first += most)
-        f(part{i, i % groups, first, std::min(most, g.positions() - first), room.get()});
+        f(part{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
   }
 
   // What the windows of a part see: a line of positions for each term.
@@ -59,10 +59,10 @@ struct convolution {
   };
   matrix seen(const N* all_images, const part& p) const {
     const N* const image = all_images + p.which * channels * g.inside();
-    if (p.room == nullptr) return {image, g.positions()};
+    if (p.workspace == nullptr) return {image, g.positions()};
     work.team.spread(terms, std::max<std::int64_t>(1, 8192 / p.count),
-                     [&](std::int64_t row) { gather(image, row, p.first, p.count, p.room + row * p.count); });
-    return {p.room, p.count};
+                     [&](std::int64_t row) { gather(image, row, p.first, p.count, p.workspace + row * p.count); });
+    return {p.workspace, p.count};
   }
 
   // Calls `f(first, count)` for runs of positions of one line, [from, from + count), with its outer positions.
@@ -116,7 +116,7 @@ struct convolution {
                  });
   }
 
-  const workspace& work;
+  const execution_context& work;
   const window_geometry g;
   const std::int64_t images, groups, channels, out_channels, terms;
 };
@@ -160,9 +160,9 @@ void for_each_line(const window_geometry& g, F&& f) {
 }  // namespace
 
 template <class N>
-void convolve(const workspace& w, const convolution_form& form, const location& x, const location& filters,
-              const location& y) {
-  const convolution<N> c(w, form, x, y, filters);
+void convolve(const execution_context& w, const convolution_attributes& attributes, const location& x,
+              const location& filters, const location& y) {
+  const convolution<N> c(w, attributes, x, y, filters);
   const N *const from = w.numbers<N>(x), *const weights = w.numbers<N>(filters);
   N* const to = w.numbers<N>(y);
   const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
@@ -189,9 +189,9 @@ void convolve(const workspace& w, const convolution_form& form, const location& 
 }
 
 template <class N>
-void convolution_data_gradient(const workspace& w, const convolution_form& form, const location& dy,
+void convolution_data_gradient(const execution_context& w, const convolution_attributes& attributes, const location& dy,
                                const location& filters, const location& dx) {
-  const convolution<N> c(w, form, dx, dy, filters);
+  const convolution<N> c(w, attributes, dx, dy, filters);
   const N *const from = w.numbers<N>(dy), *const weights = w.numbers<N>(filters);
   N* const to = w.numbers<N>(dx);
   const std::int64_t positions = c.g.positions();
@@ -213,24 +213,24 @@ void convolution_data_gradient(const workspace& w, const convolution_form& form,
   }
   c.for_each_part([&](const typename convolution<N>::part& p) {
     N* const image = to + p.which * c.channels * c.g.inside();
-    const bool is_product = p.room == nullptr;
+    const bool is_product = p.workspace == nullptr;
     if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.inside(), N(0));
     multiply<N>(blas::op::none, blas::op::transpose, p.count, c.terms, c.out_channels,
                 from + p.which * c.out_channels * positions + p.first, positions,
-                weights + p.group * c.out_channels * c.terms, c.terms, 0, is_product ? image : p.room, p.count);
+                weights + p.group * c.out_channels * c.terms, c.terms, 0, is_product ? image : p.workspace, p.count);
     if (is_product) return;
     // The rows of one channel are added to the same elements: one thread for each channel.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) {
       for (std::int64_t row = channel * c.g.places(); row < (channel + 1) * c.g.places(); ++row)
-        c.scatter(image, row, p.first, p.count, p.room + row * p.count);
+        c.scatter(image, row, p.first, p.count, p.workspace + row * p.count);
     });
   });
 }
 
 template <class N>
-void convolution_weight_gradient(const workspace& w, const convolution_form& form, const location& dy,
-                                 const location& x, const location& dw) {
-  const convolution<N> c(w, form, x, dy, dw);
+void convolution_weight_gradient(const execution_context& w, const convolution_attributes& attributes,
+                                 const location& dy, const location& x, const location& dw) {
+  const convolution<N> c(w, attributes, x, dy, dw);
   const N *const from = w.numbers<N>(dy), *const images = w.numbers<N>(x);
   N* const to = w.numbers<N>(dw);
   const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
@@ -260,13 +260,13 @@ void convolution_weight_gradient(const workspace& w, const convolution_form& for
   });
 }
 
-#define TROUPE_DNN_CONVOLUTIONS(N)                                                                         \
-  template void convolve<N>(const workspace&, const convolution_form&, const location&, const location&,   \
-                            const location&);                                                              \
-  template void convolution_data_gradient<N>(const workspace&, const convolution_form&, const location&,   \
-                                             const location&, const location&);                            \
-  template void convolution_weight_gradient<N>(const workspace&, const convolution_form&, const location&, \
-                                               const location&, const location&);
+#define TROUPE_DNN_CONVOLUTIONS(N)                                                                                     \
+  template void convolve<N>(const execution_context&, const convolution_attributes&, const location&, const location&, \
+                            const location&);                                                                          \
+  template void convolution_data_gradient<N>(const execution_context&, const convolution_attributes&, const location&, \
+                                             const location&, const location&);                                        \
+  template void convolution_weight_gradient<N>(const execution_context&, const convolution_attributes&,                \
+                                               const location&, const location&, const location&);
 TROUPE_DNN_CONVOLUTIONS(float)
 TROUPE_DNN_CONVOLUTIONS(double)
 

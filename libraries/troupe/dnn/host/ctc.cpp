@@ -21,19 +21,19 @@ double log_sum(double a, double b, double c) noexcept {
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
 
-// Tensors and room of the loss, or of its gradient.
+// Tensors and workspace of the loss, or of its gradient.
 template <class N>
 struct losses {
-  losses(const workspace& w, const operator_step& s, bool is_gradient)
-      : blank(s.numbers.as<ctc_form>().blank),
+  losses(const execution_context& w, const operator_step& s, bool is_gradient)
+      : blank(s.attributes.as<ctc_attributes>().blank),
         shape(s.inputs[is_gradient].shape),
         longest(s.inputs[is_gradient + 1].shape.extents[1]),
-        room(shape, s.inputs[is_gradient + 1].shape, is_gradient),
+        workspace(shape, s.inputs[is_gradient + 1].shape, is_gradient),
         logits(w.numbers<N>(s.inputs[is_gradient])),
         labels(w.numbers<std::int32_t>(s.inputs[is_gradient + 1])),
         steps(w.numbers<std::int32_t>(s.inputs[is_gradient + 2])),
         counts(w.numbers<std::int32_t>(s.inputs[is_gradient + 3])),
-        all(w.numbers<double>(s.room)),
+        all(w.numbers<double>(s.workspace)),
         kept(is_gradient ? shape.extents[0] : 2) {}
 
   std::int64_t time() const noexcept { return shape.extents[0]; }
@@ -44,7 +44,7 @@ struct losses {
   const std::int64_t blank;
   const tensor_shape shape;
   const std::int64_t longest;
-  const ctc_workspace room;
+  const ctc_workspace workspace;
   const N* const logits;
   const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
@@ -101,12 +101,12 @@ class alignments {
   }
 
  private:
-  double& norm(std::int64_t t) const noexcept { return l_.all[l_.room.norms + t * l_.batch() + b_]; }
+  double& norm(std::int64_t t) const noexcept { return l_.all[l_.workspace.norms + t * l_.batch() + b_]; }
   double* forward(std::int64_t t) const noexcept {
-    return l_.all + l_.room.forward + (b_ * l_.kept + (t + l_.kept) % l_.kept) * l_.room.states;
+    return l_.all + l_.workspace.forward + (b_ * l_.kept + (t + l_.kept) % l_.kept) * l_.workspace.states;
   }
   double* backward(std::int64_t t) const noexcept {
-    return l_.all + l_.room.backward + (b_ * 2 + t % 2) * l_.room.states;
+    return l_.all + l_.workspace.backward + (b_ * 2 + t % 2) * l_.workspace.states;
   }
   bool skips(std::int64_t s) const noexcept {
     const auto i = static_cast<std::size_t>(s);
@@ -121,14 +121,14 @@ class alignments {
     epilogue::host::apply(epilogue::op::exponential, to, to, to, to, l_.classes());
   }
   void find_norms() {
-    std::vector<N> room(static_cast<std::size_t>(l_.classes()));
+    std::vector<N> workspace(static_cast<std::size_t>(l_.classes()));
     for (std::int64_t t = 0; t < steps_; ++t) {
       const N* const row = l_.row(t, b_);
       N most = row[0];
       for (std::int64_t c = 1; c < l_.classes(); ++c) most = row[c] > most || row[c] != row[c] ? row[c] : most;
-      exponentials(t, most, room.data());
+      exponentials(t, most, workspace.data());
       const double sum = sum_along(
-          l_.classes(), [&](std::int64_t c) { return static_cast<double>(room[static_cast<std::size_t>(c)]); });
+          l_.classes(), [&](std::int64_t c) { return static_cast<double>(workspace[static_cast<std::size_t>(c)]); });
       norm(t) = static_cast<double>(most) + std::log(sum);
     }
   }
@@ -156,14 +156,14 @@ class alignments {
 }  // namespace
 
 template <class N>
-void ctc_loss(const workspace& w, const operator_step& s) {
+void ctc_loss(const execution_context& w, const operator_step& s) {
   const losses<N> l(w, s, false);
   N* const to = w.numbers<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
 }
 
 template <class N>
-void ctc_loss_gradient(const workspace& w, const operator_step& s) {
+void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
   const losses<N> l(w, s, true);
   const N* const slopes = w.numbers<N>(s.inputs[0]);
   N* const to = w.numbers<N>(s.outputs[0]);
@@ -173,9 +173,9 @@ void ctc_loss_gradient(const workspace& w, const operator_step& s) {
   });
 }
 
-#define TROUPE_DNN_CTC(N)                                            \
-  template void ctc_loss<N>(const workspace&, const operator_step&); \
-  template void ctc_loss_gradient<N>(const workspace&, const operator_step&);
+#define TROUPE_DNN_CTC(N)                                                    \
+  template void ctc_loss<N>(const execution_context&, const operator_step&); \
+  template void ctc_loss_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_CTC(float)
 TROUPE_DNN_CTC(double)
 

@@ -82,13 +82,13 @@ TROUPE_DNN_FEW_LINES(double)
 constexpr std::int64_t of_a_part = 1 << 17;  // products that are worth a thread
 
 template <class N>
-void dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
+void dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
           std::int64_t stride) {
   w.team.spread(n, std::max<std::int64_t>(1, of_a_part / (m * k)),
                 [&](std::int64_t j) { add_dots_of(a.data, a.stride, m, b.data + j * b.stride, k, c + j, stride); });
 }
 template <class N>
-void lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
+void lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
            std::int64_t stride) {
   constexpr std::int64_t wide = columns_at_a_time<N>;
   w.team.spread((n + wide - 1) / wide, std::max<std::int64_t>(1, of_a_part / (m * k * wide)), [&](std::int64_t part) {
@@ -99,20 +99,20 @@ void lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, r
 
 }  // namespace
 
-void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
-              float* c, std::int64_t stride) {
+void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+              rows_of<float> b, float* c, std::int64_t stride) {
   dots(w, m, n, k, a, b, c, stride);
 }
-void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
-              double* c, std::int64_t stride) {
+void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+              rows_of<double> b, double* c, std::int64_t stride) {
   dots(w, m, n, k, a, b, c, stride);
 }
-void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
-               float* c, std::int64_t stride) {
+void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+               rows_of<float> b, float* c, std::int64_t stride) {
   lines(w, m, n, k, a, b, c, stride);
 }
-void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
-               double* c, std::int64_t stride) {
+void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+               rows_of<double> b, double* c, std::int64_t stride) {
   lines(w, m, n, k, a, b, c, stride);
 }
 

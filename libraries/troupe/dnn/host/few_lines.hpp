@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/host/row_products.hpp>
-#include <troupe/dnn/host/workspace.hpp>
 
 /// Products of very few lines with a large matrix, which is read once and not packed: what a step of a recurrence with
 /// a small batch multiplies. From 4 lines on OpenBLAS is faster, which packs it.
@@ -12,20 +12,20 @@ namespace troupe::dnn::host {
 inline constexpr std::int64_t most_few_lines = 3;
 
 /// c += a * transposed b, of m lines of k numbers and n lines of k numbers; m is at most `most_few_lines`.
-void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
-              float* c, std::int64_t stride);
-void add_dots(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
-              double* c, std::int64_t stride);
+void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+              rows_of<float> b, float* c, std::int64_t stride);
+void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+              rows_of<double> b, double* c, std::int64_t stride);
 /// c += a * b, of m lines of k numbers and k lines of n numbers.
-void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a, rows_of<float> b,
-               float* c, std::int64_t stride);
-void add_lines(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a, rows_of<double> b,
-               double* c, std::int64_t stride);
+void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+               rows_of<float> b, float* c, std::int64_t stride);
+void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+               rows_of<double> b, double* c, std::int64_t stride);
 
 /// c += a * b, or a * transposed b, by these or by OpenBLAS.
 template <class N>
-void add_product(const workspace& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
-                 std::int64_t stride) {
+void add_product(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b,
+                 N* c, std::int64_t stride) {
   if (m > most_few_lines)
     multiply_rows<N>(m, n, k, a, b, 1, c, stride);
   else if (b.turned)

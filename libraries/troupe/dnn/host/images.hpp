@@ -2,34 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
 
 /// Operations on images and on blocks of elements. All tensors are numbers N without gaps.
 namespace troupe::dnn::host {
 
 template <class N>
-void normalize_responses(const workspace& w, const local_response_norm_form& f, const location& x, const location& y);
+void normalize_responses(const execution_context& w, const local_response_norm_attributes& f, const location& x,
+                         const location& y);
 template <class N>
-void response_gradient(const workspace& w, const local_response_norm_form& f, const location& dy, const location& x,
-                       const location& dx);
+void response_gradient(const execution_context& w, const local_response_norm_attributes& f, const location& dy,
+                       const location& x, const location& dx);
 
 template <class N>
-void resample(const workspace& w, const resampling_form& f, const location& x, const location& y);
+void resample(const execution_context& w, const resampling_attributes& f, const location& x, const location& y);
 template <class N>
-void resampling_gradient(const workspace& w, const resampling_form& f, const location& dy, const location& dx);
-
-template <class N>
-void pool_with_indexes(const workspace& w, const pooling_form& f, const location& x, const location& y,
-                       const location& indexes);
-template <class N>
-void pool_index_gradient(const workspace& w, const pooling_form& f, const location& dy, const location& indexes,
+void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
                          const location& dx);
 
 template <class N>
-void quantize_blocks(const workspace& w, const block_form& f, const location& x, const location& elements,
+void pool_with_indexes(const execution_context& w, const pooling_attributes& f, const location& x, const location& y,
+                       const location& indexes);
+template <class N>
+void pool_index_gradient(const execution_context& w, const pooling_attributes& f, const location& dy,
+                         const location& indexes, const location& dx);
+
+template <class N>
+void quantize_blocks(const execution_context& w, const block_attributes& f, const location& x, const location& elements,
                      const location& scales);
 template <class N>
-void dequantize_blocks(const workspace& w, const block_form& f, const location& elements, const location& scales,
-                       const location& y);
+void dequantize_blocks(const execution_context& w, const block_attributes& f, const location& elements,
+                       const location& scales, const location& y);
 
 }  // namespace troupe::dnn::host

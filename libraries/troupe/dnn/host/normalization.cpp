@@ -10,23 +10,24 @@ namespace {
 
 // The walk over x; operand 0 is x and everything of its extents, 1 the statistics, 2 the scale and the offset.
 struct shapes {
-  shapes(const normalization_form& f, const location& x, const location& statistics, const location* scale) {
+  shapes(const normalization_attributes& f, const location& x, const location& statistics, const location* scale) {
     const tensor_shape whole = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
-    std::vector<indexes> strides{dense_strides(whole), broadcast_strides(of_sets, whole.rank, whole.extents)};
+    std::vector<axis_values> strides{dense_strides(whole), broadcast_strides(of_sets, whole.rank, whole.extents)};
     if (scale != nullptr)
       strides.push_back(broadcast_strides(grouped(scale->shape, f.groups, false), whole.rank, whole.extents));
-    over = walk(whole.rank, whole.extents, std::move(strides));
+    over = iteration_space(whole.rank, whole.extents, std::move(strides));
     sets = elements_of(statistics.shape);
     of_a_set = static_cast<double>(elements_of(x.shape) / sets);
   }
-  walk over;
+  iteration_space over;
   std::int64_t sets = 0;
   double of_a_set = 0;
 };
 
 // The sum of `value(element, set)` of each set.
 template <class Value>
-std::vector<double> sums_of(const workspace& w, const shapes& s, std::size_t sets, std::int64_t count, Value&& value) {
+std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t sets, std::int64_t count,
+                            Value&& value) {
   const std::int64_t n = s.over.length();
   return sum_of_sets(
       w, s.over, sets, count, 0,
@@ -43,7 +44,7 @@ std::vector<double> sums_of(const workspace& w, const shapes& s, std::size_t set
 }  // namespace
 
 template <class N>
-void normalize(const workspace& w, const normalization_form& f, const normalization_tensors& t) {
+void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t) {
   const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
   const N* const x = w.numbers<N>(t.x);
   N *const y = w.numbers<N>(t.y), *const mean = w.numbers<N>(t.mean), *const deviation = w.numbers<N>(t.deviation);
@@ -84,7 +85,8 @@ void normalize(const workspace& w, const normalization_form& f, const normalizat
 }
 
 template <class N>
-void normalization_gradient(const workspace& w, const normalization_form& f, const normalization_gradient_tensors& t) {
+void normalization_gradient(const execution_context& w, const normalization_attributes& f,
+                            const normalization_gradient_tensors& t) {
   const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
   const N *const x = w.numbers<N>(t.x), *const dy = w.numbers<N>(t.dy), *const mean = w.numbers<N>(t.mean),
                  *const deviation = w.numbers<N>(t.deviation);
@@ -128,9 +130,9 @@ void normalization_gradient(const workspace& w, const normalization_form& f, con
     keep(*t.doffset, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
 }
 
-#define TROUPE_DNN_NORMALIZATIONS(N)                                                                     \
-  template void normalize<N>(const workspace&, const normalization_form&, const normalization_tensors&); \
-  template void normalization_gradient<N>(const workspace&, const normalization_form&,                   \
+#define TROUPE_DNN_NORMALIZATIONS(N)                                                                                   \
+  template void normalize<N>(const execution_context&, const normalization_attributes&, const normalization_tensors&); \
+  template void normalization_gradient<N>(const execution_context&, const normalization_attributes&,                   \
                                           const normalization_gradient_tensors&);
 TROUPE_DNN_NORMALIZATIONS(float)
 TROUPE_DNN_NORMALIZATIONS(double)

@@ -5,8 +5,8 @@
 #include <troupe/base/die.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/host/attention.hpp>
+#include <troupe/dnn/host/elementwise.hpp>
 #include <troupe/dnn/host/images.hpp>
-#include <troupe/dnn/host/pass.hpp>
 #include <troupe/dnn/host/program.hpp>
 #include <troupe/dnn/host/sequences.hpp>
 #include <troupe/dnn/host/sets.hpp>
@@ -16,8 +16,8 @@ namespace troupe::dnn::host {
 namespace {
 
 template <class N>
-void run_normalization(const operator_step& s, const workspace& w) {
-  const auto f = s.numbers.as<normalization_form>();
+void run_normalization(const operator_step& s, const execution_context& w) {
+  const auto f = s.attributes.as<normalization_attributes>();
   normalization_tensors t{.x = s.inputs[0], .y = s.outputs[0], .mean = s.outputs[1], .deviation = s.outputs[2]};
   std::size_t next = 1;
   if (f.has_affine != 0) t.scale = s.inputs[next++];
@@ -30,8 +30,8 @@ void run_normalization(const operator_step& s, const workspace& w) {
 }
 
 template <class N>
-void run_normalization_gradient(const operator_step& s, const workspace& w) {
-  const auto f = s.numbers.as<normalization_form>();
+void run_normalization_gradient(const operator_step& s, const execution_context& w) {
+  const auto f = s.attributes.as<normalization_attributes>();
   normalization_gradient_tensors t{
       .dy = s.inputs[0], .x = s.inputs[1], .mean = s.inputs[2], .deviation = s.inputs[3], .dx = s.outputs[0]};
   if (f.has_affine != 0) t.scale = s.inputs[4], t.dscale = s.outputs[1];
@@ -39,60 +39,61 @@ void run_normalization_gradient(const operator_step& s, const workspace& w) {
   normalization_gradient<N>(w, f, t);
 }
 
-result<void> compute_part(const vendor_step& s, const part& how, const workspace& w, const call& c) {
+result<void> compute_by_vendor(const vendor_step& s, const vendor_kernel& how, const execution_context& w,
+                               const call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(w.at(l));
   for (const location& l : s.outputs) addresses.push_back(w.at(l));
-  return how.enqueue(addresses, s.room.is_buffer ? w.at(s.room) : nullptr, c);
+  return how.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
 }
 
 template <class N>
-void carry_out(const operator_step& s, const workspace& w) {
-  const form& f = s.numbers;
+void carry_out(const operator_step& s, const execution_context& w) {
+  const node_attributes& f = s.attributes;
   const auto& in = s.inputs;
   const location& to = s.outputs[0];
   switch (s.what) {
     case op::convolution:
-      return convolve<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+      return convolve<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
     case op::convolution_data_gradient:
-      return convolution_data_gradient<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+      return convolution_data_gradient<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
     case op::convolution_weight_gradient:
-      return convolution_weight_gradient<N>(w, f.as<convolution_form>(), in[0], in[1], to);
+      return convolution_weight_gradient<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
     case op::product:
       return multiply_matrices<N>(w, in[0], in[1], to);
     case op::reduction:
-      return reduce<N>(w, f.as<reduction_form>(), in[0], to);
+      return reduce<N>(w, f.as<reduction_attributes>(), in[0], to);
     case op::normalization:
       return run_normalization<N>(s, w);
     case op::normalization_gradient:
       return run_normalization_gradient<N>(s, w);
     case op::pooling:
-      return pool<N>(w, f.as<pooling_form>(), in[0], to);
+      return pool<N>(w, f.as<pooling_attributes>(), in[0], to);
     case op::pooling_gradient:
-      return pool_gradient<N>(w, f.as<pooling_form>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
+      return pool_gradient<N>(w, f.as<pooling_attributes>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
     case op::softmax:
-      return softmax<N>(w, f.as<softmax_form>(), in[0], to);
+      return softmax<N>(w, f.as<softmax_attributes>(), in[0], to);
     case op::attention:
       return attend<N>(w, s);
     case op::attention_gradient:
       return attention_gradient<N>(w, s);
     case op::local_response_norm:
-      return normalize_responses<N>(w, f.as<local_response_norm_form>(), in[0], to);
+      return normalize_responses<N>(w, f.as<local_response_norm_attributes>(), in[0], to);
     case op::local_response_norm_gradient:
-      return response_gradient<N>(w, f.as<local_response_norm_form>(), in[0], in[1], to);
+      return response_gradient<N>(w, f.as<local_response_norm_attributes>(), in[0], in[1], to);
     case op::resampling:
-      return resample<N>(w, f.as<resampling_form>(), in[0], to);
+      return resample<N>(w, f.as<resampling_attributes>(), in[0], to);
     case op::resampling_gradient:
-      return resampling_gradient<N>(w, f.as<resampling_form>(), in[0], to);
+      return resampling_gradient<N>(w, f.as<resampling_attributes>(), in[0], to);
     case op::pooling_with_indexes:
-      return pool_with_indexes<N>(w, f.as<pooling_form>(), in[0], to, s.outputs[1]);
+      return pool_with_indexes<N>(w, f.as<pooling_attributes>(), in[0], to, s.outputs[1]);
     case op::pooling_index_gradient:
-      return pool_index_gradient<N>(w, f.as<pooling_form>(), in[0], in[1], to);
+      return pool_index_gradient<N>(w, f.as<pooling_attributes>(), in[0], in[1], to);
     case op::block_quantization:
-      return quantize_blocks<N>(w, f.as<block_form>(), in[0], to, s.outputs[1]);
+      return quantize_blocks<N>(w, f.as<block_attributes>(), in[0], to, s.outputs[1]);
     case op::block_dequantization:
-      return dequantize_blocks<N>(w, f.as<block_form>(), in[0], in[1], to);
+      return dequantize_blocks<N>(w, f.as<block_attributes>(), in[0], in[1], to);
     case op::recurrence:
       return recur<N>(w, s);
     case op::recurrence_gradient:
@@ -102,7 +103,7 @@ void carry_out(const operator_step& s, const workspace& w) {
     case op::ctc_loss_gradient:
       return ctc_loss_gradient<N>(w, s);
     case op::softmax_gradient:
-      return softmax_gradient<N>(w, f.as<softmax_form>(), in[0], in[1], to);
+      return softmax_gradient<N>(w, f.as<softmax_attributes>(), in[0], in[1], to);
     case op::none:
     case op::write:
     case op::convert:
@@ -129,10 +130,10 @@ result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64
                 "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the tensor"));
   if (vendor != nullptr) {
     program out;
-    out.parts = vendor->find(g, workspace);
-    std::vector<claim> claims;
-    for (const auto& p : out.parts) claims.push_back(p->what());
-    static_cast<step_list&>(out) = steps_of(g, {}, claims);
+    out.vendor_kernels = vendor->find(g, workspace);
+    std::vector<fusion_match> matches;
+    for (const auto& p : out.vendor_kernels) matches.push_back(p->what());
+    static_cast<step_list&>(out) = steps_of(g, {}, matches);
     // What fits not with oneDNN may fit without.
     if (out.bytes <= workspace) return out;
   }
@@ -140,12 +141,12 @@ result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64
 }
 
 result<void> run(const program& all, const encoded_graph& g, std::byte* scratch, thread_team& team, const call& c) {
-  const workspace w{g, scratch, all.buffers, team};
+  const execution_context w{g, scratch, all.buffers, team};
   const bool is_float = all.numbers == dtype::f32;
   for (const auto& step : all.steps) {
-    if (const auto* claimed = std::get_if<vendor_step>(&step))
-      TROUPE_TRY(compute_part(*claimed, *all.parts[claimed->which], w, c));
-    else if (const auto* elements = std::get_if<pass>(&step))
+    if (const auto* matched = std::get_if<vendor_step>(&step))
+      TROUPE_TRY(compute_by_vendor(*matched, *all.vendor_kernels[matched->which], w, c));
+    else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else
       is_float ? carry_out<float>(std::get<operator_step>(step), w)

@@ -6,13 +6,13 @@
 #include <troupe/base/result.hpp>
 #include <troupe/base/thread_team.hpp>
 #include <troupe/dnn/onednn/vendor.hpp>
-#include <troupe/dnn/steps/part.hpp>
+#include <troupe/dnn/steps/vendor_kernel.hpp>
 
 namespace troupe::dnn::host {
 
 /// The steps of a graph, and those that oneDNN computes.
 struct program : step_list {
-  std::vector<std::unique_ptr<part>> parts;
+  std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
 };
 /// Plans a graph for `run`, with oneDNN unless that is null. Takes no more than `workspace` bytes if it can.
 result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace);

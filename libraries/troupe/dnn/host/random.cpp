@@ -135,7 +135,7 @@ void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std:
 
 }  // namespace
 
-random_sequence::random_sequence(const pass::sequence& s, const workspace& w) noexcept
+random_sequence::random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept
     : kind_(s.numbers.kind),
       seed_(s.numbers.seed),
       offset_(s.numbers.offset),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn::host {
@@ -10,7 +10,7 @@ namespace troupe::dnn::host {
 /// A sequence of random numbers, see generator.hpp.
 class random_sequence {
  public:
-  random_sequence(const pass::sequence& s, const workspace& w) noexcept;
+  random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept;
 
   /// Makes the numbers of n elements from `first` on, `step` apart.
   void make(std::int64_t first, std::int64_t step, float* to, std::int64_t n) const noexcept;

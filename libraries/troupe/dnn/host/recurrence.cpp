@@ -16,7 +16,7 @@ constexpr std::int64_t of_a_part = 1 << 13;  // numbers that are worth a thread
 // What both directions of the computation know.
 template <class N>
 struct recurrence {
-  recurrence(const workspace& w, const operator_step& s, const recurrence_form& f, std::size_t lengths)
+  recurrence(const execution_context& w, const operator_step& s, const recurrence_attributes& f, std::size_t lengths)
       : work(w),
         l(f, s.inputs[0].shape, s.inputs[2].shape),
         lengths_(lengths != SIZE_MAX ? w.numbers<std::int32_t>(s.inputs[lengths]) : nullptr) {}
@@ -43,7 +43,7 @@ struct recurrence {
     f(2 * l.hidden, l.hidden, l.before_reset - 2 * l.hidden);
   }
 
-  const workspace& work;
+  const execution_context& work;
   const detail::recurrence_layout l;
 
  private:
@@ -56,7 +56,8 @@ class forward : recurrence<N> {
   using base::l;
 
  public:
-  forward(const workspace& w, const operator_step& s, const recurrence_form& f, const detail::recurrence_places& p)
+  forward(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
+          const detail::recurrence_places& p)
       : base(w, s, f, p.lengths),
         x_(input(s, 0)),
         weights_(input(s, 1)),
@@ -143,14 +144,14 @@ class backward : recurrence<N> {
   using base::l;
 
  public:
-  backward(const workspace& w, const operator_step& s, const recurrence_gradient_form& f,
+  backward(const execution_context& w, const operator_step& s, const recurrence_gradient_attributes& f,
            const detail::recurrence_gradient_places& p)
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
-    const recurrence_workspace room(f, l);
-    N* const all = w.numbers<N>(s.room);
-    dh_ = at_.dh != at_.none ? output(at_.dh) : all + room.dh,
-    dc_ = at_.dc != at_.none ? output(at_.dc) : all + room.dc;
-    slopes_ = all, projected_ = all + room.projected, kept_x_ = all + room.x;
+    const recurrence_workspace workspace(f, l);
+    N* const all = w.numbers<N>(s.workspace);
+    dh_ = at_.dh != at_.none ? output(at_.dh) : all + workspace.dh,
+    dc_ = at_.dc != at_.none ? output(at_.dc) : all + workspace.dc;
+    slopes_ = all, projected_ = all + workspace.projected, kept_x_ = all + workspace.x;
   }
 
   void run() const {
@@ -190,15 +191,15 @@ class backward : recurrence<N> {
       multiply_rows<N>(l.batch, l.hidden, l.width, {projected_ + t * l.batch * l.width, l.width},
                        {projection, l.hidden}, 0, of_units, l.hidden);
     this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
-      thread_local std::vector<N> room;
+      thread_local std::vector<N> workspace;
       N *const slopes = slopes_ + i * l.slopes(), *const dh = dh_ + b * l.width;
       if (!has_step) return std::fill_n(slopes, l.slopes(), N(0)), void();
-      room.resize(static_cast<std::size_t>(l.hidden));
+      workspace.resize(static_cast<std::size_t>(l.hidden));
       step_cell_back(l, reserve + i * l.line, projection != nullptr ? of_units + b * l.hidden : dh, dh,
-                     dc_ + b * l.hidden, slopes, room.data());
+                     dc_ + b * l.hidden, slopes, workspace.data());
     });
     add_product<N>(this->work, l.batch, l.width, l.rows,
-                   {slopes_ + t * l.batch * l.slopes() + l.recurrent_slopes(), l.slopes()}, {input(2), l.width}, dh_,
+                   {slopes_ + t * l.batch * l.slopes() + l.recurrent_gradients(), l.slopes()}, {input(2), l.width}, dh_,
                    l.width);
   }
 
@@ -216,7 +217,7 @@ class backward : recurrence<N> {
   }
 
   void find_weights() const {
-    const N *const x = used_x(), *const reserve = input(3), *const of_h = slopes_ + l.recurrent_slopes();
+    const N *const x = used_x(), *const reserve = input(3), *const of_h = slopes_ + l.recurrent_gradients();
     for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
       const N so_far = first == 0 ? 0 : 1;
       const std::int64_t width = l.slopes();
@@ -261,20 +262,20 @@ class backward : recurrence<N> {
 }  // namespace
 
 template <class N>
-void recur(const workspace& w, const operator_step& s) {
-  const auto f = s.numbers.as<recurrence_form>();
+void recur(const execution_context& w, const operator_step& s) {
+  const auto f = s.attributes.as<recurrence_attributes>();
   forward<N>(w, s, f, detail::recurrence_places(f)).run();
 }
 
 template <class N>
-void recurrence_gradient(const workspace& w, const operator_step& s) {
-  const auto f = s.numbers.as<recurrence_gradient_form>();
+void recurrence_gradient(const execution_context& w, const operator_step& s) {
+  const auto f = s.attributes.as<recurrence_gradient_attributes>();
   backward<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
 }
 
-#define TROUPE_DNN_RECURRENCES(N)                                 \
-  template void recur<N>(const workspace&, const operator_step&); \
-  template void recurrence_gradient<N>(const workspace&, const operator_step&);
+#define TROUPE_DNN_RECURRENCES(N)                                         \
+  template void recur<N>(const execution_context&, const operator_step&); \
+  template void recurrence_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_RECURRENCES(float)
 TROUPE_DNN_RECURRENCES(double)
 

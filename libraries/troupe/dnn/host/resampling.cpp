@@ -79,7 +79,8 @@ void mix_line(const mixture<N>& m, const N* from, N* to) noexcept {
 
 // Line by line of the result: the lines that it is made of are added up, and then mixed along.
 template <class N>
-void mix(const workspace& w, const std::array<mixture<N>, most_spatial>& m, std::int64_t planes, const N* from, N* to) {
+void mix(const execution_context& w, const std::array<mixture<N>, most_spatial>& m, std::int64_t planes, const N* from,
+         N* to) {
   constexpr std::int64_t of_a_part = 1 << 14;
   const std::int64_t lines_of_plane = m[0].size() * m[1].size(), length = m[2].size(),
                      plane = m[0].from * m[1].from * m[2].from, lines = planes * lines_of_plane,
@@ -101,7 +102,7 @@ void mix(const workspace& w, const std::array<mixture<N>, most_spatial>& m, std:
 }
 
 template <class N>
-std::array<mixture<N>, most_spatial> mixtures_of(const resampling_form& f, const tensor_shape& in,
+std::array<mixture<N>, most_spatial> mixtures_of(const resampling_attributes& f, const tensor_shape& in,
                                                  const tensor_shape& out, bool backwards) {
   std::array<mixture<N>, most_spatial> all;
   const std::size_t missing = most_spatial + 2 - in.rank;
@@ -118,20 +119,22 @@ std::array<mixture<N>, most_spatial> mixtures_of(const resampling_form& f, const
 }  // namespace
 
 template <class N>
-void resample(const workspace& w, const resampling_form& f, const location& x, const location& y) {
+void resample(const execution_context& w, const resampling_attributes& f, const location& x, const location& y) {
   mix(w, mixtures_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
       static_cast<const N*>(w.numbers<N>(x)), w.numbers<N>(y));
 }
 
 template <class N>
-void resampling_gradient(const workspace& w, const resampling_form& f, const location& dy, const location& dx) {
+void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
+                         const location& dx) {
   mix(w, mixtures_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
       static_cast<const N*>(w.numbers<N>(dy)), w.numbers<N>(dx));
 }
 
-#define TROUPE_DNN_RESAMPLING(N)                                                                         \
-  template void resample<N>(const workspace&, const resampling_form&, const location&, const location&); \
-  template void resampling_gradient<N>(const workspace&, const resampling_form&, const location&, const location&);
+#define TROUPE_DNN_RESAMPLING(N)                                                                                       \
+  template void resample<N>(const execution_context&, const resampling_attributes&, const location&, const location&); \
+  template void resampling_gradient<N>(const execution_context&, const resampling_attributes&, const location&,        \
+                                       const location&);
 TROUPE_DNN_RESAMPLING(float)
 TROUPE_DNN_RESAMPLING(double)
 

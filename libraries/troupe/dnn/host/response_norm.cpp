@@ -18,7 +18,8 @@ struct stretch {
 };
 
 template <class N>
-TROUPE_INLINE void divisors_here(const stretch<N>& s, const local_response_norm_form& f, std::int64_t channel, N* out) {
+TROUPE_INLINE void divisors_here(const stretch<N>& s, const local_response_norm_attributes& f, std::int64_t channel,
+                                 N* out) {
   const std::int64_t first = std::max<std::int64_t>(0, channel - (f.size - 1) / 2),
                      last = std::min(s.channels, channel - (f.size - 1) / 2 + f.size);
   for (std::int64_t i = 0; i < s.count; ++i) out[i] = 0;
@@ -31,7 +32,7 @@ TROUPE_INLINE void divisors_here(const stretch<N>& s, const local_response_norm_
 }
 // dx = dy * power - factor * x * sum, where the sum is that of the products of those that see the channel.
 template <class N>
-TROUPE_INLINE void gradient_here(const stretch<N>& s, const local_response_norm_form& f, std::int64_t channel,
+TROUPE_INLINE void gradient_here(const stretch<N>& s, const local_response_norm_attributes& f, std::int64_t channel,
                                  const N* power, const N* products, N* sum) {
   const std::int64_t before = (f.size - 1) / 2, first = std::max<std::int64_t>(0, channel - (f.size - 1 - before)),
                      last = std::min(s.channels, channel + before + 1);
@@ -45,22 +46,22 @@ TROUPE_INLINE void gradient_here(const stretch<N>& s, const local_response_norm_
 }
 
 // Compiled for several kinds of processor, which templates cannot be.
-#define TROUPE_DNN_RESPONSES(N)                                                                         \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void divisors(const stretch<N>& s, const local_response_norm_form& f, std::int64_t c, N* out) {       \
-    divisors_here(s, f, c, out);                                                                        \
-  }                                                                                                     \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void gradient(const stretch<N>& s, const local_response_norm_form& f, std::int64_t c, const N* power, \
-                const N* products, N* sum) {                                                            \
-    gradient_here(s, f, c, power, products, sum);                                                       \
+#define TROUPE_DNN_RESPONSES(N)                                                                               \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                   \
+  void divisors(const stretch<N>& s, const local_response_norm_attributes& f, std::int64_t c, N* out) {       \
+    divisors_here(s, f, c, out);                                                                              \
+  }                                                                                                           \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                   \
+  void gradient(const stretch<N>& s, const local_response_norm_attributes& f, std::int64_t c, const N* power, \
+                const N* products, N* sum) {                                                                  \
+    gradient_here(s, f, c, power, products, sum);                                                             \
   }
 TROUPE_DNN_RESPONSES(float)
 TROUPE_DNN_RESPONSES(double)
 #undef TROUPE_DNN_RESPONSES
 
 template <class N>
-void normalize_stretch(const stretch<N>& s, const local_response_norm_form& f) {
+void normalize_stretch(const stretch<N>& s, const local_response_norm_attributes& f) {
   const auto count = static_cast<std::size_t>(s.count);
   std::vector<N> power(count), exponent(count, static_cast<N>(-f.beta));
   for (std::int64_t c = 0; c < s.channels; ++c) {
@@ -72,7 +73,7 @@ void normalize_stretch(const stretch<N>& s, const local_response_norm_form& f) {
 }
 
 template <class N>
-void gradient_of_stretch(const stretch<N>& s, const local_response_norm_form& f) {
+void gradient_of_stretch(const stretch<N>& s, const local_response_norm_attributes& f) {
   using epilogue::op, epilogue::host::apply;
   const auto count = static_cast<std::size_t>(s.count), all = count * static_cast<std::size_t>(s.channels);
   std::vector<N> power(all), products(all), exponent(count, static_cast<N>(-f.beta)), sum(count);
@@ -90,7 +91,7 @@ void gradient_of_stretch(const stretch<N>& s, const local_response_norm_form& f)
 
 // Calls `f(stretch)` for parts of all images.
 template <class N, class F>
-void for_each_stretch(const workspace& w, const N* x, const N* dy, N* to, const tensor_shape& shape, F f) {
+void for_each_stretch(const execution_context& w, const N* x, const N* dy, N* to, const tensor_shape& shape, F f) {
   constexpr std::int64_t shortest = 64, longest = 1024, together = 1 << 15;
   const std::int64_t channels = shape.extents[1], between = elements_of(shape) / shape.extents[0] / channels,
                      length = std::clamp(together / channels, shortest, longest), parts = (between - 1) / length + 1;
@@ -109,22 +110,23 @@ void for_each_stretch(const workspace& w, const N* x, const N* dy, N* to, const 
 }  // namespace
 
 template <class N>
-void normalize_responses(const workspace& w, const local_response_norm_form& f, const location& x, const location& y) {
+void normalize_responses(const execution_context& w, const local_response_norm_attributes& f, const location& x,
+                         const location& y) {
   for_each_stretch<N>(w, w.numbers<N>(x), nullptr, w.numbers<N>(y), x.shape,
                       [&](const stretch<N>& s) { normalize_stretch(s, f); });
 }
 
 template <class N>
-void response_gradient(const workspace& w, const local_response_norm_form& f, const location& dy, const location& x,
-                       const location& dx) {
+void response_gradient(const execution_context& w, const local_response_norm_attributes& f, const location& dy,
+                       const location& x, const location& dx) {
   for_each_stretch<N>(w, w.numbers<N>(x), w.numbers<N>(dy), w.numbers<N>(dx), x.shape,
                       [&](const stretch<N>& s) { gradient_of_stretch(s, f); });
 }
 
-#define TROUPE_DNN_RESPONSES(N)                                                                            \
-  template void normalize_responses<N>(const workspace&, const local_response_norm_form&, const location&, \
-                                       const location&);                                                   \
-  template void response_gradient<N>(const workspace&, const local_response_norm_form&, const location&,   \
+#define TROUPE_DNN_RESPONSES(N)                                                                                        \
+  template void normalize_responses<N>(const execution_context&, const local_response_norm_attributes&,                \
+                                       const location&, const location&);                                              \
+  template void response_gradient<N>(const execution_context&, const local_response_norm_attributes&, const location&, \
                                      const location&, const location&);
 TROUPE_DNN_RESPONSES(float)
 TROUPE_DNN_RESPONSES(double)

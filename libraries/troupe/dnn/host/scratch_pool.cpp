@@ -27,7 +27,7 @@ scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
       free_.erase(best);
       return out;
     }
-    // Too small ones make room.
+    // Arrays that are too small make room.
     if (free_.size() == most_kept) free_.erase(free_.begin());
     free_.reserve(most_kept);
   }

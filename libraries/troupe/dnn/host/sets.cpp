@@ -12,8 +12,8 @@
 namespace troupe::dnn::host {
 namespace {
 
-walk walk_of(const location& x, std::initializer_list<const location*> others) {
-  std::vector<indexes> strides{dense_strides(x.shape)};
+iteration_space iteration_space_of(const location& x, std::initializer_list<const location*> others) {
+  std::vector<axis_values> strides{dense_strides(x.shape)};
   for (const location* l : others) strides.push_back(broadcast_strides(l->shape, x.shape.rank, x.shape.extents));
   return {x.shape.rank, x.shape.extents, std::move(strides)};
 }
@@ -70,8 +70,8 @@ auto combiner_of(reduction_kind k) noexcept {
 }  // namespace
 
 template <class N>
-void reduce(const workspace& w, const reduction_form& f, const location& x, const location& y) {
-  const walk over = walk_of(x, {&y});
+void reduce(const execution_context& w, const reduction_attributes& f, const location& x, const location& y) {
+  const iteration_space over = iteration_space_of(x, {&y});
   const N* const from = w.numbers<N>(x);
   N* const to = w.numbers<N>(y);
   const std::int64_t count = elements_of(y.shape), n = over.length();
@@ -122,7 +122,7 @@ void softmax_line(const N* in, N most, N* out, std::int64_t n) {
 }  // namespace
 
 template <class N>
-void softmax(const workspace& w, const softmax_form& f, const location& x, const location& y) {
+void softmax(const execution_context& w, const softmax_attributes& f, const location& x, const location& y) {
   const lines_along all(x.shape, f.over);
   const N* const from = w.numbers<N>(x);
   N* const to = w.numbers<N>(y);
@@ -146,7 +146,7 @@ void softmax(const workspace& w, const softmax_form& f, const location& x, const
 }
 
 template <class N>
-void softmax_gradient(const workspace& w, const softmax_form& f, const location& dy, const location& y,
+void softmax_gradient(const execution_context& w, const softmax_attributes& f, const location& dy, const location& y,
                       const location& dx) {
   const lines_along all(y.shape, f.over);
   const N *const d = w.numbers<N>(dy), *const from = w.numbers<N>(y);
@@ -167,7 +167,7 @@ void softmax_gradient(const workspace& w, const softmax_form& f, const location&
 }
 
 template <class N>
-void multiply_matrices(const workspace& w, const location& a, const location& b, const location& c) {
+void multiply_matrices(const execution_context& w, const location& a, const location& b, const location& c) {
   const std::size_t rank = c.shape.rank;
   const std::int64_t m = c.shape.extents[rank - 2], n = c.shape.extents[rank - 1], k = a.shape.extents[rank - 1];
   const N *const x = w.numbers<N>(a), *const y = w.numbers<N>(b);
@@ -175,11 +175,11 @@ void multiply_matrices(const workspace& w, const location& a, const location& b,
   tensor_shape batch = c.shape;
   batch.extents[rank - 2] = batch.extents[rank - 1] = 1;
   const auto strides = [&](const location& l) {
-    indexes out = broadcast_strides(l.shape, rank, c.shape.extents);
+    axis_values out = broadcast_strides(l.shape, rank, c.shape.extents);
     out[rank - 2] = out[rank - 1] = 0;
     return out;
   };
-  const walk over(rank, batch.extents, {strides(c), strides(a), strides(b)});
+  const iteration_space over(rank, batch.extents, {strides(c), strides(a), strides(b)});
   // Row by row, the transposed product is one of matrices that are stored column by column.
   const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
     blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
@@ -209,12 +209,12 @@ void multiply_matrices(const workspace& w, const location& a, const location& b,
     w.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
 }
 
-#define TROUPE_DNN_SETS(N)                                                                                   \
-  template void reduce<N>(const workspace&, const reduction_form&, const location&, const location&);        \
-  template void softmax<N>(const workspace&, const softmax_form&, const location&, const location&);         \
-  template void softmax_gradient<N>(const workspace&, const softmax_form&, const location&, const location&, \
-                                    const location&);                                                        \
-  template void multiply_matrices<N>(const workspace&, const location&, const location&, const location&);
+#define TROUPE_DNN_SETS(N)                                                                                          \
+  template void reduce<N>(const execution_context&, const reduction_attributes&, const location&, const location&); \
+  template void softmax<N>(const execution_context&, const softmax_attributes&, const location&, const location&);  \
+  template void softmax_gradient<N>(const execution_context&, const softmax_attributes&, const location&,           \
+                                    const location&, const location&);                                              \
+  template void multiply_matrices<N>(const execution_context&, const location&, const location&, const location&);
 TROUPE_DNN_SETS(float)
 TROUPE_DNN_SETS(double)
 

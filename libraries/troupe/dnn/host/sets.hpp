@@ -3,35 +3,36 @@
 #pragma once
 
 #include <optional>
-#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
 
 /// Operations on sets of elements: along some indexes, or of matrices. All tensors are numbers N without gaps.
 namespace troupe::dnn::host {
 
 template <class N>
-void reduce(const workspace& w, const reduction_form& f, const location& x, const location& y);
+void reduce(const execution_context& w, const reduction_attributes& f, const location& x, const location& y);
 
 template <class N>
-void softmax(const workspace& w, const softmax_form& f, const location& x, const location& y);
+void softmax(const execution_context& w, const softmax_attributes& f, const location& x, const location& y);
 template <class N>
-void softmax_gradient(const workspace& w, const softmax_form& f, const location& dy, const location& y,
+void softmax_gradient(const execution_context& w, const softmax_attributes& f, const location& dy, const location& y,
                       const location& dx);
 
 template <class N>
-void multiply_matrices(const workspace& w, const location& a, const location& b, const location& c);
+void multiply_matrices(const execution_context& w, const location& a, const location& b, const location& c);
 
 struct normalization_tensors {
   location x, y, mean, deviation;
   std::optional<location> scale, offset, running_mean, running_variance, next_mean, next_variance;
 };
 template <class N>
-void normalize(const workspace& w, const normalization_form& f, const normalization_tensors& t);
+void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t);
 
 struct normalization_gradient_tensors {
   location dy, x, mean, deviation, dx;
   std::optional<location> scale, dscale, doffset;
 };
 template <class N>
-void normalization_gradient(const workspace& w, const normalization_form& f, const normalization_gradient_tensors& t);
+void normalization_gradient(const execution_context& w, const normalization_attributes& f,
+                            const normalization_gradient_tensors& t);
 
 }  // namespace troupe::dnn::host

@@ -3,18 +3,18 @@
 #pragma once
 
 #include <algorithm>
-#include <troupe/dnn/host/workspace.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
 #include <vector>
 
-/// Sums over some of the elements of a walk.
+/// Sums over some of the elements of an iteration space.
 namespace troupe::dnn::host {
 
-/// Adds up `values(line, sums of its set, stride)` for each line of a walk, into one number for each set. Operand
-/// `sets` of the walk is the set of each element. Parts of the work have fixed bounds, so the result is the same
-/// whatever the number of threads.
+/// Adds up `values(line, sums of its set, stride)` for each line of an iteration space, into one number for each set.
+/// Operand `sets` of the iteration space is the set of each element. Parts of the work have fixed bounds, so the result
+/// is the same whatever the number of threads.
 template <class Line>
-std::vector<double> sum_of_sets(const workspace& w, const walk& over, std::size_t sets, std::int64_t count,
-                                double start, Line&& line, void (*combine)(double&, double)) {
+std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t sets,
+                                std::int64_t count, double start, Line&& line, void (*combine)(double&, double)) {
   constexpr std::int64_t most_parts = 16, most_numbers = 1 << 20, few = 1 << 15;
   const std::int64_t outer = over.first_extent(), each = over.lines_of_first();
   const bool apart = over.first_stride(sets) != 0;  // parts have sets of their own
@@ -50,9 +50,9 @@ double sum_along(std::int64_t n, Value&& value) {
   return all;
 }
 
-/// Calls `f(line)` for each line of a walk, on all cores.
+/// Calls `f(line)` for each line of an iteration space, on all cores.
 template <class F>
-void for_each_line_of(const workspace& w, const walk& over, F&& f) {
+void for_each_line_of(const execution_context& w, const iteration_space& over, F&& f) {
   constexpr std::int64_t of_a_part = 1 << 14;
   w.team.spread(over.lines(), std::max<std::int64_t>(1, of_a_part / over.length()), f);
 }

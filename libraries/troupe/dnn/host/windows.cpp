@@ -181,7 +181,7 @@ TROUPE_DNN_PLANES(double)
 }  // namespace
 
 template <class N>
-void pool(const workspace& w, const pooling_form& f, const location& x, const location& y) {
+void pool(const execution_context& w, const pooling_attributes& f, const location& x, const location& y) {
   const window_geometry g(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.numbers<N>(x);
   N* const to = w.numbers<N>(y);
@@ -191,7 +191,7 @@ void pool(const workspace& w, const pooling_form& f, const location& x, const lo
 }
 
 template <class N>
-void pool_gradient(const workspace& w, const pooling_form& f, const location& dy, const location* x,
+void pool_gradient(const execution_context& w, const pooling_attributes& f, const location& dy, const location* x,
                    const location& dx) {
   const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
   const N* const from = w.numbers<N>(dy);
@@ -204,7 +204,7 @@ void pool_gradient(const workspace& w, const pooling_form& f, const location& dy
 }
 
 template <class N>
-void pool_with_indexes(const workspace& w, const pooling_form& f, const location& x, const location& y,
+void pool_with_indexes(const execution_context& w, const pooling_attributes& f, const location& x, const location& y,
                        const location& indexes) {
   const window_geometry g(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.numbers<N>(x);
@@ -215,8 +215,8 @@ void pool_with_indexes(const workspace& w, const pooling_form& f, const location
 }
 
 template <class N>
-void pool_index_gradient(const workspace& w, const pooling_form& f, const location& dy, const location& indexes,
-                         const location& dx) {
+void pool_index_gradient(const execution_context& w, const pooling_attributes& f, const location& dy,
+                         const location& indexes, const location& dx) {
   const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
   const N *const from = w.numbers<N>(dy), *const where = w.numbers<N>(indexes);
   N* const to = w.numbers<N>(dx);
@@ -226,13 +226,13 @@ void pool_index_gradient(const workspace& w, const pooling_form& f, const locati
 }
 
 #define TROUPE_DNN_POOLING(N)                                                                                   \
-  template void pool<N>(const workspace&, const pooling_form&, const location&, const location&);               \
-  template void pool_gradient<N>(const workspace&, const pooling_form&, const location&, const location*,       \
-                                 const location&);                                                              \
-  template void pool_with_indexes<N>(const workspace&, const pooling_form&, const location&, const location&,   \
-                                     const location&);                                                          \
-  template void pool_index_gradient<N>(const workspace&, const pooling_form&, const location&, const location&, \
-                                       const location&);
+  template void pool<N>(const execution_context&, const pooling_attributes&, const location&, const location&); \
+  template void pool_gradient<N>(const execution_context&, const pooling_attributes&, const location&,          \
+                                 const location*, const location&);                                             \
+  template void pool_with_indexes<N>(const execution_context&, const pooling_attributes&, const location&,      \
+                                     const location&, const location&);                                         \
+  template void pool_index_gradient<N>(const execution_context&, const pooling_attributes&, const location&,    \
+                                       const location&, const location&);
 TROUPE_DNN_POOLING(float)
 TROUPE_DNN_POOLING(double)
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <troupe/dnn/encoded_graph.hpp>
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/sequence_attributes.hpp>
 
 /// Where a recurrence has its tensors, and its reserve what.
 namespace troupe::dnn::detail {
@@ -18,13 +18,13 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-/// Which inputs and outputs are what; those that the form does not have are `none`.
+/// Which inputs and outputs are what; those that the attributes does not have are `none`.
 struct recurrence_places {
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t inputs = 3, outputs = 2;
   std::size_t h, c, input_bias, recurrent_bias, projection, lengths;
   std::size_t last_h = 1, last_c, reserve;
-  constexpr explicit recurrence_places(const recurrence_form& f) noexcept {
+  constexpr explicit recurrence_places(const recurrence_attributes& f) noexcept {
     const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
     h = next(inputs, f.has_state), c = next(inputs, f.has_state && has_c(f.cell));
     input_bias = next(inputs, f.has_biases), recurrent_bias = next(inputs, f.has_biases);
@@ -37,7 +37,7 @@ struct recurrence_gradient_places {
   std::size_t inputs = 4, outputs = 3;
   std::size_t dy, dlast_h, dlast_c, projection, lengths;
   std::size_t dinput_bias, drecurrent_bias, dprojection, dh, dc;
-  constexpr explicit recurrence_gradient_places(const recurrence_gradient_form& f) noexcept {
+  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& f) noexcept {
     const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
     dy = next(inputs, f.has_dy), dlast_h = next(inputs, f.has_dh), dlast_c = next(inputs, f.has_dc);
     projection = next(inputs, f.has_projection), lengths = next(inputs, f.has_lengths);
@@ -57,7 +57,8 @@ struct recurrence_layout {
   std::int64_t rows;                                ///< of both weights: gates * hidden
   std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0, line = 0;
 
-  constexpr recurrence_layout(const recurrence_form& f, const tensor_shape& x, const tensor_shape& recurrent) noexcept
+  constexpr recurrence_layout(const recurrence_attributes& f, const tensor_shape& x,
+                              const tensor_shape& recurrent) noexcept
       : cell(f.cell),
         reversed(f.reversed != 0),
         time(x.extents[0]),
@@ -84,7 +85,7 @@ struct recurrence_layout {
   /// What a GRU's reset gate is multiplied by has a gradient that differs from that of what it is added to: a line of
   /// the gates' gradients is then one for x and one for h.
   std::int64_t slopes() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
-  std::int64_t recurrent_slopes() const noexcept { return slopes() - rows; }
+  std::int64_t recurrent_gradients() const noexcept { return slopes() - rows; }
 };
 
 }  // namespace troupe::dnn::detail

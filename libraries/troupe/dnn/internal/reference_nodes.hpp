@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/encoded_graph.hpp>
-#include <troupe/dnn/sequence_forms.hpp>
+#include <troupe/dnn/sequence_attributes.hpp>
 #include <utility>
 
 /// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
 namespace troupe::dnn::detail {
 
-using tensor_index = indexes;
+using tensor_index = axis_values;
 
 /// The numbers of a tensor, in row-major order. Copies refer to the same numbers.
 template <class Number>
@@ -58,42 +58,42 @@ inline bool find_in_image(const sliding& s, const tensor_shape& image_shape, con
   return true;
 }
 
-void convolve(const convolution_form& f, input_values x, input_values filters, output_values y);
-void find_data_gradient(const convolution_form& f, input_values dy, input_values filters, output_values dx);
-void find_weight_gradient(const convolution_form& f, input_values dy, input_values x, output_values dw);
+void convolve(const convolution_attributes& f, input_values x, input_values filters, output_values y);
+void find_data_gradient(const convolution_attributes& f, input_values dy, input_values filters, output_values dx);
+void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw);
 
-void pool(const pooling_form& f, input_values x, output_values y);
+void pool(const pooling_attributes& f, input_values x, output_values y);
 /// `x` is used only by the gradient of a maximum.
-void find_pooling_gradient(const pooling_form& f, input_values dy, input_values x, output_values dx);
+void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx);
 
 /// The inputs and outputs in the order that the forms define.
-void normalize(const normalization_form& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_normalization_gradient(const normalization_gradient_form& f, std::span<const input_values> in,
+void normalize(const normalization_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
                                  std::span<const output_values> out);
 
 /// Likewise.
-void attend(const attention_form& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_attention_gradient(const attention_gradient_form& f, std::span<const input_values> in,
+void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
                              std::span<const output_values> out);
 /// `in` is the seed's words, or empty.
-void make_random(const random_form& f, std::span<const input_values> in, output_values y);
+void make_random(const random_attributes& f, std::span<const input_values> in, output_values y);
 
-void normalize_responses(const local_response_norm_form& f, input_values x, output_values y);
-void find_response_gradient(const local_response_norm_form& f, input_values dy, input_values x, output_values dx);
+void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y);
+void find_response_gradient(const local_response_norm_attributes& f, input_values dy, input_values x, output_values dx);
 
-void resample(const resampling_form& f, input_values x, output_values y);
-void find_resampling_gradient(const resampling_form& f, input_values dy, output_values dx);
+void resample(const resampling_attributes& f, input_values x, output_values y);
+void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx);
 
-void find_largest(const pooling_form& f, input_values x, output_values y, output_values indexes);
-void find_index_gradient(const pooling_form& f, input_values dy, input_values indexes, output_values dx);
+void find_largest(const pooling_attributes& f, input_values x, output_values y, output_values indexes);
+void find_index_gradient(const pooling_attributes& f, input_values dy, input_values indexes, output_values dx);
 
-void quantize_blocks(const block_form& f, input_values x, output_values elements, output_values scales);
-void dequantize_blocks(const block_form& f, input_values elements, input_values scales, output_values y);
-void recur(const recurrence_form& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_recurrence_gradient(const recurrence_gradient_form& f, std::span<const input_values> in,
+void quantize_blocks(const block_attributes& f, input_values x, output_values elements, output_values scales);
+void dequantize_blocks(const block_attributes& f, input_values elements, input_values scales, output_values y);
+void recur(const recurrence_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
+void find_recurrence_gradient(const recurrence_gradient_attributes& f, std::span<const input_values> in,
                               std::span<const output_values> out);
 
-void find_ctc_loss(const ctc_form& f, std::span<const input_values> in, output_values losses);
-void find_ctc_loss_gradient(const ctc_form& f, std::span<const input_values> in, output_values dlogits);
+void find_ctc_loss(const ctc_attributes& f, std::span<const input_values> in, output_values losses);
+void find_ctc_loss_gradient(const ctc_attributes& f, std::span<const input_values> in, output_values dlogits);
 
 }  // namespace troupe::dnn::detail

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string_view>
-#include <troupe/dnn/forms.hpp>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/producer.hpp>
 #include <troupe/windows/per_axis.hpp>
 

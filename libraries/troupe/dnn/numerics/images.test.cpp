@@ -42,7 +42,7 @@ TEST_F(dnn_images, random_numbers_are_those_of_the_reference) {
     expect_as_defined({random_uniform(e, any_seed()), random_bernoulli(e, std::fabs(random.value()), any_seed())},
                       dtype::f32, 0);
     expect_as_defined({random_normal(e, any_seed())}, random.one_of({dtype::f32, dtype::f64, dtype::f16}), 3e-6);
-    // With others in one pass, which may go through the elements in any order.
+    // With others in one elementwise kernel, which may go through the elements in any order.
     const value x = given(random.one_of({dtype::f32, dtype::f64, dtype::f16}), e);
     expect_as_defined({x + random_uniform(e, any_seed()) * random_normal(e, any_seed())}, dtype::f32, 5e-6);
   }
@@ -53,7 +53,7 @@ TEST_F(dnn_images, random_numbers_are_combined_with_tensors_of_other_extents_and
     const extents e = any_image(2, 9);
     const value row = random_uniform({1, e[1], 1, e[3]}, any_seed()), x = given(dtype::f32, e);
     std::vector<value> all{x * row, reduce(row, reduction_kind::sum, {1}), transpose(row, {0, 1, 3, 2})};
-    // More sequences than a pass of a kernel has.
+    // More sequences than an elementwise kernel of a kernel has.
     value sum = x;
     for (int k = 0; k < 11; ++k) sum = sum + random_bernoulli(e, 0.5, any_seed());
     all.push_back(sum);

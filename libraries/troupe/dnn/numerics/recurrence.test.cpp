@@ -67,7 +67,7 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_are_as_defined) {
         if (random.between(0, 1) == 0) o.lengths = whole({batch}, lengths = some(batch, -1, time + 1));
         const value x = within_lengths(t, {time, batch, inputs}, lengths);
         const recurrent_result r = recurrence(x, w, o);
-        recurrent_slopes d;
+        recurrent_gradients d;
         const std::int64_t which = random.between(0, 2);
         if (which != 0) d.y = within_lengths(of_weights, {time, batch, width}, lengths);
         if (which != 1) d.h = given(of_weights, {batch, width});
@@ -96,7 +96,7 @@ TEST_F(dnn_sequences, layers_in_both_directions_are_as_defined) {
         .cell = recurrent_cell::gru, .bidirectional = true, .lengths = whole({batch}, some(batch, 0, time))};
     std::vector<recurrent_weights> w;
     std::vector<recurrent_state> initial;
-    std::vector<recurrent_slopes> d;
+    std::vector<recurrent_gradients> d;
     for (int k = 0; k < 4; ++k) {
       w.push_back({small(dtype::f16, {12, k < 2 ? 3 : 8}), small(dtype::f16, {12, 4})});
       initial.push_back({given(dtype::f32, {batch, 4})});

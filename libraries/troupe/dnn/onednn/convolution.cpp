@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <troupe/dnn/onednn/convolution.hpp>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 
 namespace troupe::dnn::onednn {
 namespace {
@@ -47,11 +47,11 @@ class builder {
       : on_(on),
         c_(c),
         image_(layout_of(c.image)),
-        filters_(layout_of_filters(c.filters, c.form.groups)),
+        filters_(layout_of_filters(c.filters, c.attributes.groups)),
         result_(layout_of(c.result)) {
     for (std::size_t i = 0; i < most_spatial; ++i) {
-      step_[i] = c.form.window.stride[i], dilation_[i] = c.form.window.dilation[i] - 1;
-      before_[i] = c.form.window.padding_before[i], after_[i] = c.form.window.padding_after[i];
+      step_[i] = c.attributes.window.stride[i], dilation_[i] = c.attributes.window.dilation[i] - 1;
+      before_[i] = c.attributes.window.padding_before[i], after_[i] = c.attributes.window.padding_after[i];
     }
   }
 
@@ -73,7 +73,7 @@ class builder {
     return c_.how == way::as_it_chooses ? any(lies) : layout_of(packed(s, c_.how == way::channels_last));
   }
   layout wanted_filters() const {
-    return c_.how == way::products ? layout_of_filters(packed(c_.filters, false), c_.form.groups) : any(filters_);
+    return c_.how == way::products ? layout_of_filters(packed(c_.filters, false), c_.attributes.groups) : any(filters_);
   }
 
   std::optional<program> forward() {

@@ -21,7 +21,7 @@ struct convolution {
   enum class way : std::uint8_t { products, channels_last, as_it_chooses };
 
   op what{};
-  convolution_form form{};
+  convolution_attributes attributes{};
   tensor_shape image, filters, result;  ///< as they lie
   way how = way::channels_last;
   bool has_bias = false;  ///< one number for each channel, in the argument after those of the node

@@ -38,7 +38,7 @@ bool has_one_place(const cost& c) noexcept {
 // And it sees every element of the image once.
 bool is_product(const cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
-    if (c.image.extents[i] != c.result.extents[i] || c.form.window.padding_before[i - 2] != 0) return false;
+    if (c.image.extents[i] != c.result.extents[i] || c.attributes.window.padding_before[i - 2] != 0) return false;
   return has_one_place(c);
 }
 
@@ -61,17 +61,17 @@ constexpr double of_reordered_byte = 0.2;
 double cost::of_ours() const noexcept {
   const double otherwise = 0.45 * bytes_otherwise(*this, order::first) + of_pass(*this);
   const double flops = flops_of(*this);
-  if (image.extents[1] == form.groups) {
+  if (image.extents[1] == attributes.groups) {
     // Loops over lines of the result, for each element of the window.
     constexpr of_direction of_flop{0.085, 0.09, 0.37};
     constexpr double of_line = 3.3, of_flop_with_steps = 0.15;
     const std::size_t last = result.rank - 1;
     const double lines = flops / 2 / static_cast<double>(result.extents[last]);
-    const bool has_steps = form.window.stride[last - 2] != 1;
+    const bool has_steps = attributes.window.stride[last - 2] != 1;
     return (of_flop[what] + (has_steps ? of_flop_with_steps : 0)) * flops + of_line * lines + otherwise;
   }
   constexpr double of_flop_in_groups = 0.03;
-  if (form.groups != 1) return of_flop_in_groups * flops + otherwise;
+  if (attributes.groups != 1) return of_flop_in_groups * flops + otherwise;
   constexpr of_direction of_seen{0.12, 0.15, 0.18}, of_filters{0.1, 0.17, 0.15}, of_filters_of_one{0.05, 0.1, 0.07};
   return of_products(*this, 0.01, of_seen[what], (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
          otherwise;
@@ -88,7 +88,7 @@ double cost::of(way w) const noexcept {
   constexpr of_direction of_filters{0.12, 0.2, 0.9}, of_filters_of_one{0.45, 0.12, 0.6};
   constexpr std::int64_t few_channels = 16;
   double of_flop = w == way::as_it_chooses ? 0.0091 : is_wide ? 0.0095 : 0.0114;
-  if (what == op::convolution_data_gradient && form.groups == 1 && image.extents[1] < few_channels) of_flop *= 8;
+  if (what == op::convolution_data_gradient && attributes.groups == 1 && image.extents[1] < few_channels) of_flop *= 8;
   constexpr of_direction of_chosen_byte{0.23, 0.12, 0.13};
   const double reordered = w == way::channels_last ? of_reordered_byte * bytes_otherwise(*this, order::last)
                                                    : of_chosen_byte[what] * (bytes_of(image) + bytes_of(result));
@@ -102,7 +102,7 @@ bool cost::allows(way w) const noexcept {
   if (w == way::channels_last) return !both_first;
   if (w == way::as_it_chooses) return both_first;
   // Without AVX-512 its products are slow in some directions, and in groups everywhere.
-  return is_wide && form.groups == 1;
+  return is_wide && attributes.groups == 1;
 }
 
 }  // namespace troupe::dnn::onednn

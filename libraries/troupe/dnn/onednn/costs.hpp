@@ -12,7 +12,7 @@ enum class order : std::uint8_t { either, first, last };
 /// What a convolution or a gradient of one costs, by about which a way is chosen: nanoseconds of one core.
 struct cost {
   op what{};
-  convolution_form form{};
+  convolution_attributes attributes{};
   tensor_shape image, filters, result;
   order of_image = order::either, of_result = order::either;
   bool has_functions = false;  ///< functions of elements follow

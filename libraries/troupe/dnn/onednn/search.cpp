@@ -6,7 +6,7 @@
 #include <troupe/dnn/onednn/convolution.hpp>
 #include <troupe/dnn/onednn/costs.hpp>
 #include <troupe/dnn/onednn/search.hpp>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
 
@@ -79,7 +79,7 @@ class search {
       auto here = is_convolution(n.what) && !is_claimed_[i] ? find_at(i) : std::nullopt;
       if (here) {
         for (const std::uint16_t c : here->what.nodes) is_claimed_[c] = true;
-        const claim::tensor& made = here->what.outputs[0];
+        const fusion_match::tensor& made = here->what.outputs[0];
         is_[n.outputs[0]] = is_[made.number] = order_of(made.shape);
         out.push_back(std::move(*here));
       } else if (!is_claimed_[i]) {
@@ -155,7 +155,7 @@ class search {
   // One that oneDNN has; of two, if the other is one number for each channel.
   bool is_function(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
-    const epilogue::op f = n.numbers.as<pointwise_form>().function;
+    const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) return function_of(f).has_value();
     if (f != epilogue::op::add && f != epilogue::op::multiply) return false;
     const encoded_tensor& other = tensor(other_of(n, before));
@@ -189,7 +189,7 @@ class search {
   std::optional<found> find_way(std::size_t node, convolution::way w) const {
     for (std::size_t functions = most_functions_of(node, w);; --functions) {
       const chain c = chain_from(node, functions);
-      if (auto out = claimed(c, w)) return out;
+      if (auto out = matched(c, w)) return out;
       functions = std::min(functions, c.functions.size());
       if (functions == 0) return std::nullopt;
     }
@@ -209,7 +209,7 @@ class search {
     const roles r = roles_of(n);
     const order made = c.write ? is_[c.last] : wanted_[c.last];
     return {.what = n.what,
-            .form = n.numbers.as<convolution_form>(),
+            .attributes = n.attributes.as<convolution_attributes>(),
             .image = tensor(r.image).shape,
             .filters = tensor(r.filters).shape,
             .result = tensor(r.result).shape,
@@ -219,7 +219,7 @@ class search {
             .is_wide = is_wide_};
   }
 
-  std::optional<found> claimed(const chain& c, convolution::way w) const {
+  std::optional<found> matched(const chain& c, convolution::way w) const {
     const encoded_node& n = g_.nodes()[c.begin];
     const roles r = roles_of(n);
     const cost about = cost_of(c);
@@ -227,12 +227,12 @@ class search {
       return o == order::last || (o == order::either && w == convolution::way::channels_last);
     };
     convolution what{.what = n.what,
-                     .form = about.form,
+                     .attributes = about.attributes,
                      .image = packed(about.image, lies_last(about.of_image)),
                      .filters = packed(about.filters, order_of_filters(r, c) == order::last),
                      .result = packed(about.result, lies_last(about.of_result)),
                      .how = w};
-    claim out;
+    fusion_match out;
     const auto given = [&](std::uint16_t t, const tensor_shape& lies) { out.inputs.push_back({t, dtype::f32, lies}); };
     const auto shape_of = [&](std::uint16_t t) -> const tensor_shape& {
       return t == r.image ? what.image : t == r.filters ? what.filters : what.result;
@@ -265,7 +265,7 @@ class search {
 
   // Returns the tensor that it reads beside the one before, if any.
   std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t before, convolution& to) const {
-    const epilogue::op f = n.numbers.as<pointwise_form>().function;
+    const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) {
       to.functions.push_back(*function_of(f));
       return std::nullopt;
@@ -282,7 +282,7 @@ class search {
   const dnnl_engine_t on_;
   const encoded_graph& g_;
   const search_options how_;
-  const links l_;
+  const def_use l_;
   const read_set reads_;
   const bool is_wide_;
   std::vector<bool> is_claimed_;    // of each node

@@ -14,7 +14,7 @@ struct search_options {
 };
 /// Nodes of a graph, and the program that computes them.
 struct found {
-  claim what;
+  fusion_match what;
   program how;
 };
 /// Finds the convolutions that oneDNN computes faster than we, and what it computes with them.

@@ -19,10 +19,10 @@ error failed(const char* call, dnnl_status_t status) {
   return error(reaction::fatal, "dnn", cat("oneDNN failed: ", call, " returned status ", static_cast<int>(status)));
 }
 
-class programmed_part final : public part {
+class onednn_kernel final : public vendor_kernel {
  public:
-  programmed_part(found f, dnnl_engine_t on, int threads)
-      : part(std::move(f.what)), how_(std::move(f.how)), on_(on), threads_(threads) {}
+  onednn_kernel(found f, dnnl_engine_t on, int threads)
+      : vendor_kernel(std::move(f.what)), how_(std::move(f.how)), on_(on), threads_(threads) {}
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call&) const override {
     // Primitives are made for a number of threads, and OpenMP keeps one for each thread that calls it.
     const threads in_use(threads_);
@@ -50,11 +50,11 @@ class onednn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  std::vector<std::unique_ptr<part>> find(const encoded_graph& g, std::uint64_t workspace) override {
+  std::vector<std::unique_ptr<vendor_kernel>> find(const encoded_graph& g, std::uint64_t workspace) override {
     calls().set_threads(threads_);
-    std::vector<std::unique_ptr<part>> out;
+    std::vector<std::unique_ptr<vendor_kernel>> out;
     for (found& f : find_convolutions(on_.get(), g, {.workspace = workspace, .whatever_it_costs = whatever_it_costs_}))
-      out.push_back(std::make_unique<programmed_part>(std::move(f), on_.get(), threads_));
+      out.push_back(std::make_unique<onednn_kernel>(std::move(f), on_.get(), threads_));
     return out;
   }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 #include <troupe/base/result.hpp>
-#include <troupe/dnn/steps/part.hpp>
+#include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <vector>
 
 /// What oneDNN computes of a graph, on the host. It is optional: our own loops compute everything.
@@ -20,7 +20,7 @@ class vendor {
   virtual const std::string& version() const noexcept = 0;
 
   /// Finds what oneDNN computes of a graph, and faster than we. Each part may use `workspace` bytes.
-  virtual std::vector<std::unique_ptr<part>> find(const encoded_graph& g, std::uint64_t workspace) = 0;
+  virtual std::vector<std::unique_ptr<vendor_kernel>> find(const encoded_graph& g, std::uint64_t workspace) = 0;
 };
 
 }  // namespace troupe::dnn::onednn

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cmath>
+#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/attention_dropping.hpp>
-#include <troupe/dnn/attention_form.hpp>
 
 /// Where the tokens of an attention are and which of them see each other, for host and device code. Numbers that come
 /// from memory may be anything: no place outside the tensors follows from them.

@@ -10,7 +10,7 @@ namespace troupe::dnn {
 /// Returns the geometry of a step. Where its i32 lie is found by `memory(location)`, a `void*`.
 template <class Memory>
 attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
-  const auto f = s.numbers.as<attention_form>();
+  const auto f = s.attributes.as<attention_attributes>();
   const attention_inputs at(f, s.what == op::attention_gradient);
   const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;
   const auto numbers = [&](std::size_t input) -> whole_numbers {
@@ -54,7 +54,7 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
   }
   if (f.has_bias != 0) {
     const tensor_shape& bias = s.inputs[at.bias].shape;
-    const indexes strides = dense_strides(bias);
+    const axis_values strides = dense_strides(bias);
     for (std::size_t i = 0; i < 4; ++i)
       g.bias_extents[i] = bias.extents[i], g.bias_steps[i] = bias.extents[i] == 1 ? 0 : strides[i];
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/steps/places.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 #include <troupe/windows/geometry.hpp>
 
 /// Shapes as those who compute see them.

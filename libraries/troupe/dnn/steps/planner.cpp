@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
-#include <troupe/dnn/steps/buffer_places.hpp>
+#include <troupe/dnn/steps/buffer_offsets.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
@@ -18,28 +18,28 @@ bool is_of_elements(op o) noexcept {
 
 class planner {
  public:
-  planner(const encoded_graph& g, const elementwise_limits& most, std::span<const claim> claims)
+  planner(const encoded_graph& g, const elementwise_limits& most, std::span<const fusion_match> matches)
       : graph_(g),
         most_(most),
-        claims_(claims),
+        matches_(matches),
         tensors_(g.tensors().size()),
-        claim_of_(g.nodes().size(), nobody),
+        match_of_(g.nodes().size(), nobody),
         reads_(g) {
     out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
-    for (std::size_t i = 0; i < claims.size(); ++i) {
-      for (const std::uint16_t n : claims[i].nodes) claim_of_[n] = i;
-      for (const claim::tensor& in : claims[i].inputs) reads_.read_at(claims[i].at, in.number);
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      for (const std::uint16_t n : matches[i].nodes) match_of_[n] = i;
+      for (const fusion_match::tensor& in : matches[i].inputs) reads_.read_at(matches[i].at, in.number);
     }
   }
   step_list plan();
 
  private:
-  using operation = pass::operation;
+  using operation = elementwise_kernel::operation;
   struct tensor_state {
     std::optional<location> place;        ///< where it can be read
     std::vector<location> copies = {};    ///< of it, that lie otherwise or are of another type
-    const tensor_shape* order = nullptr;  ///< as a claim wants it, if it is kept in memory between steps
-    std::optional<std::uint16_t> slot;    ///< the operation of the open pass that has it
+    const tensor_shape* order = nullptr;  ///< as a fusion match wants it, if it is kept in memory between steps
+    std::optional<std::uint16_t> slot;    ///< the operation of the open elementwise kernel that has it
     std::size_t last_reader = 0;          ///< the last node that reads it
     std::size_t readers = 0;
     std::uint16_t writes_to = no_tensor;  ///< the memory that is all that becomes of it
@@ -47,7 +47,7 @@ class planner {
 
   static constexpr std::size_t nobody = SIZE_MAX;
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
-  bool is_claimed(std::size_t node) const noexcept { return claim_of_[node] != nobody; }
+  bool is_claimed(std::size_t node) const noexcept { return match_of_[node] != nobody; }
   location memory_of(std::uint16_t t) const noexcept {
     const encoded_tensor& of = tensor(t);
     return {.is_buffer = false, .number = of.memory, .type = of.type, .offset = 0, .shape = of.shape};
@@ -64,7 +64,7 @@ class planner {
   void join(const encoded_node& n);
   std::uint16_t join_random(const encoded_node& n);
   void close();
-  void push(pass p);
+  void push(elementwise_kernel p);
 
   // Memory that is read and written.
   bool is_in_place(const encoded_node& n) const noexcept;
@@ -93,16 +93,16 @@ class planner {
   void add_concatenation(const encoded_node& n);
   void add_whole(const encoded_node& n);
   void add_claimed(std::size_t which);
-  location laid(const claim::tensor& as);
+  location laid(const fusion_match::tensor& as);
 
   const encoded_graph& graph_;
   const elementwise_limits most_;
-  const std::span<const claim> claims_;
+  const std::span<const fusion_match> matches_;
   step_list out_;
   std::vector<tensor_state> tensors_;
-  std::vector<std::size_t> claim_of_;  // of each node
+  std::vector<std::size_t> match_of_;  // of each node
   std::vector<used_bytes> buffers_;
-  std::optional<pass> open_;
+  std::optional<elementwise_kernel> open_;
   std::vector<std::uint16_t> in_pass_;  // tensors that have a slot in it
   std::size_t node_ = 0;
   read_set reads_;
@@ -114,7 +114,7 @@ step_list planner::plan() {
   for (const encoded_node& n : graph_.nodes()) {
     if (!is_claimed(node_))
       add(n);
-    else if (const std::size_t which = claim_of_[node_]; claims_[which].at == node_)
+    else if (const std::size_t which = match_of_[node_]; matches_[which].at == node_)
       add_claimed(which);
     ++node_;
   }
@@ -127,8 +127,8 @@ step_list planner::plan() {
 // Finds out what becomes of each tensor.
 void planner::look() {
   const auto nodes = graph_.nodes();
-  for (const claim& c : claims_) {
-    for (const claim::tensor& in : c.inputs) {
+  for (const fusion_match& c : matches_) {
+    for (const fusion_match::tensor& in : c.inputs) {
       tensor_state& t = tensors_[in.number];
       t.last_reader = std::max<std::size_t>(t.last_reader, c.at), ++t.readers;
       if (t.order == nullptr) t.order = &in.shape;
@@ -159,7 +159,7 @@ void planner::add(const encoded_node& n) {
     if (open_ && (!same_extents(open_->extents, out.shape) || is_full())) close();
     return join(n);
   }
-  // The open pass can go on behind a step that needs nothing of it.
+  // The open elementwise kernel can go on behind a step that needs nothing of it.
   for (std::size_t k = 0; k < n.input_count; ++k)
     if (tensors_[n.inputs[k]].slot && !tensors_[n.inputs[k]].place) close();
   if (n.what == op::reshape || n.what == op::transposition || n.what == op::slice) return add_view(n);
@@ -185,7 +185,7 @@ std::uint16_t planner::operand_of(const location& l) {
   return static_cast<std::uint16_t>(open_->operands.size() - 1);
 }
 
-// Whether a further node, with what is kept of the pass at its end, could be too much.
+// Whether a further node, with what is kept of the elementwise kernel at its end, could be too much.
 bool planner::is_full() const noexcept {
   constexpr std::size_t of_a_node = 4;
   const std::size_t kept = in_pass_.size();
@@ -222,13 +222,13 @@ void planner::join(const encoded_node& n) {
   if (n.what == op::convert)
     o.what = operation::kind::round, o.type = out.type;
   else
-    o.function = n.numbers.as<pointwise_form>().function;
+    o.function = n.attributes.as<pointwise_attributes>().function;
   made.slot = put(o);
   in_pass_.push_back(n.outputs[0]);
 }
 
 std::uint16_t planner::join_random(const encoded_node& n) {
-  pass::sequence s{n.numbers.as<random_form>(), {}};
+  elementwise_kernel::sequence s{n.attributes.as<random_attributes>(), {}};
   if (n.input_count != 0) s.words = place_of(n.inputs[0]);
   open_->sequences.push_back(s);
   const auto number = static_cast<std::uint16_t>(open_->sequences.size() - 1);
@@ -237,7 +237,7 @@ std::uint16_t planner::join_random(const encoded_node& n) {
   return put({.what = operation::kind::random, .operand = operand_of(positions), .from = {number}});
 }
 
-// Ends the open pass. What is wanted of it later is kept.
+// Ends the open elementwise kernel. What is wanted of it later is kept.
 void planner::close() {
   if (!open_) return;
   for (const std::uint16_t t : in_pass_) {
@@ -249,27 +249,27 @@ void planner::close() {
     s.slot.reset();
   }
   in_pass_.clear();
-  pass p = *std::exchange(open_, std::nullopt);
+  elementwise_kernel p = *std::exchange(open_, std::nullopt);
   const auto writes = [](const operation& o) { return o.what == operation::kind::write; };
   if (std::any_of(p.operations.begin(), p.operations.end(), writes)) push(std::move(p));
 }
 
 // The elements are walked in the order of memory that is written, of the graph's rather than a buffer's.
-void planner::push(pass p) {
+void planner::push(elementwise_kernel p) {
   constexpr std::size_t none = SIZE_MAX;
   std::size_t first = none;
   for (const operation& o : p.operations)
     if (o.what == operation::kind::write && (first == none || p.operands[first].is_buffer)) first = o.operand;
-  std::vector<indexes> strides;
-  p.walked.resize(p.operands.size());
+  std::vector<axis_values> strides;
+  p.position_in_space.resize(p.operands.size());
   const auto take = [&](std::size_t i) {
-    p.walked[i] = strides.size();
+    p.position_in_space[i] = strides.size();
     strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
   };
   if (first != none) take(first);
   for (std::size_t i = 0; i < p.operands.size(); ++i)
     if (i != first) take(i);
-  p.over = walk(p.extents.rank, p.extents.extents, std::move(strides), true);
+  p.over = iteration_space(p.extents.rank, p.extents.extents, std::move(strides), true);
   for (const location& l : p.operands) use(l);
   out_.steps.emplace_back(std::move(p));
 }
@@ -280,7 +280,7 @@ bool planner::is_in_place(const encoded_node& n) const noexcept {
   return n.what == op::write && reads_.any(tensor(n.outputs[0]).memory);
 }
 
-// A pass may read an element and write it, but not one that another of its elements still needs.
+// An elementwise kernel may read an element and write it, but not one that another of its elements still needs.
 void planner::write_in_place(const encoded_node& n) {
   const std::uint16_t from = n.inputs[0];
   const location to = memory_of(n.outputs[0]);
@@ -329,7 +329,8 @@ void planner::buffer_copy(std::uint16_t t) {
 // -- steps
 
 void planner::copy(const location& from, const location& to) {
-  pass p{.extents = to.shape, .operations = {}, .operands = {from, to}, .over = {}, .walked = {}};
+  elementwise_kernel p{
+      .extents = to.shape, .operations = {}, .operands = {from, to}, .over = {}, .position_in_space = {}};
   p.operations.push_back({.what = operation::kind::read, .operand = 0});
   p.operations.push_back({.what = operation::kind::write, .operand = 1});
   push(std::move(p));
@@ -353,7 +354,7 @@ location planner::result(std::uint16_t t) {
   return l;
 }
 
-// Where a pass puts a tensor. One that was rounded to a narrow type is kept in it.
+// Where an elementwise kernel puts a tensor. One that was rounded to a narrow type is kept in it.
 location planner::kept(std::uint16_t t) {
   const tensor_state& s = tensors_[t];
   if (s.writes_to != no_tensor) return result(t);
@@ -368,7 +369,8 @@ location planner::place_of(std::uint16_t t) {
   tensor_state& s = tensors_[t];
   if (!s.place && tensor(t).where == encoded_tensor::place::number) {
     s.place = new_buffer(tensor(t).shape);
-    pass p{.extents = s.place->shape, .operations = {}, .operands = {*s.place}, .over = {}, .walked = {}};
+    elementwise_kernel p{
+        .extents = s.place->shape, .operations = {}, .operands = {*s.place}, .over = {}, .position_in_space = {}};
     p.operations.push_back({.what = operation::kind::number, .value = tensor(t).number});
     p.operations.push_back({.what = operation::kind::write, .operand = 0});
     push(std::move(p));
@@ -414,15 +416,15 @@ void planner::add_view(const encoded_node& n) {
   for (std::size_t i = 0; n.what != op::reshape && i < l.shape.rank; ++i) {
     const bool turned = n.what == op::transposition;
     l.shape.strides[i] =
-        before.strides[turned ? static_cast<std::size_t>(n.numbers.as<transposition_form>().from[i]) : i];
-    if (!turned) l.offset += n.numbers.as<slice_form>().first[i] * before.strides[i];
+        before.strides[turned ? static_cast<std::size_t>(n.attributes.as<transposition_attributes>().from[i]) : i];
+    if (!turned) l.offset += n.attributes.as<slice_attributes>().first[i] * before.strides[i];
   }
   tensors_[n.outputs[0]].place = l;
 }
 
 void planner::add_concatenation(const encoded_node& n) {
   const location whole = result(n.outputs[0]);
-  const auto along = static_cast<std::size_t>(n.numbers.as<concatenation_form>().along);
+  const auto along = static_cast<std::size_t>(n.attributes.as<concatenation_attributes>().along);
   std::int64_t first = 0;
   for (std::size_t k = 0; k < n.input_count; ++k) {
     location part = whole;
@@ -435,22 +437,22 @@ void planner::add_concatenation(const encoded_node& n) {
 }
 
 void planner::add_whole(const encoded_node& n) {
-  operator_step s{.what = n.what, .numbers = n.numbers, .inputs = {}, .outputs = {}, .room = {}};
+  operator_step s{.what = n.what, .attributes = n.attributes, .inputs = {}, .outputs = {}, .workspace = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
     s.inputs.push_back(k < n.count_numbers() ? dense(n.inputs[k]) : whole(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].place = result(n.outputs[k])));
-  const std::int64_t of_engine = most_.room != nullptr ? most_.room(s) : 0;
-  const std::uint64_t room =
+  const std::int64_t of_engine = most_.workspace != nullptr ? most_.workspace(s) : 0;
+  const std::uint64_t workspace =
       workspace_bytes_of(graph_, n, out_.numbers) + static_cast<std::uint64_t>(of_engine) * bytes_of(out_.numbers);
-  if (room != 0) s.room = new_room(room);
+  if (workspace != 0) s.workspace = new_room(workspace);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
-  use(s.room);
+  use(s.workspace);
   out_.steps.emplace_back(std::move(s));
 }
 
-location planner::laid(const claim::tensor& as) {
+location planner::laid(const fusion_match::tensor& as) {
   const location l = place_of(as.number);
   const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
   if (l.type == as.type && aligned && lies_alike(l.shape, as.shape)) return l;
@@ -458,27 +460,27 @@ location planner::laid(const claim::tensor& as) {
 }
 
 void planner::add_claimed(std::size_t which) {
-  const claim& c = claims_[which];
-  for (const claim::tensor& in : c.inputs)
+  const fusion_match& c = matches_[which];
+  for (const fusion_match::tensor& in : c.inputs)
     if (tensors_[in.number].slot && !tensors_[in.number].place) close();
-  vendor_step s{.which = which, .inputs = {}, .outputs = {}, .room = {}};
-  for (const claim::tensor& in : c.inputs) s.inputs.push_back(laid(in));
-  for (const claim::tensor& out : c.outputs) {
+  vendor_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
+  for (const fusion_match::tensor& in : c.inputs) s.inputs.push_back(laid(in));
+  for (const fusion_match::tensor& out : c.outputs) {
     std::optional<location>& place = tensors_[out.number].place;
     if (!place) place = new_buffer(out.shape, out.type);
     s.outputs.push_back(*place);
   }
-  if (c.workspace != 0) s.room = new_room(c.workspace);
+  if (c.workspace != 0) s.workspace = new_room(c.workspace);
   for (const location& l : s.inputs) use(l);
   for (const location& l : s.outputs) use(l);
-  use(s.room);
+  use(s.workspace);
   out_.steps.emplace_back(std::move(s));
 }
 
 }  // namespace
 
-step_list steps_of(const encoded_graph& g, const elementwise_limits& most, std::span<const claim> claims) {
-  return planner(g, most, claims).plan();
+step_list steps_of(const encoded_graph& g, const elementwise_limits& most, std::span<const fusion_match> matches) {
+  return planner(g, most, matches).plan();
 }
 
 }  // namespace troupe::dnn

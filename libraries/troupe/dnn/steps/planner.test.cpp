@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/testing/random_graphs.hpp>
 #include <troupe/dnn/testing/step_machine.hpp>
 
@@ -26,7 +26,7 @@ class claims_at_random {
     while (drop_one()) {
     }
   }
-  const std::vector<claim>& all() const noexcept { return all_; }
+  const std::vector<fusion_match>& all() const noexcept { return all_; }
 
  private:
   static constexpr std::size_t nobody = SIZE_MAX;
@@ -77,13 +77,13 @@ class claims_at_random {
     for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[order[i]]) s.strides[order[i]] = stride;
     return s;
   }
-  claim::tensor wanted(std::uint16_t t) {
+  fusion_match::tensor wanted(std::uint16_t t) {
     const encoded_tensor& s = g_.tensors()[t];
     return {t, random_.one_of({dtype::f32, dtype::f64}), laid_anyhow(s.shape), random_.between(0, 4) == 0};
   }
 
   void describe(const std::set<std::size_t>& nodes) {
-    claim c;
+    fusion_match c;
     std::set<std::uint16_t> read;
     for (const std::size_t n : nodes) {
       c.nodes.push_back(static_cast<std::uint16_t>(n));
@@ -104,25 +104,25 @@ class claims_at_random {
     for (const std::uint16_t t : read) c.inputs.push_back(wanted(t));
     c.workspace = static_cast<std::uint64_t>(random_.between(0, 300));
     std::size_t begin = 0;
-    for (const claim::tensor& t : c.inputs)
+    for (const fusion_match::tensor& t : c.inputs)
       if (const auto source = l_.source_of(t.number)) begin = std::max(begin, *source + 1);
     if (begin > c.nodes.back() || c.outputs.empty()) return release(c);
     c.at = place_of(c, l_);
     all_.push_back(std::move(c));
   }
-  void release(const claim& c) {
+  void release(const fusion_match& c) {
     for (const std::uint16_t n : c.nodes) owner_[n] = nobody;
   }
 
-  // Drops a claim of which something is needed before it is computed.
+  // Drops a fusion match of which something is needed before it is computed.
   bool drop_one() {
     const auto at_of = [&](std::size_t node) {
-      for (const claim& c : all_)
+      for (const fusion_match& c : all_)
         if (std::ranges::count(c.nodes, node) != 0) return std::size_t{c.at};
       return node;
     };
     for (auto c = all_.begin(); c != all_.end(); ++c)
-      for (const claim::tensor& t : c->outputs)
+      for (const fusion_match::tensor& t : c->outputs)
         for (const std::size_t reader : readers_of(t.number)) {
           if (std::ranges::count(c->nodes, reader) != 0 || at_of(reader) > c->at) continue;
           release(*c);
@@ -134,19 +134,19 @@ class claims_at_random {
 
   const encoded_graph& g_;
   numerics::random_source& random_;
-  const links l_;
+  const def_use l_;
   const read_set reads_;
   std::vector<std::size_t> owner_;  // of each node: the piece
   std::vector<std::set<std::size_t>> pieces_;
-  std::vector<claim> all_;
+  std::vector<fusion_match> all_;
 };
 
 class dnn_planner : public random_graphs {
  protected:
-  static std::string story_of(const encoded_graph& g, const std::vector<claim>& claims) {
+  static std::string story_of(const encoded_graph& g, const std::vector<fusion_match>& matches) {
     std::string out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) out += cat(i == 0 ? "" : ", ", to_string(g.nodes()[i].what));
-    for (const claim& c : claims) {
+    for (const fusion_match& c : matches) {
       out += cat("; claimed at ", c.at, ":");
       for (const std::uint16_t n : c.nodes) out += cat(" ", n);
     }
@@ -155,37 +155,37 @@ class dnn_planner : public random_graphs {
 };
 
 TEST_F(dnn_planner, graphs_of_which_pieces_are_claimed_are_computed_as_defined) {
-  std::size_t claimed = 0;
+  std::size_t matched = 0;
   for (int i = 0; i < 1500 && !HasFailure(); ++i) {
     const drawn d = draw();
     const encoded_graph g = d.encoded();
     ASSERT_FALSE(g.empty());
-    const claims_at_random claims(g, random);
-    SCOPED_TRACE(story_of(g, claims.all()));
-    claimed += claims.all().size();
+    const claims_at_random matches(g, random);
+    SCOPED_TRACE(story_of(g, matches.all()));
+    matched += matches.all().size();
     const auto expected = evaluate(g);
-    const step_list all = steps_of(g, limits(), claims.all());
-    step_machine(g, all, claims.all()).run();
+    const step_list all = steps_of(g, limits(), matches.all());
+    step_machine(g, all, matches.all()).run();
     for (const encoded_node& n : g.nodes())
       if (n.what == op::write) expect_near(written_to(g, n.outputs[0]), expected[n.outputs[0]]);
   }
-  EXPECT_GT(claimed, 1000u);
+  EXPECT_GT(matched, 1000u);
 }
 
 TEST_F(dnn_planner, a_claimed_step_stands_between_those_that_it_needs_and_those_that_need_it) {
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const drawn d = draw();
     const encoded_graph g = d.encoded();
-    const claims_at_random claims(g, random);
-    const step_list all = steps_of(g, {}, claims.all());
-    std::vector<bool> computed(claims.all().size());
+    const claims_at_random matches(g, random);
+    const step_list all = steps_of(g, {}, matches.all());
+    std::vector<bool> computed(matches.all().size());
     for (const auto& step : all.steps)
       if (const auto* s = std::get_if<vendor_step>(&step)) {
-        EXPECT_FALSE(computed[s->which]) << story_of(g, claims.all());
+        EXPECT_FALSE(computed[s->which]) << story_of(g, matches.all());
         computed[s->which] = true;
-        EXPECT_EQ(s->room.is_buffer, claims.all()[s->which].workspace != 0);
+        EXPECT_EQ(s->workspace.is_buffer, matches.all()[s->which].workspace != 0);
       }
-    EXPECT_EQ(std::ranges::count(computed, false), 0) << story_of(g, claims.all());
+    EXPECT_EQ(std::ranges::count(computed, false), 0) << story_of(g, matches.all());
   }
 }
 

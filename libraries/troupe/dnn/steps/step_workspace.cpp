@@ -4,7 +4,7 @@
 
 namespace troupe::dnn {
 
-recurrence_workspace::recurrence_workspace(const recurrence_gradient_form& f,
+recurrence_workspace::recurrence_workspace(const recurrence_gradient_attributes& f,
                                            const detail::recurrence_layout& l) noexcept {
   dh = l.lines() * l.slopes();
   dc = dh + l.batch * l.width;
@@ -27,15 +27,15 @@ std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, 
   const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
   switch (n.what) {
     case op::recurrence_gradient: {
-      const auto f = n.numbers.as<recurrence_gradient_form>();
-      const recurrence_workspace room(f, detail::recurrence_layout(f, shape(0), shape(2)));
-      return static_cast<std::uint64_t>(room.count) * bytes_of(numbers);
+      const auto f = n.attributes.as<recurrence_gradient_attributes>();
+      const recurrence_workspace workspace(f, detail::recurrence_layout(f, shape(0), shape(2)));
+      return static_cast<std::uint64_t>(workspace.count) * bytes_of(numbers);
     }
     case op::ctc_loss:
     case op::ctc_loss_gradient: {
       const bool gradient = n.what == op::ctc_loss_gradient;
-      const ctc_workspace room(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
-      return static_cast<std::uint64_t>(room.count) * sizeof(double);
+      const ctc_workspace workspace(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
+      return static_cast<std::uint64_t>(workspace.count) * sizeof(double);
     }
     default:
       return 0;

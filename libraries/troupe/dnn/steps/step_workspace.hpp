@@ -8,7 +8,7 @@
 /// Memory that a step needs beside its tensors, while it is carried out.
 namespace troupe::dnn {
 
-/// The room of a recurrence's gradient, in numbers.
+/// The workspace of a recurrence's gradient, in numbers.
 struct recurrence_workspace {
   std::int64_t slopes = 0;  ///< of the gates at each step, see recurrence_layout::slopes
   std::int64_t dh, dc;      ///< of the state before the step that was computed last
@@ -16,10 +16,11 @@ struct recurrence_workspace {
   std::int64_t x;           ///< without what lies beyond the sequences' lengths
   std::int64_t count;
 
-  recurrence_workspace(const recurrence_gradient_form& f, const detail::recurrence_layout& l) noexcept;
+  recurrence_workspace(const recurrence_gradient_attributes& f, const detail::recurrence_layout& l) noexcept;
 };
 
-/// The room of a loss and its gradient, in doubles. States are a blank, a label, a blank, ..., the last label, a blank.
+/// The workspace of a loss and its gradient, in doubles. States are a blank, a label, a blank, ..., the last label, a
+/// blank.
 struct ctc_workspace {
   std::int64_t states;
   std::int64_t norms = 0;  ///< the logarithm of the sum of each step's exponentials: time x batch
@@ -32,7 +33,7 @@ struct ctc_workspace {
   ctc_workspace(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept;
 };
 
-/// Returns the bytes of a node's room, where numbers have the type; 0: it needs none.
+/// Returns the bytes of a node's workspace, where numbers have the type; 0: it needs none.
 std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept;
 
 }  // namespace troupe::dnn

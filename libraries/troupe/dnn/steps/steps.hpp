@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <span>
-#include <troupe/dnn/steps/places.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <variant>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace troupe::dnn {
 
 /// Operations on elements, computed in one go over all of them.
-struct pass {
+struct elementwise_kernel {
   struct operation {
     enum class kind : std::uint8_t { read, number, apply, round, write, random };
     kind what{};
@@ -26,28 +26,28 @@ struct pass {
   };
   /// A sequence of random numbers.
   struct sequence {
-    random_form numbers;
+    random_attributes numbers;
     std::optional<location> words;  ///< of the seed
   };
   tensor_shape extents;
   std::vector<operation> operations;
   std::vector<location> operands;
   std::vector<sequence> sequences = {};
-  walk over;                        ///< of the operands, the one first whose order in memory matters most
-  std::vector<std::size_t> walked;  ///< operand i is operand walked[i] of the walk
+  iteration_space over;                        ///< of the operands, the one first whose order in memory matters most
+  std::vector<std::size_t> position_in_space;  ///< operand i is operand position_in_space[i] of the iteration space
 };
 
 /// A node that is no operation on elements. Its tensors have no gaps, but for inputs beyond `count_numbers()`, which
 /// are as they lie in memory.
 struct operator_step {
   op what{};
-  form numbers;
+  node_attributes attributes;
   std::vector<location> inputs, outputs;
-  location room = {};  ///< memory beside them, of bytes; see room.hpp
+  location workspace = {};  ///< memory beside them, of bytes; see workspace.hpp
 };
 
 /// Nodes that an engine computes together, in a way of its own, with what they read and write as it lies in memory.
-struct claim {
+struct fusion_match {
   /// A tensor, and how it must lie. What is read and lies otherwise is copied; memory that is written lies so.
   struct tensor {
     std::uint16_t number;
@@ -60,29 +60,32 @@ struct claim {
   std::vector<tensor> inputs, outputs;
   std::uint64_t workspace = 0;  ///< bytes that it needs meanwhile
 };
-/// Of a claim.
+/// Of a fusion match.
 struct vendor_step {
   std::size_t which = 0;
   std::vector<location> inputs, outputs;
-  location room = {};  ///< its workspace
+  location workspace = {};  ///< its workspace
 };
 
 /// All of a graph.
 struct step_list {
   dtype numbers{};  ///< what is computed in: f32 or f64
-  std::vector<std::variant<pass, operator_step, vendor_step>> steps;
+  std::vector<std::variant<elementwise_kernel, operator_step, vendor_step>> steps;
   std::vector<std::uint64_t> buffers;  ///< where each begins in memory between steps, a multiple of 256 bytes
   std::uint64_t bytes = 0;             ///< of that memory
 };
 
-/// How large a pass may be; longer ones are divided. And how many numbers a step needs beside its tensors, if any does.
+/// How large an elementwise kernel may be; longer ones are divided. And how many numbers a step needs beside its
+/// tensors, if any does.
 struct elementwise_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
-  std::int64_t (*room)(const operator_step&) = nullptr;
+  std::int64_t (*workspace)(const operator_step&) = nullptr;
 };
 
-/// Plans the steps of a graph. Operations on elements that follow each other become one pass. What only moves elements
-/// is a view of them, until a step needs them without gaps. Of claimed nodes, no other reads what is no output.
-step_list steps_of(const encoded_graph& g, const elementwise_limits& most = {}, std::span<const claim> claims = {});
+/// Plans the steps of a graph. Operations on elements that follow each other become one elementwise kernel. What only
+/// moves elements is a view of them, until a step needs them without gaps. Of matched nodes, no other reads what is no
+/// output.
+step_list steps_of(const encoded_graph& g, const elementwise_limits& most = {},
+                   std::span<const fusion_match> matches = {});
 
 }  // namespace troupe::dnn

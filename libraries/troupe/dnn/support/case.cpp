@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <new>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/support/case.hpp>
 
 namespace troupe::dnn::support {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/forms.hpp>
 #include <troupe/dnn/op.hpp>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace troupe::dnn::support {
 
 using extents = std::vector<std::int64_t>;
 
-/// Tensors in memory, mostly of one type. The memory takes no room until something is written to it.
+/// Tensors in memory, mostly of one type. The memory takes no workspace until something is written to it.
 class tensors {
  public:
   explicit tensors(dtype type) : type_(type) {}

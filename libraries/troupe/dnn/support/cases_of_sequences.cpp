@@ -6,14 +6,14 @@ namespace troupe::dnn::support {
 namespace {
 
 // Attention with some options, of 4 heads.
-struct attended_form {
+struct attended_attributes {
   std::string variant;
   std::function<attention_options(tensors&)> options = [](tensors&) { return attention_options{}; };
   std::int64_t queries = 128, width = 64, batch = 2, key_heads = 4;
   bool has_pages = false;
 };
 
-std::vector<attended_form> all_attended() {
+std::vector<attended_attributes> all_attended() {
   const auto window = [](const attention_window& w) {
     return [=](tensors&) { return attention_options{.window = w}; };
   };
@@ -56,7 +56,7 @@ std::vector<attended_form> all_attended() {
 }
 
 void add_attention(std::vector<support_case>& to) {
-  for (const attended_form& f : all_attended()) {
+  for (const attended_attributes& f : all_attended()) {
     const extents q{f.batch, 4, f.queries, f.width},
         k = f.has_pages ? extents{4, 4, 64, f.width} : extents{f.batch, f.key_heads, 128, f.width},
         rows{f.batch, 4, f.queries, 1};

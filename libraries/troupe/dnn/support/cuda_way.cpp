@@ -14,10 +14,10 @@ namespace {
 
 // The types in which cuDNN is asked for the node, the best first.
 std::vector<dtype> types_with_cudnn(const asked& a) {
-  const links l(a.graph);
+  const def_use l(a.graph);
   const read_set read(a.graph);
-  const std::vector<bool> aligned = aligned_memory_of(a.graph), claimed(a.graph.nodes().size());
-  const model m{a.graph, l, aligned, read, claimed};
+  const std::vector<bool> aligned = aligned_memory_of(a.graph), matched(a.graph.nodes().size());
+  const model m{a.graph, l, aligned, read, matched};
   std::vector<dtype> out;
   for (std::size_t i = 0; i < a.graph.nodes().size(); ++i) {
     if (a.graph.nodes()[i].what != a.what) continue;
@@ -46,7 +46,7 @@ std::string without_cudnn(const asked& a) {
       return "view";
     case planned::kind::whole:
       return in_type("plain", all.numbers, a.type);
-    case planned::kind::claimed:
+    case planned::kind::matched:
       return in_type("direct", all.direct_of(std::get<vendor_step>(all.steps[p.step])).inputs[0].type, a.type);
     default: {
       const auto kernels = generated::source_of(all, aligned_memory_of(a.graph)).of_steps;

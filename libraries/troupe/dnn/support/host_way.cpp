@@ -15,7 +15,7 @@ constexpr std::uint64_t any_workspace = ~std::uint64_t{0};
 
 // Whether a part of the program has the node.
 bool is_in_parts(const host::program& p, const asked& a) {
-  return std::any_of(p.parts.begin(), p.parts.end(), [&](const auto& part) {
+  return std::any_of(p.vendor_kernels.begin(), p.vendor_kernels.end(), [&](const auto& part) {
     const auto& nodes = part->what().nodes;
     return std::any_of(nodes.begin(), nodes.end(), [&](auto n) { return a.graph.nodes()[n].what == a.what; });
   });

@@ -11,12 +11,12 @@ bool is_only_a_view(const step_list& all, const asked& a) noexcept {
   if (a.what == op::write || a.what == op::convert) return false;
   std::size_t passes = 0;
   for (const auto& step : all.steps) {
-    const auto* const p = std::get_if<pass>(&step);
+    const auto* const p = std::get_if<elementwise_kernel>(&step);
     if (p == nullptr) continue;
     ++passes;
-    using enum pass::operation::kind;
+    using enum elementwise_kernel::operation::kind;
     if (std::any_of(p->operations.begin(), p->operations.end(),
-                    [](const pass::operation& o) { return o.what != read && o.what != write; }))
+                    [](const elementwise_kernel::operation& o) { return o.what != read && o.what != write; }))
       return false;
   }
   const auto nodes = a.graph.nodes();

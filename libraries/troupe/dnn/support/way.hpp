@@ -29,17 +29,17 @@ struct way {
 /// What becomes of a node in a plan.
 struct planned {
   enum class kind : std::uint8_t {
-    view,     ///< nothing: the next step reads its elements where they are
-    pass,     ///< it is computed with other operations on elements
-    whole,    ///< it is a step of its own
-    claimed,  ///< it is computed by a part or a direct step
+    view,                ///< nothing: the next step reads its elements where they are
+    elementwise_kernel,  ///< it is computed with other operations on elements
+    whole,               ///< it is a step of its own
+    matched,             ///< it is computed by a part or a direct step
   };
   kind how = kind::view;
   std::size_t step = 0;  ///< the first of this kind
 
-  /// `claims(step, what)` says whether a claimed step has nodes of this kind.
+  /// `fusion matches(step, what)` says whether a claimed step has nodes of this kind.
   template <class Claims>
-  static planned of(const step_list& all, const asked& a, const Claims& claims);
+  static planned of(const step_list& all, const asked& a, const Claims& matches);
 };
 
 /// In what elements are computed where the table names no type.
@@ -82,14 +82,14 @@ std::size_t products_so_far() noexcept;
 bool is_only_a_view(const step_list& all, const asked& a) noexcept;
 
 template <class Claims>
-planned planned::of(const step_list& all, const asked& a, const Claims& claims) {
-  planned out{is_only_a_view(all, a) ? kind::view : kind::pass};
+planned planned::of(const step_list& all, const asked& a, const Claims& matches) {
+  planned out{is_only_a_view(all, a) ? kind::view : kind::elementwise_kernel};
   for (std::size_t i = 0; i < all.steps.size(); ++i) {
     if (const auto* const s = std::get_if<operator_step>(&all.steps[i]); s != nullptr && s->what == a.what)
       return {kind::whole, i};
-    if (const auto* const s = std::get_if<vendor_step>(&all.steps[i]); s != nullptr && claims(*s))
-      return {kind::claimed, i};
-    if (out.how == kind::pass && std::holds_alternative<pass>(all.steps[i])) out.step = i;
+    if (const auto* const s = std::get_if<vendor_step>(&all.steps[i]); s != nullptr && matches(*s))
+      return {kind::matched, i};
+    if (out.how == kind::elementwise_kernel && std::holds_alternative<elementwise_kernel>(all.steps[i])) out.step = i;
   }
   return out;
 }

@@ -57,8 +57,13 @@ struct encoding {
   }
   template <class Form>
   void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out, const Form& f) {
-    encoded_node n{what,       static_cast<std::uint8_t>(in.size()), static_cast<std::uint8_t>(out.size()), {}, {}, {},
-                   form::of(f)};
+    encoded_node n{what,
+                   static_cast<std::uint8_t>(in.size()),
+                   static_cast<std::uint8_t>(out.size()),
+                   {},
+                   {},
+                   {},
+                   node_attributes::of(f)};
     std::fill(std::begin(n.inputs), std::end(n.inputs), no_tensor);
     std::fill(std::begin(n.outputs), std::end(n.outputs), no_tensor);
     std::copy(in.begin(), in.end(), n.inputs);
@@ -66,7 +71,7 @@ struct encoding {
     nodes.push_back(n);
   }
   void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out) {
-    node(what, in, out, form{});
+    node(what, in, out, node_attributes{});
   }
 
   std::size_t bytes() const { return encoded_graph::encoded_bytes(nodes.size(), tensors.size(), memory.size()); }

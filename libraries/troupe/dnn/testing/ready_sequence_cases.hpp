@@ -193,7 +193,7 @@ struct rnn_backward_case {
   }
   static std::vector<written> meaning(const request& r) {
     std::vector<recurrent_state> initial;
-    std::vector<recurrent_slopes> last;
+    std::vector<recurrent_gradients> last;
     rnn_result of{value(r.x), {}};
     for (std::size_t i = 0; i < 4; ++i) {
       const auto value_of = [](const in_any& o) { return value(o); };

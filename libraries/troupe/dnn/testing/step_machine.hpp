@@ -15,8 +15,8 @@ namespace troupe::dnn::testing {
 /// is computed from its nodes.
 class step_machine {
  public:
-  step_machine(const encoded_graph& g, const step_list& all, std::span<const claim> claims)
-      : g_(g), all_(all), claims_(claims), scratch_(all.bytes + 64, std::byte{0xee}) {}
+  step_machine(const encoded_graph& g, const step_list& all, std::span<const fusion_match> matches)
+      : g_(g), all_(all), matches_(matches), scratch_(all.bytes + 64, std::byte{0xee}) {}
 
   void run() {
     for (const auto& step : all_.steps) std::visit([this](const auto& s) { carry_out(s); }, step);
@@ -28,20 +28,20 @@ class step_machine {
                                         : reinterpret_cast<std::byte*>(g_.memory()[l.number].address);
     return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
   }
-  static std::int64_t element(const tensor_shape& s, const indexes& at) {
+  static std::int64_t element(const tensor_shape& s, const axis_values& at) {
     std::int64_t n = 0;
     for (std::size_t i = 0; i < s.rank; ++i) n += s.extents[i] == 1 ? 0 : at[i] * s.strides[i];
     return n;
   }
-  std::byte* place_of(const location& l, const indexes& at) {
+  std::byte* place_of(const location& l, const axis_values& at) {
     return begin_of(l) + element(l.shape, at) * static_cast<std::int64_t>(bytes_of(l.type));
   }
 
-  void carry_out(const pass& p) {
-    using kind = pass::operation::kind;
-    detail::for_each_index(p.extents, [&](const indexes& at) {
+  void carry_out(const elementwise_kernel& p) {
+    using kind = elementwise_kernel::operation::kind;
+    detail::for_each_index(p.extents, [&](const axis_values& at) {
       std::vector<double> made;
-      for (const pass::operation& o : p.operations) {
+      for (const elementwise_kernel::operation& o : p.operations) {
         const auto from = [&](std::size_t i) { return made[o.from[i]]; };
         switch (o.what) {
           case kind::read:
@@ -74,8 +74,8 @@ class step_machine {
   }
   void store(const numbers& values, const location& to) {
     std::size_t i = 0;
-    detail::for_each_index(to.shape,
-                           [&](const indexes& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
+    detail::for_each_index(
+        to.shape, [&](const axis_values& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
   }
 
   void carry_out(const operator_step& s) {
@@ -86,7 +86,7 @@ class step_machine {
                    .unused = {},
                    .inputs = {},
                    .outputs = {},
-                   .numbers = s.numbers};
+                   .attributes = s.attributes};
     for (const location& l : s.inputs) n.inputs[n.input_count++] = e.at(begin_of(l), l.type, l.shape);
     for (const location& l : s.outputs) {
       tensor_shape dense = l.shape;
@@ -99,7 +99,7 @@ class step_machine {
   }
 
   void carry_out(const vendor_step& s) {
-    const claim& c = claims_[s.which];
+    const fusion_match& c = matches_[s.which];
     piece p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
       ASSERT_EQ(s.inputs[i].type, c.inputs[i].type);
@@ -126,7 +126,7 @@ class step_machine {
     }
     const auto values = p.made.values();
     // The workspace is used while inputs are read.
-    if (s.room.is_buffer) std::fill_n(begin_of(s.room), c.workspace, std::byte{0x77});
+    if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
       ASSERT_TRUE(lies_alike(s.outputs[i].shape, c.outputs[i].shape)) << "output " << i << " of claim " << s.which;
       store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
@@ -135,7 +135,7 @@ class step_machine {
 
   const encoded_graph& g_;
   const step_list& all_;
-  const std::span<const claim> claims_;
+  const std::span<const fusion_match> matches_;
   std::vector<std::byte> scratch_;
 };
 

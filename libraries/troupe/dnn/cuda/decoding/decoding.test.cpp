@@ -11,25 +11,25 @@
 namespace troupe::dnn::testing {
 namespace {
 
-constexpr std::int64_t unlimited = attention_form::unlimited;
+constexpr std::int64_t unlimited = attention_attributes::unlimited;
 
 struct decoding_step {
   std::int64_t batch = 2, heads = 8, key_heads = 2, queries = 1, keys = 600, width = 128, value_width = 128;
   dtype type = dtype::f16, type_of_y = dtype::f32;
-  attention_form form{.scale = 0.3,
-                      .soft_cap = 0,
-                      .left = unlimited,
-                      .right = unlimited,
-                      .bottom_right = 1,
-                      .has_bias = 0,
-                      .has_alibi = 0,
-                      .queries = sequence_layout::whole,
-                      .keys = sequence_layout::whole,
-                      .has_pages = 0,
-                      .has_step = 0,
-                      .dropout = 0,
-                      .seed = 0,
-                      .offset = 0};
+  attention_attributes attributes{.scale = 0.3,
+                                  .soft_cap = 0,
+                                  .left = unlimited,
+                                  .right = unlimited,
+                                  .bottom_right = 1,
+                                  .has_bias = 0,
+                                  .has_alibi = 0,
+                                  .queries = sequence_layout::whole,
+                                  .keys = sequence_layout::whole,
+                                  .has_pages = 0,
+                                  .has_step = 0,
+                                  .dropout = 0,
+                                  .seed = 0,
+                                  .offset = 0};
 
   // A graph of this node alone, and its step. Results have the types that the step writes.
   struct memory {
@@ -51,7 +51,11 @@ struct decoding_step {
     return {.is_buffer = false, .number = m.e.tensors[n].memory, .type = t, .offset = 0, .shape = shape};
   }
   void make(memory& m) const {
-    m.step = {.what = op::attention, .numbers = form::of(form), .inputs = {}, .outputs = {}, .room = {}};
+    m.step = {.what = op::attention,
+              .attributes = node_attributes::of(attributes),
+              .inputs = {},
+              .outputs = {},
+              .workspace = {}};
     m.step.inputs = {tensor(m, {batch, heads, queries, width}, type, 3),
                      tensor(m, {batch, key_heads, keys, width}, type, 5),
                      tensor(m, {batch, key_heads, keys, value_width}, type, 7)};
@@ -75,18 +79,18 @@ class dnn_decoding : public ::testing::Test {
     ASSERT_TRUE(is_direct_attention(m.step));
     const std::uint16_t y = m.e.within({s.batch, s.heads, s.queries, s.value_width}),
                         statistics = m.e.within({s.batch, s.heads, s.queries, 1});
-    m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.form);
+    m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.attributes);
     const auto expected = m.e.values();
 
     step_list all{.numbers = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
-    std::vector<float> room(static_cast<std::size_t>(room_of_attention(m.step)));
-    m.step.room = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
+    std::vector<float> workspace(static_cast<std::size_t>(attention_workspace_of(m.step)));
+    m.step.workspace = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
     auto kernels = load_kernels();
     ASSERT_TRUE(kernels) << kernels.error().text();
     const encoded_graph graph(m.e.encode(), m.e.bytes());
     const launch_site site{.kernels = *kernels,
                            .graph = graph,
-                           .scratch = reinterpret_cast<std::uint64_t>(room.data()),
+                           .scratch = reinterpret_cast<std::uint64_t>(workspace.data()),
                            .all = all,
                            .stream = nullptr,
                            .most_blocks = 4224};
@@ -126,7 +130,7 @@ TEST_F(dnn_decoding, takes_one_half_type_and_neither_dropout_nor_bias) {
   EXPECT_FALSE(is_direct({.type = dtype::f32}));
   EXPECT_FALSE(is_direct({.type = dtype::f16, .type_of_y = dtype::bf16}));
   decoding_step s;
-  s.form.dropout = 0.5;
+  s.attributes.dropout = 0.5;
   EXPECT_FALSE(is_direct(s));
   decoding_step::memory m;
   decoding_step{}.make(m);

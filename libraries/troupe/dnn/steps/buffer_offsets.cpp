@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/steps/buffer_places.hpp>
+#include <troupe/dnn/steps/buffer_offsets.hpp>
 
 namespace troupe::dnn {
 

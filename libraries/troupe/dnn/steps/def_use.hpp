@@ -9,9 +9,9 @@
 namespace troupe::dnn {
 
 /// Which nodes make and read each tensor of a graph.
-class links {
+class def_use {
  public:
-  explicit links(const encoded_graph& g) : all_(g.tensors().size()) {
+  explicit def_use(const encoded_graph& g) : all_(g.tensors().size()) {
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
       const encoded_node& n = g.nodes()[i];
       for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
@@ -19,7 +19,7 @@ class links {
         all_[t].maker = i, all_[t].is_written = n.what == op::write;
     }
   }
-  std::optional<std::size_t> maker_of(std::uint16_t t) const noexcept { return all_[t].maker; }
+  std::optional<std::size_t> producer_of(std::uint16_t t) const noexcept { return all_[t].maker; }
   /// The node behind which it can be read: none for memory, of which readers see what it had before the graph, even if
   /// it is written, too.
   std::optional<std::size_t> source_of(std::uint16_t t) const noexcept {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/steps/places.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 
 namespace troupe::dnn {
 
-walk::walk(std::size_t rank, const indexes& extents, std::vector<indexes> strides, bool reorder) {
+iteration_space::iteration_space(std::size_t rank, const axis_values& extents, std::vector<axis_values> strides,
+                                 bool reorder) {
   std::array<std::size_t, tensor_shape::max_rank> order{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < rank; ++i) {

@@ -14,7 +14,7 @@ namespace troupe::dnn {
 enum class sequence_layout : std::int64_t { whole, lengths, offsets };
 
 /// Inputs: q, k, v, and what `attention_inputs` counts. Outputs: y and statistics.
-struct attention_form {
+struct attention_attributes {
   static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
   double scale, soft_cap;            ///< soft_cap 0: none
   std::int64_t left, right;          ///< keys before and after the diagonal that are seen
@@ -26,7 +26,7 @@ struct attention_form {
   std::uint64_t seed, offset;        ///< of the dropout; offset is below 2^32
 };
 /// Inputs: dy, y, statistics, then those of attention. Outputs: dq, dk, dv, and dbias if there is a bias.
-using attention_gradient_form = attention_form;
+using attention_gradient_attributes = attention_attributes;
 
 /// The positions of a node's inputs.
 struct attention_inputs {
@@ -35,7 +35,7 @@ struct attention_inputs {
   std::size_t numbers;  ///< how many hold numbers: those that follow hold i32, in memory
   std::size_t queries = none, keys = none, pages = none, step = none, count;
 
-  constexpr attention_inputs(const attention_form& f, bool gradient) noexcept
+  constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept
       : q(gradient ? 3 : 0), k(q + 1), v(q + 2), numbers(q + 3), count(q + 3) {
     const auto next = [this](bool given) { return given ? count++ : none; };
     bias = next(f.has_bias != 0);

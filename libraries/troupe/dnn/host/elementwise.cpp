@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <troupe/dnn/host/pass.hpp>
+#include <troupe/dnn/host/elementwise.hpp>
 #include <troupe/dnn/host/random.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 
@@ -20,11 +20,11 @@ struct tile {
   std::int64_t elements() const noexcept { return lines * count; }
 };
 
-// Divides the lines of a pass into tiles. Where elements of a line are not neighbours, those of lines beside it may be:
-// then a tile has few of many lines. It has all of many short lines, too.
+// Divides the lines of an elementwise kernel into tiles. Where elements of a line are not neighbours, those of lines
+// beside it may be: then a tile has few of many lines. It has all of many short lines, too.
 class tiles {
  public:
-  explicit tiles(const pass& p)
+  explicit tiles(const elementwise_kernel& p)
       : lines_(p.over.rank() > 1 ? p.over.extent(p.over.rank() - 2) : 1),
         length_(p.over.length()),
         count_(std::min(length_, has_steps(p) ? short_run : piece)),
@@ -42,8 +42,9 @@ class tiles {
   }
 
  private:
-  static bool has_steps(const pass& p) noexcept {
-    return std::any_of(p.walked.begin(), p.walked.end(), [&](std::size_t i) { return p.over.along(i) > 1; });
+  static bool has_steps(const elementwise_kernel& p) noexcept {
+    return std::any_of(p.position_in_space.begin(), p.position_in_space.end(),
+                       [&](std::size_t i) { return p.over.along(i) > 1; });
   }
   const std::int64_t lines_, length_, count_, together_, of_a_line_, of_lines_, all_;
 };
@@ -99,16 +100,17 @@ void write(dtype type, const N* from, std::byte* to, const strides& s, const til
 template <class N>
 class pieces {
  public:
-  pieces(const pass& p, const workspace& w) : pass_(p) {
+  pieces(const elementwise_kernel& p, const execution_context& w) : kernel_(p) {
     for (const location& l : p.operands) at_.push_back(l.exists() ? w.at(l) : nullptr);
-    for (const pass::sequence& s : p.sequences) sequences_.emplace_back(s, w);
+    for (const elementwise_kernel::sequence& s : p.sequences) sequences_.emplace_back(s, w);
   }
 
   /// What the operations of one thread give.
   struct results {
-    explicit results(const pass& p) : memory(new N[p.operations.size() * piece]), of(p.operations.size()) {
+    explicit results(const elementwise_kernel& p)
+        : memory(new N[p.operations.size() * piece]), of(p.operations.size()) {
       for (std::size_t i = 0; i < of.size(); ++i)
-        if (p.operations[i].what == pass::operation::kind::number)
+        if (p.operations[i].what == elementwise_kernel::operation::kind::number)
           std::fill_n(memory.get() + i * piece, piece, static_cast<N>(p.operations[i].value));
     }
     std::unique_ptr<N[]> memory;
@@ -116,11 +118,11 @@ class pieces {
   };
 
   void run(const tile& t, results& r) const {
-    for (std::size_t i = 0; i < pass_.operations.size(); ++i) {
-      const pass::operation& o = pass_.operations[i];
+    for (std::size_t i = 0; i < kernel_.operations.size(); ++i) {
+      const elementwise_kernel::operation& o = kernel_.operations[i];
       N* const to = r.memory.get() + i * piece;
       r.of[i] = to;
-      using enum pass::operation::kind;
+      using enum elementwise_kernel::operation::kind;
       switch (o.what) {
         case read:
           if (const strides s = strides_of(o); type(o) == dtype_of<N> && s.along == 1 && s.is_one_run(t))
@@ -148,20 +150,20 @@ class pieces {
   }
 
  private:
-  dtype type(const pass::operation& o) const noexcept { return pass_.operands[o.operand].type; }
-  strides strides_of(const pass::operation& o) const noexcept {
-    const std::size_t operand = pass_.walked[o.operand], rank = pass_.over.rank();
-    return {pass_.over.along(operand), rank > 1 ? pass_.over.stride(operand, rank - 2) : 0};
+  dtype type(const elementwise_kernel::operation& o) const noexcept { return kernel_.operands[o.operand].type; }
+  strides strides_of(const elementwise_kernel::operation& o) const noexcept {
+    const std::size_t operand = kernel_.position_in_space[o.operand], rank = kernel_.over.rank();
+    return {kernel_.over.along(operand), rank > 1 ? kernel_.over.stride(operand, rank - 2) : 0};
   }
-  std::int64_t position(const pass::operation& o, const tile& t) const noexcept {
-    const std::size_t operand = pass_.walked[o.operand];
-    return pass_.over.begin(operand, t.line) + t.first * pass_.over.along(operand);
+  std::int64_t position(const elementwise_kernel::operation& o, const tile& t) const noexcept {
+    const std::size_t operand = kernel_.position_in_space[o.operand];
+    return kernel_.over.begin(operand, t.line) + t.first * kernel_.over.along(operand);
   }
-  std::byte* place(const pass::operation& o, const tile& t) const noexcept {
+  std::byte* place(const elementwise_kernel::operation& o, const tile& t) const noexcept {
     return at_[o.operand] + position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
   }
 
-  const pass& pass_;
+  const elementwise_kernel& kernel_;
   std::vector<std::byte*> at_;
   std::vector<random_sequence> sequences_;
 };
@@ -169,7 +171,7 @@ class pieces {
 }  // namespace
 
 template <class N>
-void run(const pass& p, const workspace& w) {
+void run(const elementwise_kernel& p, const execution_context& w) {
   const pieces<N> all(p, w);
   const tiles each(p);
   const std::int64_t grain = std::max<std::int64_t>(1, of_a_part / each.most_elements());
@@ -179,7 +181,7 @@ void run(const pass& p, const workspace& w) {
   });
 }
 
-template void run<float>(const pass&, const workspace&);
-template void run<double>(const pass&, const workspace&);
+template void run<float>(const elementwise_kernel&, const execution_context&);
+template void run<double>(const elementwise_kernel&, const execution_context&);
 
 }  // namespace troupe::dnn::host

@@ -74,7 +74,7 @@ class way {
     for (std::size_t i = 0; i < slopes_.size(); ++i) give(i, [&] { return no_gradient(through); });
   }
   // A node of this library that has the numbers of this one, and gives tensors like these.
-  std::vector<value> made(op what, std::vector<value> inputs, const form& numbers,
+  std::vector<value> made(op what, std::vector<value> inputs, const node_attributes& numbers,
                           std::initializer_list<const value*> like) const {
     const dtype type = std::any_of(inputs.begin(), inputs.end(), [](const value& v) { return v.type() == dtype::f64; })
                            ? dtype::f64
@@ -85,7 +85,7 @@ class way {
     return m.all(like.size());
   }
   value made(op what, std::vector<value> inputs, const value& like) const {
-    return made(what, std::move(inputs), node_.numbers, {&like})[0];
+    return made(what, std::move(inputs), node_.attributes, {&like})[0];
   }
 
   void follow();
@@ -134,7 +134,7 @@ void way::follow() {
     case op::slice:
       return follow_moves();
     case op::pooling:
-      return only(op::pooling_gradient, node_.numbers.as<pooling_form>().kind == pooling_kind::maximum);
+      return only(op::pooling_gradient, node_.attributes.as<pooling_attributes>().kind == pooling_kind::maximum);
     case op::pooling_with_indexes:
       return give(0, [&] { return made(op::pooling_index_gradient, {dy(), out(1)}, in(0)); });
     case op::local_response_norm:
@@ -154,7 +154,7 @@ void way::follow_elements() {
     if (const dtype to = out(0).type(); to >= dtype::i8) return refuse(cat("a conversion to ", to_string(to)));
     return give(0, [&] { return slope; });
   }
-  const epilogue::op function = node_.numbers.as<pointwise_form>().function;
+  const epilogue::op function = node_.attributes.as<pointwise_attributes>().function;
   for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
     if (!wants(i)) continue;
     dnn::detail::slope through;
@@ -213,7 +213,7 @@ void way::follow_reduction() {
   for (std::size_t i = 0; i < x.rank(); ++i)
     count *= static_cast<double>(x.extents()[i]) / static_cast<double>(y.extents()[i]);
   give(0, [&] {
-    switch (node_.numbers.as<reduction_form>().kind) {
+    switch (node_.attributes.as<reduction_attributes>().kind) {
       case reduction_kind::sum:
         return slope;
       case reduction_kind::mean:
@@ -235,7 +235,7 @@ void way::follow_reduction() {
 
 void way::follow_normalization() {
   if (!has_only_the_first()) return;
-  const auto f = node_.numbers.as<normalization_form>();
+  const auto f = node_.attributes.as<normalization_attributes>();
   const std::optional<value> scale = f.has_affine != 0 ? std::optional(in(1)) : std::nullopt;
   const normalized of{out(0), out(1), out(2)};
   const normalization_gradients g =
@@ -248,7 +248,7 @@ void way::follow_normalization() {
 
 void way::follow_attention() {
   if (!has_only_the_first()) return;
-  const auto f = node_.numbers.as<attention_form>();
+  const auto f = node_.attributes.as<attention_attributes>();
   if (f.has_pages != 0) return refuse("attention with pages");
   // cuDNN computes it where y, its gradient and what the gradient gives are rounded to the half type of the others.
   const dtype type = in(0).type();
@@ -257,14 +257,14 @@ void way::follow_attention() {
   std::vector<value> inputs{as_given(dy()), is_rounded ? *p_.rounded : out(0), out(1)};
   inputs.insert(inputs.end(), node_.inputs.begin(), node_.inputs.end());
   const auto all = f.has_bias != 0
-                       ? made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2), &in(3)})
-                       : made(op::attention_gradient, inputs, node_.numbers, {&in(0), &in(1), &in(2)});
+                       ? made(op::attention_gradient, inputs, node_.attributes, {&in(0), &in(1), &in(2), &in(3)})
+                       : made(op::attention_gradient, inputs, node_.attributes, {&in(0), &in(1), &in(2)});
   for (std::size_t i = 0; i < 3; ++i) give(i, [&] { return as_given(all[i]); });
   if (f.has_bias != 0) give(3, [&] { return all[3]; });
 }
 
 void way::follow_recurrence() {
-  const auto f = node_.numbers.as<recurrence_form>();
+  const auto f = node_.attributes.as<recurrence_attributes>();
   const recurrence_places at(f);
   if (p_.slopes[at.reserve]) return refuse("the reserve of a recurrence");
   const auto input = [&](std::size_t place) { return place != at.none ? std::optional(in(place)) : std::nullopt; };
@@ -298,13 +298,13 @@ void way::follow_moves() {
     case op::reshape:
       return give(0, [&] { return reshape(dy(), in(0).extents()); });
     case op::transposition: {
-      const auto f = node_.numbers.as<transposition_form>();
+      const auto f = node_.attributes.as<transposition_attributes>();
       std::vector<std::size_t> to(in(0).rank());
       for (std::size_t i = 0; i < to.size(); ++i) to[static_cast<std::size_t>(f.from[i])] = i;
       return give(0, [&] { return transpose(*p_.slopes[0], to); });
     }
     case op::slice: {
-      const auto f = node_.numbers.as<slice_form>();
+      const auto f = node_.attributes.as<slice_attributes>();
       for (std::size_t i = 0; i < in(0).rank(); ++i)
         if (out(0).extents()[i] != in(0).extents()[i])
           return give(0, [&] { return back_in_place(static_cast<std::int64_t>(i), f.first[i]); });
@@ -312,7 +312,7 @@ void way::follow_moves() {
     }
     default:
       std::int64_t first = 0;
-      const auto along = static_cast<std::size_t>(node_.numbers.as<concatenation_form>().along);
+      const auto along = static_cast<std::size_t>(node_.attributes.as<concatenation_attributes>().along);
       for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
         const std::int64_t count = in(i).extents()[along];
         give(i, [&] { return slice(dy(), along, first, count); });

@@ -20,7 +20,7 @@ struct location {
 /// Whether the elements lie without gaps, the last index the fastest. The stride of an index with extent 1 does not
 /// matter.
 inline bool is_dense(const tensor_shape& s) noexcept {
-  const indexes d = dense_strides(s);
+  const axis_values d = dense_strides(s);
   for (std::size_t i = 0; i < s.rank; ++i)
     if (s.extents[i] != 1 && s.strides[i] != d[i]) return false;
   return true;
@@ -35,18 +35,18 @@ inline bool lies_alike(const tensor_shape& a, const tensor_shape& b) noexcept {
   return same_extents(a, b);
 }
 /// The strides with which a tensor is walked along with one of these extents: 0 where its one element is used for all.
-inline indexes broadcast_strides(const tensor_shape& s, std::size_t rank, const indexes& extents) noexcept {
-  indexes out{};
+inline axis_values broadcast_strides(const tensor_shape& s, std::size_t rank, const axis_values& extents) noexcept {
+  axis_values out{};
   for (std::size_t i = 0; i < rank && i < s.rank; ++i) out[i] = s.extents[i] == 1 && extents[i] != 1 ? 0 : s.strides[i];
   return out;
 }
 
 /// The elements of some operands, walked together line by line. Indexes that all operands walk without a gap are one.
-class walk {
+class iteration_space {
  public:
-  walk() = default;
+  iteration_space() = default;
   /// `strides` of each operand. With `reorder`, lines run where the first operand's elements are neighbours.
-  walk(std::size_t rank, const indexes& extents, std::vector<indexes> strides, bool reorder = false);
+  iteration_space(std::size_t rank, const axis_values& extents, std::vector<axis_values> strides, bool reorder = false);
 
   std::size_t rank() const noexcept { return rank_; }
   std::int64_t extent(std::size_t i) const noexcept { return extents_[i]; }
@@ -68,8 +68,8 @@ class walk {
 
  private:
   std::size_t rank_ = 1;
-  indexes extents_{1};
-  std::vector<indexes> strides_;
+  axis_values extents_{1};
+  std::vector<axis_values> strides_;
   std::int64_t lines_ = 1;
 };
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <troupe/base/thread_team.hpp>
-#include <troupe/dnn/steps/places.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 
 namespace troupe::dnn::host {
 
 /// What a computation has when it runs.
-struct workspace {
+struct execution_context {
   const encoded_graph& graph;
   std::byte* scratch;
   std::span<const std::uint64_t> buffers;  ///< where each begins

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/internal/ready_form.hpp>
+#include <troupe/dnn/internal/request_builder.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/shaping.hpp>
 
@@ -37,24 +37,24 @@ wanted_extents of_channels(const value& x, std::int64_t channels) noexcept {
   return out;
 }
 
-void ready_form::refuse(std::string_view field, std::string_view is, std::string expected) {
+void request_builder::refuse(std::string_view field, std::string_view is, std::string expected) {
   if (fine()) refused_ = {cat(field, " ", is), std::move(expected), std::string(field), std::string(is)};
 }
 
-value ready_form::read_memory(std::string_view field, const in_any& o) {
+value request_builder::read_memory(std::string_view field, const in_any& o) {
   value out(o);
   if (const auto& refused = out.from().refused) refuse(field, refused->is, refused->expected);
   return out;
 }
 
-value ready_form::with_extents(std::string_view field, const value& v, const wanted_extents& e) {
+value request_builder::with_extents(std::string_view field, const value& v, const wanted_extents& e) {
   if (!fine() || equal(v.extents(), e.all())) return v;
   if (is_without_ones(v.extents(), e.all())) return reshape(v, e.all());
   refuse(field, maker::text_of(v), or_without_ones(e.all()));
   return v;
 }
 
-void ready_form::write_to(std::string_view field, const value& v, const out_any& to) {
+void request_builder::write_to(std::string_view field, const value& v, const out_any& to) {
   const extents has(to.shape().extents.data(), to.shape().rank);
   if (auto refused = v.from().refused; refused && fine()) {
     for (const auto& [operation, own] : fields_)
@@ -68,7 +68,7 @@ void ready_form::write_to(std::string_view field, const value& v, const out_any&
   all_.push_back({v, to});
 }
 
-void ready_form::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
+void request_builder::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
   value out = alpha == 1 ? v : alpha * v;
   if (beta != 0 && fine() && !v.from().refused) {
     out = out + beta * read(field, to, wanted_extents::of(v));
@@ -76,11 +76,11 @@ void ready_form::write(std::string_view field, const value& v, double alpha, dou
   write(field, out, to);
 }
 
-void ready_form::require_with(std::string_view field, bool given, std::string_view other, bool other_given) {
+void request_builder::require_with(std::string_view field, bool given, std::string_view other, bool other_given) {
   if (other_given && !given) refuse(field, "is not given", cat("one, as ", other, " is given"));
 }
 
-computation ready_form::done(std::uint64_t workspace) {
+computation request_builder::done(std::uint64_t workspace) {
   if (!fine()) {
     auto wrong = std::make_shared<producer>();
     wrong->refused = refused_;

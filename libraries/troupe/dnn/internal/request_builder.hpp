@@ -29,11 +29,11 @@ wanted_extents of_channels(const value& x, std::int64_t channels) noexcept;
 /// What a ready request is sent as, while it is made. The first refusal wins; it names a field of the ready request. To
 /// add one: a struct with the fields and `sent()`, whose source reads the operands, applies functions of dnn to them
 /// and writes the results; checks of what these functions do not know come before.
-class ready_form {
+class request_builder {
  public:
   using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;
   /// `fields`: what refusals of operations call by another name, and how the request calls it.
-  explicit ready_form(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
+  explicit request_builder(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
 
   bool fine() const noexcept { return !refused_; }
   void refuse(std::string_view field, std::string_view is, std::string expected);

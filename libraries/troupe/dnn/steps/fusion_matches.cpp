@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/steps/claims.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 
 namespace troupe::dnn {
 
@@ -22,9 +22,9 @@ bool is_of_channels(const tensor_shape& s, const tensor_shape& image) noexcept {
   return true;
 }
 
-std::uint16_t place_of(const claim& c, const links& l) noexcept {
+std::uint16_t place_of(const fusion_match& c, const def_use& l) noexcept {
   std::size_t begin = 0;
-  for (const claim::tensor& t : c.inputs)
+  for (const fusion_match::tensor& t : c.inputs)
     if (const auto source = l.source_of(t.number)) begin = std::max(begin, *source + 1);
   return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
 }

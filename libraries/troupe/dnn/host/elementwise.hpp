@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn::host {
+
+/// Computes an elementwise kernel in N, a piece of some elements after the other: what lies between its operations
+/// stays in the cache.
+template <class N>
+void run(const elementwise_kernel& p, const execution_context& w);
+
+}  // namespace troupe::dnn::host
