@@ -112,16 +112,23 @@ function(troupe_add_test name)
     ENVIRONMENT TROUPE_ENGINE=host)  # also on a machine with a GPU
 endfunction()
 
-# troupe_add_fuzzer(name SOURCES file... [LINK library...]): builds one libFuzzer program in the fuzz preset, and
-# nothing in others.
+# troupe_add_fuzzer(name SOURCES file... [LINK library...] [ONLY_GUIDED]): builds one fuzz program. In the fuzz preset
+# libFuzzer drives it, see scripts/fuzz; in others it is a test that runs random inputs.
+#   ONLY_GUIDED builds nothing in other presets, where another test runs random inputs already.
 function(troupe_add_fuzzer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  if(NOT TROUPE_FUZZ)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY_GUIDED" "" "SOURCES;LINK")
+  if(NOT TROUPE_FUZZ AND (arg_ONLY_GUIDED OR NOT TROUPE_TESTS))
     return()
   endif()
   add_executable(troupe_${name}_fuzz ${arg_SOURCES})
   target_link_libraries(troupe_${name}_fuzz PRIVATE ${arg_LINK} troupe_settings)
-  target_link_options(troupe_${name}_fuzz PRIVATE -fsanitize=fuzzer)
   set_target_properties(troupe_${name}_fuzz PROPERTIES OUTPUT_NAME ${name}_fuzz RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
-  set_property(GLOBAL APPEND PROPERTY TROUPE_FUZZERS troupe_${name}_fuzz)
+  if(TROUPE_FUZZ)
+    target_link_options(troupe_${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    set_property(GLOBAL APPEND PROPERTY TROUPE_FUZZERS troupe_${name}_fuzz)
+    return()
+  endif()
+  target_sources(troupe_${name}_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/random_inputs.cpp)
+  add_test(NAME "fuzz: ${name}" COMMAND troupe_${name}_fuzz)
+  set_tests_properties("fuzz: ${name}" PROPERTIES TIMEOUT 900 LABELS fuzz)
 endfunction()
