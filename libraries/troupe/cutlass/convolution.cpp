@@ -17,7 +17,7 @@ using troupe::detail::extents_text;
 
 constexpr std::int64_t most_count = (std::int64_t{1} << 31) - 1;  // kernels count positions in 32 bits
 
-// The three tensors of a request, by what they are for the windows.
+// The names of a request's three tensors, by their role in the convolution.
 struct tensors {
   convolution_result result;
   std::string_view x_name, filters_name, y_name;
@@ -32,9 +32,9 @@ class convolution_check {
     product_check(check_).options_of(r_);
     if (!has_rank(x_) || !has_rank(filters_) || !has_rank(y_) || !has_types()) return;
     if (y_.shape().rank != x_.shape().rank)
-      return check_.refuse(&y_, cat("has ", y_.shape().rank, " indexes"), cat(x_.shape().rank, ", as ", names_.x_name));
+      return check_.refuse(&y_, cat("has ", y_.shape().rank, " axes"), cat(x_.shape().rank, ", as ", names_.x_name));
     if (filters_.shape().rank != x_.shape().rank)
-      return check_.refuse(&filters_, cat("has ", filters_.shape().rank, " indexes"),
+      return check_.refuse(&filters_, cat("has ", filters_.shape().rank, " axes"),
                            cat(x_.shape().rank, ", as ", names_.x_name));
     if (!has_elements(x_, 1) || !has_elements(filters_, 0) || !has_elements(y_, 1)) return;
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
@@ -67,10 +67,10 @@ class convolution_check {
   bool has_rank(const F& field) {
     const std::size_t rank = field.shape().rank;
     const bool fine = rank >= 3 && rank <= 2 + windows::most_spatial;
-    if (!fine) check_.refuse(&field, cat("has ", rank, " indexes"), "3 to 5: image, channel and 1 to 3 of the image");
+    if (!fine) check_.refuse(&field, cat("has ", rank, " axes"), "3 to 5: image, channel and 1 to 3 spatial axes");
     return fine;
   }
-  // There may be no images, but each has elements.
+  // The number of images may be 0; no other extent may.
   template <class F>
   bool has_elements(const F& field, std::size_t first) {
     for (std::size_t i = first; i < field.shape().rank; ++i)
@@ -112,7 +112,7 @@ class convolution_check {
     if (!field.given() && may_be_missing) return true;
     if (!field.given() || (field.count() != 0 && field.count() != spatial)) {
       check_.refuse(&field, field.given() ? cat("has ", field.count(), " numbers") : "is not given",
-                    cat(spatial, ", one for each spatial index, or one number for all"));
+                    cat(spatial, ", one for each spatial axis, or one number for all"));
       return false;
     }
     for (std::size_t i = 0; i < spatial; ++i)
@@ -132,7 +132,7 @@ class convolution_check {
   }
 
   bool channels_fit(bool pairs) {
-    // What a paired epilogue computes has half of the channels.
+    // The result of a paired epilogue has half of the channels.
     const std::int64_t channels = at(x_, 1) * (pairs && names_.result == convolution_result::dx ? 2 : 1),
                        outputs = at(y_, 1) * (pairs && names_.result == convolution_result::y ? 2 : 1);
     const std::string_view twice = pairs ? "twice as many, because the epilogue pairs them" : "as many";
@@ -168,7 +168,7 @@ class convolution_check {
     return false;
   }
 
-  // How many there are; more than most_count at most once too many.
+  // The product of some extents of a field.
   template <class F>
   static extent product_of(const F& field, std::initializer_list<std::size_t> others) noexcept {
     extent n = 1;

@@ -10,30 +10,30 @@ namespace troupe::cutlass {
 
 using windows::per_axis;
 
-// Images are image x channel x 1 to 3 spatial indexes, filters are filter x channels of a group x the same. Elements
-// may lie at any distances: channels that are neighbours make NHWC. Factors have the types of `gemm`, but for
-// f4e2m1x2, and are summed as there.
+// Images are image x channel x 1 to 3 spatial axes, filters are filter x channels of a group x the same axes. Strides
+// are arbitrary: contiguous channels make NHWC. Factors have the types of `gemm`, except f4e2m1x2, and are summed as in
+// `gemm`.
 //
-// For the epilogue the result is a batch of matrices, one for each image: rows are positions, the last index the
-// fastest, and columns are channels; `image_matrices` views an image so. For `dfilters` it is one matrix: rows are
-// filters, and columns the elements of a filter in the order of their places in memory; `filter_matrix` views filters
-// so. An epilogue of pairs halves the channels of y or dx.
+// For the epilogue the result is a batch of matrices, one for each image: rows are positions, the last axis the
+// fastest, and columns are channels; `image_matrices` views images so. For `dfilters` it is one matrix: rows are
+// filters, and columns the elements of a filter in their order in memory; `filter_matrix` views filters so. An epilogue
+// of pairs halves the channels of y or dx.
 
-/// y = epilogue(convolution of x and filters), which slide over x without being turned:
+/// y = epilogue(convolution of x and filters), a cross-correlation: filters are not flipped.
 ///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
 struct conv_forward {
   in_any x, filters;
   out_any y;
   epilogue::expression epilogue = product_as_it_is;
   per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis padding_after = {};  ///< zeros after the image; if not given, as many as before it
   per_axis stride = 1, dilation = 1;
-  std::int64_t groups = 1;  ///< of channels that see each other
+  std::int64_t groups = 1;  ///< number of groups of channels that are convolved separately
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
   using reply = void;
   TROUPE_REQUEST("cutlass.conv_forward", x, filters, y, epilogue, padding, padding_after, stride, dilation, groups,
                  precision, accumulation, compiling, plan, workspace)

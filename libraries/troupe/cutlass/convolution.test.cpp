@@ -19,7 +19,7 @@ namespace {
 using epilogue::acc, epilogue::left, epilogue::load, epilogue::right;
 using extents = std::initializer_list<extent>;
 
-class cutlass_convolution_refusals : public ::testing::Test {
+class cutlass_convolution_checks : public ::testing::Test {
  protected:
   template <class T>
   tensor<T> at(std::uint64_t first, extents e) {
@@ -71,7 +71,7 @@ class cutlass_convolution_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{1 << 20};
 };
 
-TEST_F(cutlass_convolution_refusals, accept_what_fits) {
+TEST_F(cutlass_convolution_checks, valid_requests_are_accepted) {
   expect_fine(forward());
   expect_fine(data());
   expect_fine(weights());
@@ -89,13 +89,13 @@ TEST_F(cutlass_convolution_refusals, accept_what_fits) {
   expect_fine(prepare_convolution::of(weights()));
 }
 
-TEST_F(cutlass_convolution_refusals, name_the_tensor_that_has_the_wrong_extents) {
+TEST_F(cutlass_convolution_checks, wrong_extents_are_refused_by_tensor) {
   expect_refused(
       forward(), [&](auto& r) { r.x = at<float>(0, {2, 4}); },
-      "x has 2 indexes; expected 3 to 5: image, channel and 1 to 3 of the image");
-  expect_refused(forward(), [&](auto& r) { r.y = at<float>(600, {2, 6, 30}); }, "y has 3 indexes; expected 4, as x");
+      "x has 2 axes; expected 3 to 5: image, channel and 1 to 3 spatial axes");
+  expect_refused(forward(), [&](auto& r) { r.y = at<float>(600, {2, 6, 30}); }, "y has 3 axes; expected 4, as x");
   expect_refused(
-      forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 3}); }, "filters has 3 indexes; expected 4, as x");
+      forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 3}); }, "filters has 3 axes; expected 4, as x");
   expect_refused(
       forward(), [&](auto& r) { r.y = at<float>(600, {1, 6, 5, 6}); }, "y is 1 x 6 x 5 x 6; expected 2 images, as x");
   expect_refused(
@@ -127,7 +127,7 @@ TEST_F(cutlass_convolution_refusals, name_the_tensor_that_has_the_wrong_extents)
       "dfilters is 7 x 4 x 3 x 3; expected 6 filters: as many as dy has channels");
 }
 
-TEST_F(cutlass_convolution_refusals, accept_no_images_but_no_other_extent_of_0) {
+TEST_F(cutlass_convolution_checks, an_extent_of_0_is_accepted_for_images_only) {
   conv_forward none = forward();
   none.x = at<float>(0, {0, 4, 5, 6}), none.y = at<float>(600, {0, 6, 5, 6});
   expect_fine(none);
@@ -139,17 +139,17 @@ TEST_F(cutlass_convolution_refusals, accept_no_images_but_no_other_extent_of_0) 
       "filters is 6 x 4 x 0 x 3; expected at least 1 in each place");
 }
 
-TEST_F(cutlass_convolution_refusals, name_the_number_of_the_window) {
+TEST_F(cutlass_convolution_checks, wrong_window_parameters_are_refused_by_field) {
   expect_refused(forward(), [](auto& r) { r.groups = 0; }, "groups is 0; expected at least 1");
   expect_refused(
       forward(), [](auto& r) { r.groups = 4; },
       "groups is 4; expected a divisor of the 4 channels and of the 6 filters");
   expect_refused(
       forward(), [](auto& r) { r.padding = {1, 1, 1}; },
-      "padding has 3 numbers; expected 2, one for each spatial index, or one number for all");
+      "padding has 3 numbers; expected 2, one for each spatial axis, or one number for all");
   expect_refused(
       forward(), [](auto& r) { r.padding = per_axis(); },
-      "padding is not given; expected 2, one for each spatial index, or one number for all");
+      "padding is not given; expected 2, one for each spatial axis, or one number for all");
   expect_refused(
       forward(), [](auto& r) { r.padding_after = -1; },
       "padding_after is -1; expected at least 0, and at most 2147483647");
@@ -160,7 +160,7 @@ TEST_F(cutlass_convolution_refusals, name_the_number_of_the_window) {
       "dilation is 2147483648; expected at least 1, and at most 2147483647");
 }
 
-TEST_F(cutlass_convolution_refusals, name_types_that_have_no_product) {
+TEST_F(cutlass_convolution_checks, types_without_a_product_are_refused) {
   expect_refused(
       forward(), [&](auto& r) { r.filters = at<double>(300, {6, 4, 3, 3}); },
       "filters holds f64, and x holds f32; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or "
@@ -187,7 +187,7 @@ TEST_F(cutlass_convolution_refusals, name_types_that_have_no_product) {
                  "dy is 2 x 1 x 65536; expected at most 131071 products of i8 in a sum, so that none overflows");
 }
 
-TEST_F(cutlass_convolution_refusals, know_the_matrices_of_the_epilogue) {
+TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_the_result) {
   expect_refused(forward(acc + epilogue::row(vector_at<float>(2000, 5))),
                  "epilogue.row[0] has 5 elements; expected 6, one for each column of the result");
   expect_fine(forward(acc + load(image_matrices(at<float>(2000, {2, 6, 5, 6})))));
@@ -210,7 +210,7 @@ TEST_F(cutlass_convolution_refusals, know_the_matrices_of_the_epilogue) {
   EXPECT_NE(memory.refusal(update), "") << "one element further";
 }
 
-TEST_F(cutlass_convolution_refusals, have_the_options_of_products) {
+TEST_F(cutlass_convolution_checks, wrong_options_are_refused_by_field) {
   expect_refused(
       forward(), [](auto& r) { r.precision = static_cast<precision>(2); }, "precision is 2; expected exact or tf32");
   expect_refused(
@@ -225,7 +225,7 @@ TEST_F(cutlass_convolution_refusals, have_the_options_of_products) {
   expect_refused(p, "result is 3; expected y, dx or dfilters");
 }
 
-TEST(cutlass_image_views, show_images_and_filters_as_matrices) {
+TEST(cutlass_image_views, images_and_filters_are_viewed_as_matrices) {
   tensor_shape s{.rank = 4, .extents = {2, 3, 4, 5}, .strides = {60, 1, 15, 3}};
   matrices_of_result m = matrices_of_images(s);
   EXPECT_TRUE(m.is_mergeable());

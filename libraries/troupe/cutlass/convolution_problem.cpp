@@ -37,16 +37,16 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
   return p;
 }
 
-// Indexes as one: how many elements, and the distance between them; 0 if there is no single one.
+// Several axes collapsed into one: its extent and stride. The stride is 0 if they cannot be collapsed.
 struct merged {
   std::int64_t count = 1, stride = 1;
 };
-template <class Indexes>
-merged merge(const tensor_shape& s, const Indexes& indexes) noexcept {
+template <class Axes>
+merged merge(const tensor_shape& s, const Axes& axes) noexcept {
   merged out;
-  // The last is the fastest. An extent of 1 takes no part.
-  for (std::size_t i = indexes.size(); i-- > 0;) {
-    const std::int64_t extent = s.extents[indexes[i]], stride = s.strides[indexes[i]];
+  // The last axis is the fastest. Axes of extent 1 are skipped.
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::int64_t extent = s.extents[axes[i]], stride = s.strides[axes[i]];
     if (extent == 1) continue;
     if (out.count == 1)
       out.stride = stride;
@@ -79,16 +79,16 @@ matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
 
 filter_order order_of_filter(const tensor_shape& filters) noexcept {
   filter_order out{.count = filters.rank - 1};
-  for (std::size_t i = 0; i < out.count; ++i) out.index[i] = i + 1;
-  const auto stride = [&](std::size_t i) { return filters.strides[out.index[i]]; };
+  for (std::size_t i = 0; i < out.count; ++i) out.axis[i] = i + 1;
+  const auto stride = [&](std::size_t i) { return filters.strides[out.axis[i]]; };
   for (std::size_t i = 1; i < out.count; ++i)
-    for (std::size_t j = i; j > 0 && stride(j) > stride(j - 1); --j) std::swap(out.index[j], out.index[j - 1]);
+    for (std::size_t j = i; j > 0 && stride(j) > stride(j - 1); --j) std::swap(out.axis[j], out.axis[j - 1]);
   return out;
 }
 
 matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept {
   const filter_order order = order_of_filter(filters);
-  const merged elements = merge(filters, std::span(order.index.data(), order.count));
+  const merged elements = merge(filters, std::span(order.axis.data(), order.count));
   return {{filters.extents[0], elements.count, filters.strides[0], elements.stride}, 1, 0};
 }
 

@@ -7,11 +7,11 @@
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/windows/geometry.hpp>
 
-/// Convolutions as engines see them.
+/// Convolutions as engines compute them.
 namespace troupe::cutlass {
 
-/// Images or filters: where they begin, and the distances in elements from one to the next, from channel to channel,
-/// and along each spatial index. Those are three; the first ones are 0 if there are fewer.
+/// Images or filters: their address and their strides, in elements, from item to item, from channel to channel and
+/// along three spatial axes. The first spatial strides are 0 if there are fewer axes.
 struct placed_tensor {
   std::uint64_t address = 0;
   dtype type{};
@@ -25,7 +25,7 @@ struct convolution_problem {
   placed_tensor x, filters, y;
   windows::geometry window;  ///< of filters over x
   std::int64_t images = 0, groups = 1;
-  /// Of the product, in a group: channels of x, and filters. What a paired epilogue computes has half as many.
+  /// Channels of x and filters of a group, in the product. The result of a paired epilogue has half as many.
   std::int64_t channels = 0, outputs = 0;
   dtype sums{};
   bool paired = false;
@@ -43,20 +43,20 @@ convolution_problem problem_of(const conv_data_gradient& r);
 convolution_problem problem_of(const conv_weight_gradient& r);
 convolution_problem problem_of(const prepare_convolution& r);
 
-/// The matrices that a computed tensor is for its epilogue.
+/// The matrices as which an epilogue reads and writes a computed tensor.
 struct matrices_of_result {
-  matrix_shape one;  ///< a distance is 0 where no single one leads from each row or column to the next
+  matrix_shape one;  ///< a stride is 0 if no single stride leads from each row or column to the next
   std::int64_t count = 1, stride = 0;
   bool is_mergeable() const noexcept { return one.row_stride != 0 && one.column_stride != 0; }
 };
-/// Of images: positions x channels.
+/// Returns a matrix of positions x channels for each image.
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept;
-/// Of filters: filters x their elements, in the order of `order_of_filter`.
+/// Returns the matrix of filters x their elements, in the order of `order_of_filter`.
 matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept;
 
-/// The indexes of a filter's elements, 1 to rank - 1: that with the largest distance first.
+/// The axes of a filter's elements, 1 to rank - 1, in the order of falling strides.
 struct filter_order {
-  std::array<std::size_t, 1 + windows::most_spatial> index{};
+  std::array<std::size_t, 1 + windows::most_spatial> axis{};
   std::size_t count = 0;
 };
 filter_order order_of_filter(const tensor_shape& filters) noexcept;

@@ -10,7 +10,7 @@ namespace {
 
 using matmul::batch_of_matrices, matmul::matrices_of;
 
-// Of a product, or of one to prepare.
+// Checks `gemm` and `prepare`.
 template <class Product>
 void check_product(checker& c, const Product& r) {
   product_check all(c);

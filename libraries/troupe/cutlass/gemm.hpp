@@ -16,8 +16,8 @@ namespace troupe::cutlass {
 
 inline const epilogue::expression product_as_it_is = epilogue::product_part{epilogue::op::accumulator};
 
-/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one index more, first, and an A
-/// or B without it is the same for each product. Elements may lie at any distances.
+/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one axis more, first, and an A
+/// or B without it is the same for each product. Strides are arbitrary.
 ///
 /// A and B have elements of one type, f32, f64, f16, bf16 or i8; or each f8e4m3 or f8e5m2; or one has f16 or bf16 and
 /// the other i8, f8e4m3, f8e5m2 or f4e2m1x2, which is widened to the first. Products are summed in f32, those of f64 in
@@ -26,21 +26,21 @@ struct gemm {
   in_any a, b;
   out_any d;
   epilogue::expression epilogue = product_as_it_is;
-  /// A scale for each block of a factor's elements: of `block` terms, which the extents say, and of one line or
-  /// `block` lines. See docs/cutlass.md.
+  /// A scale for each block of a factor's elements. A block has `block` terms, which follow from the extents, and one
+  /// line or `block` lines. See docs/cutlass.md.
   std::optional<in_any> a_scales = {}, b_scales = {};
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
   using reply = void;
   TROUPE_REQUEST("cutlass.gemm", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
                  workspace)
   void check(checker&) const;
 };
 
-/// Options of `multiply`: fields of the request.
+/// Options of `multiply`, which are fields of the request.
 struct gemm_options {
   std::optional<in_any> a_scales = {}, b_scales = {};
   cutlass::precision precision = cutlass::precision::exact;
@@ -49,7 +49,7 @@ struct gemm_options {
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;
 };
-/// D = epilogue(A * B), of views of matrices or of tensors with three indexes.
+/// Sends D = epilogue(A * B), for views of matrices or of tensors with three axes.
 ///   cutlass::multiply(gpu, d, a, b, gelu(epilogue::acc + epilogue::row(bias)));
 template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,

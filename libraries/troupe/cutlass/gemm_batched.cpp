@@ -28,7 +28,7 @@ class batch_check {
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     for (std::size_t i = 0; i < count; ++i)
       if (!all_.fits(operand_view(r_.a[i]), operand_view(r_.b[i]), operand_view(r_.d[i]), pairs)) return;
-    // In the order of the fields, in which the checker finds them quickly.
+    // Visits the fields in their order, because the checker then finds them quickly.
     for (const auto& one : r_.a) check_.view(one);
     for (const auto& one : r_.b) check_.view(one);
     for (const auto& one : r_.d) check_.view(one);
@@ -51,7 +51,7 @@ class batch_check {
     check_.refuse(&l, cat("has ", l.size(), " matrices"), cat(count, ", as d", required ? "" : ", or none"));
     return false;
   }
-  // Matrices of one type.
+  // Checks that all are matrices of one type.
   template <class List>
   bool are_alike(const List& l) {
     for (const auto& one : l) {
@@ -71,13 +71,13 @@ class batch_check {
         out.push_back({&r_.epilogue.memory()[n.operand], epilogue::is_tall(n), epilogue::is_wide(n)});
     return out;
   }
-  // An operand with something for each row, or each column, fits results that have as many.
+  // Checks that an operand with an element for each row, or each column, fits all results.
   void check_place(const node_place& n) {
     for (std::size_t i = 1; i < r_.d.size(); ++i)
-      for (const std::size_t index : {0, 1}) {
-        const std::int64_t first = r_.d[0].shape().extents[index], here = r_.d[i].shape().extents[index];
-        if (first == here || !(index == 0 ? n.tall : n.wide)) continue;
-        const std::string_view what = index == 0 ? "rows" : "columns";
+      for (const std::size_t axis : {0, 1}) {
+        const std::int64_t first = r_.d[0].shape().extents[axis], here = r_.d[i].shape().extents[axis];
+        if (first == here || !(axis == 0 ? n.tall : n.wide)) continue;
+        const std::string_view what = axis == 0 ? "rows" : "columns";
         return check_.refuse(n.place, cat("is for ", first, " ", what, ", and d[", i, "] has ", here),
                              cat("results with one number of ", what, ", or an operand that fits all of them"));
       }

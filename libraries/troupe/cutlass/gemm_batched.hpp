@@ -9,29 +9,29 @@
 namespace troupe::cutlass {
 
 /// D[i] = epilogue(A[i] * B[i]) for each i. The products may have one shape or different ones, and be stored in
-/// different ways. All of A have elements of one type, all of B and all of D too: those of `gemm`. Where the matrices
-/// of a batch lie at equal distances, tensors with three indexes do the same in `gemm`.
+/// different layouts. All A have elements of one type, and so have all B and all D: those of `gemm`. If the matrices
+/// of a batch are equally far apart, use `gemm` with tensors of three axes.
 ///
-/// An operand of the epilogue is the same for each product, or has a part for each: one index more. It must fit every
-/// result. So a row needs results of one number of columns, a column of one number of rows, a matrix of one shape; a
-/// number always fits. What the epilogue writes has a part for each product.
+/// An operand of the epilogue is the same for each product, or has a part for each along one more axis. It must fit
+/// every result: a row needs results with equally many columns, a column results with equally many rows, a matrix
+/// results of one shape; a number always fits. Outputs of the epilogue have a part for each product.
 struct gemm_batched {
   list<in_any> a, b;
   list<out_any> d;
   epilogue::expression epilogue = product_as_it_is;
-  list<in_any> a_scales = {}, b_scales = {};  ///< none, or those of each factor, as `gemm` has them
+  list<in_any> a_scales = {}, b_scales = {};  ///< empty, or the scales of each factor, as in `gemm`
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
   using reply = void;
   TROUPE_REQUEST("cutlass.gemm_batched", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling,
                  plan, workspace)
   void check(checker&) const;
 };
 
-/// Compiles and loads the kernels of such products, as `prepare` does. Answers for the first of them.
+/// Compiles and loads the kernels of such products, as `prepare` does. Returns the plan of the first product.
 struct prepare_batched {
   list<in_any> a, b, d;
   epilogue::expression epilogue;
@@ -47,7 +47,7 @@ struct prepare_batched {
   TROUPE_REQUEST("cutlass.prepare_batched", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling,
                  plan, workspace, measure, log)
   static prepare_batched of(const gemm_batched& r, std::int32_t measure = 0);
-  /// Returns the products. Only in a worker.
+  /// Returns the products. Call it only in a worker.
   gemm_batched product() const;
   void check(checker&) const;
 };

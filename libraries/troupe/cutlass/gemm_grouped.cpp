@@ -16,7 +16,7 @@ using matmul::batch_of_matrices, matmul::matrices_of;
 bool reduces_rows(const epilogue::expression& e) {
   if (e.is_too_large()) return false;
   return std::any_of(e.nodes().begin(), e.nodes().end(), [](const epilogue::node& n) {
-    return n.what == epilogue::op::reduce && n.over == epilogue::span_of::row;
+    return n.what == epilogue::op::reduce && n.over == epilogue::reduction_scope::row;
   });
 }
 
@@ -47,13 +47,13 @@ void check_groups(checker& c, const Groups& r) {
   c.view(r.b);
   c.view(r.d);
   c.elements(r.sizes, groups);
-  // Where a is in one piece, rows of one scale could belong to two groups.
+  // If groups are packed, rows that share a scale could belong to two groups.
   if (r.a_scales) all.scales(*r.a_scales, a, packed ? 1 : groups, true, packed);
   if (r.b_scales) all.scales(*r.b_scales, b, groups, false);
   epilogue::check(c, r.epilogue,
                   {results.one.rows, results.one.columns, results.count, all.sums(), packed ? groups : 1});
   epilogue::allow_in_place(c, r.epilogue, r.d, results.one, results.count, results.stride);
-  // Rows beyond the groups keep what they hold.
+  // Rows outside all groups keep their content.
   if constexpr (requires { r.product(); }) return;
   c.leaves_some(&r.d);
   for (const auto& m : r.epilogue.memory())

@@ -5,7 +5,7 @@
 #include <troupe/memory/tensor.hpp>
 #include <vector>
 
-/// Images and filters as the matrices that a convolution's epilogue sees, for `load` and `store`.
+/// Views of images and filters as the matrices of a convolution's epilogue, for `load` and `store`.
 namespace troupe::cutlass {
 
 namespace detail {
@@ -19,17 +19,17 @@ tensor<T> shown(const troupe::detail::viewed_tensor& v) {
 }
 }  // namespace detail
 
-/// Views images as image x position x channel. If one distance does not lead from each position to the next, as in a
-/// part of an image, every use is refused with that reason.
+/// Views images as image x position x channel. If no single stride leads from each position to the next, as in a part
+/// of an image, every use is refused with that reason.
 ///   cutlass::conv_forward{.x = x, .filters = w, .y = y, .epilogue = relu(acc + load(image_matrices(residual)))}
 template <class T>
 tensor<T> image_matrices(const tensor<T>& images) {
   return detail::shown<T>(detail::view_images(images.memory().memory(), images.shape()));
 }
 
-/// Views filters as filter x element, in the order in which the elements of a filter lie in memory. Filters that an
-/// epilogue combines with `dfilters` must have the same order. If one distance does not lead from each element to the
-/// next, every use is refused with that reason.
+/// Views filters as filter x element, in the order of the elements in memory. Filters that an epilogue combines with
+/// `dfilters` must have the same order. If no single stride leads from each element to the next, every use is refused
+/// with that reason.
 template <class T>
 matrix<T> filter_matrix(const tensor<T>& filters) {
   return matrix<T>(detail::shown<T>(detail::view_filters(filters.memory().memory(), filters.shape())));

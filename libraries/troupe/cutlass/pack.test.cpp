@@ -15,7 +15,7 @@
 namespace troupe::cutlass {
 namespace {
 
-class cutlass_pack_refusals : public ::testing::Test {
+class cutlass_pack_checks : public ::testing::Test {
  protected:
   template <class T>
   matrix<T> at(std::uint64_t first, std::int64_t rows, std::int64_t columns) {
@@ -43,7 +43,7 @@ class cutlass_pack_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{1 << 16};
 };
 
-TEST_F(cutlass_pack_refusals, accept_what_fits) {
+TEST_F(cutlass_pack_checks, valid_requests_are_accepted) {
   expect_fine(scaled());
   EXPECT_EQ(problem_of(scaled()).block, 32);
   expect_fine({.from = at<half>(0, 7, 3), .packed = at<bfloat16>(1000, 7, 3)});
@@ -54,7 +54,7 @@ TEST_F(cutlass_pack_refusals, accept_what_fits) {
                .scales = batch_at<float>(1000, 2, 1, 4)});
 }
 
-TEST_F(cutlass_pack_refusals, name_types_and_extents) {
+TEST_F(cutlass_pack_checks, wrong_types_and_extents_are_refused) {
   expect_refused(
       scaled(), [&](pack& r) { r.from = at<double>(0, 70, 4); }, "from holds f64; expected f32, f16 or bf16");
   expect_refused(
@@ -71,10 +71,10 @@ TEST_F(cutlass_pack_refusals, name_types_and_extents) {
   expect_refused({.from = batch_at<float>(0, 2, 7, 4), .packed = at<half>(2000, 7, 4)},
                  "packed is 7 x 4; expected 2 x 7 x 4, as from");
   expect_refused({.from = tensor(buffer<float>(memory.at<float>(0, 4).range), {4}), .packed = at<half>(2000, 4, 1)},
-                 "from has 1 indexes; expected 2, or 3 for a batch of matrices");
+                 "from has 1 axes; expected 2, or 3 for a batch of matrices");
 }
 
-TEST_F(cutlass_pack_refusals, name_scales_that_no_product_would_take) {
+TEST_F(cutlass_pack_checks, scales_that_no_product_accepts_are_refused) {
   expect_refused(
       scaled(), [](pack& r) { r.scales.reset(); },
       "scales is not given for f8e4m3; expected f32 or bf16: a scale for each block of its elements");

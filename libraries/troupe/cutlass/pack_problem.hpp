@@ -7,16 +7,16 @@
 
 namespace troupe::cutlass {
 
-/// A packing as engines see it: lines of terms, as the columns of a factor B are.
+/// A packing as engines compute it: the lines are the columns of a factor B.
 struct pack_problem {
   factor from, packed;
-  scales by;               ///< address 0: none
-  std::int64_t lines = 0;  ///< of a matrix
+  scales by;               ///< scales to write; address 0: none
+  std::int64_t lines = 0;  ///< lines of a matrix
   std::int64_t terms = 0, block = 0, batch = 1;
 };
 pack_problem problem_of(const pack& r);
 
-/// Returns whether elements of this type have scales.
+/// Returns true if elements of this type have scales.
 constexpr bool is_quantized(dtype packed) noexcept {
   return packed == dtype::i8 || packed == dtype::f8e4m3 || packed == dtype::f8e5m2 || packed == dtype::f4e2m1x2;
 }

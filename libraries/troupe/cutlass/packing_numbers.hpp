@@ -4,12 +4,12 @@
 
 #include <troupe/epilogue/numbers.hpp>
 
-/// The arithmetic of `pack`, for the host engine and for kernels: both have the same bits.
+/// The arithmetic of `pack`, for the host engine and for kernels: both compute the same bits.
 namespace troupe::cutlass::packing_numbers {
 
-/// The largest number that a scaled element may be. For i8 the negative ones are as many.
+/// Returns the largest magnitude that a scaled element may have. For i8 it is 127, so that the range is symmetric.
 template <class T>
-TROUPE_EVERYWHERE float largest_of() noexcept {
+TROUPE_HOST_DEVICE float largest_of() noexcept {
   if constexpr (std::is_same_v<T, std::int8_t>)
     return 127.0f;
   else if constexpr (std::is_same_v<T, float8_e4m3>)
@@ -20,21 +20,21 @@ TROUPE_EVERYWHERE float largest_of() noexcept {
     return 6.0f;  // float4_e2m1
 }
 
-/// What a block's elements add to its largest magnitude: NaN wins, and so does an infinity.
-TROUPE_EVERYWHERE float larger_magnitude(float so_far, float x) noexcept {
+/// Returns the larger of `so_far` and the magnitude of x; NaN if x is NaN.
+TROUPE_HOST_DEVICE float larger_magnitude(float so_far, float x) noexcept {
   const float a = fabsf(x);
   return a > so_far || a != a ? a : so_far;
 }
 
-/// The scale of a block, NaN if its largest magnitude is NaN or infinite.
+/// Returns the scale of a block: NaN if its largest magnitude is NaN or infinite.
 template <class T>
-TROUPE_EVERYWHERE float scale_of(float largest_magnitude) noexcept {
+TROUPE_HOST_DEVICE float scale_of(float largest_magnitude) noexcept {
   return (largest_magnitude - largest_magnitude + largest_magnitude) / largest_of<T>();
 }
 
-/// An element divided by its scale, which is that in memory.
+/// Returns an element divided by its scale, as the scale is stored in memory.
 template <class T>
-TROUPE_EVERYWHERE T quantized(float x, float scale) noexcept {
+TROUPE_HOST_DEVICE T quantized(float x, float scale) noexcept {
   constexpr float none = 0.0f;
   // Also false for NaN. The scale is 0 for zeros, and for numbers so small that it has no float.
   if (!(scale > none)) return epilogue::rounded_to<T>(none);

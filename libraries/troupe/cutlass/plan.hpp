@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-/// How the kernel of a product is built and launched.
+/// Plans: how the kernel of a product is built and launched.
 namespace troupe::cutlass {
 
 /// The template that a kernel is made of.
@@ -17,13 +17,13 @@ enum class family : std::uint8_t {
   ampere = 2,  ///< our own for sm_80 and everything newer: mma.sync, or ordinary arithmetic
   vendor = 3,  ///< NVIDIA's CUTLASS, compiled ahead where its headers were found
 };
-/// What the warps of a block share.
+/// The division of work among the warps of a block.
 enum class schedule : std::uint8_t {
   any = 0,
-  cooperative = 1,  ///< one tile
-  ping_pong = 2,    ///< nothing: each group has a tile, and one stores while the other multiplies
+  cooperative = 1,  ///< all warps compute one tile
+  ping_pong = 2,    ///< each group of warps computes its own tile: one stores while the other multiplies
 };
-/// Along which side of the result a band of tiles is walked.
+/// The side of the result along which the tiles of a band are computed.
 enum class raster : std::uint8_t { any = 0, along_columns = 1, along_rows = 2 };
 /// A yes or no that may be left to the library.
 enum class decision : std::uint8_t { any = 0, no = 1, yes = 2 };
@@ -45,20 +45,20 @@ constexpr std::string_view to_string(decision d) noexcept {
   return d <= decision::yes ? names[static_cast<std::uint8_t>(d)] : "unknown";
 }
 
-/// Each choice is the user's, or 0 or `any`: then it is the library's. A plan that `prepare` answered can be given with
-/// later requests, in other processes too. Rows and columns are those of the kernel, which computes the transpose of
-/// the request's result if it is `swapped`.
+/// The choices of a kernel. The library makes those that are 0 or `any`, the user the others. A plan that `prepare`
+/// returned can be given with later requests, also in other processes. Rows and columns are those of the kernel, which
+/// computes the transpose of the request's result if it is `swapped`.
 struct plan {
   cutlass::family family = family::any;
   cutlass::schedule schedule = schedule::any;
   cutlass::raster raster = raster::any;
-  decision swapped = decision::any;           ///< whether B's columns are the rows of the kernel's result
-  decision divided = decision::any;           ///< whether blocks share tiles along k
-  std::uint8_t stages = 0;                    ///< of factors in shared memory
-  std::uint8_t cluster_m = 0, cluster_n = 0;  ///< blocks that share what they copy
-  std::uint16_t tile_m = 0, tile_n = 0;       ///< of the result, for a block
-  std::uint16_t tile_k = 0;                   ///< terms of a stage
-  std::uint16_t band = 0;                     ///< rows or columns of tiles that are walked together
+  decision swapped = decision::any;           ///< yes: B's columns are the rows of the kernel's result
+  decision divided = decision::any;           ///< yes: blocks share tiles along k
+  std::uint8_t stages = 0;                    ///< number of stages of the factors in shared memory
+  std::uint8_t cluster_m = 0, cluster_n = 0;  ///< number of blocks that share their copies
+  std::uint16_t tile_m = 0, tile_n = 0;       ///< rows and columns of the result that a block computes
+  std::uint16_t tile_k = 0;                   ///< extent of a stage along k
+  std::uint16_t band = 0;                     ///< number of rows or columns of tiles that are computed together
 
   friend bool operator==(const plan&, const plan&) = default;
 };

@@ -8,42 +8,42 @@
 /// Plans made ahead.
 namespace troupe::cutlass {
 
-/// Where a kernel comes from.
+/// The origin of a kernel.
 enum class kernel_source : std::uint8_t {
   none = 0,      ///< the engine compiles nothing
   prebuilt = 1,  ///< part of the engine
   disk = 2,      ///< compiled by an earlier process
-  compiled = 3,  ///< by this one
+  compiled = 3,  ///< compiled by this process
   vendor = 4,    ///< NVIDIA's CUTLASS, compiled ahead
 };
-/// Why a plan was chosen.
+/// The reason why a plan was chosen.
 enum class choice_source : std::uint8_t {
-  none = 0,      ///< there is one way only
-  given = 1,     ///< by the request
-  model = 2,     ///< the cost model's first
-  measured = 3,  ///< the fastest of several
+  none = 0,      ///< the engine has only one plan
+  given = 1,     ///< the request gave it
+  model = 2,     ///< the cost model predicts it to be the fastest
+  measured = 3,  ///< the fastest of several measured plans
   stored = 4,    ///< measured by an earlier process
 };
 
-/// What `prepare` and `tune` found.
+/// The plan that `prepare` chose.
 struct plan_info {
-  cutlass::plan plan = {};          ///< in force
-  float expected_microseconds = 0;  ///< of the cost model
-  float microseconds = 0;           ///< if measured
-  float first_microseconds = 0;     ///< of the cost model's first, if measured
-  float compile_seconds = 0;        ///< that this request waited for the compiler
-  std::uint32_t candidates = 0;     ///< plans that were considered
-  std::uint32_t measured = 0;       ///< of them
+  cutlass::plan plan = {};          ///< the plan in force
+  float expected_microseconds = 0;  ///< time that the cost model predicts
+  float microseconds = 0;           ///< measured time, if measured
+  float first_microseconds = 0;     ///< measured time of the cost model's first plan, if measured
+  float compile_seconds = 0;        ///< time that this request waited for the compiler
+  std::uint32_t candidates = 0;     ///< number of plans that were considered
+  std::uint32_t measured = 0;       ///< number of plans that were measured
   std::uint64_t workspace = 0;      ///< bytes of memory that the product uses beside its operands
-  std::uint32_t log_bytes = 0;      ///< of the whole log
+  std::uint32_t log_bytes = 0;      ///< bytes of the complete log
   kernel_source kernel = kernel_source::none;
   choice_source choice = choice_source::none;
   std::uint8_t unused[2]{};  ///< 0
 };
 static_assert(sizeof(plan_info) <= 64);
 
-/// Compiles and loads the kernel of a product, so that later requests find it, and says what was chosen. Nothing is
-/// written to the operands of the product.
+/// Compiles and loads the kernel of a product for later requests, and returns what was chosen. Nothing is written to
+/// the operands of the product.
 ///   const auto info = gpu.ask(cutlass::prepare::of(request)).get();
 struct prepare {
   in_any a, b, d;
@@ -54,22 +54,22 @@ struct prepare {
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;
-  /// How many plans to measure, on copies of the operands; 0: trust the cost model. Kernels of CUTLASS that can compute
-  /// this are measured beside them.
+  /// Number of plans to measure, on copies of the operands; 0: trust the cost model. Kernels of CUTLASS that can
+  /// compute the product are measured in addition.
   std::int32_t measure = 0;
-  std::optional<out<std::byte>> log = {};  ///< what was considered and why, as text that ends with 0
+  std::optional<out<std::byte>> log = {};  ///< buffer for the considered plans and their times, as zero-terminated text
   using reply = plan_info;
   TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
                  workspace, measure, log)
   static prepare of(const gemm& r, std::int32_t measure = 0);
-  /// Returns the product. Only in a worker.
+  /// Returns the product. Call it only in a worker.
   gemm product() const;
   void check(checker&) const;
 };
 
-/// Asks how plans were found since the engine was opened.
+/// Returns statistics of the plan cache since the engine was opened.
 struct read_statistics {
-  bool start_anew = false;  ///< whether to count from 0 afterwards
+  bool start_anew = false;  ///< true to count from 0 afterwards
   using reply = troupe::plan::statistics;
   TROUPE_REQUEST("cutlass.read_statistics", start_anew)
   void check(checker&) const {}

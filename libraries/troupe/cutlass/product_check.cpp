@@ -16,7 +16,7 @@ bool may_scale(dtype scale) noexcept {
 
 }  // namespace
 
-// Refuses a plan that no template could follow, whatever the chip.
+// Refuses a plan that no template could follow on any GPU.
 void product_check::check_plan(const plan& p) {
   const auto choice = [&](std::string_view name, auto is, auto last) {
     if (is > last)
@@ -53,8 +53,8 @@ bool product_check::fits(const operand_view& a, const operand_view& b, const ope
 
 void product_check::scales(const in_any& scales, const operand_view& factor, std::int64_t batch, bool lines_are_rows,
                            bool per_line) {
-  const operand_view seen(scales);
-  if (!has_rank(seen)) return;
+  const operand_view view(scales);
+  if (!has_rank(view)) return;
   if (sums_ != dtype::f32 || factor.type == dtype::f32)
     return check_.refuse(&scales, cat("is given for ", to_string(factor.type)), "no scales; multiply in the epilogue");
   if (!may_scale(scales.type()))
@@ -66,16 +66,16 @@ void product_check::scales(const in_any& scales, const operand_view& factor, std
   const std::string_view what = lines_are_rows ? " rows" : " columns";
   if (terms == 0) {
     if (s.columns == 0 || (s.columns == 1 && s.rows == lines)) return check_.view(scales);
-    return refuse(seen, cat(lines, what, ", and no scale along the terms, of which there are none"));
+    return refuse(view, cat(lines, what, ", and no scale along the terms, of which there are none"));
   }
   const std::int64_t block = terms_of_block(terms, s.columns);
-  if (block == 0) return refuse(seen, cat("one for each 16, 32, 64 ... or all of ", terms, " terms"));
+  if (block == 0) return refuse(view, cat("one for each 16, 32, 64 ... or all of ", terms, " terms"));
   const std::int64_t coarse = (lines + block - 1) / block;
-  if (per_line && s.rows != lines) return refuse(seen, cat(lines, what, ": a scale for each line"));
+  if (per_line && s.rows != lines) return refuse(view, cat(lines, what, ": a scale for each line"));
   if (s.rows != lines && s.rows != coarse)
-    return refuse(seen, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));
+    return refuse(view, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));
   if (all.count != of.count && all.count != batch && all.count != 1)
-    return refuse_count(seen, cat(of.count == 1 ? "" : "1 or ", of.count, ", as its factor has"));
+    return refuse_count(view, cat(of.count == 1 ? "" : "1 or ", of.count, ", as its factor has"));
   check_.view(scales);
 }
 

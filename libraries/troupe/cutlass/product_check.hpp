@@ -10,12 +10,12 @@
 #include <troupe/matmul/operand_check.hpp>
 #include <troupe/request/checker.hpp>
 
-/// What the checks of all requests for products share.
+/// The checks that all requests for products share.
 namespace troupe::cutlass {
 
 using matmul::operand_view;
 
-/// Refuses what is wrong, as operand_check does.
+/// Refuses wrong fields of products, as operand_check does.
 class product_check : public matmul::operand_check {
  public:
   explicit product_check(checker& c) noexcept : operand_check(c), check_(c) {}
@@ -27,11 +27,11 @@ class product_check : public matmul::operand_check {
     known(r.compiling, "allowed, forbidden or awaited");
     check_plan(r.plan);
   }
-  /// Also keeps the type of the sums.
+  /// Checks the types, and stores the type of the sums.
   bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);
-  /// Whether the extents of one product fit each other, and its sums their type.
+  /// Checks the extents of one product, and that its sums cannot overflow.
   bool fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs);
-  /// The scales of a factor, of `batch` products. `per_line`: no scale may be that of several lines.
+  /// Checks the scales of a factor, for `batch` products. `per_line`: no two lines may share a scale.
   void scales(const in_any& scales, const operand_view& factor, std::int64_t batch, bool lines_are_rows,
               bool per_line = false);
   dtype sums() const noexcept { return sums_; }
@@ -43,7 +43,7 @@ class product_check : public matmul::operand_check {
   dtype sums_{};
 };
 
-/// The fields of a request that prepares: how many plans to measure, and where the log is written.
+/// Checks the fields of a prepare request: `measure` and `log`.
 template <class R>
 void check_measuring(checker& c, const R& r) {
   if (r.measure < 0 || r.measure > 64)

@@ -10,7 +10,7 @@ namespace {
 
 using namespace matmul::testing;
 
-class cutlass_refusals : public refusal_suite {
+class cutlass_gemm_checks : public refusal_suite {
  protected:
   gemm good(const expression& e = acc) {
     return {.a = at<float>(0, 4, 6), .b = at<float>(100, 6, 8), .d = at<float>(200, 4, 8), .epilogue = e};
@@ -21,7 +21,7 @@ class cutlass_refusals : public refusal_suite {
   }
 };
 
-TEST_F(cutlass_refusals, accept_what_fits) {
+TEST_F(cutlass_gemm_checks, valid_requests_are_accepted) {
   expect_fine(good());
   expect_fine(good(relu(acc + epilogue::row(vector_at<float>(300, 8)))));
   expect_fine(gemm{.a = at<half>(0, 4, 6), .b = at<half>(100, 6, 8), .d = at<float8_e4m3>(2000, 4, 8)});
@@ -35,7 +35,7 @@ TEST_F(cutlass_refusals, accept_what_fits) {
   expect_fine(scattered);
 }
 
-TEST_F(cutlass_refusals, name_the_matrix_that_has_the_wrong_extents) {
+TEST_F(cutlass_gemm_checks, wrong_extents_are_refused_by_matrix) {
   gemm r = good();
   r.b = at<float>(100, 5, 8);
   expect_refused(r, "b is 5 x 8; expected 6 rows, as a has columns");
@@ -54,12 +54,12 @@ TEST_F(cutlass_refusals, name_the_matrix_that_has_the_wrong_extents) {
   expect_refused(r, "b has 2 matrices (2 x 6 x 8); expected 1 or 3, as d has");
   r = good();
   r.a = tensor<float>(vector_at<float>(0, 16), {2, 2, 2, 2});
-  expect_refused(r, "a has 4 indexes; expected 2, or 3 for a batch of matrices");
+  expect_refused(r, "a has 4 axes; expected 2, or 3 for a batch of matrices");
   r = {.a = at<half>(0, 4, 6), .b = at<float4_e2m1x2>(100, 4, 8), .d = at<float>(200, 4, 8)};
   expect_refused(r, "b is 4 x 8; expected 3 rows, as a has columns");
 }
 
-TEST_F(cutlass_refusals, name_types_that_have_no_product) {
+TEST_F(cutlass_gemm_checks, types_without_a_product_are_refused) {
   const std::string expected =
       "; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and a narrower type";
   gemm r = good();
@@ -76,13 +76,13 @@ TEST_F(cutlass_refusals, name_types_that_have_no_product) {
   expect_refused(r, "d holds c64; expected one real number in each element");
 }
 
-TEST_F(cutlass_refusals, name_sums_that_could_overflow) {
+TEST_F(cutlass_gemm_checks, sums_that_could_overflow_are_refused) {
   expect_refused(
       {.a = at<std::int8_t>(0, 1, 131072), .b = at<std::int8_t>(0, 131072, 1), .d = at<std::int32_t>(40000, 1, 1)},
       "a is 1 x 131072; expected at most 131071 columns, so that no sum of products overflows");
 }
 
-TEST_F(cutlass_refusals, name_unknown_choices) {
+TEST_F(cutlass_gemm_checks, unknown_enumerators_are_refused) {
   gemm r = good();
   r.precision = static_cast<precision>(9);
   expect_refused(r, "precision is 9; expected exact or tf32");
@@ -94,7 +94,7 @@ TEST_F(cutlass_refusals, name_unknown_choices) {
   expect_refused(r, "compiling is 3; expected allowed, forbidden or awaited");
 }
 
-TEST_F(cutlass_refusals, name_plans_that_no_kernel_could_have) {
+TEST_F(cutlass_gemm_checks, plans_that_no_kernel_can_have_are_refused) {
   gemm r = good();
   r.plan = {.family = static_cast<family>(4)};
   expect_refused(r, "plan has family 4; expected 0 to 3");
@@ -108,7 +108,7 @@ TEST_F(cutlass_refusals, name_plans_that_no_kernel_could_have) {
   expect_refused(r, "plan has a cluster of 4 x 5 blocks; expected at most 16 blocks, or 0");
 }
 
-TEST_F(cutlass_refusals, name_scales_that_do_not_fit_their_factor) {
+TEST_F(cutlass_gemm_checks, scales_must_fit_their_factor) {
   const auto scaled = [&](const in_any& a_scales, const in_any& b_scales) {
     return gemm{.a = at<float8_e4m3>(0, 4, 64),
                 .b = at<bfloat16>(500, 64, 8),
@@ -129,13 +129,13 @@ TEST_F(cutlass_refusals, name_scales_that_do_not_fit_their_factor) {
   expect_refused(scaled(batch_at<float>(3000, 2, 4, 2), fine_b),
                  "a_scales has 2 matrices (2 x 4 x 2); expected 1, as its factor has");
   expect_refused(scaled(tensor<float>(vector_at<float>(3000, 8), {8}), fine_b),
-                 "a_scales has 1 indexes; expected 2, or 3 for a batch of matrices");
+                 "a_scales has 1 axes; expected 2, or 3 for a batch of matrices");
   gemm r = good();
   r.b_scales = at<float>(300, 1, 8);
   expect_refused(r, "b_scales is given for f32; expected no scales; multiply in the epilogue");
 }
 
-TEST_F(cutlass_refusals, name_the_operand_of_an_epilogue) {
+TEST_F(cutlass_gemm_checks, wrong_epilogue_operands_are_refused_by_name) {
   const auto bias = vector_at<float>(300, 7);
   expect_refused(good(acc + epilogue::row(bias)),
                  "epilogue.row[0] has 7 elements; expected 8, one for each column of the result");
@@ -145,7 +145,7 @@ TEST_F(cutlass_refusals, name_the_operand_of_an_epilogue) {
   EXPECT_EQ(memory.refusal(two_halves), "cutlass.gemm: d is 4 x 8; expected 4 x 4 (as a and half of b)");
 }
 
-TEST_F(cutlass_refusals, name_results_that_overlap_what_is_read) {
+TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
   gemm r = good();
   r.d = at<float>(110, 4, 8);
   EXPECT_EQ(memory.refusal(r),
@@ -157,7 +157,7 @@ TEST_F(cutlass_refusals, name_results_that_overlap_what_is_read) {
             "use");
 }
 
-TEST_F(cutlass_refusals, name_what_is_wrong_with_measuring) {
+TEST_F(cutlass_gemm_checks, measure_must_be_0_to_64) {
   prepare p = prepare::of(good(), 65);
   EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is 65; expected how many plans to measure, at most 64");
   p.measure = -1;
@@ -166,7 +166,7 @@ TEST_F(cutlass_refusals, name_what_is_wrong_with_measuring) {
   EXPECT_EQ(memory.refusal(p), "");
 }
 
-class batch_refusals : public refusal_suite {
+class cutlass_batched_checks : public refusal_suite {
  protected:
   gemm_batched good(const expression& e = acc) {
     return {.a = {at<float>(0, 4, 6), at<float>(100, 5, 2)},
@@ -185,7 +185,7 @@ class batch_refusals : public refusal_suite {
   }
 };
 
-TEST_F(batch_refusals, accept_what_fits) {
+TEST_F(cutlass_batched_checks, valid_requests_are_accepted) {
   expect_fine(good());
   expect_fine(good(acc * epilogue::number(vector_at<float>(600, 1))));
   expect_fine(good(acc * epilogue::number(at<float>(600, 2, 1))));
@@ -193,7 +193,7 @@ TEST_F(batch_refusals, accept_what_fits) {
   expect_fine(alike(acc + epilogue::row(at<float>(600, 2, 8)) + load(batch_at<float>(700, 2, 4, 8))));
 }
 
-TEST_F(batch_refusals, name_the_list_or_the_matrix_that_is_wrong) {
+TEST_F(cutlass_batched_checks, wrong_lists_and_matrices_are_refused_by_name) {
   gemm_batched r = good();
   r.d = {}, r.a = {}, r.b = {};
   expect_refused(r, "d is empty; expected a matrix for each product");
@@ -211,7 +211,7 @@ TEST_F(batch_refusals, name_the_list_or_the_matrix_that_is_wrong) {
   expect_refused(r, "d[0] is 8 x 4; expected 4 x 8 (as a and b)");
   r = good();
   r.a[0] = batch_at<float>(0, 1, 4, 6);
-  expect_refused(r, "a[0] has 3 indexes; expected 2: a matrix; gemm has batches of matrices");
+  expect_refused(r, "a[0] has 3 axes; expected 2: a matrix; gemm has batches of matrices");
   r = good();
   r.d[1] = at<half>(1000, 5, 3);
   expect_refused(r, "d[1] holds f16; expected f32, as the first");
@@ -220,7 +220,7 @@ TEST_F(batch_refusals, name_the_list_or_the_matrix_that_is_wrong) {
   expect_refused(r, "compiling is 3; expected allowed, forbidden or awaited");
 }
 
-TEST_F(batch_refusals, name_operands_that_do_not_fit_every_result) {
+TEST_F(cutlass_batched_checks, epilogue_operands_must_fit_every_result) {
   const auto row = vector_at<float>(600, 8);
   expect_refused(good(acc + epilogue::row(row)),
                  "epilogue.row[0] is for 8 columns, and d[1] has 3; expected results with one number of columns, or an "
@@ -237,7 +237,7 @@ TEST_F(batch_refusals, name_operands_that_do_not_fit_every_result) {
                  "epilogue.row[0] is for 3 products; expected 2, as the result");
 }
 
-TEST_F(batch_refusals, name_results_that_overlap) {
+TEST_F(cutlass_batched_checks, overlapping_results_are_refused) {
   gemm_batched r = good();
   r.d[1] = at<float>(410, 5, 3);
   const std::string text = memory.refusal(r);
@@ -246,7 +246,7 @@ TEST_F(batch_refusals, name_results_that_overlap) {
             "is in use");
 }
 
-class group_refusals : public refusal_suite {
+class cutlass_grouped_checks : public refusal_suite {
  protected:
   gemm_grouped good(const expression& e = acc) {
     return {.a = at<float>(0, 10, 6),
@@ -266,7 +266,7 @@ class group_refusals : public refusal_suite {
   }
 };
 
-TEST_F(group_refusals, accept_what_fits) {
+TEST_F(cutlass_grouped_checks, valid_requests_are_accepted) {
   expect_fine(good());
   expect_fine(apart());
   expect_fine(good(acc * epilogue::number(at<float>(600, 3, 1)) + epilogue::row(at<float>(610, 3, 8)) +
@@ -277,7 +277,7 @@ TEST_F(group_refusals, accept_what_fits) {
   expect_fine(apart(sum_rows(at<float>(600, 3, 10), max_columns(at<float>(640, 3, 8), acc))));
 }
 
-TEST_F(group_refusals, accept_extents_of_0_but_no_reductions_of_rows_without_columns) {
+TEST_F(cutlass_grouped_checks, extents_of_0_are_accepted_unless_rows_without_columns_are_reduced) {
   gemm_grouped r = good();
   r.a = at<float>(0, 0, 6), r.d = at<float>(300, 0, 8);
   expect_fine(r);
@@ -296,16 +296,16 @@ TEST_F(group_refusals, accept_extents_of_0_but_no_reductions_of_rows_without_col
                  "when they are computed");
 }
 
-TEST_F(group_refusals, name_the_matrix_that_is_wrong) {
+TEST_F(cutlass_grouped_checks, wrong_matrices_are_refused_by_name) {
   gemm_grouped r = good();
   r.b = at<float>(100, 6, 8);
-  expect_refused(r, "b has 2 indexes; expected 3: a matrix for each group");
+  expect_refused(r, "b has 2 axes; expected 3: a matrix for each group");
   r = good();
   r.a = tensor<float>(vector_at<float>(0, 6), {6});
-  expect_refused(r, "a has 1 indexes; expected 2 for groups one after another, or 3 for groups in places of their own");
+  expect_refused(r, "a has 1 axes; expected 2 for groups one after another, or 3 for groups in places of their own");
   r = good();
   r.d = batch_at<float>(300, 1, 10, 8);
-  expect_refused(r, "d has 3 indexes; expected 2, as a");
+  expect_refused(r, "d has 3 axes; expected 2, as a");
   r = good();
   r.d = at<float>(300, 9, 8);
   expect_refused(r, "d is 9 x 8; expected 10 x 8 (as a and b)");
@@ -325,7 +325,7 @@ TEST_F(group_refusals, name_the_matrix_that_is_wrong) {
   expect_refused(r, "precision is 7; expected exact or tf32");
 }
 
-TEST_F(group_refusals, name_operands_that_have_no_part_for_each_group) {
+TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group) {
   expect_refused(good(acc + epilogue::row(at<float>(600, 2, 8))),
                  "epilogue.row[0] is for 2 products; expected 3, one for each group");
   expect_refused(good(acc + epilogue::column(vector_at<float>(600, 3))),
@@ -336,7 +336,7 @@ TEST_F(group_refusals, name_operands_that_have_no_part_for_each_group) {
                  "epilogue.load[0] is for 3 products; expected 1, as the result");
 }
 
-TEST_F(group_refusals, name_scales_that_could_be_those_of_two_groups) {
+TEST_F(cutlass_grouped_checks, scales_that_two_groups_could_share_are_refused) {
   gemm_grouped r{.a = at<float8_e4m3>(0, 64, 64),
                  .b = batch_at<float8_e4m3>(5000, 2, 64, 32),
                  .d = at<float>(3000, 64, 32),
@@ -350,13 +350,13 @@ TEST_F(group_refusals, name_scales_that_could_be_those_of_two_groups) {
   expect_refused(r, "b_scales has 3 matrices (3 x 2 x 1); expected 1 or 2, as its factor has");
 }
 
-TEST_F(group_refusals, mark_results_as_kept_where_no_group_writes) {
+TEST_F(cutlass_grouped_checks, rows_outside_all_groups_stay_valid) {
   EXPECT_EQ(memory.touched(good(), 2).mode, access_mode::read_write) << "rows beyond the groups keep what they hold";
   EXPECT_EQ(memory.touched(good(sum_rows(vector_at<float>(600, 10), acc)), 4).mode, access_mode::read_write);
   EXPECT_EQ(memory.touched(prepare_grouped::of(good()), 2).mode, access_mode::read);
 }
 
-TEST_F(group_refusals, say_which_group_was_wrong_after_the_request_ran) {
+TEST_F(cutlass_grouped_checks, the_outcome_names_the_wrong_group) {
   EXPECT_FALSE(error_of(grouped_outcome{}));
   grouped_outcome outcome{.wrong_group = 2, .size = -4, .rows_left = 7};
   const auto wrong = error_of(outcome);
@@ -375,7 +375,7 @@ TEST_F(group_refusals, say_which_group_was_wrong_after_the_request_ran) {
   EXPECT_FALSE(gemm_grouped::failure_in({.partial_results = partial_results::refused}));
 }
 
-TEST_F(group_refusals, name_a_value_of_partial_results_that_does_not_exist) {
+TEST_F(cutlass_grouped_checks, unknown_partial_results_are_refused) {
   gemm_grouped r = good();
   r.partial_results = static_cast<partial_results>(2);
   EXPECT_EQ(memory.refusal(r), "cutlass.gemm_grouped: partial_results is 2; expected refused or allowed");

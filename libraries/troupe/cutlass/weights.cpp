@@ -24,14 +24,14 @@ error refused(std::string_view field, std::string_view is, std::string_view expe
   return error(reaction::caller_bug, "cutlass", cat("cutlass.weights: ", field, " ", is, "; expected ", expected));
 }
 
-// How packed weights lie in a half: lines of terms, and their scales behind them.
+// The layout of a half: packed weights, and their scales after them.
 struct half_layout {
   tensor_shape packed, scales;
   extent packed_bytes = 0, scales_at = 0, bytes = 0;
   std::uint64_t scale_bytes = 0;
 };
 
-// A shape of rows x columns whose columns are `line` elements apart, or a batch of them.
+// Returns the shape of a rows x columns matrix, or a batch of them, with `line` elements from column to column.
 tensor_shape by_columns(std::int64_t batch, extent rows, extent columns, extent line) noexcept {
   tensor_shape s{.rank = batch == 0 ? std::uint64_t{2} : 3};
   const std::size_t i = s.rank - 2;
@@ -80,7 +80,7 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
 
 struct weights::state : std::enable_shared_from_this<state> {
   static constexpr int none = -1;
-  static constexpr std::uint32_t requests_of_refit = 3;  // the end of a seal, packing, the next seal
+  static constexpr std::uint32_t requests_of_refit = 3;  // unseal, pack, seal
   struct refit_request {
     device gpu;
     in_any from;
@@ -94,12 +94,12 @@ struct weights::state : std::enable_shared_from_this<state> {
   }
   bool has_scales() const noexcept { return layout.scale_bytes != 0; }
 
-  // Called with the first request of `queue`, by one thread at a time.
+  // Begins the first request of `queue`. Called by one thread at a time.
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
     unseal(r.gpu, halves[half]).detach();  // if it fails, so does what follows
-    // One request makes all of the half valid, which may be stale: a product between two would see neither the old
-    // weights nor the new ones.
+    // One request makes all of the half valid, which may be stale: with two, a product between them would read neither
+    // the old weights nor the new ones.
     pack request{
         .from = r.from,
         .packed = out_any(halves[half].slice(0, has_scales() ? layout.scales_at : layout.packed_bytes).memory(),
@@ -126,7 +126,7 @@ struct weights::state : std::enable_shared_from_this<state> {
     queue.pop_front();
     refit_request* const next = queue.empty() ? nullptr : &queue.front();
     lock.unlock();
-    // A continuation does not wait for room in the mailbox. If there will be none, sending says why.
+    // A continuation does not wait for room in the mailbox. If there is none, sending fails with the reason.
     if (next != nullptr)
       next->gpu.room(requests_of_refit)
           .then([self = shared_from_this(), next](const result<void>&) { self->begin(*next); })

@@ -15,26 +15,26 @@ class device;
 
 namespace troupe::cutlass {
 
-/// How weights are kept.
+/// Storage options of weights.
 struct weights_options {
   dtype type = dtype::bf16;  ///< f32, f16, bf16, or with scales i8, f8e4m3, f8e5m2 or f4e2m1x2
-  /// How many terms of a column share a scale: 16, 32, 64 ...; 0: all. Only for types with scales.
+  /// Number of terms of a column that share a scale: 16, 32, 64 ...; 0: all. Only for types with scales.
   std::int64_t block = 0;
   dtype scale_type = dtype::f32;  ///< f32 or bf16
-  std::int64_t batch = 0;         ///< how many matrices; 0: one, without an index for it
-  memory_quota quota = {};        ///< what the memory counts against, if anything
+  std::int64_t batch = 0;         ///< number of matrices; 0: one, without a batch axis
+  memory_quota quota = {};        ///< quota that the memory counts against, if any
 };
 
-/// Weights as operands of one product. They keep their memory.
+/// Weights as operands of one product. The operands keep the memory alive.
 struct packed_weights {
   in_any b;
   std::optional<in_any> b_scales;
 };
 
-/// The factor B of products, which can be replaced while products use it: two halves of packed weights in the memory of
-/// a device, of which one is in force. New weights are packed into the other one, see `pack`, and are then in force for
-/// later products; no product sees a mixture. The half in force is sealed, so that it survives every fault of a worker;
-/// a refit that fails or is lost leaves it in force.
+/// The factor B of products, which can be replaced while products use it. It has two halves of packed weights in the
+/// memory of a device, of which one is in force. New weights are packed into the other half, see `pack`, and are then
+/// in force for later products; no product reads a mixture. The half in force is sealed, so that it survives every
+/// fault of a worker; a refit that fails or is lost leaves it in force.
 ///
 /// A handle: copies denote the same weights. Thread-safe.
 ///   const auto w = cutlass::weights::make(gpu, k, n, {.type = dtype::f8e4m3, .block = 128});
@@ -46,16 +46,16 @@ class weights {
   /// Allocates both halves of `rows` x `columns` terms. Fails if the options are wrong or there is no memory.
   static result<weights> make(const device& gpu, extent rows, extent columns, const weights_options& o = {});
 
-  /// Packs a matrix into the half that is not in force; completes when it is in force and sealed. If an earlier refit
-  /// is not complete, this one is sent then: do not write the matrix before the answer. Fails with the error of the
-  /// packing, for example if the matrix has other extents; one that was sent after another also with `retry_later`, if
-  /// other requests take the room that it has awaited in a full mailbox.
+  /// Packs a matrix into the half that is not in force; completes when that half is in force and sealed. If an earlier
+  /// refit is not complete, this one is sent when it is: do not write the matrix before the reply. Fails with the error
+  /// of the packing, for example if the matrix has other extents. A refit that waits for an earlier one also fails with
+  /// `retry_later` if the mailbox is full when its turn comes.
   pending<void> refit(const device& gpu, const in_any& matrix, const call_options& o = {}) const;
 
-  /// Returns the weights in force. Take them anew for each product: the next refit but one writes them again. Before
-  /// the first refit is complete, every use of them is refused with that reason.
+  /// Returns the weights in force. Call this before each product: the second refit from now overwrites these buffers.
+  /// Before the first refit is complete, every use of the weights is refused with that reason.
   packed_weights in_force() const;
-  /// Returns how many refits were in force.
+  /// Returns the number of refits that have come into force.
   std::uint64_t refits() const noexcept;
   /// Returns the bytes of both halves.
   std::uint64_t bytes() const noexcept;

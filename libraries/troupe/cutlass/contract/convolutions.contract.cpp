@@ -115,15 +115,15 @@ class cutlass_convolution : public testing::Test {
   device gpu = rt.open_device(with_test_engines());
 };
 
-TEST_F(cutlass_convolution, refuses_views_that_are_no_matrices_of_positions) {
+TEST_F(cutlass_convolution, views_without_a_single_stride_are_refused) {
   const tensor whole(gpu.upload(std::vector<float>(24, 1)), {1, 2, 3, 4});
-  const tensor part = whole.slice(3, 0, 2);  // a gap behind each line
+  const tensor part = whole.slice(3, 0, 2);  // a gap after each line
   cutlass::conv_forward r{.x = part,
                           .filters = tensor(gpu.upload(std::vector<float>(4, 1)), {2, 2, 1, 1}),
                           .y = tensor(gpu.alloc<float>(12), {1, 2, 3, 2}),
                           .epilogue = acc + load(cutlass::image_matrices(part))};
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug,
-                       {"image_matrices", "one distance from each position to the next", "copy the images first"}));
+                       {"image_matrices", "one stride from each position to the next", "copy the images first"}));
   r.epilogue = acc + load(cutlass::image_matrices(tensor(gpu.upload(std::vector<float>(12, 5)), {1, 2, 3, 2})));
   EXPECT_OK(gpu.ask(r).get()) << "as x it is fine";
   EXPECT_EQ(gpu.download(buffer<float>(r.y.range())).get().value(), std::vector<float>(12, 7));
@@ -137,7 +137,7 @@ TEST_F(cutlass_convolution, refuses_views_that_are_no_matrices_of_positions) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"epilogue.load[0]"}));
 }
 
-TEST_F(cutlass_convolution, is_recorded_in_graphs_and_rebound) {
+TEST_F(cutlass_convolution, a_convolution_is_recorded_in_a_graph_and_rebound) {
   const forward::request r = forward::good(gpu);
   const buffer<float> x(r.x.range()), y(r.y.range()), other = gpu.upload(std::vector<float>{10, 20, 30, 40, 50, 60});
   graph::recorder rec(gpu);

@@ -114,7 +114,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, of_cutlass);
 
 class cutlass_products : public products<of_cutlass> {};
 
-TEST_F(cutlass_products, of_groups_fail_with_a_wrong_size_and_their_results_become_stale) {
+TEST_F(cutlass_products, grouped_products_with_a_wrong_size_fail_and_their_results_become_stale) {
   for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>{1, 4}, {-1, 2}}) {
     const auto r = groups::make(gpu, sizes);
     gpu.tell(r);
@@ -138,7 +138,7 @@ TEST_F(cutlass_products, of_groups_fail_with_a_wrong_size_and_their_results_beco
   }
 }
 
-TEST_F(cutlass_products, of_groups_say_which_size_is_wrong_if_partial_results_are_allowed) {
+TEST_F(cutlass_products, grouped_products_report_a_wrong_size_if_partial_results_are_allowed) {
   auto r = groups::make(gpu, {1, 4});
   r.partial_results = cutlass::partial_results::allowed;
   const auto answer = gpu.ask(r).get();

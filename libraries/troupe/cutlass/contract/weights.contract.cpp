@@ -29,7 +29,7 @@ class refitted_weights : public testing::Test {
   static matrix<float> all(const device& gpu, float value) {
     return {gpu.upload(std::vector<float>(terms * columns, value)), terms, columns};
   }
-  // The product of ones with the weights in force.
+  // Returns the product of ones with the current weights.
   struct product {
     pending<void> sent;
     buffer<float> d;
@@ -40,8 +40,8 @@ class refitted_weights : public testing::Test {
     const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
     return {gpu.ask(cutlass::gemm{.a = ones, .b = now.b, .d = matrix(d, rows, columns), .b_scales = now.b_scales}), d};
   }
-  // Whether all elements are sums of this value, but for what rounding does to a scale of bf16. Neighbours among the
-  // values of these tests are further apart.
+  // Returns true if all elements are sums of this value, except for the rounding of a bf16 scale. Adjacent values of
+  // these tests differ by more.
   static testing::AssertionResult are_sums(const std::vector<float>& got, float value, float tolerance = 0.004f) {
     const float expected = value * static_cast<float>(terms);
     for (const float x : got)
@@ -60,7 +60,7 @@ class refitted_weights : public testing::Test {
 // With requests that are held back by the actor of tests, which only the host has.
 class testing_actor_beside_weights : public refitted_weights {};
 
-TEST_F(refitted_weights, are_in_force_when_the_refit_is_complete) {
+TEST_F(refitted_weights, weights_are_in_force_when_their_refit_completes) {
   const device gpu = open();
   for (const cutlass::weights_options& o : {cutlass::weights_options{.type = dtype::f16},
                                             {.type = dtype::i8},
@@ -80,7 +80,7 @@ TEST_F(refitted_weights, are_in_force_when_the_refit_is_complete) {
   }
 }
 
-TEST_F(testing_actor_beside_weights, keep_the_old_half_for_products_that_were_sent_before) {
+TEST_F(testing_actor_beside_weights, products_sent_before_a_refit_use_the_old_weights) {
   const device gpu = open();
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f16});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
@@ -102,7 +102,7 @@ TEST_F(testing_actor_beside_weights, keep_the_old_half_for_products_that_were_se
   EXPECT_EQ(w->refits(), 3u);
 }
 
-TEST_F(refitted_weights, stay_in_force_if_a_refit_fails) {
+TEST_F(refitted_weights, old_weights_stay_in_force_if_a_refit_fails) {
   const device gpu = open();
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::i8});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
@@ -123,8 +123,8 @@ TEST_F(refitted_weights, stay_in_force_if_a_refit_fails) {
   EXPECT_EQ(w->refits(), 2u);
 }
 
-// A product waits for the same room in the mailbox as the requests of a refit, so that it often gets in between them.
-TEST_F(testing_actor_beside_weights, are_never_seen_half_refitted_after_a_failed_refit) {
+// A product waits for the same space in the mailbox as the requests of a refit, so it often gets between them.
+TEST_F(testing_actor_beside_weights, no_product_uses_half_refitted_weights_after_a_failed_refit) {
   constexpr std::uint32_t capacity = 8;
   const device gpu = open({.mailbox_capacity = capacity});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
@@ -159,7 +159,7 @@ TEST_F(testing_actor_beside_weights, are_never_seen_half_refitted_after_a_failed
   EXPECT_GT(computed, 0);
 }
 
-TEST_F(refitted_weights, survive_a_worker_in_force) {
+TEST_F(refitted_weights, weights_in_force_survive_a_killed_worker) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.standbys = standbys});
     const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
@@ -171,14 +171,14 @@ TEST_F(refitted_weights, survive_a_worker_in_force) {
   }
 }
 
-TEST_F(testing_actor_beside_weights, lose_no_more_than_a_refit_with_a_worker) {
+TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_refit) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.lanes = lane_policy::single, .standbys = standbys});
     const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
     ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
     float value = 1;
     for (int round = 0; round < 4; ++round) {
-      // The worker dies with a refit under way, and what it reads is lost, too.
+      // The worker dies during a refit, and the operand of the refit is lost, too.
       const matrix<float> next = all(gpu, value + 1);
       ASSERT_OK(gpu.sync().get());
       blockade b(gpu);
@@ -193,7 +193,7 @@ TEST_F(testing_actor_beside_weights, lose_no_more_than_a_refit_with_a_worker) {
   }
 }
 
-TEST_F(refitted_weights, never_mix_under_load_and_faults) {
+TEST_F(refitted_weights, refits_never_mix_under_load_and_faults) {
   constexpr int clients = 3;
   const device gpu = open({.mailbox_capacity = 64, .standbys = 1});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
@@ -211,7 +211,7 @@ TEST_F(refitted_weights, never_mix_under_load_and_faults) {
           EXPECT_EQ(got.error().reaction(), reaction::context_lost) << got.error().to_string();
           continue;
         }
-        // All of one refit, which was in force when the product was sent, or came into force meanwhile.
+        // All elements are of one refit, which was current when the product was sent, or became current meanwhile.
         const float value = std::round(got->front() / static_cast<float>(terms));
         const bool fine = are_sums(*got, value, 1e-5f) && value >= static_cast<float>(before) &&
                           value <= static_cast<float>(newest + 1);
@@ -237,7 +237,7 @@ TEST_F(refitted_weights, never_mix_under_load_and_faults) {
   EXPECT_TRUE(are_sums(result_of(gpu, *w), static_cast<float>(newest), 1e-5f));
 }
 
-TEST_F(refitted_weights, queue_behind_each_other_with_a_full_mailbox) {
+TEST_F(refitted_weights, refits_are_queued_while_the_mailbox_is_full) {
   const device gpu = open({.mailbox_capacity = 16});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::bf16});
   ASSERT_OK(w->refit(gpu, all(gpu, 0)).get());
@@ -263,7 +263,7 @@ TEST_F(refitted_weights, queue_behind_each_other_with_a_full_mailbox) {
   EXPECT_EQ(gpu.download(buffer<bfloat16>(w->in_force().b.range()).slice(0, 1)).get().value()[0], bfloat16(newest));
 }
 
-TEST_F(refitted_weights, refuse_wrong_options) {
+TEST_F(refitted_weights, wrong_options_are_refused) {
   const device gpu = open({.memory_limit = 64 << 20});
   const auto refused = [&](extent k, extent n, const cutlass::weights_options& o, const char* text) {
     const auto w = weights::make(gpu, k, n, o);

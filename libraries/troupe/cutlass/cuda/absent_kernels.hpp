@@ -7,19 +7,19 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <troupe/cutlass/cells/form.hpp>
+#include <troupe/cutlass/variants/signature.hpp>
 #include <unordered_set>
 
 namespace troupe::cutlass {
 
-/// Remembers which kernels an engine has looked for and not found: to write a kernel's text and to look for it on disk
-/// takes long, and a product of a new size asks for dozens. Thread-safe.
+/// Remembers which kernels an engine has looked for and not found: writing a kernel's text and looking for it on disk
+/// is slow, and a product of a new size needs dozens of look-ups. Thread-safe.
 class absent_kernels {
  public:
-  /// The kernels of a form: plans that differ in how tiles are walked share one.
-  class of_form {
+  /// The absent kernels of a signature: plans that differ only in the order of tiles share one.
+  class of_signature {
    public:
-    of_form(absent_kernels& all, const whole_form& f) : all_(all) {
+    of_signature(absent_kernels& all, const kernel_signature& f) : all_(all) {
       std::string key;
       f.write_key(key);
       form_ = std::hash<std::string>()(key);

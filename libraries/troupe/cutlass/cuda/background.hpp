@@ -12,15 +12,16 @@
 
 namespace troupe::cutlass {
 
-/// Runs jobs one after the other on a thread of its own, for which nobody waits. The thread begins with the first job.
+/// Runs jobs one after the other on a thread of its own, without any caller waiting. The thread begins with the first
+/// job.
 class background {
  public:
   explicit background(CUcontext context) noexcept : context_(context) {}
-  /// Waits for the job that runs, and forgets the others.
+  /// Waits for the running job, and discards the others.
   ~background();
   background(const background&) = delete;
 
-  /// Forgets the job if too many wait.
+  /// Discards the job if too many are queued.
   void add(std::function<void()> job);
   /// Waits until all jobs are done.
   void finish();

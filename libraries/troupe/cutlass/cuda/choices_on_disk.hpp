@@ -14,8 +14,8 @@
 
 namespace troupe::cutlass {
 
-/// Measured choices, which are those of all processes on a kind of GPU with the same plug-in of CUTLASS's kernels, or
-/// without one. Those of this process are also in memory, because there may be no folder. Thread-safe.
+/// Measured choices, shared by all processes on a kind of GPU with the same plug-in of CUTLASS's kernels, or without
+/// one. Those of this process are also in memory, because there may be no folder. Thread-safe.
 class choices_on_disk {
  public:
   choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in) : remarks_(std::move(remark)) {
@@ -23,7 +23,7 @@ class choices_on_disk {
       kernels_ = cat(", ", s->path, " of ", s->bytes, " bytes, changed ", s->changed_ns);
   }
 
-  /// `Choice` is what was kept, as bytes.
+  /// `Choice` is the stored choice, as bytes.
   template <class Choice>
   std::optional<Choice> find(const std::string& key) {
     static_assert(std::is_trivially_copyable_v<Choice>);
@@ -61,7 +61,7 @@ class choices_on_disk {
   std::unordered_map<std::string, std::string> kept_;
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
   troupe::plan::remarks remarks_;
-  std::string kernels_;  ///< what the plug-in was when this process began
+  std::string kernels_;  ///< identifies the plug-in at the start of this process
 };
 
 }  // namespace troupe::cutlass

@@ -13,7 +13,7 @@
 namespace troupe::cutlass {
 namespace {
 
-TEST(choices_on_disk, are_those_of_processes_with_the_same_plug_in) {
+TEST(choices_on_disk, choices_are_shared_by_processes_with_the_same_plug_in) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("troupe_choices." + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
@@ -21,7 +21,7 @@ TEST(choices_on_disk, are_those_of_processes_with_the_same_plug_in) {
   const std::string was = before == nullptr ? "" : before;
   ::setenv("TROUPE_CACHE", (folder / "cache").c_str(), 1);
   std::string remarks;
-  // What a process has that begins now.
+  // Stands for a process that begins now.
   const auto opened = [&](const std::string& plug_in) {
     return std::make_unique<choices_on_disk>([&](const std::string& text) { remarks += text; }, folder / plug_in);
   };

@@ -6,10 +6,10 @@
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
-#include <troupe/cutlass/cells/window_maps.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
-#include <troupe/cutlass/cuda/rehearsal.hpp>
+#include <troupe/cutlass/cuda/timing_run.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
+#include <troupe/cutlass/variants/window_maps.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -18,7 +18,7 @@ bool is_empty(const convolution_problem& p) noexcept {
   return p.images == 0 && p.result != convolution_result::dfilters;
 }
 
-// The gradient of filters without images is that of one image of zeros which the filters just fit.
+// Replaces the gradient of filters without images by that of one image of zeros which the filters just fit.
 struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
@@ -50,11 +50,12 @@ std::size_t number_of(std::size_t element_bytes) noexcept {
   return static_cast<std::size_t>(std::countr_zero(element_bytes));
 }
 
-result<void> copy(const tensor_copy& c, const convolution_route& way, const chip& chip, CUstream stream) {
+result<void> copy(const tensor_copy& c, const convolution_execution_plan& execution, const gpu_properties& gpu,
+                  CUstream stream) {
   kernels::copy_arguments a = arguments_of(c);
-  const cell& kernel = *way.copies[number_of(c.element_bytes)];
+  const kernel_variant& kernel = *execution.copies[number_of(c.element_bytes)];
   const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>(blocks_of(a), std::int64_t{8} * chip.multiprocessors));
+      static_cast<unsigned>(std::min<std::int64_t>(blocks_of(a), std::int64_t{8} * gpu.multiprocessors));
   void* parameters[] = {&a};
   return cuda::done_on(stream, "cutlass", "cuLaunchKernel",
                        ::cuLaunchKernel(reinterpret_cast<CUfunction>(kernel.kernel), blocks, 1, 1, kernel.threads, 1, 1,
@@ -63,33 +64,36 @@ result<void> copy(const tensor_copy& c, const convolution_route& way, const chip
 
 }  // namespace
 
-result<void> enqueue(const convolution_problem& p, const convolution_route& way, const chip& chip, lane& on,
-                     std::uint64_t memory, std::uint64_t arrivals, bool overlaps, CUstream stream) {
-  if (way.vendors) return enqueue(p, *way.vendors, memory, stream);
-  const convolution_work w = TROUPE_TRY(work_of(p, way.way.choice, memory));
-  const std::uint64_t own = memory + way.way.bytes;
-  for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, way, chip, stream));
+result<void> enqueue(const convolution_problem& p, const convolution_execution_plan& execution,
+                     const gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals, bool overlaps,
+                     CUstream stream) {
+  if (execution.vendors) return enqueue(p, *execution.vendors, memory, stream);
+  const convolution_work w = TROUPE_TRY(work_of(p, execution.candidate.choice, memory));
+  const std::uint64_t own = memory + execution.candidate.bytes;
+  for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, execution, gpu, stream));
   for (std::size_t i = 0; i < w.products.size(); ++i) {
     const convolution_product& x = w.products[i];
-    const kernels::window* const window = w.form.window == convolution::none ? nullptr : &x.window;
-    const problem q = product_as_copied(x, w.form, way.way.plan.plan);
-    // Products write different places, but divided ones have the same memory for their sums.
-    const bool beside = i > 0 && way.products[i]->scratch_bytes() == 0 && way.products[i]->arrivals == 0;
-    TROUPE_TRY(enqueue(q, *way.products[i], on, own, arrivals, 0,
+    const kernels::window* const window = w.signature.window == convolution::none ? nullptr : &x.window;
+    const problem q = product_as_copied(x, w.signature, execution.candidate.plan.plan);
+    // Products write different results, but divided ones have the same memory for their sums.
+    const bool beside = i > 0 && execution.products[i]->scratch_bytes() == 0 && execution.products[i]->arrivals == 0;
+    TROUPE_TRY(enqueue(q, *execution.products[i], on, own, arrivals, 0,
                        !overlaps ? overlap::none
                        : beside  ? overlap::whole
                                  : overlap::begins,
                        stream, window));
   }
-  for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, way, chip, stream));
-  if (w.pass) TROUPE_TRY(enqueue(*w.pass, *way.pass, on, own, arrivals, 0, overlap::none, stream));
-  for (const tensor_copy& c : w.after) TROUPE_TRY(copy(c, way, chip, stream));
+  for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, execution, gpu, stream));
+  if (w.separate_epilogue)
+    TROUPE_TRY(
+        enqueue(*w.separate_epilogue, *execution.separate_epilogue, on, own, arrivals, 0, overlap::none, stream));
+  for (const tensor_copy& c : w.after) TROUPE_TRY(copy(c, execution, gpu, stream));
   return {};
 }
 
-std::uint32_t arrivals_of(const convolution_route& way) noexcept {
+std::uint32_t arrivals_of(const convolution_execution_plan& execution) noexcept {
   std::uint32_t n = 0;
-  for (const auto& r : way.products) n = std::max(n, r->arrivals);
+  for (const auto& r : execution.products) n = std::max(n, r->arrivals);
   return n;
 }
 
@@ -101,77 +105,80 @@ void convolutions::write_key_of(std::string& key, const convolution_problem& p, 
 std::string convolutions::key_on_disk(const convolution_problem& p, const request_options& o) const {
   std::string key;
   write_key_of(key, p, o);
-  return cat("cutlass convolution 2, ", chip_.name, ", templates ", version_of_templates(), ", ", key);
+  return cat("cutlass convolution 2, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
 }
 bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
   if (is_empty(p)) return true;
-  thread_local std::string key;  // keeps its memory
+  thread_local std::string key;  // reuses its memory
   if (p.images == 0)
     write_key_of(key, image_of_zeros(p).problem, o);
   else
     write_key_of(key, p, o);
-  return routes_.has(key);
+  return execution_plans_.has(key);
 }
 
 // Sums that are loaded have a product without terms.
-result<std::shared_ptr<const route>> convolutions::route_of_pass(const problem& p, compiling how) {
-  const whole_form f = form_of(p);
+result<std::shared_ptr<const execution_plan>> convolutions::separate_epilogue_plan(const problem& p, compiling how) {
+  const kernel_signature f = signature_of(p);
   plan wanted;
   wanted.family = family::ampere, wanted.divided = decision::no;
-  const auto plans = TROUPE_TRY(candidates_for(f, {p.m, p.n, p.k, p.batch}, chip_, wanted));
-  return std::shared_ptr<const route>(TROUPE_TRY(route_of(p, f, plans.front(), cells_, how)));
+  const auto plans = TROUPE_TRY(candidates_for(f, {p.m, p.n, p.k, p.batch}, gpu_, wanted));
+  return std::shared_ptr<const execution_plan>(TROUPE_TRY(execution_plan_of(p, f, plans.front(), variants_, how)));
 }
 
-result<std::shared_ptr<convolution_route>> convolutions::route_for(const convolution_problem& p,
-                                                                   const convolution_way& w, const request_options& o) {
-  auto out = std::make_shared<convolution_route>();
-  out->way = w;
-  if (w.plan.cell != nullptr) {
-    out->vendors = TROUPE_TRY(vendor_way_of(p, w.plan, cells_.vendors()));
+result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan_for(const convolution_problem& p,
+                                                                                     const convolution_candidate& w,
+                                                                                     const request_options& o) {
+  auto out = std::make_shared<convolution_execution_plan>();
+  out->candidate = w;
+  if (w.plan.variant != nullptr) {
+    out->vendors = TROUPE_TRY(vendor_execution_plan_of(p, w.plan, variants_.vendors()));
     out->info = info_of(w.plan, kernel_source::vendor, out->scratch_bytes());
     return out;
   }
   const convolution_work work = TROUPE_TRY(work_of(p, w.choice, 0));
-  const cell_text text = text_of_cell(work.form, w.plan.plan);
+  const variant_source text = source_of_variant(work.signature, w.plan.plan);
   for (const convolution_product& x : work.products)
-    out->products.push_back(TROUPE_TRY(route_of(product_as_copied(x, work.form, w.plan.plan), work.form.product, w.plan,
-                                                text, cells_, o.compiling, &work.form)));
-  if (work.pass) out->pass = TROUPE_TRY(route_of_pass(*work.pass, o.compiling));
+    out->products.push_back(
+        TROUPE_TRY(execution_plan_of(product_as_copied(x, work.signature, w.plan.plan), work.signature.product, w.plan,
+                                     text, variants_, o.compiling, &work.signature)));
+  if (work.separate_epilogue)
+    out->separate_epilogue = TROUPE_TRY(separate_epilogue_plan(*work.separate_epilogue, o.compiling));
   for (const auto* copies : {&work.before, &work.between, &work.after})
     for (const tensor_copy& c : *copies)
       if (auto& kernel = out->copies[number_of(c.element_bytes)]; kernel == nullptr)
-        kernel = TROUPE_TRY(cells_.get(copy_text(c.element_bytes), o.compiling));
+        kernel = TROUPE_TRY(variants_.get(copy_source(c.element_bytes), o.compiling));
   out->info = out->products[0]->info;
   for (const auto& r : out->products) out->own_bytes = std::max(out->own_bytes, r->scratch_bytes());
-  if (out->pass) out->own_bytes = std::max(out->own_bytes, out->pass->scratch_bytes());
+  if (out->separate_epilogue) out->own_bytes = std::max(out->own_bytes, out->separate_epilogue->scratch_bytes());
   out->info.expected_microseconds = static_cast<float>(w.microseconds);
   out->info.workspace = out->scratch_bytes();
   return out;
 }
 
-result<std::shared_ptr<convolution_route>> convolutions::best_route(const convolution_problem& p,
-                                                                    const request_options& o) {
+result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution_plan(const convolution_problem& p,
+                                                                                      const request_options& o) {
   const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
   const bool of_vendor = stored && stored->plan.family == family::vendor;
-  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, of_vendor}, cells_.vendors()));
-  const auto chosen = std::find_if(ways.begin(), ways.end(), [&](const convolution_way& w) {
+  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, of_vendor}, variants_.vendors()));
+  const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const convolution_candidate& w) {
     return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
   });
-  const bool use_stored = chosen != ways.end();
-  if (use_stored) std::rotate(ways.begin(), chosen, chosen + 1);
+  const bool use_stored = chosen != candidates.end();
+  if (use_stored) std::rotate(candidates.begin(), chosen, chosen + 1);
   std::uint64_t least = any_amount;
-  const convolution_way* smallest = nullptr;
-  for (const convolution_way& w : ways) {
+  const convolution_candidate* smallest = nullptr;
+  for (const convolution_candidate& w : candidates) {
     std::uint64_t bytes = w.bytes;
     if (bytes <= o.workspace) {
-      auto made = TROUPE_TRY(route_for(p, w, o));
+      auto made = TROUPE_TRY(execution_plan_for(p, w, o));
       bytes = made->scratch_bytes();
       if (bytes <= o.workspace) {
-        made->info.candidates = static_cast<std::uint32_t>(ways.size());
-        const bool is_stored = use_stored && &w == ways.data();
-        made->info.choice = is_stored          ? choice_source::stored
-                            : ways.size() == 1 ? choice_source::given
-                                               : choice_source::model;
+        made->info.candidates = static_cast<std::uint32_t>(candidates.size());
+        const bool is_stored = use_stored && &w == candidates.data();
+        made->info.choice = is_stored                ? choice_source::stored
+                            : candidates.size() == 1 ? choice_source::given
+                                                     : choice_source::model;
         if (is_stored) made->info.microseconds = stored->microseconds;
         return made;
       }
@@ -180,7 +187,7 @@ result<std::shared_ptr<convolution_route>> convolutions::best_route(const convol
   }
   return error(reaction::unsupported, "cutlass",
                cat(o.request, ": workspace is ", o.workspace, "; ", to_string(*smallest), " needs ", least,
-                   " bytes, and no other way needs less"));
+                   " bytes, and no other execution needs less"));
 }
 
 result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {
@@ -189,10 +196,11 @@ result<void> convolutions::compute(const convolution_problem& p, const request_o
   if (p.images == 0) return compute_without_images(p, o, on, c);
   thread_local std::string key;
   write_key_of(key, p, o);
-  const std::shared_ptr<const convolution_route> way = TROUPE_TRY(routes_.get(key, [&] { return best_route(p, o); }));
-  const lane::room room = TROUPE_TRY(on.take(way->scratch_bytes(), arrivals_of(*way), c));
-  if (c.recording != nullptr) on.keep(way);
-  return enqueue(p, *way, chip_, on, room.memory(), room.arrivals, c.recording == nullptr,
+  const std::shared_ptr<const convolution_execution_plan> execution =
+      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(p, o); }));
+  const lane::workspace workspace = TROUPE_TRY(on.take(execution->scratch_bytes(), arrivals_of(*execution), c));
+  if (c.recording != nullptr) on.keep(execution);
+  return enqueue(p, *execution, gpu_, on, workspace.memory(), workspace.arrivals, c.recording == nullptr,
                  static_cast<CUstream>(c.stream));
 }
 
@@ -201,20 +209,20 @@ result<void> convolutions::compute_without_images(const convolution_problem& p, 
   image_of_zeros with(p);
   std::string key;
   write_key_of(key, with.problem, o);
-  const std::shared_ptr<const convolution_route> way =
-      TROUPE_TRY(routes_.get(key, [&] { return best_route(with.problem, o); }));
-  const std::uint64_t needs = with.bytes + way->scratch_bytes();
+  const std::shared_ptr<const convolution_execution_plan> execution =
+      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(with.problem, o); }));
+  const std::uint64_t needs = with.bytes + execution->scratch_bytes();
   if (needs > o.workspace)
     return error(reaction::unsupported, "cutlass",
                  cat(o.request, ": workspace is ", o.workspace, "; without images it needs ", needs, " bytes"));
-  const lane::room room = TROUPE_TRY(on.take(needs, arrivals_of(*way), c));
-  if (c.recording != nullptr) on.keep(way);
+  const lane::workspace workspace = TROUPE_TRY(on.take(needs, arrivals_of(*execution), c));
+  if (c.recording != nullptr) on.keep(execution);
   const auto stream = static_cast<CUstream>(c.stream);
-  TROUPE_TRY(
-      cuda::done_on(stream, "cutlass", "cuMemsetD8Async", ::cuMemsetD8Async(room.memory(), 0, with.bytes, stream)));
-  with.place_at(room.memory());
-  return enqueue(with.problem, *way, chip_, on, room.memory() + with.bytes, room.arrivals, c.recording == nullptr,
-                 stream);
+  TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemsetD8Async",
+                           ::cuMemsetD8Async(workspace.memory(), 0, with.bytes, stream)));
+  with.place_at(workspace.memory());
+  return enqueue(with.problem, *execution, gpu_, on, workspace.memory() + with.bytes, workspace.arrivals,
+                 c.recording == nullptr, stream);
 }
 
 result<plan_info> convolutions::prepare(const convolution_problem& asked, const request_options& o, int measure,
@@ -226,28 +234,30 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
   }
   const convolution_problem p = asked.images == 0 ? image_of_zeros(asked).problem : asked;
   if (asked.images == 0) measure = 0;
-  auto ways = TROUPE_TRY(plans_of(p, chip_, {o.plan, o.workspace, measure > 1}, cells_.vendors()));
-  const std::size_t measured = order_for_measuring(ways, static_cast<std::size_t>(measure),
-                                                   [](const convolution_way& w) -> const candidate& { return w.plan; });
+  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, measure > 1}, variants_.vendors()));
+  const std::size_t measured =
+      order_for_measuring(candidates, static_cast<std::size_t>(measure),
+                          [](const convolution_candidate& w) -> const candidate& { return w.plan; });
   const CUstream stream = TROUPE_TRY(on.stream_of(c));
-  std::shared_ptr<convolution_route> best;
+  std::shared_ptr<convolution_execution_plan> best;
   double least = 0, first = 0, waited = 0;
   std::uint32_t tried = 0;
   if (measured > 1) {
-    auto stage = TROUPE_TRY(rehearsal<convolution_problem>::make(p, c, stream));
-    for (const convolution_way& w : ways) {
+    auto stage = TROUPE_TRY(timing_run<convolution_problem>::make(p, c, stream));
+    for (const convolution_candidate& w : candidates) {
       if (tried == measured) break;
-      auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_route>>(nullptr) : route_for(p, w, o);
+      auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_execution_plan>>(nullptr)
+                                        : execution_plan_for(p, w, o);
       if (!made || *made == nullptr || (*made)->scratch_bytes() > o.workspace) {
         log += cat(to_string(w), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
         continue;
       }
       waited += (*made)->info.compile_seconds;
-      const convolution_route& way = **made;
+      const convolution_execution_plan& execution = **made;
       const double us =
-          TROUPE_TRY(stage->time(way.scratch_bytes(), arrivals_of(way),
+          TROUPE_TRY(stage->time(execution.scratch_bytes(), arrivals_of(execution),
                                  [&](const convolution_problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                                   return enqueue(turn, way, chip_, on, memory, arrivals, true, stream);
+                                   return enqueue(turn, execution, gpu_, on, memory, arrivals, true, stream);
                                  }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");
@@ -256,26 +266,26 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
     }
   }
   if (best == nullptr) {
-    best = TROUPE_TRY(best_route(p, o));
+    best = TROUPE_TRY(best_execution_plan(p, o));
     waited += best->info.compile_seconds;
   }
-  for (std::size_t i = tried; i < ways.size(); ++i)
-    log += cat(to_string(ways[i]), ": ", in_microseconds(ways[i].microseconds), " expected\n");
-  log += cat("chosen: ", to_string(best->way), ", with ", best->scratch_bytes(), " bytes of memory\n");
+  for (std::size_t i = tried; i < candidates.size(); ++i)
+    log += cat(to_string(candidates[i]), ": ", in_microseconds(candidates[i].microseconds), " expected\n");
+  log += cat("chosen: ", to_string(best->candidate), ", with ", best->scratch_bytes(), " bytes of memory\n");
   plan_info& info = best->info;
   if (tried > 0) {
     info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
     info.choice = choice_source::measured;
-    disk_.keep(key_on_disk(p, o), stored_choice{best->way.choice, info.plan, info.microseconds});
+    disk_.keep(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
   }
   info.compile_seconds = static_cast<float>(waited);
-  info.candidates = static_cast<std::uint32_t>(ways.size()), info.measured = tried;
+  info.candidates = static_cast<std::uint32_t>(candidates.size()), info.measured = tried;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   plan_info answer = info;
   if (asked.images == 0) answer.workspace += image_of_zeros(asked).bytes;
   std::string key;
   write_key_of(key, p, o);
-  routes_.put(key, std::move(best));
+  execution_plans_.put(key, std::move(best));
   return answer;
 }
 

@@ -8,16 +8,16 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
-#include <troupe/cutlass/cells/vendor_plans.hpp>
 #include <troupe/cutlass/cuda/empty_reductions.hpp>
-#include <troupe/cutlass/cuda/rehearsal.hpp>
+#include <troupe/cutlass/cuda/timing_run.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
+#include <troupe/cutlass/variants/vendor_plans.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-result<chip> chip_of(CUdevice device) {
-  chip out;
+result<gpu_properties> properties_of(CUdevice device) {
+  gpu_properties out;
   const auto attribute = [&](CUdevice_attribute which) -> result<int> {
     int value = 0;
     TROUPE_TRY(
@@ -29,7 +29,7 @@ result<chip> chip_of(CUdevice device) {
   out.capability = major * 10 + minor;
   out.multiprocessors = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   out.shared_bytes = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
-  out.second_cache = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+  out.l2_bytes = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   out.gigahertz = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)) * 1e-6;
   const double memory_khz = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)),
                bits = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
@@ -51,7 +51,7 @@ extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch};
 
 bool is_empty(const problem& p) noexcept { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
-// What is left of a product without terms is its epilogue, which the template for sm_80 applies to sums of nothing.
+// A product without terms is only its epilogue, which the template for sm_80 applies to sums of 0.
 constexpr plan of_epilogue_alone{.family = family::ampere, .divided = decision::no};
 problem without_factors(problem p) noexcept {
   constexpr std::uint64_t aligned = 256;  // nothing is read
@@ -60,7 +60,7 @@ problem without_factors(problem p) noexcept {
   return p;
 }
 
-// Requests that await the best plan have routes of their own.
+// Requests that await the best plan have execution plans of their own.
 void write_key(std::string& key, const problem& p, const request_options& o) {
   key.assign(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   append(key, o.plan, extents_of(p));
@@ -69,41 +69,44 @@ void write_key(std::string& key, const problem& p, const request_options& o) {
   for (const scales* const by : {&p.a_scales, &p.b_scales}) {
     key += by->address != 0 ? '1' : '0';
     if (by->address != 0)
-      for (const std::int64_t distance : {by->line, by->term, by->batch})
-        key.append(reinterpret_cast<const char*>(&distance), sizeof distance);
+      for (const std::int64_t stride : {by->line, by->term, by->batch})
+        key.append(reinterpret_cast<const char*>(&stride), sizeof stride);
   }
   cutlass::write_key(key, p);
 }
 
 }  // namespace
 
-cuda_engine::cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
-                         chip on, const engine_context& context)
-    : cells_(std::move(cells)),
+cuda_engine::cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
+                         gpu_properties gpu, const engine_context& context)
+    : variants_(std::move(variants)),
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
-      chip_(std::move(on)),
-      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, cells_->vendors().file()),
-      convolutions_(*cells_, chip_, disk_),
+      gpu_(std::move(gpu)),
+      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, variants_->vendors().file()),
+      convolutions_(*variants_, gpu_, disk_),
       later_(static_cast<CUcontext>(context.native_context)) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
-  auto on = TROUPE_TRY(chip_of(static_cast<CUdevice>(context.device)));
-  auto cells = TROUPE_TRY(cell_store::open(context, on));
+  auto gpu = TROUPE_TRY(properties_of(static_cast<CUdevice>(context.device)));
+  auto variants = TROUPE_TRY(variant_store::open(context, gpu));
   auto packing = TROUPE_TRY(load_packing());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   return std::unique_ptr<cuda_engine>(
-      new cuda_engine(std::move(cells), std::move(packing), std::move(lanes), std::move(on), context));
+      new cuda_engine(std::move(variants), std::move(packing), std::move(lanes), std::move(gpu), context));
 }
 
-std::string cuda_engine::notes() const { return cat("plans: ", routes_.count().plans, "\n", cells_->notes()); }
+std::string cuda_engine::notes() const {
+  return cat("plans: ", execution_plans_.count().plans, "\n", variants_->notes());
+}
 
-// All plans that can compute this, the first to be taken first: the measured one, or the cost model's.
-result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const whole_form& f, const request_options& o) {
+// Returns all plans that can compute this, the preferred one first: the measured one, or the cost model's.
+result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const kernel_signature& f,
+                                                     const request_options& o) {
   choices out;
   out.stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
   const bool of_vendor = out.stored && out.stored->plan.family == family::vendor;
-  out.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, of_vendor}, cells_->vendors()));
+  out.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, of_vendor}, variants_->vendors()));
   const auto at = std::find_if(out.all.begin(), out.all.end(),
                                [&](const candidate& c) { return out.stored && c.plan == out.stored->plan; });
   if (at == out.all.end())
@@ -113,10 +116,10 @@ result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const who
   return out;
 }
 
-// The first of these plans that the request's memory is enough for, as `make` makes its route.
+// Returns the execution plan, made by `make`, of the first of these plans for which the request's memory is enough.
 template <class Make>
-result<std::shared_ptr<route>> cuda_engine::first_that_fits(const problem& p, const choices& from,
-                                                            const request_options& o, Make&& make) {
+result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const problem& p, const choices& from,
+                                                                     const request_options& o, Make&& make) {
   const candidate& first = from.all.front();
   std::string smallest;
   std::uint64_t least = any_amount;
@@ -146,54 +149,58 @@ result<std::shared_ptr<route>> cuda_engine::first_that_fits(const problem& p, co
                cat(o.request, ": workspace is ", o.workspace, "; ", smallest, " bytes, and no other plan needs less"));
 }
 
-result<std::shared_ptr<route>> cuda_engine::make_route(const problem& p, const request_options& o,
-                                                       const std::string& key) {
-  const whole_form f = form_of(p);
+result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const problem& p, const request_options& o,
+                                                                         const std::string& key) {
+  const kernel_signature f = signature_of(p);
   const choices from = TROUPE_TRY(choices_of(p, f, o));
-  return first_that_fits(p, from, o, [&](const candidate& best) { return known_route(p, f, from.all, best, o, key); });
+  return first_that_fits(p, from, o,
+                         [&](const candidate& best) { return known_execution_plan(p, f, from.all, best, o, key); });
 }
 
-// The best plan, unless it would have to be compiled, and another one need not be and has all the memory that it needs:
-// that serves until the best is there.
-result<std::shared_ptr<route>> cuda_engine::known_route(const problem& p, const whole_form& f,
-                                                        const std::vector<candidate>& all, const candidate& best,
-                                                        const request_options& o, const std::string& key) {
-  if (o.compiling == compiling::awaited) return route_with_kernel(p, f, best, o.compiling);
-  const absent_kernels::of_form absent(absent_, f);
-  // Who forbids compiling gets what another process has compiled meanwhile.
+// Returns the best plan. If that would have to be compiled, and another one is compiled and has all the memory that it
+// needs, returns the other until the best is compiled.
+result<std::shared_ptr<execution_plan>> cuda_engine::known_execution_plan(const problem& p, const kernel_signature& f,
+                                                                          const std::vector<candidate>& all,
+                                                                          const candidate& best,
+                                                                          const request_options& o,
+                                                                          const std::string& key) {
+  if (o.compiling == compiling::awaited) return execution_plan_with_kernel(p, f, best, o.compiling);
+  const absent_kernels::of_signature absent(absent_, f);
+  // A request that forbids compiling gets what another process has compiled meanwhile.
   if (o.compiling == compiling::forbidden || !absent.contains(best.plan)) {
-    auto first = route_of(p, f, best, *cells_, compiling::forbidden);
+    auto first = execution_plan_of(p, f, best, *variants_, compiling::forbidden);
     if (first || first.error().code() != missing_kernel) return first;
     absent.add(best.plan);
   }
   for (const candidate& other : all) {
     if (&other == &best || absent.contains(other.plan)) continue;
-    auto way = route_of(p, f, other, *cells_, compiling::forbidden);
-    if (!way && way.error().code() == missing_kernel) absent.add(other.plan);
-    if (!way || (*way)->scratch_bytes() > o.workspace) continue;
+    auto execution = execution_plan_of(p, f, other, *variants_, compiling::forbidden);
+    if (!execution && execution.error().code() == missing_kernel) absent.add(other.plan);
+    if (!execution || (*execution)->scratch_bytes() > o.workspace) continue;
     if (o.compiling == compiling::allowed)
-      later_.add([this, text = text_of_cell(f, best.plan), absent, chosen = best.plan, key,
-                  stand_in = std::weak_ptr<route>(*way)] {
-        if (!cells_->get(text, compiling::allowed)) return;
+      later_.add([this, text = source_of_variant(f, best.plan), absent, chosen = best.plan, key,
+                  stand_in = std::weak_ptr<execution_plan>(*execution)] {
+        if (!variants_->get(text, compiling::allowed)) return;
         absent.remove(chosen);
-        routes_.drop(key, stand_in.lock());
+        execution_plans_.drop(key, stand_in.lock());
         replaced_.fetch_add(1, std::memory_order_acq_rel);
       });
-    return way;
+    return execution;
   }
-  return route_with_kernel(p, f, best, o.compiling);
+  return execution_plan_with_kernel(p, f, best, o.compiling);
 }
 
-result<std::shared_ptr<route>> cuda_engine::route_with_kernel(const problem& p, const whole_form& f, const candidate& c,
-                                                              compiling how) {
-  auto out = route_of(p, f, c, *cells_, how);
-  if (out) absent_kernels::of_form(absent_, f).remove(c.plan);
+result<std::shared_ptr<execution_plan>> cuda_engine::execution_plan_with_kernel(const problem& p,
+                                                                                const kernel_signature& f,
+                                                                                const candidate& c, compiling how) {
+  auto out = execution_plan_of(p, f, c, *variants_, how);
+  if (out) absent_kernels::of_signature(absent_, f).remove(c.plan);
   return out;
 }
 
-// Measured choices are those of all processes on this kind of GPU.
-std::string cuda_engine::key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const {
-  std::string key = cat("cutlass choice 1, ", chip_.name, ", templates ", version_of_templates(), ", ");
+// All processes on this kind of GPU share measured choices.
+std::string cuda_engine::key_on_disk(const problem& p, const kernel_signature& f, const plan& wanted) const {
+  std::string key = cat("cutlass choice 1, ", gpu_.name, ", templates ", version_of_templates(), ", ");
   append(key, wanted, extents_of(p));
   f.write_key(key);
   return key;
@@ -206,7 +213,7 @@ bool cuda_engine::knows(const problem& p, const request_options& o) {
     write_key(key, without_factors(p), {o.request, of_epilogue_alone, o.compiling, o.workspace});
   else
     write_key(key, p, o);
-  return routes_.has(key);
+  return execution_plans_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
   for (std::size_t i = 0; i < r.d.size(); ++i)
@@ -214,7 +221,7 @@ bool cuda_engine::ready(const gemm_batched& r) {
   return true;
 }
 
-// One product, or groups of rows.
+// Computes one product, or groups of rows.
 template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
@@ -225,21 +232,21 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
 
 result<void> cuda_engine::multiply(const problem& p, request_options o, std::uint64_t wrong, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  // A graph keeps what it is recorded with.
+  // A graph keeps the execution plan that it is recorded with.
   if (c.recording != nullptr && o.compiling == compiling::allowed) o.compiling = compiling::awaited;
   write_key(on->next_key, p, o);
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
-  if (on->last_route == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    auto found = routes_.get(on->next_key, [&] { return make_route(p, o, on->next_key); });
+  if (on->last_execution_plan == nullptr || on->known_since != now || on->last_key != on->next_key) {
+    auto found = execution_plans_.get(on->next_key, [&] { return make_execution_plan(p, o, on->next_key); });
     if (!found) return answer_of(found.error());
-    on->last_route = std::move(*found);
+    on->last_execution_plan = std::move(*found);
     std::swap(on->last_key, on->next_key);
     on->known_since = now;
   }
-  const route& way = *on->last_route;
-  const lane::room room = TROUPE_TRY(on->take(way.scratch_bytes(), way.arrivals, c));
-  if (c.recording != nullptr) on->keep(on->last_route);
-  return enqueue(p, way, *on, room.memory(), room.arrivals, wrong,
+  const execution_plan& execution = *on->last_execution_plan;
+  const lane::workspace workspace = TROUPE_TRY(on->take(execution.scratch_bytes(), execution.arrivals, c));
+  if (c.recording != nullptr) on->keep(on->last_execution_plan);
+  return enqueue(p, execution, *on, workspace.memory(), workspace.arrivals, wrong,
                  c.recording == nullptr ? overlap::begins : overlap::none, static_cast<CUstream>(c.stream));
 }
 
@@ -281,21 +288,21 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
   const std::int32_t measure = has_terms ? r.measure : 0;
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const request_options o{R::request_name, wanted, r.compiling, r.workspace};
-  const whole_form f = form_of(p);
+  const kernel_signature f = signature_of(p);
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", chip_.name, "\n");
+  std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", gpu_.name, "\n");
   choices from;
-  std::shared_ptr<route> best;
+  std::shared_ptr<execution_plan> best;
   if (measure > 1) {
-    from.all = TROUPE_TRY(plans_of(p, f, chip_, {o.plan, o.workspace, true}, cells_->vendors()));
+    from.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, true}, variants_->vendors()));
     const std::size_t most =
         order_for_measuring(from.all, static_cast<std::size_t>(measure), [](const candidate& x) -> auto& { return x; });
     if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
   }
   if (best == nullptr) {
     from = TROUPE_TRY(choices_of(p, f, o));
-    auto made =
-        first_that_fits(p, from, o, [&](const candidate& x) { return route_with_kernel(p, f, x, r.compiling); });
+    auto made = first_that_fits(p, from, o,
+                                [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, r.compiling); });
     if (!made) return answer_of(made.error());
     best = std::move(*made);
   }
@@ -312,34 +319,35 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
     later.compiling = how;
     std::string key;
     write_key(key, p, later);
-    routes_.put(key, best);
+    execution_plans_.put(key, best);
   }
   replaced_.fetch_add(1, std::memory_order_acq_rel);
   return answer;
 }
 
-// Measures these plans on copies of the operands. The log gets what was found.
-result<std::shared_ptr<route>> cuda_engine::fastest_of(const problem& p, const whole_form& f,
-                                                       std::span<const candidate> all, const request_options& o,
-                                                       call& c, std::string& log) {
+// Measures these plans on copies of the operands. Appends the results to the log.
+result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p, const kernel_signature& f,
+                                                                std::span<const candidate> all,
+                                                                const request_options& o, call& c, std::string& log) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  const auto stage = TROUPE_TRY(rehearsal<problem>::make(p, c, stream));
-  std::shared_ptr<route> best;
+  const auto stage = TROUPE_TRY(timing_run<problem>::make(p, c, stream));
+  std::shared_ptr<execution_plan> best;
   double least = 0, first = 0, waited = 0;
   std::uint32_t tried = 0;
   for (const candidate& x : all) {
-    auto made = route_with_kernel(p, f, x, o.compiling);
+    auto made = execution_plan_with_kernel(p, f, x, o.compiling);
     if (!made || (*made)->scratch_bytes() > o.workspace) {
       log += cat(to_string(x), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
       continue;
     }
-    const route& way = **made;
-    waited += way.info.compile_seconds;
-    const double us = TROUPE_TRY(stage->time(
-        way.scratch_bytes(), way.arrivals, [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-          return enqueue(turn, way, *on, memory, arrivals, 0, overlap::begins, stream);
-        }));
+    const execution_plan& execution = **made;
+    waited += execution.info.compile_seconds;
+    const double us =
+        TROUPE_TRY(stage->time(execution.scratch_bytes(), execution.arrivals,
+                               [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
+                                 return enqueue(turn, execution, *on, memory, arrivals, 0, overlap::begins, stream);
+                               }));
     log += cat(to_string(x), ": ", in_microseconds(us), " measured\n");
     if (tried++ == 0) first = us;
     if (best == nullptr || us < least) best = std::move(*made), least = us;
@@ -363,7 +371,7 @@ result<plan_info> cuda_engine::nothing_to_compute(const R& r, call& c) {
   return out;
 }
 
-// As much of the log as there is room for.
+// Writes as much of the log as fits.
 result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& log, CUstream stream) {
   const std::size_t bytes = std::min<std::size_t>(log.size() + 1, static_cast<std::size_t>(to.size()));
   TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemcpyHtoDAsync",
@@ -388,7 +396,7 @@ bool cuda_engine::ready(const conv_weight_gradient& r) { return convolutions_.kn
 
 result<plan_info> cuda_engine::run(const prepare_convolution& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  std::string log = cat(to_string(r.result), " of a convolution on ", chip_.name, "\n");
+  std::string log = cat(to_string(r.result), " of a convolution on ", gpu_.name, "\n");
   const auto answer = convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log);
   if (!answer) return answer_of(answer.error());
   const CUstream stream = TROUPE_TRY(on->stream_of(c));

@@ -9,13 +9,13 @@
 #include <troupe/cutlass/cuda/background.hpp>
 #include <troupe/cutlass/cuda/choices_on_disk.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
+#include <troupe/cutlass/cuda/execution_plan.hpp>
 #include <troupe/cutlass/cuda/pack.hpp>
-#include <troupe/cutlass/cuda/route.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 
 namespace troupe::cutlass {
 
-/// The CUDA engine of cutlass: kernels that are written for a problem, compiled, kept and launched.
+/// The CUDA engine of cutlass: generates kernels for a problem, compiles, caches and launches them.
 class cuda_engine {
  public:
   static constexpr bool recordable = true;
@@ -24,7 +24,7 @@ class cuda_engine {
 
   result<void> run(const gemm& r, call& c);
   result<void> run(const gemm_batched& r, call& c);
-  /// The GPU writes the answer if a group is wrong: see gemm_grouped::failure_in.
+  /// The GPU writes the result if a group is wrong: see gemm_grouped::failure_in.
   result<void> run(const gemm_grouped& r, call& c);
   result<plan_info> run(const prepare& r, call& c);
   result<plan_info> run(const prepare_batched& r, call& c);
@@ -33,9 +33,9 @@ class cuda_engine {
   result<void> run(const conv_data_gradient& r, call& c);
   result<void> run(const conv_weight_gradient& r, call& c);
   result<plan_info> run(const prepare_convolution& r, call& c);
-  result<troupe::plan::statistics> run(const read_statistics& r, call&) { return cells_->count(r.start_anew); }
+  result<troupe::plan::statistics> run(const read_statistics& r, call&) { return variants_->count(r.start_anew); }
   result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
-  /// Whether its kernel is there: otherwise a thread of its own waits for the compiler.
+  /// Returns true if its kernel is loaded: otherwise a separate thread waits for the compiler.
   bool ready(const gemm& r) { return knows(problem_of(r), options_of(r)); }
   bool ready(const gemm_batched& r);
   bool ready(const gemm_grouped& r) { return knows(problem_of(r), options_of(r)); }
@@ -44,8 +44,8 @@ class cuda_engine {
   bool ready(const conv_weight_gradient& r);
 
  private:
-  cuda_engine(std::unique_ptr<cell_store> cells, cuda::kernel_set packing, cuda::per_lane<lane> lanes, chip on,
-              const engine_context& context);
+  cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
+              gpu_properties gpu, const engine_context& context);
   struct stored_choice {
     cutlass::plan plan;
     float microseconds = 0;
@@ -54,7 +54,7 @@ class cuda_engine {
     std::vector<candidate> all;
     std::optional<stored_choice> stored;  ///< the first of them, if it was measured before
   };
-  std::string key_on_disk(const problem& p, const whole_form& f, const plan& wanted) const;
+  std::string key_on_disk(const problem& p, const kernel_signature& f, const plan& wanted) const;
   bool knows(const problem& p, const request_options& o);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
@@ -66,28 +66,31 @@ class cuda_engine {
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
-  result<choices> choices_of(const problem& p, const whole_form& f, const request_options& o);
+  result<choices> choices_of(const problem& p, const kernel_signature& f, const request_options& o);
   template <class Make>
-  result<std::shared_ptr<route>> first_that_fits(const problem& p, const choices& from, const request_options& o,
-                                                 Make&& make);
-  result<std::shared_ptr<route>> fastest_of(const problem& p, const whole_form& f, std::span<const candidate> all,
-                                            const request_options& o, call& c, std::string& log);
-  result<std::shared_ptr<route>> make_route(const problem& p, const request_options& o, const std::string& key);
-  result<std::shared_ptr<route>> known_route(const problem& p, const whole_form& f, const std::vector<candidate>& all,
-                                             const candidate& best, const request_options& o, const std::string& key);
+  result<std::shared_ptr<execution_plan>> first_that_fits(const problem& p, const choices& from,
+                                                          const request_options& o, Make&& make);
+  result<std::shared_ptr<execution_plan>> fastest_of(const problem& p, const kernel_signature& f,
+                                                     std::span<const candidate> all, const request_options& o, call& c,
+                                                     std::string& log);
+  result<std::shared_ptr<execution_plan>> make_execution_plan(const problem& p, const request_options& o,
+                                                              const std::string& key);
+  result<std::shared_ptr<execution_plan>> known_execution_plan(const problem& p, const kernel_signature& f,
+                                                               const std::vector<candidate>& all, const candidate& best,
+                                                               const request_options& o, const std::string& key);
 
-  result<std::shared_ptr<route>> route_with_kernel(const problem& p, const whole_form& f, const candidate& c,
-                                                   compiling how);
+  result<std::shared_ptr<execution_plan>> execution_plan_with_kernel(const problem& p, const kernel_signature& f,
+                                                                     const candidate& c, compiling how);
 
-  std::unique_ptr<cell_store> cells_;
+  std::unique_ptr<variant_store> variants_;
   cuda::kernel_set packing_;
   cuda::per_lane<lane> lanes_;
-  const chip chip_;
+  const gpu_properties gpu_;
   choices_on_disk disk_;
   convolutions convolutions_;
   absent_kernels absent_;
-  troupe::plan::cache<route> routes_{{.most = 4096}};
-  std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
+  troupe::plan::cache<execution_plan> execution_plans_{{.most = 4096}};
+  std::atomic<std::uint64_t> replaced_{0};  // number of replaced execution plans
   background later_;                        // destroyed first, because its jobs use the rest
 };
 

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels the CUDA engine compiles, keeps and launches, on a fake driver that only records calls. NVRTC is real.
+// Checks which kernels the CUDA engine compiles, keeps and launches, on a fake driver that only records calls. NVRTC is
+// real.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <limits>
 #include <thread>
-#include <troupe/cutlass/cells/cell_text.hpp>
 #include <troupe/cutlass/cuda/testing/engine_on_fakes.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -16,7 +17,7 @@ using epilogue::acc, epilogue::expression, epilogue::op;
 
 using cutlass_cuda = testing::engine_on_fakes;
 
-TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addresses_and_factors) {
+TEST_F(cutlass_cuda, one_kernel_serves_other_extents_addresses_and_factors) {
   ASSERT_TRUE(run(product(4096))) << failure;
   EXPECT_EQ(loads(), 1u);
   gemm moved = product(4096);
@@ -27,7 +28,7 @@ TEST_F(cutlass_cuda, compiles_a_kernel_once_for_products_of_other_extents_addres
   EXPECT_EQ(launches(), 6u);
 }
 
-TEST_F(cutlass_cuda, launches_nothing_for_results_without_elements_but_writes_their_reductions) {
+TEST_F(cutlass_cuda, empty_results_launch_nothing_but_their_reductions_are_written) {
   std::vector<float> largest(4096, 7), sum(1, 7);
   const auto operand = [](std::vector<float>& v, std::int64_t columns) {
     return expression::memory_operand{
@@ -39,8 +40,8 @@ TEST_F(cutlass_cuda, launches_nothing_for_results_without_elements_but_writes_th
   };
   gemm r = product(0);
   r.epilogue = expression::reducing(
-      expression::reducing(acc, epilogue::reduction::maximum, epilogue::span_of::column, operand(largest, 4096)),
-      epilogue::reduction::sum, epilogue::span_of::all, operand(sum, 1));
+      expression::reducing(acc, epilogue::reduction::maximum, epilogue::reduction_scope::column, operand(largest, 4096)),
+      epilogue::reduction::sum, epilogue::reduction_scope::all, operand(sum, 1));
   ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads() + launches(), 0u);
   for (const float x : largest) ASSERT_EQ(x, -std::numeric_limits<float>::infinity());
@@ -49,7 +50,7 @@ TEST_F(cutlass_cuda, launches_nothing_for_results_without_elements_but_writes_th
   EXPECT_EQ(loads(), 0u);
 }
 
-TEST_F(cutlass_cuda, applies_the_epilogue_alone_to_products_without_terms) {
+TEST_F(cutlass_cuda, products_with_k_of_0_apply_only_the_epilogue) {
   gemm r = product(100);
   r.a = matrix_at<access_mode::read>(3, dtype::bf16, 100, 0);
   r.b = matrix_at<access_mode::read>(5, dtype::bf16, 0, 4096);
@@ -61,7 +62,7 @@ TEST_F(cutlass_cuda, applies_the_epilogue_alone_to_products_without_terms) {
   EXPECT_EQ(driver.count("cuTensorMapEncodeTiled"), 0u);
 }
 
-TEST_F(cutlass_cuda, compiles_another_kernel_for_another_epilogue_type_or_layout) {
+TEST_F(cutlass_cuda, another_epilogue_type_or_layout_needs_another_kernel) {
   ASSERT_TRUE(run(product(4096)) && run(product(4096, relu(acc))) && run(product(4096, acc, dtype::f16))) << failure;
   gemm by_columns = product(4096);
   by_columns.b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 4096, 4096, true);
@@ -79,7 +80,7 @@ TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_m
   EXPECT_TRUE(run(r)) << failure;
 }
 
-TEST_F(cutlass_cuda, serves_a_new_size_by_a_kernel_that_is_there) {
+TEST_F(cutlass_cuda, a_new_size_is_served_by_an_existing_kernel) {
   ASSERT_TRUE(run(product(4096))) << failure;
   gemm small = product(16);
   small.compiling = compiling::forbidden;
@@ -90,7 +91,7 @@ TEST_F(cutlass_cuda, serves_a_new_size_by_a_kernel_that_is_there) {
   EXPECT_EQ(loads(), 2u) << "the best plan is another one";
 }
 
-TEST_F(cutlass_cuda, serves_no_new_size_by_a_kernel_that_needs_more_memory_than_it_may) {
+TEST_F(cutlass_cuda, a_new_size_is_not_served_by_a_kernel_that_exceeds_workspace) {
   gemm r = product(320);
   r.plan = {.divided = decision::yes, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
@@ -103,7 +104,7 @@ TEST_F(cutlass_cuda, serves_no_new_size_by_a_kernel_that_needs_more_memory_than_
   EXPECT_TRUE(run(r)) << failure;
 }
 
-TEST_F(cutlass_cuda, serves_a_request_with_little_memory_whatever_was_compiled_meanwhile) {
+TEST_F(cutlass_cuda, a_small_workspace_is_respected_whatever_was_compiled) {
   // The model's first plan divides tiles along k, which needs memory.
   gemm r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 128, 65536),
          .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 65536, 256, false),
@@ -124,7 +125,7 @@ TEST_F(cutlass_cuda, serves_a_request_with_little_memory_whatever_was_compiled_m
     }
 }
 
-TEST_F(cutlass_cuda, refuses_more_products_or_tiles_than_kernels_count_to) {
+TEST_F(cutlass_cuda, more_products_or_tiles_than_kernels_can_count_are_refused) {
   const auto batch_of = [](std::int64_t batch) {
     constexpr std::int64_t rows = 300;
     const tensor_shape s{.rank = 3, .extents = {batch, rows, 1}, .strides = {rows, 1, 1}};
@@ -141,7 +142,7 @@ TEST_F(cutlass_cuda, refuses_more_products_or_tiles_than_kernels_count_to) {
   EXPECT_TRUE(run(batch_of(1 << 20))) << failure;
 }
 
-TEST_F(cutlass_cuda, asks_for_missing_kernels_only_once_and_not_for_each_new_size) {
+TEST_F(cutlass_cuda, missing_kernels_are_looked_up_once_and_not_for_each_new_size) {
   ASSERT_TRUE(run(product(4096))) << failure;
   const auto asked_for_sizes_from = [&](std::int64_t first) {
     (void)engine->run(read_statistics{.start_anew = true});
@@ -154,7 +155,7 @@ TEST_F(cutlass_cuda, asks_for_missing_kernels_only_once_and_not_for_each_new_siz
   EXPECT_LE(second, 2 * sizes) << "the best is compiled for later";
 }
 
-TEST_F(cutlass_cuda, compiles_a_better_kernel_while_another_serves) {
+TEST_F(cutlass_cuda, a_better_kernel_is_compiled_while_another_serves) {
   ASSERT_TRUE(run(product(4096)) && run(product(16))) << failure;
   for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(loads(), 2u);
@@ -164,25 +165,25 @@ TEST_F(cutlass_cuda, compiles_a_better_kernel_while_another_serves) {
   EXPECT_EQ(loads(), 2u) << "it is there";
 }
 
-TEST_F(cutlass_cuda, refuses_a_kernel_that_sees_its_parameters_differently) {
+TEST_F(cutlass_cuda, a_kernel_with_parameters_of_another_size_is_refused) {
   expect_layout(sizeof(kernels::fixed_part) + 128);
   EXPECT_FALSE(run(product(4096)));
-  EXPECT_NE(failure.find("believes that its parameters have"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("bytes in device code"), std::string::npos) << failure;
   EXPECT_EQ(launches(), 0u);
 }
 
-TEST_F(cutlass_cuda, follows_a_plan_that_can_be_and_names_the_nearest_to_one_that_cannot) {
+TEST_F(cutlass_cuda, a_forced_plan_is_used_or_the_nearest_is_named) {
   gemm r = product(4096);
   r.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
   r.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r));
-  EXPECT_NE(failure.find("the nearest that can be is hopper 128x256x64"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("the nearest possible plan is hopper 128x256x64"), std::string::npos) << failure;
   r.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
 }
 
-TEST_F(cutlass_cuda, runs_the_template_for_sm_80_where_that_for_hopper_cannot) {
+TEST_F(cutlass_cuda, the_template_for_sm_80_runs_where_that_for_hopper_cannot) {
   gemm r = product(4096);
   r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 4096, 4096);
   ASSERT_TRUE(run(r)) << failure;
@@ -192,7 +193,7 @@ TEST_F(cutlass_cuda, runs_the_template_for_sm_80_where_that_for_hopper_cannot) {
   EXPECT_NE(failure.find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos) << failure;
 }
 
-TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
+TEST_F(cutlass_cuda, workspace_limits_the_memory) {
   gemm r = product(128);
   r.plan = {.divided = decision::yes};
   ASSERT_TRUE(run(r)) << failure;
@@ -201,7 +202,8 @@ TEST_F(cutlass_cuda, takes_no_more_memory_than_it_may) {
   EXPECT_NE(failure.find("workspace is 16"), std::string::npos) << failure;
 }
 
-// On copies of the operands, because the kernels write; here nothing is computed, and the driver says how long it took.
+// Runs on copies of the operands, because the kernels write; nothing is computed here, and the fake driver sets the
+// times.
 class measured_plans : public cutlass_cuda {
  protected:
   static constexpr std::size_t most_bytes = 32768;
@@ -209,18 +211,18 @@ class measured_plans : public cutlass_cuda {
   any_operand<M> placed(std::size_t number, std::initializer_list<std::int64_t> extents) {
     tensor_shape s{.rank = extents.size()};
     std::copy(extents.begin(), extents.end(), s.extents.begin());
-    std::int64_t distance = 1;
-    for (std::size_t i = s.rank; i-- > 0; distance *= s.extents[i]) s.strides[i] = distance;
+    std::int64_t stride = 1;
+    for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) s.strides[i] = stride;
     return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
   }
-  // Channels are neighbours.
+  // Channels are contiguous.
   template <access_mode M>
   any_operand<M> images(std::size_t number, std::int64_t count, std::int64_t channels, std::int64_t side) {
     tensor_shape s{.rank = 4};
     s.extents = {count, channels, side, side}, s.strides = {channels * side * side, 1, channels * side, channels};
     return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
   }
-  // The driver's answers: the first of two plans takes 3 ms for its averages, the second 1 ms.
+  // Times of the fake driver: the first of two plans takes 3 ms for its averages, the second 1 ms.
   template <class Prepare>
   void expect_second_in_force(const Prepare& measuring) {
     Prepare by_model = measuring;
@@ -250,14 +252,14 @@ class measured_plans : public cutlass_cuda {
   alignas(256) std::byte memory[3][most_bytes]{};
 };
 
-TEST_F(measured_plans, of_products_are_in_force_if_they_are_fastest) {
+TEST_F(measured_plans, the_fastest_product_is_used) {
   const gemm r{.a = placed<access_mode::read>(0, {128, 64}),
                .b = placed<access_mode::read>(1, {64, 128}),
                .d = placed<access_mode::write>(2, {128, 128})};
   expect_second_in_force(prepare::of(r, 2));
 }
 
-TEST_F(measured_plans, of_convolutions_are_in_force_if_they_are_fastest) {
+TEST_F(measured_plans, the_fastest_convolution_is_used) {
   const conv_forward r{.x = images<access_mode::read>(0, 2, 8, 12),
                        .filters = images<access_mode::read>(1, 16, 8, 3),
                        .y = images<access_mode::write>(2, 2, 16, 12),

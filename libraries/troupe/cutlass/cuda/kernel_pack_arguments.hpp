@@ -7,7 +7,7 @@
 /// Arguments of the kernels in pack.cu. Compiled by the host compiler and nvcc.
 namespace troupe::cutlass::kernel_arguments {
 
-/// Lines of terms: the distances of elements, each of which has one term, or two in f4e2m1x2.
+/// Lines of terms: the strides of elements, each of which has one term, or two in f4e2m1x2.
 struct packed_lines {
   void* address;
   std::uint64_t type;
@@ -15,7 +15,7 @@ struct packed_lines {
 };
 struct packing {
   packed_lines from, packed;
-  packed_lines scales;  ///< with the distance from block to block as that of terms
+  packed_lines scales;  ///< the stride from block to block is in `term`
   std::int64_t lines, terms, block, batch;
 };
 

@@ -16,11 +16,11 @@ struct grouped_matrix {
   std::uint64_t* addresses;  ///< to write: one for each group
   std::int64_t* lines;
 };
-/// What a grouped product of CUTLASS reads, made of sizes in memory.
+/// The lists that a grouped product of CUTLASS reads, made from sizes in memory.
 struct vendor_groups {
   const std::int32_t* sizes;
   std::int32_t* wrong;  ///< where the first wrong group and its size are written; null: nowhere
-  std::int64_t rows;    ///< that there are: of all groups if they are packed, or of each
+  std::int64_t rows;    ///< number of rows: of all groups if they are packed, or of each
   std::int32_t groups, n, k, packed;
   std::int32_t* shapes;  ///< to write: m, n, k of each group
   grouped_matrix matrices[4];

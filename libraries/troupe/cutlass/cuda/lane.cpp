@@ -10,11 +10,11 @@ namespace troupe::cutlass {
 
 static_assert(sizeof(kernels::tensor_map) == sizeof(CUtensorMap));
 
-result<void> lane::map(const map_form& m, kernels::tensor_map& to) {
-  static_assert(std::has_unique_object_representations_v<map_form>);
+result<void> lane::map(const matrix_map& m, kernels::tensor_map& to) {
+  static_assert(std::has_unique_object_representations_v<matrix_map>);
   const std::uint64_t mixed = (m.address >> 8) * 0x9e3779b97f4a7c15u ^ m.inner * 31 ^ m.outer * 17 ^ m.outer_box;
   known_map& place = maps_[(mixed >> 32 ^ mixed) % most_maps];
-  if (std::memcmp(&place.form, &m, sizeof m) != 0) {
+  if (std::memcmp(&place.signature, &m, sizeof m) != 0) {
     const cuuint64_t extents[3] = {m.inner, m.outer, m.batch}, strides[2] = {m.outer_stride, m.batch_stride};
     const cuuint32_t box[3] = {m.inner_box, m.outer_box, 1}, steps[3] = {1, 1, 1};
     CUtensorMap made;
@@ -25,14 +25,14 @@ result<void> lane::map(const map_form& m, kernels::tensor_map& to) {
                                  static_cast<CUtensorMapSwizzle>(m.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
     std::memcpy(&place.map, &made, sizeof made);
-    place.form = m;
+    place.signature = m;
   }
   to = place.map;
   return {};
 }
 
-result<lane::room> lane::take(std::uint64_t bytes, std::uint32_t counters, call& c) {
-  room out;
+result<lane::workspace> lane::take(std::uint64_t bytes, std::uint32_t counters, call& c) {
+  workspace out;
   if (bytes != 0) {
     auto taken = TROUPE_TRY(scratch_.take(c, "cutlass", bytes));
     out.scratch.emplace(std::move(taken));

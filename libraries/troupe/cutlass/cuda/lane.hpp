@@ -15,10 +15,10 @@
 
 namespace troupe::cutlass {
 
-struct route;
+struct execution_plan;
 
-/// A matrix as the tensor memory accelerator is told of it. Numbers without padding.
-struct map_form {
+/// Description of a matrix for the tensor memory accelerator. Numbers without padding.
+struct matrix_map {
   std::uint64_t address = 0, inner = 0, outer = 0, batch = 0;  ///< extents in elements
   std::uint64_t outer_stride = 0, batch_stride = 0;            ///< in bytes
   std::uint32_t inner_box = 0, outer_box = 0, type = 0, swizzle = 0;
@@ -29,36 +29,35 @@ class lane {
  public:
   static result<std::unique_ptr<lane>> make() { return std::make_unique<lane>(); }
   result<void> use(const call&) noexcept { return {}; }
-  /// What kernels need beside their operands.
-  struct room {
+  /// Memory that kernels need beside their operands.
+  struct workspace {
     std::optional<cuda::scratch> scratch;
     std::uint64_t arrivals = 0;  ///< counters that are 0, and that kernels leave so
     std::uint64_t memory() const noexcept { return scratch ? scratch->address() : 0; }
   };
-  result<room> take(std::uint64_t bytes, std::uint32_t counters, call& c);
+  result<workspace> take(std::uint64_t bytes, std::uint32_t counters, call& c);
 
   /// Writes the descriptor, which the lane keeps: requests often have the same operands.
-  result<void> map(const map_form& m, kernels::tensor_map& to);
+  result<void> map(const matrix_map& m, kernels::tensor_map& to);
 
-  /// Returns the call's stream. The lanes of helpers have none: they get one of their own, which is nobody's to wait
-  /// for.
+  /// Returns the call's stream. The lanes of helpers have none: they get one of their own, for which no caller waits.
   result<CUstream> stream_of(const call& c);
-  /// What a graph refers to is never unloaded.
+  /// Keeps what a graph refers to from being unloaded.
   void keep(std::shared_ptr<const void> r) {
     if (kept_.empty() || kept_.back() != r) kept_.push_back(std::move(r));
   }
 
-  /// The last request's route and its key: the next request often has the same.
+  /// The last request's execution plan and its key: the next request often has the same.
   std::string last_key, next_key;
-  std::shared_ptr<const route> last_route;
-  std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
+  std::shared_ptr<const execution_plan> last_execution_plan;
+  std::uint64_t known_since = 0;  ///< number of execution plans that had been replaced by then
 
  private:
   result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
 
   static constexpr std::size_t most_maps = 64;
   struct known_map {
-    map_form form;
+    matrix_map signature;
     kernels::tensor_map map;
   };
   cuda::kept_scratch scratch_;

@@ -40,7 +40,7 @@ result<cuda::kernel_set> load_packing() {
 }
 
 result<void> enqueue(const pack_problem& p, const cuda::kernel_set& kernels, CUstream stream) {
-  // Without scales, blocks are only what shares the work.
+  // Without scales, blocks are only units of work.
   const std::int64_t block = p.by.address != 0 ? p.block : std::min<std::int64_t>(p.terms, 512);
   const kernel_arguments::packing all{
       lines_of(p.from),

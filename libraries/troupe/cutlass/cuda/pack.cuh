@@ -17,7 +17,7 @@ using number = epilogue::on_gpu::number<float>;
 constexpr unsigned tile_width = 32, tile_height = 8;  // threads; a tile has 32 lines of 32 terms
 
 /// Calls `each(tile line, tile term, value)` for the terms [first, first + 32) of lines [line, line + 32), as far as
-/// they exist. Neighbouring threads read neighbours: of a line, or of a term in several lines.
+/// they exist. Adjacent threads read adjacent elements: of a line, or of a term in several lines.
 template <class F>
 __device__ void for_tile(const packing& p, i64 batch, i64 line, i64 first, i64 end, F&& each) {
   const bool in_order = p.from.term == 1;
@@ -32,7 +32,8 @@ __device__ void for_tile(const packing& p, i64 batch, i64 line, i64 first, i64 e
 /// Finds the scales of a block of terms in 32 lines, stores them, and leaves them in `scale`.
 template <class T>
 __device__ void find_scales(const packing& p, i64 batch, i64 line, i64 begin, i64 end, float (&scale)[tile_width]) {
-  __shared__ float largest[tile_width][tile_width + 1];  // of each line, from each thread that reads it
+  // Largest magnitude of each line, from each thread that reads it
+  __shared__ float largest[tile_width][tile_width + 1];
   const bool in_order = p.from.term == 1;
   for (unsigned i = threadIdx.y; i < tile_width; i += tile_height) largest[i][threadIdx.x] = 0;
   __syncthreads();
@@ -68,8 +69,8 @@ __device__ void for_each_block(const packing& p, F&& f) {
     }
 }
 
-/// Calls `store(tile line, place in packed, values of the element's terms)` for each element of a block; each has
-/// `Terms`. Neighbouring threads store neighbours of a line.
+/// Calls `store(tile line, index in packed, values of the element's terms)` for each element of a block; each has
+/// `Terms`. Adjacent threads store adjacent elements of a line.
 template <unsigned Terms, class F>
 __device__ void store_elements(const packing& p, i64 batch, i64 line, i64 begin, i64 end, F&& store) {
   __shared__ float tile[tile_width][tile_width + 1];
@@ -102,7 +103,7 @@ __device__ void pack_scaled(const packing& p) {
   });
 }
 
-/// As they are, rounded to the type.
+/// Stores elements without scales, rounded to the type.
 inline __device__ void pack_rounded(const packing& p) {
   for_each_block(p, [&](i64 batch, i64 line, i64 begin, i64 end) {
     store_elements<1>(p, batch, line, begin, end, [&](unsigned, i64 at, const float* x) {

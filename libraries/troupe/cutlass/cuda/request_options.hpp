@@ -8,7 +8,7 @@
 
 namespace troupe::cutlass {
 
-/// What requests of all kinds have in common.
+/// The fields that requests of all kinds share.
 struct request_options {
   std::string_view request;
   const cutlass::plan& plan;

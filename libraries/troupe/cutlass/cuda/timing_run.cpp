@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/cutlass/cuda/rehearsal.hpp>
+#include <troupe/cutlass/cuda/timing_run.hpp>
 
-namespace troupe::cutlass::rehearsing {
+namespace troupe::cutlass::timing {
 namespace {
 
 operand operand_of(factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch) noexcept {
-  return {&f.address, span_of({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type), true};
+  return {&f.address, reduction_scope({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type), true};
 }
 operand operand_of(placed_tensor& t, std::int64_t items, std::int64_t channels, const std::int64_t* places,
                    bool read) noexcept {
   return {&t.address,
-          span_of({{items, t.item},
+          reduction_scope({{items, t.item},
                    {channels, t.channel},
                    {places[0], t.spatial[0]},
                    {places[1], t.spatial[1]},
@@ -23,7 +23,7 @@ void add_all(std::vector<operand>& to, std::vector<epilogue::tree_memory>& of_tr
   for (epilogue::tree_memory& m : of_tree)
     to.push_back(
         {&m.address,
-         span_of(
+         reduction_scope(
              {{m.shape.rows, m.shape.row_stride}, {m.shape.columns, m.shape.column_stride}, {batch, m.batch_stride}},
              m.type),
          m.mode == access_mode::read});
@@ -35,13 +35,13 @@ std::vector<operand> operands_of(problem& p, std::vector<epilogue::tree_memory>&
   std::vector<operand> out{
       operand_of(p.a, p.m, p.k / matmul::terms_in(p.a.type), p.batch),
       operand_of(p.b, p.n * (p.paired ? 2 : 1), p.k / matmul::terms_in(p.b.type), p.batch),
-      {&p.d.address, span_of({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type), false}};
+      {&p.d.address, reduction_scope({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type), false}};
   add_all(out, of_tree, p.batch);
   return out;
 }
 
 std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::tree_memory>& of_tree) {
-  // What a paired epilogue computes has half of the channels.
+  // The result of a paired epilogue has half of the channels.
   const auto share = [&](convolution_result r) { return p.paired && p.result == r ? 2 : 1; };
   const bool filters = p.result == convolution_result::dfilters;
   std::vector<operand> out{operand_of(p.x, p.images, p.groups * p.channels / share(convolution_result::dx), p.window.in,
@@ -53,4 +53,4 @@ std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::t
   return out;
 }
 
-}  // namespace troupe::cutlass::rehearsing
+}  // namespace troupe::cutlass::timing

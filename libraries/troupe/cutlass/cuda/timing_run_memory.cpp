@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/stream_status.hpp>
-#include <troupe/cutlass/cuda/rehearsal_memory.hpp>
+#include <troupe/cutlass/cuda/timing_run_memory.hpp>
 
-namespace troupe::cutlass::rehearsing {
+namespace troupe::cutlass::timing {
 namespace {
 
 constexpr std::uint64_t beyond_any_cache = std::uint64_t{192} << 20;
-constexpr double enough_us = 4'000;  // for one average
+constexpr double enough_us = 4'000;  // duration of one average
 constexpr int fewest = 3, most = 400, averages = 3;
 
 result<cuda::event> make_event() {
@@ -20,14 +20,13 @@ result<cuda::event> make_event() {
 
 }  // namespace
 
-span span_of(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_distances, dtype t) noexcept {
+span reduction_scope(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides, dtype t) noexcept {
   span s;
-  for (const auto& [extent, distance] : extents_and_distances)
-    (distance < 0 ? s.first : s.last) += (extent - 1) * distance;
+  for (const auto& [extent, stride] : extents_and_strides) (stride < 0 ? s.first : s.last) += (extent - 1) * stride;
   const auto bytes = static_cast<std::int64_t>(bytes_of(t));
   return {s.first * bytes, (s.last + 1) * bytes};
 }
-std::uint64_t room(const span& s) noexcept { return (s.bytes() + 511) / 256 * 256; }
+std::uint64_t copy_bytes(const span& s) noexcept { return (s.bytes() + 511) / 256 * 256; }
 std::uint64_t copies_beyond_cache(std::uint64_t bytes) noexcept {
   return std::clamp<std::uint64_t>((beyond_any_cache + bytes - 1) / bytes, 1, 64);
 }
@@ -51,7 +50,7 @@ result<memory_with_counters> take_with_counters(std::uint64_t bytes, std::uint32
 result<void> move(const operand& o, std::uint64_t& next, CUstream stream) {
   const auto first = static_cast<std::uint64_t>(o.used.first);
   const std::uint64_t from = *o.address + first, to = next + from % 256;
-  next += room(o.used);
+  next += copy_bytes(o.used);
   *o.address = to - first;
   if (!o.read) return {};
   return cuda::done_on(stream, "cutlass", "cuMemcpyDtoDAsync", ::cuMemcpyDtoDAsync(to, from, o.used.bytes(), stream));
@@ -77,4 +76,4 @@ result<double> least_time(const std::function<result<void>(int times)>& run, CUs
   return best;
 }
 
-}  // namespace troupe::cutlass::rehearsing
+}  // namespace troupe::cutlass::timing

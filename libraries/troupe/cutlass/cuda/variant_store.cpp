@@ -5,57 +5,57 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
-#include <troupe/cutlass/cuda/cell_store.hpp>
+#include <troupe/cutlass/cuda/variant_store.hpp>
 #include <troupe/cutlass/prebuilt/bundle.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
 #include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-// Not remembered: the next asker may compile it.
-error missing(const cell_text& t, std::string_view why) {
+// Caches do not remember this error: a later caller may compile the kernel.
+error missing(const variant_source& t, std::string_view why) {
   return error::retry_later("cutlass", missing_kernel, cat("there is no kernel ", t.name, ", and ", why));
 }
 constexpr std::string_view request_forbids = "the request forbids compiling it; call prepare before";
 constexpr std::string_view device_forbids =
     "device_options::compile is false; build it into the engine, or prepare it on a device that may compile";
 
-result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context, const chip& on) {
+result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context, const gpu_properties& gpu) {
   TROUPE_TRY(jit::load_nvrtc("cutlass"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
-  TROUPE_TRY(jit::target_for("", on.capability, with.known));
-  return std::make_unique<jit::nvrtc_builder>(std::move(with), on.capability, context.forbids_compiling == 0);
+  TROUPE_TRY(jit::target_for("", gpu.capability, with.known));
+  return std::make_unique<jit::nvrtc_builder>(std::move(with), gpu.capability, context.forbids_compiling == 0);
 }
 
 }  // namespace
 
-result<std::unique_ptr<cell_store>> cell_store::open(const engine_context& context, const chip& on) {
-  std::unique_ptr<cell_store> out(new cell_store(context, on));
-  const std::string architecture = cat("sm_", on.capability, on.capability >= 90 ? "a" : "");
+result<std::unique_ptr<variant_store>> variant_store::open(const engine_context& context, const gpu_properties& gpu) {
+  std::unique_ptr<variant_store> out(new variant_store(context, gpu));
+  const std::string architecture = cat("sm_", gpu.capability, gpu.capability >= 90 ? "a" : "");
   for (const prebuilt::kernel& k : prebuilt::decode(prebuilt::bundle_of_engine())) {
     if (k.architecture != architecture) continue;
     out->prebuilt_.emplace(k.source, k.image);
     out->prebuilt_names_ += cat("\nprebuilt: ", k.name);
   }
-  if (auto found = find_compiler(context, on))
+  if (auto found = find_compiler(context, gpu))
     out->builder_ = std::move(*found);
   else
     out->why_no_compiler_ = found.error().text();
   return out;
 }
 
-std::string cell_store::notes() {
+std::string variant_store::notes() {
   return cat(builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_, prebuilt_names_,
              "\n", vendors_.notes());
 }
 
-// For the time that a kernel is compiled.
-class cell_store::being_compiled {
+// Marks a source while its kernel is compiled.
+class variant_store::being_compiled {
  public:
-  being_compiled(cell_store& in, const std::string& source) : in_(in), source_(source) {
+  being_compiled(variant_store& in, const std::string& source) : in_(in), source_(source) {
     const std::scoped_lock guard(in_.lock_);
     in_.compiled_now_.insert(source_);
   }
@@ -66,24 +66,24 @@ class cell_store::being_compiled {
   being_compiled(const being_compiled&) = delete;
 
  private:
-  cell_store& in_;
+  variant_store& in_;
   const std::string& source_;
 };
 
-bool cell_store::compiles_now(const std::string& source) {
+bool variant_store::compiles_now(const std::string& source) {
   const std::scoped_lock guard(lock_);
   return compiled_now_.contains(source);
 }
 
-result<std::shared_ptr<cell>> cell_store::get(const cell_text& t, compiling how) {
-  // Who forbids compiling does not wait for what others compile, either.
+result<std::shared_ptr<kernel_variant>> variant_store::get(const variant_source& t, compiling how) {
+  // A caller that forbids compiling does not wait for kernels that others compile, either.
   if (how == compiling::forbidden && compiles_now(t.source)) return missing(t, request_forbids);
-  return cells_.get(t.source, [&] { return make(t, how); });
+  return variants_.get(t.source, [&] { return make(t, how); });
 }
 
-result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how) {
+result<std::shared_ptr<kernel_variant>> variant_store::make(const variant_source& t, compiling how) {
   if (const auto found = prebuilt_.find(t.source); found != prebuilt_.end()) {
-    auto out = std::make_shared<cell>();
+    auto out = std::make_shared<kernel_variant>();
     out->source = kernel_source::prebuilt;
     TROUPE_TRY(load(found->second, t, *out));
     return out;
@@ -102,14 +102,14 @@ result<std::shared_ptr<cell>> cell_store::make(const cell_text& t, compiling how
     built = builder_->images().make(*recipe);
     if (built.failed) return *built.failed;
   }
-  auto out = std::make_shared<cell>();
+  auto out = std::make_shared<kernel_variant>();
   out->compile_seconds = std::chrono::duration<float>(std::chrono::steady_clock::now() - begun).count();
   out->source = built.source == kernel::image_source::disk ? kernel_source::disk : kernel_source::compiled;
   TROUPE_TRY(load(*built.image, t, *out));
   return out;
 }
 
-result<void> cell_store::load(std::string_view image, const cell_text& t, cell& to) const {
+result<void> variant_store::load(std::string_view image, const variant_source& t, kernel_variant& to) const {
   using cuda::done;
   CUlibrary library = nullptr;
   TROUPE_TRY(done(::cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -121,14 +121,14 @@ result<void> cell_store::load(std::string_view image, const cell_text& t, cell& 
   TROUPE_TRY(done(::cuLibraryGetGlobal(&layout_at, &layout_bytes, library, "troupe_layout"), "cuLibraryGetGlobal"));
   if (layout_bytes == sizeof layout) TROUPE_TRY(done(::cuMemcpyDtoH(layout, layout_at, sizeof layout), "cuMemcpyDtoH"));
   if (layout[0] != t.argument_bytes || layout[1] != t.fixed_bytes)
-    return error(reaction::unsupported, "cutlass",
-                 cat(t.name, " believes that its parameters have ", layout[0], " bytes, ", layout[1],
-                     " of them fixed; the engine has ", t.argument_bytes, " and ", t.fixed_bytes,
-                     ": the compilers disagree about types"));
+    return error(
+        reaction::unsupported, "cutlass",
+        cat(t.name, " has parameters of ", layout[0], " bytes in device code, ", layout[1], " of them fixed; expected ",
+            t.argument_bytes, " and ", t.fixed_bytes, ": the compilers disagree about types"));
   to.overlaps = t.overlaps, to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3],
   to.argument_bytes = t.argument_bytes;
   to.part_rows = layout[4], to.part_columns = layout[5];
-  TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, cell_kernel), "cuLibraryGetKernel"));
+  TROUPE_TRY(done(::cuLibraryGetKernel(&to.kernel, library, variant_kernel), "cuLibraryGetKernel"));
   if (has_reductions(t.source))
     TROUPE_TRY(done(::cuLibraryGetKernel(&to.combine, library, combining_kernel), "cuLibraryGetKernel"));
   CUfunction loaded = nullptr;
@@ -141,10 +141,10 @@ result<void> cell_store::load(std::string_view image, const cell_text& t, cell& 
   TROUPE_TRY(
       done(::cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, loaded, static_cast<int>(t.threads), to.shared_bytes),
            "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
-  to.blocks = each * chip_.multiprocessors;
+  to.blocks = each * gpu_.multiprocessors;
   if (t.cluster > 1) {
     CUlaunchConfig launch{};
-    launch.gridDimX = static_cast<unsigned>(chip_.multiprocessors) / t.cluster * t.cluster;
+    launch.gridDimX = static_cast<unsigned>(gpu_.multiprocessors) / t.cluster * t.cluster;
     launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
     launch.blockDimX = t.threads, launch.sharedMemBytes = to.shared_bytes;
     CUlaunchAttribute shape{};

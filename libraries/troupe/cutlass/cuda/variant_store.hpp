@@ -9,11 +9,11 @@
 #include <set>
 #include <string>
 #include <troupe/cuda/handles.hpp>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/chip.hpp>
 #include <troupe/cutlass/cuda/vendor_family.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/prepare.hpp>
+#include <troupe/cutlass/variants/gpu_properties.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/plan/cache.hpp>
 #include <troupe/worker/engine.hpp>
@@ -22,12 +22,13 @@
 namespace troupe::cutlass {
 
 /// A kernel on the GPU.
-struct cell {
+struct kernel_variant {
   cuda::code_library library;
   CUkernel kernel = nullptr;
-  CUkernel combine = nullptr;  ///< what makes results of partial reductions, if there are any
+  CUkernel combine = nullptr;  ///< combines partial reductions, if there are any
   unsigned threads = 0, cluster = 1, shared_bytes = 0;
-  unsigned part_rows = 1, part_columns = 1;  ///< of partial results of reductions: see templates/results.cuh
+  /// Rows and columns of partial results of reductions: see templates/results.cuh.
+  unsigned part_rows = 1, part_columns = 1;
   std::size_t argument_bytes = 0;
   bool overlaps = false;
   int blocks = 0;  ///< that the GPU can hold at a time
@@ -35,34 +36,34 @@ struct cell {
   float compile_seconds = 0;
 };
 
-/// The code of the error of a request that may not compile and finds no kernel. Caches do not remember it; the engine
-/// answers with `unsupported` instead.
+/// The code of the error of a request that forbids compiling and finds no kernel. Caches do not remember it; the engine
+/// returns `unsupported` instead.
 inline constexpr std::int64_t missing_kernel = 0x6d697373;
-/// Returns what is answered.
+/// Returns the error that the caller gets.
 inline error answer_of(const error& e) {
   return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
 }
 
-/// The kernels of an engine: in memory, part of it, on disk, or compiled by NVRTC; and those of CUTLASS. Thread-safe.
-class cell_store {
+/// The kernels of an engine: in memory, embedded, on disk, or compiled by NVRTC; and those of CUTLASS. Thread-safe.
+class variant_store {
  public:
-  static result<std::unique_ptr<cell_store>> open(const engine_context& context, const chip& on);
+  static result<std::unique_ptr<variant_store>> open(const engine_context& context, const gpu_properties& gpu);
 
-  /// Returns the kernel. If it has to be compiled, that takes about a second.
-  result<std::shared_ptr<cell>> get(const cell_text& t, compiling how);
-  troupe::plan::statistics count(bool anew) { return anew ? cells_.count_anew() : cells_.count(); }
+  /// Returns the kernel. Compiling one takes about a second.
+  result<std::shared_ptr<kernel_variant>> get(const variant_source& t, compiling how);
+  troupe::plan::statistics count(bool anew) { return anew ? variants_.count_anew() : variants_.count(); }
   vendor_family& vendors() noexcept { return vendors_; }
   std::string notes();
 
  private:
-  cell_store(const engine_context& context, const chip& on) : context_(context), chip_(on) {}
+  variant_store(const engine_context& context, const gpu_properties& gpu) : context_(context), gpu_(gpu) {}
   class being_compiled;
   bool compiles_now(const std::string& source);
-  result<std::shared_ptr<cell>> make(const cell_text& t, compiling how);
-  result<void> load(std::string_view image, const cell_text& t, cell& to) const;
+  result<std::shared_ptr<kernel_variant>> make(const variant_source& t, compiling how);
+  result<void> load(std::string_view image, const variant_source& t, kernel_variant& to) const;
 
   const engine_context context_;
-  const chip chip_;
+  const gpu_properties gpu_;
   std::unordered_map<std::string_view, std::string_view> prebuilt_;  // images by source
   std::string prebuilt_names_;
   std::unique_ptr<jit::nvrtc_builder> builder_;
@@ -70,9 +71,9 @@ class cell_store {
   std::mutex lock_;                     // guards the next member
   std::set<std::string> compiled_now_;  // sources
   vendor_family vendors_;
-  // Graphs may hold kernels, and a kernel may be running: what is dropped from the cache stays loaded as long as a
-  // route has it, and is unloaded when the GPU is idle.
-  troupe::plan::cache<cell> cells_{{.most = 1024, .before_drop = [] { (void)::cuCtxSynchronize(); }}};
+  // Graphs may hold kernels, and a kernel may be running: a kernel that is dropped from the cache stays loaded as long
+  // as an execution plan has it, and is unloaded when the GPU is idle.
+  troupe::plan::cache<kernel_variant> variants_{{.most = 1024, .before_drop = [] { (void)::cuCtxSynchronize(); }}};
 };
 
 }  // namespace troupe::cutlass

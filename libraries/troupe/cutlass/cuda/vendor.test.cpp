@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// When and how the engine launches kernels of CUTLASS, on a fake driver with fakes of these kernels: see
+// Checks when and how the engine launches kernels of CUTLASS, on a fake driver with fakes of these kernels: see
 // testing/vendor_table.cpp.
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ class cutlass_cuda_vendor : public testing::engine_on_fakes {
     open();
     driver.computes = false;
   }
-  static gemm wish(const expression& e = acc, plan p = {.family = family::vendor}) {
+  static gemm vendor_request(const expression& e = acc, plan p = {.family = family::vendor}) {
     gemm r = product(128, e);
     r.plan = p;
     return r;
   }
-  // The calls that launch a fake kernel of this name.
+  // Returns the calls that launch a fake kernel of this name.
   std::vector<std::string> calls_of(const std::string& begin) const {
     std::vector<std::string> out;
     for (const std::string& call : driver.calls())
@@ -40,23 +40,23 @@ class cutlass_cuda_vendor : public testing::engine_on_fakes {
   const plan divided{.family = family::vendor, .divided = decision::yes};
 };
 
-TEST_F(cutlass_cuda_vendor, computes_what_a_plan_wishes_and_enqueues_nothing_else) {
-  ASSERT_TRUE(run(wish(2 * acc))) << failure;
+TEST_F(cutlass_cuda_vendor, a_known_plan_enqueues_only_its_kernel) {
+  ASSERT_TRUE(run(vendor_request(2 * acc))) << failure;
   driver.reset();
-  ASSERT_TRUE(run(wish(-0.5 * acc))) << failure;
+  ASSERT_TRUE(run(vendor_request(-0.5 * acc))) << failure;
   EXPECT_EQ(driver.calls().size(), 1u) << "no allocation, no waiting, no question";
   EXPECT_EQ(driver.calls().front().substr(0, 4), "fake");
   EXPECT_NE(driver.calls().front().find("128, 4096, 4096, 1, -0.5, 0"), std::string::npos) << driver.calls().front();
 }
 
-TEST_F(cutlass_cuda_vendor, has_memory_from_the_lane_which_keeps_it) {
-  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+TEST_F(cutlass_cuda_vendor, memory_comes_from_the_lane_and_is_reused) {
+  ASSERT_TRUE(run(vendor_request(acc, divided))) << failure;
   EXPECT_EQ(calls_of("fake90_bf16_stream_k").size(), 1u);
   EXPECT_EQ(driver.count("cuMemAllocAsync"), 1u);
   driver.reset();
-  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+  ASSERT_TRUE(run(vendor_request(acc, divided))) << failure;
   EXPECT_EQ(driver.calls().size(), 1u);
-  gemm r = wish(acc, divided);
+  gemm r = vendor_request(acc, divided);
   r.workspace = 8191;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("because fake90_bf16_stream_k needs 8192 bytes of memory, and workspace is 8191"),
@@ -66,17 +66,17 @@ TEST_F(cutlass_cuda_vendor, has_memory_from_the_lane_which_keeps_it) {
   EXPECT_TRUE(run(r)) << "another kernel needs less: " << failure;
 }
 
-TEST_F(cutlass_cuda_vendor, asks_each_kernel_once_for_the_size_of_its_parameters) {
-  ASSERT_TRUE(run(wish(acc, divided)) && run(wish(acc, divided))) << failure;
-  gemm other = wish(acc, divided);
+TEST_F(cutlass_cuda_vendor, each_kernel_is_asked_once_for_the_size_of_its_parameters) {
+  ASSERT_TRUE(run(vendor_request(acc, divided)) && run(vendor_request(acc, divided))) << failure;
+  gemm other = vendor_request(acc, divided);
   other.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 256, 4096);
   other.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 256, 4096);
   ASSERT_TRUE(run(other)) << failure;
   EXPECT_EQ(driver.count("ask_device"), 1u);
 }
 
-TEST_F(cutlass_cuda_vendor, never_launches_a_kernel_that_sees_its_parameters_differently) {
-  gemm r = wish();
+TEST_F(cutlass_cuda_vendor, a_kernel_with_parameters_of_another_size_is_never_launched) {
+  gemm r = vendor_request();
   r.a = matrix_at<access_mode::read>(1 << 20, dtype::f16, 128, 4096);
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f16, 4096, 4096, false);
   EXPECT_FALSE(run(r));
@@ -86,36 +86,36 @@ TEST_F(cutlass_cuda_vendor, never_launches_a_kernel_that_sees_its_parameters_dif
   EXPECT_TRUE(calls_of("fake90_disagrees").empty());
 }
 
-TEST_F(cutlass_cuda_vendor, passes_a_failed_launch_on) {
-  ASSERT_TRUE(run(wish(acc, divided))) << failure;
+TEST_F(cutlass_cuda_vendor, a_failed_launch_fails_the_request) {
+  ASSERT_TRUE(run(vendor_request(acc, divided))) << failure;
   driver.fail("fake90_bf16_stream_k", CUDA_ERROR_INVALID_VALUE, 1);
-  EXPECT_FALSE(run(wish(acc, divided)));
+  EXPECT_FALSE(run(vendor_request(acc, divided)));
   EXPECT_NE(failure.find("fake90_bf16_stream_k: CUDA refused the launch"), std::string::npos) << failure;
-  EXPECT_TRUE(run(wish(acc, divided))) << failure;
+  EXPECT_TRUE(run(vendor_request(acc, divided))) << failure;
 }
 
-TEST_F(cutlass_cuda_vendor, needs_no_compiler) {
-  gemm r = wish();
+TEST_F(cutlass_cuda_vendor, vendor_kernels_need_no_compiler) {
+  gemm r = vendor_request();
   r.compiling = compiling::forbidden;
   EXPECT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads(), 0u);
 }
 
-TEST_F(cutlass_cuda_vendor, says_which_kernel_comes_nearest_to_what_is_wished_and_what_it_lacks) {
-  EXPECT_FALSE(run(wish(relu(acc))));
-  EXPECT_NE(failure.find("computes alpha * acc + beta * c, and no other epilogue; the nearest that can be is hopper"),
+TEST_F(cutlass_cuda_vendor, the_error_names_the_nearest_kernel_and_what_it_lacks) {
+  EXPECT_FALSE(run(vendor_request(relu(acc))));
+  EXPECT_NE(failure.find("computes alpha * acc + beta * c, and no other epilogue; the nearest possible plan is hopper"),
             std::string::npos)
       << failure;
-  gemm r = wish();
+  gemm r = vendor_request();
   r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 128, 4096);
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("a is 1048578; expected a multiple of 16 bytes"), std::string::npos) << failure;
-  EXPECT_FALSE(run(wish(acc, {.family = family::vendor, .tile_m = 16})));
-  EXPECT_NE(failure.find("band any; the nearest that can be is vendor 128x256x"), std::string::npos) << failure;
+  EXPECT_FALSE(run(vendor_request(acc, {.family = family::vendor, .tile_m = 16})));
+  EXPECT_NE(failure.find("band any; the nearest possible plan is vendor 128x256x"), std::string::npos) << failure;
 }
 
-TEST_F(cutlass_cuda_vendor, names_the_order_of_scales_that_a_kernel_takes) {
-  gemm r = wish();
+TEST_F(cutlass_cuda_vendor, the_error_names_the_order_of_scales_that_a_kernel_takes) {
+  gemm r = vendor_request();
   r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 128, 4096);
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 4096, 4096, false);
   r.a_scales = matrix_at<access_mode::read>(1 << 25, dtype::f8e8m0, 128, 128);
@@ -123,7 +123,7 @@ TEST_F(cutlass_cuda_vendor, names_the_order_of_scales_that_a_kernel_takes) {
   r.accumulation = matmul::accumulation::fast;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("fake90_mxfp8 takes scales in atoms of 128 lines and 4 blocks"), std::string::npos) << failure;
-  // A matrix that has this order: 32 lines of 4 blocks, whose lines lie 16 bytes apart.
+  // A matrix in this order: 32 lines of 4 blocks, 16 bytes from line to line.
   r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 32, 128);
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 128, 32, false);
   r.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 32, 32);
@@ -136,8 +136,8 @@ TEST_F(cutlass_cuda_vendor, names_the_order_of_scales_that_a_kernel_takes) {
   EXPECT_EQ(calls_of("fake90_mxfp8(32, 32, 128").size(), 1u);
 }
 
-TEST_F(cutlass_cuda_vendor, is_not_taken_for_scales_in_another_order_than_those_of_an_equal_request_before) {
-  gemm r = wish();
+TEST_F(cutlass_cuda_vendor, scales_in_another_order_are_refused_after_an_otherwise_equal_request) {
+  gemm r = vendor_request();
   r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 32, 128);
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 128, 32, false);
   r.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 32, 32);
@@ -154,17 +154,17 @@ TEST_F(cutlass_cuda_vendor, is_not_taken_for_scales_in_another_order_than_those_
   EXPECT_EQ(calls_of("fake90_mxfp8").size(), 1u);
 }
 
-TEST_F(cutlass_cuda_vendor, that_is_missing_is_normal_and_said_where_it_is_wished) {
+TEST_F(cutlass_cuda_vendor, a_missing_plug_in_fails_only_requests_that_need_it) {
   open_with("/nonexistent/vendor.so");
   driver.computes = true;
-  EXPECT_FALSE(run(wish()));
+  EXPECT_FALSE(run(vendor_request()));
   for (const char* const part : {"CUTLASS's kernels are not here", "/nonexistent/vendor.so", "scripts/setup cutlass",
-                                 "the nearest that can be is hopper"})
+                                 "the nearest possible plan is hopper"})
     EXPECT_NE(failure.find(part), std::string::npos) << part << " in " << failure;
   EXPECT_TRUE(run(product(128))) << failure;
 }
 
-TEST_F(cutlass_cuda_vendor, is_in_the_notes_of_the_engine_or_the_reason_why_it_is_not) {
+TEST_F(cutlass_cuda_vendor, the_notes_name_the_plug_in_or_why_it_is_missing) {
   const auto notes = [&] { return std::string(engine->interface().notes(&engine->interface())); };
   EXPECT_NE(notes().find("CUTLASS: 0.0.0 of fakes"), std::string::npos) << notes();
   EXPECT_NE(notes().find("only compile, and never ran: fake120_mxfp8"), std::string::npos) << notes();
@@ -172,7 +172,7 @@ TEST_F(cutlass_cuda_vendor, is_in_the_notes_of_the_engine_or_the_reason_why_it_i
   EXPECT_NE(notes().find("CUTLASS's kernels are not here"), std::string::npos) << notes();
 }
 
-TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
+TEST_F(cutlass_cuda_vendor, vendor_kernels_are_measured_beside_templates_and_remembered) {
   const auto folder = std::filesystem::temp_directory_path() / "troupe_cutlass_vendor_test";
   std::filesystem::remove_all(folder);
   ::setenv("TROUPE_CACHE", folder.c_str(), 1);
@@ -183,10 +183,10 @@ TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
   const gemm r{.a = matrix_at<access_mode::read>(at, dtype::bf16, 64, 64),
                .b = matrix_at<access_mode::read>(at + 32768, dtype::bf16, 64, 64, false),
                .d = matrix_at<access_mode::write>(at + 65536, dtype::bf16, 64, 64)};
-  driver.elapsed_ms = std::deque<float>(10, 3.0f);  // of two templates; then 1
+  driver.elapsed_ms = std::deque<float>(10, 3.0f);  // two templates' kernels; then 1
   const auto info = engine->run(prepare::of(r, 2));
   ASSERT_TRUE(info) << info.error().to_string();
-  EXPECT_EQ(info->measured, 2u + 3 + 1) << "of bf16 there are four kernels, one of which is for older chips";
+  EXPECT_EQ(info->measured, 2u + 3 + 1) << "of bf16 there are four kernels, one of which is for older GPUs";
   EXPECT_EQ(info->plan.family, family::vendor);
   EXPECT_EQ(info->kernel, kernel_source::vendor);
   EXPECT_EQ(info->choice, choice_source::measured);
@@ -209,7 +209,7 @@ TEST_F(cutlass_cuda_vendor, is_measured_beside_templates_and_remembered) {
   EXPECT_EQ(calls_of("fake").size(), 0u);
 }
 
-TEST_F(cutlass_cuda_vendor, lists_groups_before_their_product) {
+TEST_F(cutlass_cuda_vendor, groups_are_listed_before_their_product) {
   const gemm_grouped r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 96, 64),
                        .b = in_any{{{}, 1 << 22, 3 * 64 * 32 * 2},
                                    {.rank = 3, .extents = {3, 64, 32}, .strides = {2048, 1, 64}},

@@ -26,8 +26,8 @@ __device__ T combined_up_to_here(T (&shared)[group_threads], T mine, Combine com
   return shared[me];
 }
 
-/// One block of 256 threads, each of which lists a group, then the group 256 further, and so on. A size that is wrong
-/// ends the list: this group and those after it get no rows.
+/// Launched as one block of 256 threads; each lists a group, then the group 256 further, and so on. A size that is
+/// wrong ends the list: this group and those after it get no rows.
 inline __device__ void list_groups(const vendor_groups& p) {
   __shared__ long long sums[group_threads];
   __shared__ int wrongs[group_threads];

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/launch.hpp>
-#include <troupe/cutlass/cells/vendor_launches.hpp>
 #include <troupe/cutlass/cuda/kernel_vendor_groups.hpp>
 #include <troupe/cutlass/cuda/vendor_family.hpp>
 #include <troupe/cutlass/cuda/vendor_launch.hpp>
+#include <troupe/cutlass/variants/vendor_launches.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
 
 namespace troupe::cutlass {
@@ -13,7 +13,8 @@ namespace {
 
 std::uint64_t rounded_up(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
 
-// What a grouped product reads from memory: shapes, addresses and lines, each beginning at a multiple of 256 bytes.
+// Lists that a grouped product reads from memory: shapes, addresses and lines, each beginning at a multiple of 256
+// bytes.
 struct group_lists {
   group_lists(std::uint64_t memory, std::uint64_t groups) {
     auto take = [&, next = memory](std::uint64_t bytes) mutable {
@@ -33,7 +34,7 @@ std::int64_t bytes_of_name(const char* type, std::int64_t elements) noexcept {
   return elements * vendor::bits_of(type) / 8;
 }
 
-// Sets what a launch reads of groups. Returns the end of the memory that it needs.
+// Sets the lists of groups that a launch reads. Returns the end of the memory that it needs.
 std::uint64_t set_groups(vendor::launch& l, const problem& p, std::uint64_t memory) {
   const group_lists lists(memory, static_cast<std::uint64_t>(p.batch));
   l.groups = static_cast<int>(p.batch);
@@ -51,9 +52,9 @@ std::uint64_t set_groups(vendor::launch& l, const problem& p, std::uint64_t memo
 }
 
 // Enqueues the kernel that makes the lists.
-result<void> list_groups(const problem& p, const vendor_way& way, const vendor::launch& l, std::uint64_t memory,
-                         std::uint64_t wrong, CUstream stream) {
-  const vendor::cell& c = *way.cell;
+result<void> list_groups(const problem& p, const vendor_execution_plan& execution, const vendor::launch& l,
+                         std::uint64_t memory, std::uint64_t wrong, CUstream stream) {
+  const vendor::kernel_variant& c = *execution.variant;
   const group_lists lists(memory, static_cast<std::uint64_t>(p.batch));
   kernel_arguments::vendor_groups g{};
   g.sizes = reinterpret_cast<const std::int32_t*>(p.groups.sizes), g.wrong = reinterpret_cast<std::int32_t*>(wrong);
@@ -71,12 +72,12 @@ result<void> list_groups(const problem& p, const vendor_way& way, const vendor::
   const auto apart = [&](std::int64_t batch) { return p.groups.packed ? 0 : batch; };
   matrix(0, l.a, c.a, l.a_line, apart(l.a_batch), true), matrix(1, l.b, c.b, l.b_line, l.b_batch, false);
   matrix(2, l.c, c.c, l.c_line, apart(l.c_batch), true), matrix(3, l.d, c.d, l.d_line, apart(l.d_batch), true);
-  return cuda::launch(*way.groups, cuda::kernel<"vendor_groups">, {1, 1, 1}, {256, 1, 1}, stream, "cutlass", g);
+  return cuda::launch(*execution.groups, cuda::kernel<"vendor_groups">, {1, 1, 1}, {256, 1, 1}, stream, "cutlass", g);
 }
 
-// Says that the GPU is lost, if that is why a launch failed.
-result<void> enqueue_cell(const vendor::cell& c, const vendor::launch& l, std::uint64_t memory, std::uint64_t bytes,
-                          CUstream stream) {
+// Reports that the GPU is lost, if that is why a launch failed.
+result<void> enqueue_variant(const vendor::kernel_variant& c, const vendor::launch& l, std::uint64_t memory,
+                             std::uint64_t bytes, CUstream stream) {
   auto done = vendor::enqueue(c, l, reinterpret_cast<void*>(memory), static_cast<long long>(bytes), stream);
   if (done) return done;
   const CUresult state = ::cuStreamQuery(stream);
@@ -86,50 +87,55 @@ result<void> enqueue_cell(const vendor::cell& c, const vendor::launch& l, std::u
 
 }  // namespace
 
-result<vendor_way> vendor_way_of(const problem& asked, const whole_form& f, const candidate& c, vendor_family& vendor) {
-  vendor_way way{.cell = c.cell, .form = f, .swapped = c.plan.swapped == decision::yes, .band = c.plan.band};
+result<vendor_execution_plan> vendor_execution_plan_of(const problem& asked, const kernel_signature& f,
+                                                       const candidate& c, vendor_family& vendor) {
+  vendor_execution_plan execution{
+      .variant = c.variant, .signature = f, .swapped = c.plan.swapped == decision::yes, .band = c.plan.band};
   const auto e = vendor_epilogue_of(f);
   if (!e) return error(reaction::fatal, "cutlass", "a plan of CUTLASS has an epilogue of another kernel");
-  way.epilogue = *e;
-  const problem p = way.swapped ? asked.swapped() : asked;
-  vendor::launch l = launch_of(*c.cell, p, f, *e);
-  l.swizzle = way.band;
+  execution.epilogue = *e;
+  const problem p = execution.swapped ? asked.swapped() : asked;
+  vendor::launch l = launch_of(*c.variant, p, f, *e);
+  l.swizzle = execution.band;
   std::uint64_t lists = 0;
   if (p.groups.sizes != 0) {
     lists = set_groups(l, p, 0);
-    way.groups = TROUPE_TRY(vendor.groups());
+    execution.groups = TROUPE_TRY(vendor.groups());
   }
-  way.own_bytes = rounded_up(static_cast<std::uint64_t>(c.cell->workspace_bytes(&l)));
-  way.bytes = way.own_bytes + lists;
-  TROUPE_TRY(vendor.check_parameters(*c.cell));
-  return way;
+  execution.own_bytes = rounded_up(static_cast<std::uint64_t>(c.variant->workspace_bytes(&l)));
+  execution.bytes = execution.own_bytes + lists;
+  TROUPE_TRY(vendor.check_parameters(*c.variant));
+  return execution;
 }
 
-result<vendor_way> vendor_way_of(const convolution_problem& p, const candidate& c, vendor_family& vendor) {
-  vendor_way way{.cell = c.cell, .form = form_of(as_product(p))};
-  const auto e = vendor_epilogue_of(way.form);
+result<vendor_execution_plan> vendor_execution_plan_of(const convolution_problem& p, const candidate& c,
+                                                       vendor_family& vendor) {
+  vendor_execution_plan execution{.variant = c.variant, .signature = signature_of(as_product(p))};
+  const auto e = vendor_epilogue_of(execution.signature);
   if (!e) return error(reaction::fatal, "cutlass", "a plan of CUTLASS has an epilogue of another kernel");
-  way.epilogue = *e;
-  const vendor::launch l = launch_of(p, way.form, *e);
-  way.own_bytes = way.bytes = rounded_up(static_cast<std::uint64_t>(c.cell->workspace_bytes(&l)));
-  TROUPE_TRY(vendor.check_parameters(*c.cell));
-  return way;
+  execution.epilogue = *e;
+  const vendor::launch l = launch_of(p, execution.signature, *e);
+  execution.own_bytes = execution.bytes = rounded_up(static_cast<std::uint64_t>(c.variant->workspace_bytes(&l)));
+  TROUPE_TRY(vendor.check_parameters(*c.variant));
+  return execution;
 }
 
-result<void> enqueue(const problem& asked, const vendor_way& way, std::uint64_t memory, std::uint64_t wrong,
-                     CUstream stream) {
-  const problem p = way.swapped ? asked.swapped() : asked;
-  vendor::launch l = launch_of(*way.cell, p, way.form, way.epilogue);
-  l.swizzle = way.band;
+result<void> enqueue(const problem& asked, const vendor_execution_plan& execution, std::uint64_t memory,
+                     std::uint64_t wrong, CUstream stream) {
+  const problem p = execution.swapped ? asked.swapped() : asked;
+  vendor::launch l = launch_of(*execution.variant, p, execution.signature, execution.epilogue);
+  l.swizzle = execution.band;
   if (p.groups.sizes != 0) {
-    set_groups(l, p, memory + way.own_bytes);
-    TROUPE_TRY(list_groups(p, way, l, memory + way.own_bytes, wrong, stream));
+    set_groups(l, p, memory + execution.own_bytes);
+    TROUPE_TRY(list_groups(p, execution, l, memory + execution.own_bytes, wrong, stream));
   }
-  return enqueue_cell(*way.cell, l, memory, way.own_bytes, stream);
+  return enqueue_variant(*execution.variant, l, memory, execution.own_bytes, stream);
 }
 
-result<void> enqueue(const convolution_problem& p, const vendor_way& way, std::uint64_t memory, CUstream stream) {
-  return enqueue_cell(*way.cell, launch_of(p, way.form, way.epilogue), memory, way.own_bytes, stream);
+result<void> enqueue(const convolution_problem& p, const vendor_execution_plan& execution, std::uint64_t memory,
+                     CUstream stream) {
+  return enqueue_variant(*execution.variant, launch_of(p, execution.signature, execution.epilogue), memory,
+                         execution.own_bytes, stream);
 }
 
 }  // namespace troupe::cutlass

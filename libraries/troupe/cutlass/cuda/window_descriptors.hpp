@@ -5,11 +5,11 @@
 #include <cuda.h>
 
 #include <troupe/base/result.hpp>
-#include <troupe/cutlass/cells/window_maps.hpp>
+#include <troupe/cutlass/variants/window_maps.hpp>
 
 namespace troupe::cutlass {
 
-/// The type that the tensor memory accelerator copies numbers as.
+/// Returns the type that the tensor memory accelerator copies numbers as.
 CUtensorMapDataType map_type(dtype t) noexcept;
 
 /// Writes the descriptor of a convolution's factor.

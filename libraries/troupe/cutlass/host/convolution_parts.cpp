@@ -7,7 +7,7 @@
 namespace troupe::cutlass::host {
 namespace {
 
-// Of place number `i` among the spatial ones, of which there are `extents`.
+// Returns the offset of position `i` among spatial axes with `extents`, in elements.
 std::int64_t place_of(const placed_tensor& t, const std::int64_t* extents, std::int64_t i) noexcept {
   return i / (extents[2] * extents[1]) * t.spatial[0] + i / extents[2] % extents[1] * t.spatial[1] +
          i % extents[2] * t.spatial[2];
@@ -64,36 +64,36 @@ void store_filters(const std::byte* from, const convolution_problem& p, const fi
 
 std::vector<filter_element> elements_of_filter(const tensor_shape& filters, const filter_order& o) {
   std::size_t count = 1;
-  for (std::size_t i = 0; i < o.count; ++i) count *= static_cast<std::size_t>(filters.extents[o.index[i]]);
+  for (std::size_t i = 0; i < o.count; ++i) count *= static_cast<std::size_t>(filters.extents[o.axis[i]]);
   std::vector<filter_element> out(count);
   std::array<std::int64_t, tensor_shape::max_rank> at{};
   for (filter_element& e : out) {
     e = {at[1], (at[2] * filters.extents[3] + at[3]) * filters.extents[4] + at[4]};
     for (std::size_t i = o.count; i-- > 0;) {
-      if (++at[o.index[i]] < filters.extents[o.index[i]]) break;
-      at[o.index[i]] = 0;
+      if (++at[o.axis[i]] < filters.extents[o.axis[i]]) break;
+      at[o.axis[i]] = 0;
     }
   }
   return out;
 }
 
 template <class T>
-void pack_filters(const convolution_problem& p, const window_panels& seen, T* to, thread_team& team) {
+void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team) {
   const bool backward = p.result == convolution_result::dx;
   // Lines are filters, and terms have their channels; or the reverse.
   const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
   const std::int64_t line_stride = backward ? p.filters.channel : p.filters.item,
                      stride = backward ? p.filters.item : p.filters.channel;
   team.spread(p.groups * lines, 1, [&](std::int64_t l) {
-    T* const line = to + l * seen.terms();
+    T* const line = to + l * panels.k();
     const std::int64_t group = l / lines * p.outputs * p.filters.item, begin = group + l % lines * line_stride;
-    std::array<T, 256> few;
-    for (std::int64_t f = 0; f < p.window.places(); ++f)
+    std::array<T, 256> buffer;
+    for (std::int64_t f = 0; f < p.window.window_size(); ++f)
       for (std::int64_t c = 0; c < channels;) {
-        const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(few));
+        const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(buffer));
         read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + place_of(p.filters, p.window.width, f)),
-                 stride, few.data(), n);
-        for (std::int64_t i = 0; i < n; ++i) line[seen.term(c + i, f)] = few[static_cast<std::size_t>(i)];
+                 stride, buffer.data(), n);
+        for (std::int64_t i = 0; i < n; ++i) line[panels.k_of(c + i, f)] = buffer[static_cast<std::size_t>(i)];
         c += n;
       }
   });

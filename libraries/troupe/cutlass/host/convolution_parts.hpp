@@ -8,19 +8,19 @@
 #include <troupe/cutlass/host/window_panels.hpp>
 #include <troupe/epilogue/host/tail.hpp>
 
-/// What the convolution and its gradients share.
+/// Code that the convolution and its gradients share.
 namespace troupe::cutlass::host {
 
 namespace tails = epilogue::host;
 
-inline constexpr std::int64_t panel_bytes = 4 << 20;       // of what is gathered and of sums: they stay in the cache
-inline constexpr std::int64_t least_panel = 64;            // positions that are multiplied together, if there is room
-inline constexpr std::int64_t elements_of_part = 1 << 15;  // of a panel, for one thread
+inline constexpr std::int64_t panel_bytes = 4 << 20;       // gathered numbers and sums of this size stay in the cache
+inline constexpr std::int64_t least_panel = 64;            // positions that are multiplied together, if memory suffices
+inline constexpr std::int64_t elements_of_part = 1 << 15;  // elements of a panel for one thread
 
 /// Memory that is written before it is read.
 template <class T>
-struct room {
-  explicit room(std::int64_t n) : all(new T[static_cast<std::size_t>(n)]) {}
+struct uninitialized_array {
+  explicit uninitialized_array(std::int64_t n) : all(new T[static_cast<std::size_t>(n)]) {}
   T* data() const noexcept { return all.get(); }
   std::unique_ptr<T[]> all;
 };
@@ -32,7 +32,7 @@ struct stored {
   bool transposed;
   std::int64_t ld;
 };
-/// sums = A * B + beta * sums. A is m x k, B is k x n; the sums lie column by column.
+/// Computes sums = A * B + beta * sums. A is m x k, B is k x n; the sums are stored column by column.
 template <class T, class Sums>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const stored<T>& a, const stored<T>& b, Sums beta,
               Sums* sums, std::int64_t ld) {
@@ -68,22 +68,22 @@ void run_tail(const tails::tail<N>& tail, const tails::rectangle& where, const t
   });
 }
 
-/// Where the result is, as the matrices that the epilogue sees; without pairs' other halves.
+/// Returns the result as the matrices of the epilogue, without pairs' other halves.
 tensor_shape shape_of_result(const convolution_problem& p) noexcept;
 
-/// Copies a matrix of `type` without gaps, row by row, to the elements of images: rows are positions, columns channels.
+/// Copies a packed matrix of `type`, row by row, to the elements of images: rows are positions, columns channels.
 void store_image(const std::byte* from, const convolution_problem& p, std::int64_t which, thread_team& team);
-/// The same for filters: rows are filters, columns their elements in the order of `o`.
+/// Copies a matrix to filters: rows are filters, columns their elements in the order of `o`.
 void store_filters(const std::byte* from, const convolution_problem& p, const filter_order& o, thread_team& team);
 
-/// The channel and the place of each column of `dfilters`.
+/// Returns the channel and the position of each column of `dfilters`.
 struct filter_element {
   std::int64_t channel, place;
 };
 std::vector<filter_element> elements_of_filter(const tensor_shape& filters, const filter_order& o);
 
-/// Reads filters as lines of terms without gaps, as `seen` orders them: for each channel of the result a line.
+/// Reads filters as lines of terms without gaps, in the order of `panels`: one line for each channel of the result.
 template <class T>
-void pack_filters(const convolution_problem& p, const window_panels& seen, T* to, thread_team& team);
+void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team);
 
 }  // namespace troupe::cutlass::host

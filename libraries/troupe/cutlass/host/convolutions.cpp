@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as implicit products: what the windows see is gathered a panel at a time, multiplied by OpenBLAS, and
-// the epilogue turns the sums into the result while they are in the cache. The product of float covers all types that
-// are summed in it: they are widened when they are gathered.
+// Convolutions as implicit products: elements under the windows are gathered a panel at a time, multiplied by OpenBLAS,
+// and the epilogue converts the sums to the result while they are in the cache. The product of float covers all types
+// that are summed in it: they are widened when they are gathered.
 #include <algorithm>
 #include <optional>
 #include <troupe/base/cat.hpp>
@@ -13,11 +13,11 @@
 namespace troupe::cutlass::host {
 namespace {
 
-// T are the factors, Sums what they are summed in, and N what the epilogue is computed in.
+// T is the type of the factors, Sums that of the sums, and N that of the epilogue.
 template <class Sums, class N>
 constexpr std::int64_t bytes_of_sum = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
 
-// The result as matrices of one distance from row to row, if need be in memory of our own.
+// The result as matrices with one stride from row to row, if need be in separate memory.
 struct result_matrices {
   explicit result_matrices(const convolution_problem& p)
       : shape(shape_of_result(p)),
@@ -40,14 +40,14 @@ struct result_matrices {
   bool direct = true;
 };
 
-// y, or dx.
+// Computes y or dx.
 template <class T, class Sums, class N>
 class image_product {
  public:
   image_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        seen_(is_backward() ? p.y : p.x, p.window, is_backward(), is_backward() ? p.outputs : p.channels),
+        panels_(is_backward() ? p.y : p.x, p.window, is_backward(), is_backward() ? p.outputs : p.channels),
         result_(p),
         columns_(is_backward() ? p.channels : p.outputs) {}
 
@@ -56,26 +56,26 @@ class image_product {
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
     const std::int64_t wanted = std::max(panel_bytes, least_panel * bytes_of_position()),
                        there = std::min(most_bytes - fixed_bytes(), wanted);
-    panel_ = std::clamp<std::int64_t>(there / bytes_of_position(), 1, together() * seen_.positions());
+    panel_ = std::clamp<std::int64_t>(there / bytes_of_position(), 1, together() * panels_.positions());
     return fixed_bytes() + panel_ * bytes_of_position();
   }
 
   void compute() {
-    const room<T> filters(all_columns() * seen_.terms()), seen(panel_ * seen_.terms());
-    const room<Sums> sums(panel_ * all_columns());
-    const room<std::byte> own(result_.bytes());
-    std::optional<room<N>> converted;
+    const uninitialized_array<T> filters(all_columns() * panels_.k()), gathered(panel_ * panels_.k());
+    const uninitialized_array<Sums> sums(panel_ * all_columns());
+    const uninitialized_array<std::byte> own(result_.bytes());
+    std::optional<uninitialized_array<N>> converted;
     if constexpr (!std::is_same_v<Sums, N>) converted.emplace(panel_ * all_columns());
-    pack_filters(p_, seen_, filters.data(), team_);
+    pack_filters(p_, panels_, filters.data(), team_);
     own_ = own.data();
     by_columns_ = tails::tail<N>(p_.tree, result_.place(0, own_)).lines_are_columns();
     for (std::int64_t image = 0; image < p_.images; image += together()) {
-      const std::int64_t begin = image * seen_.positions(), end = begin + together() * seen_.positions();
+      const std::int64_t begin = image * panels_.positions(), end = begin + together() * panels_.positions();
       for (std::int64_t q = begin; q < end; q += panel_) {
         const std::int64_t count = std::min(panel_, end - q);
         for (std::int64_t g = 0; g < p_.groups; ++g) {
-          seen_.gather(g, q, count, seen.data(), team_);
-          multiply_group(g, count, seen.data(), filters.data(), sums.data());
+          panels_.gather(g, q, count, gathered.data(), team_);
+          multiply_group(g, count, gathered.data(), filters.data(), sums.data());
         }
         if constexpr (std::is_same_v<Sums, N>) {
           finish(q, count, sums.data());
@@ -94,27 +94,27 @@ class image_product {
   std::int64_t together() const noexcept { return result_.direct ? p_.images : 1; }
   std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
   std::int64_t fixed_bytes() const noexcept {
-    return all_columns() * seen_.terms() * static_cast<std::int64_t>(sizeof(T)) + result_.bytes();
+    return all_columns() * panels_.k() * static_cast<std::int64_t>(sizeof(T)) + result_.bytes();
   }
   std::int64_t bytes_of_position() const noexcept {
-    return seen_.terms() * static_cast<std::int64_t>(sizeof(T)) + all_columns() * bytes_of_sum<Sums, N>;
+    return panels_.k() * static_cast<std::int64_t>(sizeof(T)) + all_columns() * bytes_of_sum<Sums, N>;
   }
   // Lines of the result are columns of the sums.
-  void multiply_group(std::int64_t group, std::int64_t count, const T* seen, const T* filters, Sums* sums) const {
-    const std::int64_t terms = seen_.terms();
-    const stored<T> of_filters{filters + group * columns_ * terms, true, terms};
-    const bool by_terms = seen_.terms_are_neighbours();
+  void multiply_group(std::int64_t group, std::int64_t count, const T* gathered, const T* filters, Sums* sums) const {
+    const std::int64_t k = panels_.k();
+    const stored<T> of_filters{filters + group * columns_ * k, true, k};
+    const bool contiguous_k = panels_.has_contiguous_k();
     if (by_columns_)
-      multiply<T, Sums>(count, columns_, terms, {seen, by_terms, by_terms ? terms : count},
-                        {of_filters.data, false, terms}, 0, sums + group * columns_ * count, count);
+      multiply<T, Sums>(count, columns_, k, {gathered, contiguous_k, contiguous_k ? k : count},
+                        {of_filters.data, false, k}, 0, sums + group * columns_ * count, count);
     else
-      multiply<T, Sums>(columns_, count, terms, of_filters, {seen, !by_terms, by_terms ? terms : count}, 0,
+      multiply<T, Sums>(columns_, count, k, of_filters, {gathered, !contiguous_k, contiguous_k ? k : count}, 0,
                         sums + group * columns_, all_columns());
   }
 
-  // Turns the sums of positions into results, image by image.
+  // Converts the sums of positions to results, image by image.
   void finish(std::int64_t first, std::int64_t count, const N* sums) {
-    const std::int64_t positions = seen_.positions();
+    const std::int64_t positions = panels_.positions();
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t image = (first + done) / positions, at = (first + done) % positions;
       const std::int64_t n = std::min(count - done, positions - at);
@@ -134,97 +134,97 @@ class image_product {
 
   const convolution_problem& p_;
   thread_team& team_;
-  const window_panels seen_;
+  const window_panels panels_;
   const result_matrices result_;
-  const std::int64_t columns_;  // of a group
+  const std::int64_t columns_;  // columns of a group
   std::int64_t panel_ = 0;
   std::byte* own_ = nullptr;
-  bool by_columns_ = false;  // whether lines of the result are columns
+  bool by_columns_ = false;  // true if lines of the result are columns
   std::optional<tails::tail<N>> tail_;
   std::vector<tails::partial_reductions> parts_;
 };
 
-// dfilters: some filters at a time, whose sums are collected panel by panel.
+// Computes dfilters: some filters at a time, whose sums are collected panel by panel.
 template <class T, class Sums, class N>
 class filter_product {
  public:
   filter_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        seen_(p.x, p.window, false, p.channels),
+        panels_(p.x, p.window, false, p.channels),
         gradient_(p.y, p.window.out, p.outputs),
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
-  /// As of image_product.
+  /// Same as in image_product.
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
-    const std::int64_t all = std::max<std::int64_t>(1, positions()), terms = seen_.terms();
-    const std::int64_t of_filter = terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
+    const std::int64_t all = std::max<std::int64_t>(1, positions()), k = panels_.k();
+    const std::int64_t of_filter = k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
     filters_ = std::clamp(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
-    const std::int64_t of_position = (terms + filters_) * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t of_position = (k + filters_) * static_cast<std::int64_t>(sizeof(T));
     panel_ = std::clamp(panel_bytes / of_position, std::min(least_panel, all), all);
     while (bytes(filters_, panel_) > most_bytes) (panel_ > least_panel || filters_ == 1 ? panel_ : filters_) /= 2;
     return bytes(filters_, panel_);
   }
 
   void compute() {
-    const std::int64_t all = positions(), terms = seen_.terms(), panel = panel_, filters = filters_;
-    const room<T> seen(panel * terms), gradient(panel * filters);
-    const room<Sums> sums(filters * terms);
-    const room<N> lines(filters * terms);
-    const room<std::byte> own(result_.bytes());
+    const std::int64_t all = positions(), k = panels_.k(), panel = panel_, filters = filters_;
+    const uninitialized_array<T> gathered(panel * k), gradient(panel * filters);
+    const uninitialized_array<Sums> sums(filters * k);
+    const uninitialized_array<N> lines(filters * k);
+    const uninitialized_array<std::byte> own(result_.bytes());
     const filter_order order = order_of_filter(result_.shape);
     const auto elements = elements_of_filter(result_.shape, order);
     const tails::tail<N> tail(p_.tree, result_.place(0, own.data()));
-    for (std::int64_t k = 0; k < p_.groups * p_.outputs;) {
-      const std::int64_t group = k / p_.outputs, in_group = k % p_.outputs;
+    for (std::int64_t filter = 0; filter < p_.groups * p_.outputs;) {
+      const std::int64_t group = filter / p_.outputs, in_group = filter % p_.outputs;
       const std::int64_t n = std::min(filters, p_.outputs - in_group);
-      if (all == 0) std::fill_n(sums.data(), n * terms, Sums());
+      if (all == 0) std::fill_n(sums.data(), n * k, Sums());
       for (std::int64_t q = 0; q < all; q += panel) {
         const std::int64_t count = std::min(panel, all - q);
-        seen_.gather(group, q, count, seen.data(), team_);
+        panels_.gather(group, q, count, gathered.data(), team_);
         gradient_.gather({group, q, count, in_group, n}, gradient.data(), team_);
-        const bool by_terms = seen_.terms_are_neighbours(), by_filters = gradient_.terms_are_neighbours();
-        multiply<T, Sums>(terms, n, count, {seen.data(), !by_terms, by_terms ? terms : count},
-                          {gradient.data(), by_filters, by_filters ? n : count}, q == 0 ? 0 : 1, sums.data(), terms);
+        const bool contiguous_k = panels_.has_contiguous_k(), by_filters = gradient_.has_contiguous_k();
+        multiply<T, Sums>(k, n, count, {gathered.data(), !contiguous_k, contiguous_k ? k : count},
+                          {gradient.data(), by_filters, by_filters ? n : count}, q == 0 ? 0 : 1, sums.data(), k);
       }
-      finish(tail, k, n, sums.data(), elements, lines.data());
-      k += n;
+      finish(tail, filter, n, sums.data(), elements, lines.data());
+      filter += n;
     }
     tail.finish(parts_);
     if (!result_.direct) store_filters(own.data(), p_, order, team_);
   }
 
  private:
-  std::int64_t positions() const noexcept { return p_.images * seen_.positions(); }
+  std::int64_t positions() const noexcept { return p_.images * panels_.positions(); }
   std::int64_t bytes(std::int64_t filters, std::int64_t panel) const noexcept {
-    const std::int64_t terms = seen_.terms();
-    return result_.bytes() + terms * static_cast<std::int64_t>(sizeof(filter_element)) +
-           filters * terms * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N)) +
-           panel * (terms + filters) * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t k = panels_.k();
+    return result_.bytes() + k * static_cast<std::int64_t>(sizeof(filter_element)) +
+           filters * k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N)) +
+           panel * (k + filters) * static_cast<std::int64_t>(sizeof(T));
   }
 
-  // Puts sums in the order of the result's elements, and turns them into results.
+  // Orders sums as the result's elements, and converts them to results.
   void finish(const tails::tail<N>& tail, std::int64_t first, std::int64_t filters, const Sums* sums,
               const std::vector<filter_element>& elements, N* lines) {
-    const auto terms = static_cast<std::int64_t>(elements.size());
+    const auto k = static_cast<std::int64_t>(elements.size());
     const bool by_filters = tail.lines_are_columns();
-    team_.spread(filters, 1, [&](std::int64_t k) {
-      for (std::int64_t j = 0; j < terms; ++j) {
+    team_.spread(filters, 1, [&](std::int64_t filter) {
+      for (std::int64_t j = 0; j < k; ++j) {
         const auto& [channel, place] = elements[static_cast<std::size_t>(j)];
-        lines[by_filters ? j * filters + k : k * terms + j] =
-            static_cast<N>(sums[k * terms + seen_.term(channel, place)]);
+        lines[by_filters ? j * filters + filter : filter * k + j] =
+            static_cast<N>(sums[filter * k + panels_.k_of(channel, place)]);
       }
     });
     if (by_filters)
-      run_tail(tail, {0, terms, first, filters}, {lines, lines, filters}, team_, parts_);
+      run_tail(tail, {0, k, first, filters}, {lines, lines, filters}, team_, parts_);
     else
-      run_tail(tail, {first, filters, 0, terms}, {lines, lines, terms}, team_, parts_);
+      run_tail(tail, {first, filters, 0, k}, {lines, lines, k}, team_, parts_);
   }
 
   const convolution_problem& p_;
   thread_team& team_;
-  const window_panels seen_, gradient_;
+  const window_panels panels_, gradient_;
   const result_matrices result_;
   std::int64_t filters_ = 0, panel_ = 0;
   std::vector<tails::partial_reductions> parts_;
@@ -259,7 +259,7 @@ result<std::uint64_t> compute_any(const convolution_problem& p, std::uint64_t wo
       return compute_as<float, float, float>(p, workspace, name, team, only_ask);
     case dtype::f64:
       return compute_as<double, double, double>(p, workspace, name, team, only_ask);
-    case dtype::i32:  // a double has every sum exactly
+    case dtype::i32:  // a double holds every sum exactly
       return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team, only_ask);
     default:
       return error(reaction::fatal, "cutlass", cat(name, ": these types have no product"));

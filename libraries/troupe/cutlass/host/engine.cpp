@@ -97,7 +97,7 @@ class host_cutlass {
   result<void> compute(const R& r, const host_products& all) {
     return matmul::compute(R::request_name, all, r.workspace, team_);
   }
-  // There is one way to compute a product.
+  // The host engine has one plan for each product.
   template <class R>
   result<plan_info> answer(const R& r, const host_products& all) {
     return explained(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
@@ -107,7 +107,7 @@ class host_cutlass {
   plan_info explained(const R& r, std::uint64_t workspace) const {
     plan_info out{.candidates = 1};
     out.workspace = workspace;
-    const std::string log = cat("the host engine has one way: OpenBLAS on ", team_.threads(), " threads, with ",
+    const std::string log = cat("the only plan of the host engine: OpenBLAS on ", team_.threads(), " threads, with ",
                                 out.workspace, " bytes of memory\n");
     out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
     if (r.log) write(log, *r.log);
@@ -132,10 +132,10 @@ class host_cutlass {
     if (r.plan == plan{}) return {};
     return error(reaction::unsupported, "cutlass",
                  cat(request, ": plan is ", to_string(r.plan),
-                     "; the host engine has one way to compute and no choices: leave the plan out"));
+                     "; expected none, because the host engine has no choices: leave the plan out"));
   }
 
-  // As much as there is room for, and 0 behind it.
+  // Writes as much as fits, with a 0 after it.
   static void write(const std::string& text, const out<std::byte>& to) {
     if (to.size() == 0) return;
     const std::size_t n = std::min<std::size_t>(text.size(), to.size() - 1);

@@ -72,7 +72,7 @@ void groups_of_rows::add(std::int64_t number, std::int64_t first, std::int64_t s
     to.batch_stride = 0;
     if (epilogue::is_tall(n)) to.shape.rows = size;
   }
-  groups_.push_back({number, first, size, epilogue::moved_tree(tree, memory)});
+  groups_.push_back({number, first, size, epilogue::rebound_tree(tree, memory)});
 }
 
 host_product groups_of_rows::product_of(const group& g) const noexcept {

@@ -4,14 +4,14 @@
 
 #include <troupe/cutlass/gemm_grouped.hpp>
 #include <troupe/cutlass/problem.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <vector>
 
-/// Parts of a problem, as the processor computes them.
+/// Parts of a problem for computation on the processor.
 namespace troupe::cutlass {
 
-/// Product `which` of a batch. `tree` is the problem's epilogue, and must live as long as the product.
+/// Returns product `which` of a batch. `tree` is the problem's epilogue, and must outlive the product.
 matmul::host_product product_of(const problem& p, std::int64_t which, const epilogue::tree& tree) noexcept;
 
 /// The groups of a problem that has groups of rows, up to the first whose size is wrong.
@@ -19,7 +19,7 @@ class groups_of_rows {
  public:
   /// Reads the sizes.
   groups_of_rows(const problem& p, partial_results partial);
-  /// One group with all rows that there may be.
+  /// Returns one group with the largest possible number of rows.
   static groups_of_rows largest(const problem& p);
 
   const grouped_outcome& outcome() const noexcept { return outcome_; }
@@ -28,7 +28,7 @@ class groups_of_rows {
  private:
   struct group {
     std::int64_t number, first, size;  ///< the first row, of those that are counted through all groups
-    epilogue::moved_tree tree;
+    epilogue::rebound_tree tree;
   };
   groups_of_rows(const problem& p, grouped_outcome outcome) noexcept : problem_(p), outcome_(outcome) {}
   void add(std::int64_t number, std::int64_t first, std::int64_t size);

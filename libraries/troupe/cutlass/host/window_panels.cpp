@@ -6,7 +6,7 @@
 namespace troupe::cutlass::host {
 namespace {
 
-constexpr std::int64_t part_elements = 1 << 13;  // for one thread
+constexpr std::int64_t part_elements = 1 << 13;  // elements for one thread
 
 constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) noexcept { return a <= 0 ? 0 : (a + b - 1) / b; }
 
@@ -17,7 +17,7 @@ window_panels::window_panels(const placed_tensor& from, const windows::geometry&
     : from_(from),
       g_(g),
       backward_(backward),
-      by_terms_(channels > 1 && from.channel <= from.spatial[2]),
+      contiguous_k_(channels > 1 && from.channel <= from.spatial[2]),
       channels_(channels),
       bytes_(static_cast<std::int64_t>(bytes_of(from.type))) {
   std::copy_n(backward ? g.in : g.out, windows::most_spatial, at_);
@@ -42,7 +42,7 @@ auto window_panels::position_of(std::int64_t number) const noexcept -> position 
   return p;
 }
 
-// Where place f of the window at the position is along index i; -1 if there is nothing.
+// Returns the index along axis i for element f of the window at the position; -1 if there is none.
 std::int64_t window_panels::source(std::size_t i, std::int64_t position, std::int64_t f) const noexcept {
   if (!backward_) {
     const std::int64_t at = g_.at(i, position, f);
@@ -59,17 +59,17 @@ const std::byte* window_panels::image(const part& p, std::int64_t which, std::in
 
 template <class N>
 void window_panels::gather(const part& p, N* to, thread_team& team) const {
-  if (by_terms_) {
-    const std::int64_t terms = p.channels * g_.places();
+  if (contiguous_k_) {
+    const std::int64_t terms = p.channels * g_.window_size();
     team.spread(p.count, std::max<std::int64_t>(1, part_elements / terms),
                 [&](std::int64_t i) { gather_position(p, p.first + i, to + i * terms); });
   } else {
-    team.spread(p.channels * g_.places(), std::max<std::int64_t>(1, part_elements / p.count),
-                [&](std::int64_t t) { gather_term(p, t / g_.places(), t % g_.places(), to + t * p.count); });
+    team.spread(p.channels * g_.window_size(), std::max<std::int64_t>(1, part_elements / p.count),
+                [&](std::int64_t t) { gather_term(p, t / g_.window_size(), t % g_.window_size(), to + t * p.count); });
   }
 }
 
-// All terms of a position: a run of channels for each place of the window.
+// Gathers all terms of a position: a run of channels for each element of the window.
 template <class N>
 void window_panels::gather_position(const part& p, std::int64_t number, N* to) const {
   const position at = position_of(number);
@@ -92,7 +92,7 @@ void window_panels::gather_position(const part& p, std::int64_t number, N* to) c
     }
 }
 
-// All positions of a term: runs of positions that differ in the last index only.
+// Gathers all positions of a term: runs of positions that differ in the last coordinate only.
 template <class N>
 void window_panels::gather_term(const part& p, std::int64_t channel, std::int64_t f, N* to) const {
   const std::int64_t k = f % g_.width[2], j = f / g_.width[2] % g_.width[1], i = f / (g_.width[2] * g_.width[1]);
@@ -108,11 +108,12 @@ void window_panels::gather_term(const part& p, std::int64_t channel, std::int64_
   }
 }
 
-// The positions [first, first + count) of a line, for place k of the window. What lies outside stays.
+// Gathers the positions [first, first + count) of a line, for element k of the window. Positions outside keep their
+// value.
 template <class N>
 void window_panels::gather_run(const std::byte* line, std::int64_t k, std::int64_t first, std::int64_t count,
                                N* to) const {
-  const auto [begin, end] = g_.seen(2, k);
+  const auto [begin, end] = g_.positions_inside(2, k);
   const std::int64_t stride = from_.spatial[2];
   if (!backward_) {
     const std::int64_t low = std::max(begin, first), high = std::min(end, first + count);
@@ -121,16 +122,16 @@ void window_panels::gather_run(const std::byte* line, std::int64_t k, std::int64
                high - low);
     return;
   }
-  const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, k);  // o is seen at o * step + shift
+  const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, k);  // o reads o * step + shift
   const std::int64_t low = std::max(begin, divided_up(first - shift, step)),
                      high = std::min(end, divided_up(first + count - shift, step));
-  N few[256];
+  N buffer[256];
   for (std::int64_t o = low; o < high;) {
-    const std::int64_t n = step == 1 ? high - o : std::min<std::int64_t>(high - o, std::size(few));
+    const std::int64_t n = step == 1 ? high - o : std::min<std::int64_t>(high - o, std::size(buffer));
     N* const out = to + (o * step + shift - first);
-    read_run(from_.type, line + o * stride * bytes_, stride, step == 1 ? out : few, n);
+    read_run(from_.type, line + o * stride * bytes_, stride, step == 1 ? out : buffer, n);
     if (step != 1)
-      for (std::int64_t i = 0; i < n; ++i) out[i * step] = few[i];
+      for (std::int64_t i = 0; i < n; ++i) out[i * step] = buffer[i];
     o += n;
   }
 }

@@ -19,29 +19,29 @@ void read_run(dtype type, const std::byte* from, std::int64_t stride, N* to, std
   }
 }
 
-/// What windows see: a matrix of positions and terms, of which panels are gathered.
+/// The elements under the windows: a matrix of positions and terms, of which panels are gathered.
 ///
-/// Forward, position o and place f of the window see the image at o * step - before + f * dilation, or 0 outside.
-/// Backward the positions are those of the image, and see the result at the o for which this is their place, or 0 if
-/// there is none. The same pairs of o and f are what a convolution and both of its gradients multiply.
+/// Forward, position o and element f of the window read the image at o * step - before + f * dilation, or 0 outside.
+/// Backward the positions are those of the image, and read the result at the o for which this is their position, or 0
+/// if there is none. The same pairs of o and f are multiplied by a convolution and both of its gradients.
 class window_panels {
  public:
   /// `from` has `channels` in a group, images or results, and positions of the other kind.
   window_panels(const placed_tensor& from, const windows::geometry& g, bool backward, std::int64_t channels) noexcept;
-  /// The elements of `from` themselves, one at each position.
+  /// Uses the elements of `from` themselves, one at each position.
   window_panels(const placed_tensor& from, const std::int64_t (&extents)[windows::most_spatial],
                 std::int64_t channels) noexcept;
 
   std::int64_t positions() const noexcept { return at_[0] * at_[1] * at_[2]; }  ///< of an image
-  std::int64_t terms() const noexcept { return channels_ * g_.places(); }
-  /// Whether the terms of a position are neighbours in a panel, else the positions of a term.
-  bool terms_are_neighbours() const noexcept { return by_terms_; }
-  /// The term of a channel at place `f` of the window.
-  std::int64_t term(std::int64_t channel, std::int64_t f) const noexcept {
-    return by_terms_ ? f * channels_ + channel : channel * g_.places() + f;
+  std::int64_t k() const noexcept { return channels_ * g_.window_size(); }
+  /// Returns true if the terms of a position are contiguous in a panel, false if the positions of a term are.
+  bool has_contiguous_k() const noexcept { return contiguous_k_; }
+  /// Returns the term of a channel at element `f` of the window.
+  std::int64_t k_of(std::int64_t channel, std::int64_t f) const noexcept {
+    return contiguous_k_ ? f * channels_ + channel : channel * g_.window_size() + f;
   }
 
-  /// Which part: positions counted through all images, and channels of a group.
+  /// Selects a part: positions counted through all images, and channels of a group.
   struct part {
     std::int64_t group, first, count;  ///< positions
     std::int64_t first_channel, channels;
@@ -51,7 +51,7 @@ class window_panels {
   void gather(std::int64_t group, std::int64_t first, std::int64_t count, N* to, thread_team& team) const {
     gather(part{group, first, count, 0, channels_}, to, team);
   }
-  /// The same for some of the channels.
+  /// Gathers some of the channels.
   template <class N>
   void gather(const part& p, N* to, thread_team& team) const;
 
@@ -71,7 +71,7 @@ class window_panels {
 
   placed_tensor from_;
   windows::geometry g_;
-  bool backward_, by_terms_;
+  bool backward_, contiguous_k_;
   std::int64_t channels_, bytes_;
   std::int64_t at_[windows::most_spatial];  // extents of the positions
 };

@@ -10,14 +10,14 @@ using enum convolution_result;
 
 class cutlass_host_convolutions : public convolution_numerics {};
 
-TEST_F(cutlass_host_convolutions, keep_to_the_workspace_or_say_what_they_need) {
+TEST_F(cutlass_host_convolutions, workspace_limits_the_memory_or_the_error_names_the_least) {
   for (const convolution_result r : {y, dx, dfilters})
     for (const layout how : {layout::channels_first, layout::channels_last}) {
       convolution_case c{.result = r, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
       c.images = 2, c.channels = 20, c.filters = 15, c.how = how;
-      c.in = {1, 9, 8}, c.width = {1, 3, 3}, c.before = {0, 1, 1};
+      c.in = {1, 9, 8}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1};
       const auto plain = [](auto, auto, auto) { return epilogue::acc; };
-      // As little as can be: the engine says how much it needs.
+      // The least workspace, according to the engine.
       c.workspace = 3;
       case_tensors all(c, random);
       const auto refused = engine->run(conv_forward{.x = all.x.operand<access_mode::read>(2),
@@ -32,13 +32,13 @@ TEST_F(cutlass_host_convolutions, keep_to_the_workspace_or_say_what_they_need) {
       ASSERT_EQ(text.substr(0, begin.size()), begin);
       // The product of the forward direction holds all filters, so the others fit its least workspace, too.
       c.workspace = std::stoull(text.substr(begin.size()));
-      if (r == dx) c.workspace += 15 * 9 * sizeof(float);  // a position sees all filters
+      if (r == dx) c.workspace += 15 * 9 * sizeof(float);  // a position reads all filters
       expect_as_defined(c, plain);
       if (HasFailure()) return;
     }
 }
 
-TEST_F(cutlass_host_convolutions, have_one_way_and_no_plan) {
+TEST_F(cutlass_host_convolutions, the_host_engine_returns_its_workspace_and_refuses_plans) {
   convolution_case c{.result = y, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
   c.in = {1, 5, 5}, c.width = {1, 3, 3};
   case_tensors all(c, random);

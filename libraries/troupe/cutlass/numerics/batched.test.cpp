@@ -9,9 +9,9 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 
-class cutlass_batches : public gemm_suite {
+class cutlass_gemm_batched : public gemm_suite {
  protected:
   struct extents {
     std::int64_t m, n, k;
@@ -57,7 +57,7 @@ class cutlass_batches : public gemm_suite {
   std::int64_t even(std::int64_t most) { return 2 * random.between(1, most / 2); }
 };
 
-TEST_F(cutlass_batches, of_one_shape_lie_anywhere) {
+TEST_F(cutlass_gemm_batched, matrices_of_one_shape_may_be_anywhere_in_memory) {
   for (const factor_types& t : all_pairs) {
     const extents one{some(70), some(70), even(70)};
     const std::vector<extents> all(static_cast<std::size_t>(random.between(1, 9)), one);
@@ -77,7 +77,7 @@ TEST_F(cutlass_batches, of_one_shape_lie_anywhere) {
   }
 }
 
-TEST_F(cutlass_batches, of_all_different_shapes_have_numbers) {
+TEST_F(cutlass_gemm_batched, products_of_different_shapes_may_each_have_a_number) {
   for (const factor_types& t : all_pairs)
     for (int i = 0; i < turns(4); ++i) {
       std::vector<extents> all;
@@ -89,7 +89,7 @@ TEST_F(cutlass_batches, of_all_different_shapes_have_numbers) {
           [&] {
             const expression x = 0.25 * acc;
             return loaded(op::load_number, dtype::f32, count, 1, 1) *
-                   expression::reducing(x, reduction::absolute_maximum, span_of::all,
+                   expression::reducing(x, reduction::absolute_maximum, reduction_scope::all,
                                         operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, count, 1, 1));
           },
           1e-6);
@@ -97,7 +97,7 @@ TEST_F(cutlass_batches, of_all_different_shapes_have_numbers) {
     }
 }
 
-TEST_F(cutlass_batches, of_one_width_share_a_row_and_have_sums_of_columns) {
+TEST_F(cutlass_gemm_batched, products_of_one_width_may_share_a_row_and_reduce_columns) {
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[14]}) {
     const std::int64_t n = some(90);
     std::vector<extents> all;
@@ -106,7 +106,7 @@ TEST_F(cutlass_batches, of_one_width_share_a_row_and_have_sums_of_columns) {
     expect_batch(
         t, any_float(), all,
         [&] {
-          return expression::reducing(acc, reduction::maximum, span_of::column, operand(sums, 5, 1, n)) +
+          return expression::reducing(acc, reduction::maximum, reduction_scope::column, operand(sums, 5, 1, n)) +
                  loaded(op::load_row, dtype::f32, 1, 1, n);
         },
         rounding_of({t.a, t.b, dtype::f32, 1, n, 60}, 1));
@@ -115,18 +115,18 @@ TEST_F(cutlass_batches, of_one_width_share_a_row_and_have_sums_of_columns) {
   }
 }
 
-TEST_F(cutlass_batches, may_have_products_without_elements_or_terms) {
+TEST_F(cutlass_gemm_batched, products_may_have_extents_of_0) {
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[13]})
     expect_batch(
         t, any_float(), {{5, 7, 6}, {0, 9, 4}, {8, 0, 2}, {30, 20, 0}, {0, 0, 0}, {3, 2, 8}},
         [&] {
-          return 1 + expression::reducing(acc, reduction::maximum, span_of::all,
+          return 1 + expression::reducing(acc, reduction::maximum, reduction_scope::all,
                                           operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, 6, 1, 1));
         },
         0);
 }
 
-TEST_F(cutlass_batches, have_scales_of_their_own) {
+TEST_F(cutlass_gemm_batched, each_product_has_its_own_scales) {
   for (const factor_types& t : {all_pairs[3], all_pairs[5], all_pairs[11], all_pairs[13]})
     for (const dtype s : {dtype::f32, dtype::f8e8m0}) {
       std::vector<extents> all;
@@ -138,7 +138,7 @@ TEST_F(cutlass_batches, have_scales_of_their_own) {
     }
 }
 
-TEST_F(cutlass_batches, of_large_and_small_products_are_all_computed) {
+TEST_F(cutlass_gemm_batched, large_and_small_products_are_computed_together) {
   std::vector<extents> all;
   for (int i = 0; i < 40; ++i) all.push_back({some(8), some(8), even(8)});
   all.insert(all.begin() + 20, {300, 200, 150});

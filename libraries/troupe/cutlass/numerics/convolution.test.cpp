@@ -6,7 +6,7 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 using enum convolution_result;
 
 constexpr convolution_result all_results[] = {y, dx, dfilters};
@@ -36,26 +36,27 @@ class cutlass_convolutions : public convolution_numerics {
             .filters = 40,
             .in = {1, 43, 41},
             .width = {1, 3, 3},
-            .before = {0, 1, 0},
-            .after = {0, 1, 2},
+            .padding_before = {0, 1, 0},
+            .padding_after = {0, 1, 2},
             .stride = {1, 1, 2},
             .how = how};
   }
 };
 
-class cutlass_convolutions_of : public cutlass_convolutions, public ::testing::WithParamInterface<pair_of_types> {};
+class cutlass_convolutions_by_type : public cutlass_convolutions,
+                                     public ::testing::WithParamInterface<pair_of_types> {};
 
-TEST_P(cutlass_convolutions_of, these_types_are_what_their_definition_says) {
+TEST_P(cutlass_convolutions_by_type, results_match_the_definition) {
   const auto [first, second] = GetParam();
   for (const convolution_result r : all_results)
     for (int i = 0; i < turns(25) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, first, second, any_result()), plain);
 }
-INSTANTIATE_TEST_SUITE_P(all, cutlass_convolutions_of, ::testing::ValuesIn(all_types), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(all, cutlass_convolutions_by_type, ::testing::ValuesIn(all_types), [](const auto& info) {
   return cat(to_string(info.param.first), "_", to_string(info.param.second));
 });
 
-TEST_F(cutlass_convolutions, have_epilogues_of_rows_columns_and_matrices) {
+TEST_F(cutlass_convolutions, epilogues_read_rows_columns_and_matrices) {
   for (const convolution_result r : all_results)
     for (int i = 0; i < turns(60) && !HasFailure(); ++i)
       expect_as_defined(
@@ -69,19 +70,19 @@ TEST_F(cutlass_convolutions, have_epilogues_of_rows_columns_and_matrices) {
           1e-5);
 }
 
-TEST_F(cutlass_convolutions, have_reductions_over_each_image) {
+TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
   for (const convolution_result r : all_results)
     for (int i = 0; i < turns(40) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
         const expression sums =
-            expression::reducing(acc, reduction::sum, span_of::column, operand(dtype::f32, batch, 1, columns));
+            expression::reducing(acc, reduction::sum, reduction_scope::column, operand(dtype::f32, batch, 1, columns));
         const expression largest =
-            expression::reducing(sums, reduction::absolute_maximum, span_of::row, operand(dtype::f32, batch, rows, 1));
-        return expression::reducing(largest, reduction::maximum, span_of::all, operand(dtype::f32, batch, 1, 1));
+            expression::reducing(sums, reduction::absolute_maximum, reduction_scope::row, operand(dtype::f32, batch, rows, 1));
+        return expression::reducing(largest, reduction::maximum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
       });
 }
 
-TEST_F(cutlass_convolutions, pair_their_channels) {
+TEST_F(cutlass_convolutions, paired_epilogues_combine_halves_of_the_channels) {
   for (const convolution_result r : {y, dx})
     for (int i = 0; i < turns(40) && !HasFailure(); ++i) {
       convolution_case c = any_case(r, dtype::bf16, dtype::bf16, dtype::f32);
@@ -91,14 +92,14 @@ TEST_F(cutlass_convolutions, pair_their_channels) {
     }
 }
 
-TEST_F(cutlass_convolutions, of_many_panels_are_what_their_definition_says) {
+TEST_F(cutlass_convolutions, many_panels_match_the_definition) {
   for (const convolution_result r : all_results)
     for (const layout how : {layout::channels_first, layout::channels_last, layout::anyhow}) {
       expect_as_defined(
           large(r, how),
           [&](auto rows, auto columns, auto batch) {
             return expression::reducing(acc + loaded(op::load_row, dtype::i8, 1, 1, columns),
-                                        reduction::absolute_maximum, span_of::all, operand(dtype::f32, batch, 1, 1)) +
+                                        reduction::absolute_maximum, reduction_scope::all, operand(dtype::f32, batch, 1, 1)) +
                    0 * expression(static_cast<double>(rows));
           },
           1e-6);
@@ -106,13 +107,14 @@ TEST_F(cutlass_convolutions, of_many_panels_are_what_their_definition_says) {
     }
 }
 
-TEST_F(cutlass_convolutions, of_channels_that_are_copied_sixteen_bytes_at_a_time_are_what_their_definition_says) {
+TEST_F(cutlass_convolutions, channels_copied_sixteen_bytes_at_a_time_match_the_definition) {
   for (const convolution_result r : all_results)
     for (const std::int64_t stride : {1, 2}) {
       const dtype t = stride == 1 ? dtype::bf16 : dtype::f16;
       convolution_case c{.result = r, .first = t, .second = t, .computed = stride == 1 ? t : dtype::f32};
       c.images = 3, c.groups = stride, c.channels = 40, c.filters = 48;
-      c.in = {1, 9, 7}, c.width = {1, 3, 3}, c.before = {0, 1, 1}, c.after = {0, 1, 0}, c.stride = {1, stride, stride};
+      c.in = {1, 9, 7}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1}, c.padding_after = {0, 1, 0},
+      c.stride = {1, stride, stride};
       c.how = layout::channels_last;
       expect_as_defined(c, [&](auto, auto columns, auto) {
         return epilogue::relu(acc + loaded(op::load_row, dtype::f32, 1, 1, columns));
@@ -121,14 +123,14 @@ TEST_F(cutlass_convolutions, of_channels_that_are_copied_sixteen_bytes_at_a_time
 }
 
 // Only an engine that has tiles has plans.
-TEST_F(cutlass_convolutions, with_each_tile_and_divided_sums_are_what_their_definition_says) {
+TEST_F(cutlass_convolutions, each_tile_and_divided_sums_match_the_definition) {
   if (!engine->is_cuda()) return;
   for (const convolution_result r : all_results)
     for (const auto& [tile_m, tile_n, divided] :
          {std::tuple{128, 128, decision::no}, {64, 64, decision::yes}, {64, 128, decision::yes}}) {
       convolution_case c{.result = r, .first = dtype::bf16, .second = dtype::bf16, .computed = dtype::f32};
       c.images = 4, c.channels = 24, c.filters = 72;
-      c.in = {1, 12, 11}, c.width = {1, 3, 3}, c.before = {0, 1, 1}, c.after = {0, 1, 1};
+      c.in = {1, 12, 11}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1}, c.padding_after = {0, 1, 1};
       c.how = layout::channels_last;
       c.plan = {.divided = divided,
                 .tile_m = static_cast<std::uint16_t>(tile_m),
@@ -137,7 +139,7 @@ TEST_F(cutlass_convolutions, with_each_tile_and_divided_sums_are_what_their_defi
     }
 }
 
-TEST_F(cutlass_convolutions, need_no_more_memory_than_workspace) {
+TEST_F(cutlass_convolutions, workspace_limits_the_memory) {
   if (!engine->is_cuda()) return;
   for (const convolution_result r : all_results) {
     convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
@@ -150,7 +152,7 @@ TEST_F(cutlass_convolutions, need_no_more_memory_than_workspace) {
   }
 }
 
-TEST_F(cutlass_convolutions, of_integers_are_exact_where_floats_would_not_be) {
+TEST_F(cutlass_convolutions, integer_sums_are_exact_where_floats_would_not_be) {
   for (const convolution_result r : all_results) {
     convolution_case c = large(r, layout::channels_last);
     c.first = c.second = dtype::i8, c.computed = dtype::i32;
@@ -159,7 +161,7 @@ TEST_F(cutlass_convolutions, of_integers_are_exact_where_floats_would_not_be) {
   }
 }
 
-TEST_F(cutlass_convolutions, are_prepared) {
+TEST_F(cutlass_convolutions, prepare_writes_no_operands_and_can_measure) {
   std::vector<float> memory(64);
   const auto operand = [&]<access_mode M>(std::size_t first, std::int64_t n) {
     return any_operand<M>(memory_range{{}, reinterpret_cast<std::uint64_t>(memory.data() + first), 128},
@@ -183,12 +185,13 @@ TEST_F(cutlass_convolutions, are_prepared) {
   EXPECT_EQ(measured->microseconds > 0, engine->is_cuda());
 }
 
-TEST_F(cutlass_convolutions, of_few_channels_are_what_their_definition_says_though_more_are_copied) {
+TEST_F(cutlass_convolutions, few_channels_match_the_definition_although_more_are_copied) {
   for (const convolution_result r : all_results)
     for (const std::int64_t channels : {1, 3, 5}) {
       convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
       c.images = 2, c.channels = channels, c.filters = r == dx ? channels : 8, c.groups = channels == 3 ? 2 : 1;
-      c.in = {1, 19, 18}, c.width = {1, 5, 5}, c.before = {0, 2, 2}, c.after = {0, 2, 1}, c.stride = {1, 2, 2};
+      c.in = {1, 19, 18}, c.width = {1, 5, 5}, c.padding_before = {0, 2, 2}, c.padding_after = {0, 2, 1},
+      c.stride = {1, 2, 2};
       c.how = channels == 5 ? layout::channels_first : layout::channels_last;
       expect_as_defined(c, plain);
     }

@@ -9,26 +9,26 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 
 class cutlass_epilogues : public gemm_suite {
  protected:
-  expression reduced(const expression& x, reduction how, span_of over, const product_form& p) {
+  expression reduced(const expression& x, reduction how, reduction_scope over, const product_form& p) {
     const dtype t = p.a == dtype::f64 ? dtype::f64 : dtype::f32;
     return expression::reducing(x, how, over,
-                                operand(t, p.batch, over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+                                operand(t, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
   }
   expression stored(const expression& x, dtype t, const product_form& p) {
     return expression::writing(x, operand(t, p.batch, p.m, p.n));
   }
-  // What a reduction of `terms` values of this size may be off by, in any order.
+  // Returns the tolerance of a reduction of `terms` values of this size, in any order.
   static double rounding_of_sums(const product_form& p, double size, std::int64_t terms) {
     return 1e-6 + 0x1p-23 * size * static_cast<double>(terms) * static_cast<double>(p.k);
   }
 };
 
 // Some functions at a time, each with an output of its own, because each epilogue is compiled.
-TEST_F(cutlass_epilogues, have_every_function) {
+TEST_F(cutlass_epilogues, every_function_matches_the_reference) {
   std::vector<op> functions;
   for (int o = 1; epilogue::is_known(static_cast<op>(o)); ++o)
     if (epilogue::is_function(static_cast<op>(o))) functions.push_back(static_cast<op>(o));
@@ -56,7 +56,7 @@ TEST_F(cutlass_epilogues, have_every_function) {
     }
 }
 
-TEST_F(cutlass_epilogues, read_rows_columns_numbers_and_matrices_of_every_type) {
+TEST_F(cutlass_epilogues, rows_columns_numbers_and_matrices_of_every_type_are_read) {
   for (const dtype t : all_results)
     for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4]})
       for (const std::int64_t batch : {1, 3}) {
@@ -76,7 +76,7 @@ TEST_F(cutlass_epilogues, read_rows_columns_numbers_and_matrices_of_every_type) 
       }
 }
 
-TEST_F(cutlass_epilogues, write_matrices_of_every_type_and_round_once) {
+TEST_F(cutlass_epilogues, matrices_of_every_type_are_written_and_rounded_once) {
   for (const dtype t : all_results)
     for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5]}) {
       const product_form p = any_product(f, any_float());
@@ -88,14 +88,14 @@ TEST_F(cutlass_epilogues, write_matrices_of_every_type_and_round_once) {
     }
 }
 
-TEST_F(cutlass_epilogues, reduce_rows_columns_and_all) {
+TEST_F(cutlass_epilogues, rows_columns_and_all_elements_are_reduced) {
   for (const factor_types& f : all_pairs)
-    for (const span_of over : {span_of::row, span_of::column, span_of::all})
+    for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
       for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {
         if (leaves_out()) continue;
         const product_form p = any_product(f, any_float());
         const bool adds = how == reduction::sum;
-        const std::int64_t terms = !adds ? 0 : over == span_of::row ? p.n : over == span_of::column ? p.m : p.m * p.n;
+        const std::int64_t terms = !adds ? 0 : over == reduction_scope::row ? p.n : over == reduction_scope::column ? p.m : p.m * p.n;
         expect_as_defined(
             p, [&](auto, auto) { return reduced(0.125 * acc, how, over, p); },
             adds ? rounding_of_sums(p, 18 * 0.125, terms) : 0);
@@ -103,23 +103,23 @@ TEST_F(cutlass_epilogues, reduce_rows_columns_and_all) {
       }
 }
 
-TEST_F(cutlass_epilogues, reduce_in_several_ways_at_once) {
+TEST_F(cutlass_epilogues, several_reductions_are_computed_at_once) {
   for (const factor_types& f : {all_pairs[1], all_pairs[2], all_pairs[7]})
     for (int i = 0; i < turns(8); ++i) {
       const product_form p = any_product(f, any_float());
       expect_as_defined(
           p,
           [&](auto, auto) {
-            const expression rows = reduced(0.125 * acc, reduction::sum, span_of::row, p),
-                             all = reduced(rows, reduction::absolute_maximum, span_of::all, p);
-            return reduced(all * all, reduction::maximum, span_of::column, p);
+            const expression rows = reduced(0.125 * acc, reduction::sum, reduction_scope::row, p),
+                             all = reduced(rows, reduction::absolute_maximum, reduction_scope::all, p);
+            return reduced(all * all, reduction::maximum, reduction_scope::column, p);
           },
           rounding_of_sums(p, 18 * 0.125, std::max(p.n, p.k)) + rounding_of(p, 18.0 * static_cast<double>(p.k)));
       if (HasFailure()) return;
     }
 }
 
-TEST_F(cutlass_epilogues, of_pairs_gate_one_half_with_the_other) {
+TEST_F(cutlass_epilogues, paired_epilogues_gate_one_half_with_the_other) {
   for (const factor_types& f : all_pairs)
     for (const dtype d : {dtype::f32, dtype::bf16, dtype::f8e4m3}) {
       if (leaves_out()) continue;
@@ -137,7 +137,7 @@ TEST_F(cutlass_epilogues, of_pairs_gate_one_half_with_the_other) {
     }
 }
 
-TEST_F(cutlass_epilogues, quantise_with_a_scale_and_note_the_largest_magnitude) {
+TEST_F(cutlass_epilogues, results_are_quantized_and_their_largest_magnitude_is_stored) {
   for (const factor_types& f : all_pairs)
     for (const dtype d : {dtype::f8e4m3, dtype::f8e5m2, dtype::i8}) {
       if (leaves_out()) continue;
@@ -145,7 +145,7 @@ TEST_F(cutlass_epilogues, quantise_with_a_scale_and_note_the_largest_magnitude) 
       expect_as_defined(
           p,
           [&](auto, auto) {
-            const expression noted = reduced(0.25 * acc, reduction::absolute_maximum, span_of::all, p);
+            const expression noted = reduced(0.25 * acc, reduction::absolute_maximum, reduction_scope::all, p);
             return expression::converted(noted * loaded(op::load_number, dtype::f32, 1, 1, 1), d);
           },
           1e-6);
@@ -160,17 +160,17 @@ TEST_F(cutlass_epilogues, quantise_with_a_scale_and_note_the_largest_magnitude) 
     }
 }
 
-// Results of one and two bytes that pass through shared memory as such, with sums of each kind: templates/
-// hopper_boxes.cuh. The host has one way to compute a product.
-TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
+// Results of one and two bytes that pass through shared memory in their own type, with sums of each kind:
+// templates/hopper_boxes.cuh. The host engine has one plan for each product.
+TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
   constexpr plan tiles[] = {{.tile_m = 128, .tile_n = 256},
                             {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 128},
                             {.schedule = schedule::ping_pong, .tile_m = 64, .tile_n = 256},
                             {.cluster_m = 2, .tile_m = 128, .tile_n = 256},
-                            {.divided = decision::yes, .tile_m = 128, .tile_n = 256}};  // of one product
+                            {.divided = decision::yes, .tile_m = 128, .tile_n = 256}};  // plans of one product
   for (const factor_types& f : {all_pairs[3], all_pairs[5]})
     for (const dtype d : {dtype::bf16, dtype::f16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})
-      for (const span_of over : {span_of::row, span_of::column, span_of::all}) {
+      for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all}) {
         if (leaves_out()) continue;
         // Lines of 16 bytes without gaps.
         product_form p{f.a, f.b, d, random.between(1, 400), 16 * random.between(1, 40), 16 * random.between(1, 20)};
@@ -182,8 +182,8 @@ TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
         if (wanted.divided == decision::yes) p.batch = 1;
         const reduction how = random.one_of({reduction::sum, reduction::maximum, reduction::absolute_maximum});
         const std::int64_t terms = how != reduction::sum     ? 0
-                                   : over == span_of::row    ? p.n
-                                   : over == span_of::column ? p.m
+                                   : over == reduction_scope::row    ? p.n
+                                   : over == reduction_scope::column ? p.m
                                                              : p.m * p.n;
         expect_right(
             p,
@@ -206,7 +206,7 @@ TEST_F(cutlass_epilogues, on_hopper_pass_in_boxes_and_are_reduced) {
       }
 }
 
-TEST_F(cutlass_epilogues, compute_gradients_with_their_sums) {
+TEST_F(cutlass_epilogues, gradients_are_computed_with_their_sums) {
   for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[11]})
     for (const auto& d : derivatives()) {
       const product_form p = any_product(f, any_float());
@@ -214,14 +214,14 @@ TEST_F(cutlass_epilogues, compute_gradients_with_their_sums) {
           p,
           [&](auto rows, auto columns) {
             const expression g = 0.0625 * acc * d(loaded(op::load, dtype::bf16, p.batch, rows, columns));
-            return reduced(reduced(g, reduction::sum, span_of::column, p), reduction::maximum, span_of::row, p);
+            return reduced(reduced(g, reduction::sum, reduction_scope::column, p), reduction::maximum, reduction_scope::row, p);
           },
           rounding_of_sums(p, 18 * 0.0625 * 1.2, p.m + 8));
       if (HasFailure()) return;
     }
 }
 
-TEST_F(cutlass_epilogues, may_be_any_tree) {
+TEST_F(cutlass_epilogues, random_trees_match_the_reference) {
   for (int i = 0; i < turns(200) && !HasFailure(); ++i) {
     product_form p = any_product({dtype::f64, dtype::f64}, dtype::f64);
     p.batch = 1;

@@ -8,7 +8,7 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 using enum convolution_result;
 
 constexpr convolution_result all_results[] = {y, dx, dfilters};
@@ -19,7 +19,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
   static convolution_case gathered(convolution_result r, dtype t) {
     convolution_case c{.result = r, .first = t, .second = t, .computed = t};
     c.images = 3, c.channels = 64, c.filters = 72;
-    c.in = {1, 9, 11}, c.width = {1, 3, 3}, c.before = {0, 1, 1}, c.after = {0, 1, 1};
+    c.in = {1, 9, 11}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1}, c.padding_after = {0, 1, 1};
     c.how = layout::channels_last;
     c.plan = {.family = family::hopper};
     return c;
@@ -28,7 +28,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
   bool is_hopper() {
     if (!engine->is_cuda()) return false;
     convolution_case c = gathered(y, dtype::bf16);
-    c.width = {1, 1, 1}, c.before = c.after = {};
+    c.width = {1, 1, 1}, c.padding_before = c.padding_after = {};
     case_tensors all(c, random);
     conv_forward r{all.x.operand<access_mode::read>(2), all.filters.operand<access_mode::read>(2),
                    all.y.operand<access_mode::write>(2)};
@@ -38,7 +38,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
   static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
 };
 
-TEST_F(cutlass_gathered_convolutions, of_one_to_three_indexes_are_what_their_definition_says) {
+TEST_F(cutlass_gathered_convolutions, one_to_three_spatial_axes_match_the_definition) {
   if (!is_hopper()) return;
   for (const convolution_result r : all_results)
     for (std::size_t spatial = 1; spatial <= 3 && !HasFailure(); ++spatial)
@@ -50,24 +50,24 @@ TEST_F(cutlass_gathered_convolutions, of_one_to_three_indexes_are_what_their_def
         if (i == 2) c.computed = dtype::f32;
         for (std::size_t d = 0; d < 3; ++d) {
           if (d < 3 - spatial) {
-            c.in[d] = c.width[d] = 1, c.before[d] = c.after[d] = 0;
+            c.in[d] = c.width[d] = 1, c.padding_before[d] = c.padding_after[d] = 0;
             continue;
           }
           c.in[d] = random.between(2, 12), c.width[d] = random.between(1, 4);
-          c.before[d] = random.between(0, 3), c.after[d] = random.between(0, 3);
+          c.padding_before[d] = random.between(0, 3), c.padding_after[d] = random.between(0, 3);
           c.stride[d] = random.between(1, 3), c.dilation[d] = random.between(1, 3);
           while (positions(c, d) < 1) ++c.in[d];
         }
-        // What is an ordinary product is none of these.
+        // None of these is an ordinary product.
         if (c.width[2] == 1 && c.stride[2] == 1) c.width[2] = 2, ++c.in[2];
         expect_as_defined(c, plain);
       }
 }
 
-class cutlass_gathered_convolutions_of : public cutlass_gathered_convolutions,
-                                         public ::testing::WithParamInterface<convolution_result> {};
+class cutlass_gathered_convolutions_by_result : public cutlass_gathered_convolutions,
+                                                public ::testing::WithParamInterface<convolution_result> {};
 
-TEST_P(cutlass_gathered_convolutions_of, this_result_have_tiles_clusters_and_divided_sums) {
+TEST_P(cutlass_gathered_convolutions_by_result, tiles_clusters_and_divided_sums_match_the_definition) {
   if (!is_hopper()) return;
   struct tile {
     std::uint16_t m, n;
@@ -95,10 +95,10 @@ TEST_P(cutlass_gathered_convolutions_of, this_result_have_tiles_clusters_and_div
       if (HasFailure()) return;
     }
 }
-INSTANTIATE_TEST_SUITE_P(all, cutlass_gathered_convolutions_of, ::testing::ValuesIn(all_results),
+INSTANTIATE_TEST_SUITE_P(all, cutlass_gathered_convolutions_by_result, ::testing::ValuesIn(all_results),
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
-TEST_F(cutlass_gathered_convolutions, of_groups_are_what_their_definition_says) {
+TEST_F(cutlass_gathered_convolutions, groups_match_the_definition) {
   if (!is_hopper()) return;
   for (const convolution_result r : all_results)
     for (const std::int64_t stride : {1, 2}) {
@@ -108,7 +108,7 @@ TEST_F(cutlass_gathered_convolutions, of_groups_are_what_their_definition_says) 
     }
 }
 
-TEST_F(cutlass_gathered_convolutions, have_epilogues_with_operands_and_reductions) {
+TEST_F(cutlass_gathered_convolutions, epilogues_have_operands_and_reductions) {
   if (!is_hopper()) return;
   for (const convolution_result r : all_results)
     for (const std::int64_t stride : {1, 2}) {
@@ -119,14 +119,14 @@ TEST_F(cutlass_gathered_convolutions, have_epilogues_with_operands_and_reduction
           [&](auto rows, auto columns, auto batch) {
             const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) +
                                  loaded(op::load, dtype::bf16, batch, rows, columns);
-            // Sums of magnitudes lose nothing by cancelling: their error is relative to them.
-            return 1 - expression::reducing(abs(x), reduction::sum, span_of::all, operand(dtype::f32, batch, 1, 1));
+            // Sums of magnitudes do not cancel: their error is relative to them.
+            return 1 - expression::reducing(abs(x), reduction::sum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
           },
           1e-5);
     }
 }
 
-TEST_F(cutlass_gathered_convolutions, of_many_parts_are_what_their_definition_says) {
+TEST_F(cutlass_gathered_convolutions, tiles_divided_into_many_parts_match_the_definition) {
   if (!is_hopper()) return;
   convolution_case c = gathered(dfilters, dtype::bf16);
   c.images = 12, c.in = {1, 27, 31}, c.computed = dtype::f32;
@@ -134,7 +134,7 @@ TEST_F(cutlass_gathered_convolutions, of_many_parts_are_what_their_definition_sa
   expect_as_defined(c, plain);
 }
 
-TEST_F(cutlass_gathered_convolutions, of_eight_bits_and_tf32_are_what_their_definition_says) {
+TEST_F(cutlass_gathered_convolutions, eight_bit_types_match_the_definition) {
   if (!is_hopper()) return;
   for (const dtype t : {dtype::i8, dtype::f8e4m3}) {
     convolution_case c = gathered(y, t);
@@ -143,7 +143,7 @@ TEST_F(cutlass_gathered_convolutions, of_eight_bits_and_tf32_are_what_their_defi
   }
 }
 
-TEST_F(cutlass_gathered_convolutions, that_cannot_be_say_why) {
+TEST_F(cutlass_gathered_convolutions, an_impossible_gather_is_refused_and_the_nearest_plan_named) {
   if (!is_hopper()) return;
   convolution_case c = gathered(dfilters, dtype::bf16);
   c.channels = 40;
@@ -153,7 +153,7 @@ TEST_F(cutlass_gathered_convolutions, that_cannot_be_say_why) {
   r.padding = {1, 1}, r.plan.family = family::hopper;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().text().find("the nearest that can be is ampere"), std::string::npos)
+  EXPECT_NE(refused.error().text().find("the nearest possible plan is ampere"), std::string::npos)
       << refused.error().text();
 }
 

@@ -10,16 +10,16 @@ namespace {
 using namespace testing;
 using epilogue::acc, epilogue::op;
 
-class cutlass_products : public gemm_suite {};
+class cutlass_gemm : public gemm_suite {};
 
-TEST_F(cutlass_products, of_all_types_are_exact_where_the_sums_are) {
+TEST_F(cutlass_gemm, all_types_are_exact_if_the_sums_are) {
   for (const factor_types& t : all_pairs)
     for (const dtype d : all_results)
       for (int i = 0; i < turns(4) && !HasFailure(); ++i)
         expect_as_defined(any_product(t, d), [](auto, auto) { return expression(acc); }, 0);
 }
 
-TEST_F(cutlass_products, may_be_stored_in_every_way) {
+TEST_F(cutlass_gemm, operands_may_have_any_layout) {
   for (const factor_types& t : all_pairs)
     for (const auto a : {storing::tidy_rows, storing::tidy_columns, storing::scattered})
       for (const auto b : {storing::tidy_rows, storing::tidy_columns, storing::scattered}) {
@@ -34,7 +34,7 @@ TEST_F(cutlass_products, may_be_stored_in_every_way) {
 }
 
 // Extents beside those of tiles, in each direction.
-TEST_F(cutlass_products, end_anywhere_within_a_tile) {
+TEST_F(cutlass_gemm, products_may_end_anywhere_within_a_tile) {
   constexpr std::int64_t sides[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
   for (const factor_types& t : {all_pairs[0], all_pairs[2], all_pairs[4], all_pairs[5], all_pairs[9], all_pairs[14]})
     for (const std::int64_t side : sides)
@@ -46,19 +46,19 @@ TEST_F(cutlass_products, end_anywhere_within_a_tile) {
       }
 }
 
-// Without elements nothing is computed but reductions of nothing; without terms, the epilogue of sums of nothing.
-TEST_F(cutlass_products, with_an_extent_of_0_are_empty_sums_and_results) {
-  using epilogue::reduction, epilogue::span_of;
+// Without elements only reductions of nothing are computed; without terms, the epilogue of sums of nothing.
+TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
+  using epilogue::reduction, epilogue::reduction_scope;
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
     for (int which = 0; which < 4; ++which) {
       if (leaves_out()) continue;
       product_form p{t.a, t.b, any_float(), random.between(1, 150), random.between(1, 150), 24};
       p.batch = random.between(1, 3);
       *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
-      const auto reduced = [&](const expression& x, reduction how, span_of over) {
+      const auto reduced = [&](const expression& x, reduction how, reduction_scope over) {
         return expression::reducing(x, how, over,
                                     operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, p.batch,
-                                            over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+                                            over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
       };
       expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
       expect_as_defined(
@@ -67,8 +67,8 @@ TEST_F(cutlass_products, with_an_extent_of_0_are_empty_sums_and_results) {
             const expression x = epilogue::relu(2 * acc + loaded(op::load_row, dtype::f32, p.batch, 1, columns)) -
                                  0.5 * loaded(op::load, dtype::f16, 1, rows, columns);
             return reduced(
-                reduced(reduced(x, reduction::absolute_maximum, span_of::row), reduction::maximum, span_of::column),
-                reduction::sum, span_of::all);
+                reduced(reduced(x, reduction::absolute_maximum, reduction_scope::row), reduction::maximum, reduction_scope::column),
+                reduction::sum, reduction_scope::all);
           },
           1e-4);
       expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);
@@ -76,7 +76,7 @@ TEST_F(cutlass_products, with_an_extent_of_0_are_empty_sums_and_results) {
     }
 }
 
-TEST_F(cutlass_products, with_one_term_are_outer_products) {
+TEST_F(cutlass_gemm, products_with_k_of_1_are_outer_products) {
   for (const factor_types& t : all_pairs) {
     product_form p = any_product(t, dtype::f32);
     p.k = 1;
@@ -85,7 +85,7 @@ TEST_F(cutlass_products, with_one_term_are_outer_products) {
   }
 }
 
-TEST_F(cutlass_products, with_one_row_or_column_are_products_of_vectors) {
+TEST_F(cutlass_gemm, products_may_have_one_row_or_one_column) {
   for (const factor_types& t : all_pairs)
     for (const bool row : {true, false}) {
       product_form p = any_product(t, dtype::f32);
@@ -95,7 +95,7 @@ TEST_F(cutlass_products, with_one_row_or_column_are_products_of_vectors) {
     }
 }
 
-TEST_F(cutlass_products, of_batches_may_share_either_factor) {
+TEST_F(cutlass_gemm, batches_may_share_either_factor) {
   for (const factor_types& t : all_pairs)
     for (int shared = 0; shared < 3; ++shared) {
       product_form p = any_product(t, any_float());
@@ -105,7 +105,7 @@ TEST_F(cutlass_products, of_batches_may_share_either_factor) {
     }
 }
 
-TEST_F(cutlass_products, have_alpha_and_beta_by_value_and_in_memory) {
+TEST_F(cutlass_gemm, alpha_and_beta_may_be_values_or_in_memory) {
   for (const factor_types& t : all_pairs)
     for (const double alpha : {0.0, 1.0, -0.5})
       for (const double beta : {0.0, 1.0, 2.0}) {
@@ -129,7 +129,7 @@ TEST_F(cutlass_products, have_alpha_and_beta_by_value_and_in_memory) {
       }
 }
 
-TEST_F(cutlass_products, have_sums_as_precise_as_their_type) {
+TEST_F(cutlass_gemm, sums_are_as_precise_as_their_type) {
   for (const factor_types& t : all_pairs) {
     if (t.a == dtype::i8 && t.b == dtype::i8) continue;
     constexpr std::int64_t m = 33, n = 29, k = 700;
@@ -144,8 +144,8 @@ TEST_F(cutlass_products, have_sums_as_precise_as_their_type) {
   }
 }
 
-// Numbers that are cut would all become smaller: by half of the last of 10 bits on average, so the products by 6.5e-4.
-TEST_F(cutlass_products, in_tf32_are_of_rounded_factors_and_have_no_bias) {
+// Truncated numbers would all be smaller: by half of the last of 10 bits on average, so the products by 6.5e-4.
+TEST_F(cutlass_gemm, tf32_factors_are_rounded_without_bias) {
   constexpr std::int64_t m = 70, n = 66, k = 300;
   const plan any, ampere{.family = family::ampere};
   for (const auto& [a_stored, b_stored, p] : {std::tuple{storing::tidy_rows, storing::tidy_columns, any},
@@ -175,7 +175,7 @@ TEST_F(cutlass_products, in_tf32_are_of_rounded_factors_and_have_no_bias) {
   }
 }
 
-TEST_F(cutlass_products, of_small_integers_are_exact_up_to_the_longest_sum_of_floats) {
+TEST_F(cutlass_gemm, small_integers_are_exact_up_to_the_longest_sum_of_floats) {
   constexpr std::int64_t k = 3000;
   stored_matrices a(dtype::i8, 1, 3, k, random), b(dtype::i8, 1, k, 5, random), d(dtype::i32, 1, 3, 5, random);
   for (auto* m : {&a, &b}) m->fill([&] { return element_value{-128, 0}; });
@@ -186,7 +186,7 @@ TEST_F(cutlass_products, of_small_integers_are_exact_up_to_the_longest_sum_of_fl
     for (std::int64_t j = 0; j < 5; ++j) EXPECT_EQ(d.get(0, i, j).real, 128.0 * 128 * k);
 }
 
-TEST_F(cutlass_products, may_be_where_the_epilogue_loads_from) {
+TEST_F(cutlass_gemm, the_epilogue_may_load_the_result_in_place) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
     for (const std::int64_t n : {1, 5, 64, 300}) {
       constexpr std::int64_t k = 9, batch = 3;
@@ -216,7 +216,7 @@ TEST_F(cutlass_products, may_be_where_the_epilogue_loads_from) {
     }
 }
 
-TEST_F(cutlass_products, use_no_more_memory_than_they_may) {
+TEST_F(cutlass_gemm, workspace_limits_the_memory) {
   product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::bf16, 40, 50, 60};
   p.d_stored = storing::tidy_rows;
   std::uint64_t workspace = 0;

@@ -10,10 +10,10 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 
 // Matrices in memory, with as many rows as there are for all groups, or for each.
-struct grouped_form {
+struct grouped_layout {
   factor_types types;
   dtype d;
   std::vector<std::int32_t> sizes;
@@ -26,28 +26,28 @@ struct grouped_form {
   std::int64_t places() const { return packed ? 1 : groups(); }
 };
 
-class cutlass_groups : public gemm_suite {
+class cutlass_gemm_grouped : public gemm_suite {
  protected:
-  using making = std::function<expression(const grouped_form&)>;
+  using making = std::function<expression(const grouped_layout&)>;
 
-  // What an operand is for: for rows, which lie as those of d do, or for groups.
-  expression tall(op what, dtype t, const grouped_form& f, std::int64_t columns) {
+  // Role of an operand: it has rows, in the layout of d, or groups.
+  expression tall(op what, dtype t, const grouped_layout& f, std::int64_t columns) {
     return expression::reading(what, operand(t, f.places(), f.rows, columns));
   }
-  expression of_groups(op what, dtype t, const grouped_form& f, std::int64_t columns) {
+  expression of_groups(op what, dtype t, const grouped_layout& f, std::int64_t columns) {
     return expression::reading(what, operand(t, f.groups(), 1, columns));
   }
-  expression reduced(const expression& x, reduction how, span_of over, const grouped_form& f) {
+  expression reduced(const expression& x, reduction how, reduction_scope over, const grouped_layout& f) {
     const dtype t = f.types.a == dtype::f64 ? dtype::f64 : dtype::f32;
-    if (over == span_of::row) return expression::reducing(x, how, over, operand(t, f.places(), f.rows, 1));
-    return expression::reducing(x, how, over, operand(t, f.groups(), 1, over == span_of::column ? f.n : 1));
+    if (over == reduction_scope::row) return expression::reducing(x, how, over, operand(t, f.places(), f.rows, 1));
+    return expression::reducing(x, how, over, operand(t, f.groups(), 1, over == reduction_scope::column ? f.n : 1));
   }
 
   // The operands of one group: `first` is its first row where groups follow each other.
-  static void move_to_group(const tree& t, const grouped_form& f, std::int64_t g, std::int64_t first,
+  static void move_to_group(const tree& t, const grouped_layout& f, std::int64_t g, std::int64_t first,
                             std::int64_t size) {
     for (const epilogue::tree_memory& m : t.memory()) {
-      auto& moved = const_cast<epilogue::tree_memory&>(m);  // of a copy that belongs to the test
+      auto& moved = const_cast<epilogue::tree_memory&>(m);  // the copy belongs to the test
       const bool is_tall = m.shape.rows == f.rows && f.rows > 1;
       const std::int64_t elements = is_tall && f.packed ? first * m.shape.row_stride : g * m.batch_stride;
       moved.address += static_cast<std::uint64_t>(elements) * bytes_of(m.type);
@@ -56,9 +56,9 @@ class cutlass_groups : public gemm_suite {
     }
   }
 
-  // Runs the groups, and compares everything that is written for the first `right` of them; for the others nothing must
-  // be.
-  void expect_groups(const grouped_form& f, const making& make, double tolerance, std::int64_t right,
+  // Runs the groups, and compares everything that is written for the first `right` of them; for the others nothing may
+  // be written.
+  void expect_groups(const grouped_layout& f, const making& make, double tolerance, std::int64_t right,
                      const grouped_outcome& outcome = {}) {
     test_factor a({f.types.a, f.places(), f.rows, f.k, true, f.a_stored, f.a_scales}, random),
         b({f.types.b, f.groups(), f.n * (f.pairs ? 2 : 1), f.k, false, f.b_stored, f.b_scales}, random);
@@ -113,12 +113,12 @@ class cutlass_groups : public gemm_suite {
     }
     if (f.packed) expect_poison(0, first);
   }
-  void expect_right_groups(const grouped_form& f, const making& make, double tolerance) {
+  void expect_right_groups(const grouped_layout& f, const making& make, double tolerance) {
     expect_groups(f, make, tolerance, f.groups());
   }
 
-  grouped_form any_groups(const factor_types& t, dtype d, bool packed) {
-    grouped_form f{t, d, {}, 0, random.between(1, 60), 2 * random.between(1, 30), packed};
+  grouped_layout any_groups(const factor_types& t, dtype d, bool packed) {
+    grouped_layout f{t, d, {}, 0, random.between(1, 60), 2 * random.between(1, 30), packed};
     std::int64_t sum = 0, most = 1;
     for (std::int64_t g = random.between(1, 7); g > 0; --g) {
       // Skewed: some have none, one may have most of all rows.
@@ -132,7 +132,7 @@ class cutlass_groups : public gemm_suite {
   }
 };
 
-TEST_F(cutlass_groups, of_all_types_and_skewed_sizes_are_as_defined) {
+TEST_F(cutlass_gemm_grouped, all_types_and_skewed_sizes_match_the_reference) {
   for (const factor_types& t : all_pairs)
     for (const bool packed : {true, false})
       for (int i = 0; i < turns(8); ++i) {
@@ -141,52 +141,52 @@ TEST_F(cutlass_groups, of_all_types_and_skewed_sizes_are_as_defined) {
       }
 }
 
-TEST_F(cutlass_groups, have_operands_for_their_rows_and_for_themselves) {
+TEST_F(cutlass_gemm_grouped, epilogue_operands_may_be_per_row_or_per_group) {
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
     for (const bool packed : {true, false})
       for (int i = 0; i < turns(8); ++i) {
-        const grouped_form f = any_groups(t, any_float(), packed);
+        const grouped_layout f = any_groups(t, any_float(), packed);
         expect_right_groups(
             f,
-            [&](const grouped_form& form) {
-              const expression x = 0.5 * acc + of_groups(op::load_row, dtype::f32, form, form.n),
-                               y = x * of_groups(op::load_number, dtype::f32, form, 1) +
-                                   tall(op::load_column, dtype::bf16, form, 1);
-              return expression::writing(y - tall(op::load, dtype::f16, form, form.n),
-                                         operand(dtype::f32, form.places(), form.rows, form.n)) +
-                     loaded(op::load_row, dtype::f32, 1, 1, form.n);
+            [&](const grouped_layout& layout) {
+              const expression x = 0.5 * acc + of_groups(op::load_row, dtype::f32, layout, layout.n),
+                               y = x * of_groups(op::load_number, dtype::f32, layout, 1) +
+                                   tall(op::load_column, dtype::bf16, layout, 1);
+              return expression::writing(y - tall(op::load, dtype::f16, layout, layout.n),
+                                         operand(dtype::f32, layout.places(), layout.rows, layout.n)) +
+                     loaded(op::load_row, dtype::f32, 1, 1, layout.n);
             },
             rounding_of({t.a, t.b, f.d, 1, f.n, f.k}, 2));
         if (HasFailure()) return;
       }
 }
 
-TEST_F(cutlass_groups, reduce_their_rows_their_columns_and_themselves) {
+TEST_F(cutlass_gemm_grouped, rows_columns_and_groups_are_reduced) {
   for (const factor_types& t : {all_pairs[1], all_pairs[2], all_pairs[9]})
     for (const bool packed : {true, false})
-      for (const span_of over : {span_of::row, span_of::column, span_of::all})
+      for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
         for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {
-          const grouped_form f = any_groups(t, dtype::f32, packed);
+          const grouped_layout f = any_groups(t, dtype::f32, packed);
           // Sums of whole numbers are exact.
-          expect_right_groups(f, [&](const auto& form) { return reduced(acc, how, over, form); }, 0);
+          expect_right_groups(f, [&](const auto& layout) { return reduced(acc, how, over, layout); }, 0);
           if (HasFailure()) return;
         }
 }
 
-TEST_F(cutlass_groups, of_pairs_gate_one_half_with_the_other) {
+TEST_F(cutlass_gemm_grouped, paired_epilogues_gate_one_half_with_the_other) {
   for (const bool packed : {true, false})
     for (int i = 0; i < turns(8) && !HasFailure(); ++i) {
-      grouped_form f = any_groups({dtype::bf16, dtype::bf16}, dtype::bf16, packed);
+      grouped_layout f = any_groups({dtype::bf16, dtype::bf16}, dtype::bf16, packed);
       f.pairs = true;
       expect_right_groups(f, [](const auto&) { return silu(0.0625 * epilogue::left) * epilogue::right; }, 4e-6);
     }
 }
 
-TEST_F(cutlass_groups, have_scales_of_blocks) {
+TEST_F(cutlass_gemm_grouped, factors_may_have_block_scales) {
   for (const factor_types& t : {all_pairs[5], all_pairs[11], all_pairs[13]})
     for (const bool packed : {true, false})
       for (int i = 0; i < turns(4); ++i) {
-        grouped_form f = any_groups(t, dtype::f32, packed);
+        grouped_layout f = any_groups(t, dtype::f32, packed);
         f.k = 128 * random.between(2, 3);
         f.a_scales = scale_form{dtype::f32, {!packed && i % 2 == 0 ? 128 : 1, 128}};
         f.b_scales = scale_form{random.one_of({dtype::f32, dtype::f8e8m0}), {128, 128}};
@@ -196,12 +196,12 @@ TEST_F(cutlass_groups, have_scales_of_blocks) {
 }
 
 // Kernels of CUTLASS take matrices without gaps, and nothing is computed where there are none.
-class cutlass_groups_of_vendor : public cutlass_groups {
+class cutlass_vendor_gemm_grouped : public cutlass_gemm_grouped {
  protected:
   void SetUp() override { skip_without_vendor(*engine); }
-  grouped_form groups_of(std::vector<std::int32_t> sizes, bool packed) {
-    grouped_form f{{dtype::bf16, dtype::bf16}, dtype::bf16, std::move(sizes), 2, 8 * random.between(1, 20),
-                   8 * random.between(1, 20),  packed};
+  grouped_layout groups_of(std::vector<std::int32_t> sizes, bool packed) {
+    grouped_layout f{{dtype::bf16, dtype::bf16}, dtype::bf16, std::move(sizes), 2, 8 * random.between(1, 20),
+                     8 * random.between(1, 20),  packed};
     for (const std::int32_t s : f.sizes)
       if (s > 0) f.rows = packed ? f.rows + s : std::max<std::int64_t>(f.rows, s);
     f.a_stored = storing::tidy_rows, f.b_stored = storing::tidy_columns, f.plan = {.family = family::vendor};
@@ -209,7 +209,7 @@ class cutlass_groups_of_vendor : public cutlass_groups {
   }
 };
 
-TEST_F(cutlass_groups_of_vendor, are_as_defined) {
+TEST_F(cutlass_vendor_gemm_grouped, groups_match_the_reference) {
   for (const bool packed : {true, false})
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
       std::vector<std::int32_t> sizes;
@@ -218,7 +218,7 @@ TEST_F(cutlass_groups_of_vendor, are_as_defined) {
       expect_right_groups(groups_of(sizes, packed), [](const auto&) { return expression(acc); }, 0);
       expect_right_groups(
           groups_of(sizes, packed),
-          [&](const grouped_form& f) {
+          [&](const grouped_layout& f) {
             return -0.5 * acc +
                    2 * expression::reading(op::load, operand(dtype::bf16, f.places(), f.rows, f.n, storing::tidy_rows));
           },
@@ -226,19 +226,19 @@ TEST_F(cutlass_groups_of_vendor, are_as_defined) {
     }
 }
 
-TEST_F(cutlass_groups_of_vendor, end_before_a_group_whose_size_is_wrong) {
+TEST_F(cutlass_vendor_gemm_grouped, computation_ends_before_a_wrong_size) {
   for (const bool packed : {true, false})
     for (const std::int32_t wrong : {-1, 5000}) {
-      const grouped_form f = groups_of({3, 130, wrong, 7}, packed);
-      grouped_form given = f;
+      const grouped_layout f = groups_of({3, 130, wrong, 7}, packed);
+      grouped_layout given = f;
       given.rows = 200;
       expect_groups(given, [](const auto&) { return expression(acc); }, 0, 2, {2, wrong});
     }
 }
 
-TEST_F(cutlass_groups, may_add_to_what_is_in_the_place_of_the_result) {
+TEST_F(cutlass_gemm_grouped, the_epilogue_may_load_the_result_in_place) {
   for (const bool packed : {true, false}) {
-    const grouped_form f{{dtype::bf16, dtype::bf16}, dtype::f32, {3, 0, 5, 1}, 12, 20, 16, packed};
+    const grouped_layout f{{dtype::bf16, dtype::bf16}, dtype::f32, {3, 0, 5, 1}, 12, 20, 16, packed};
     test_factor a({dtype::bf16, f.places(), f.rows, f.k, true}, random),
         b({dtype::bf16, f.groups(), f.n, f.k, false}, random);
     stored_matrices d(f.d, f.places(), f.rows, f.n, random);
@@ -278,40 +278,42 @@ TEST_F(cutlass_groups, may_add_to_what_is_in_the_place_of_the_result) {
   }
 }
 
-TEST_F(cutlass_groups, may_all_be_empty) {
+TEST_F(cutlass_gemm_grouped, all_groups_may_be_empty) {
   for (const bool packed : {true, false}) {
-    const grouped_form f{{dtype::f16, dtype::f16}, dtype::f32, {0, 0, 0}, 8, 16, 32, packed};
+    const grouped_layout f{{dtype::f16, dtype::f16}, dtype::f32, {0, 0, 0}, 8, 16, 32, packed};
     expect_right_groups(
         f,
-        [&](const auto& form) {
-          return reduced(reduced(acc, reduction::sum, span_of::column, form), reduction::maximum, span_of::all, form);
+        [&](const auto& layout) {
+          return reduced(reduced(acc, reduction::sum, reduction_scope::column, layout), reduction::maximum, reduction_scope::all,
+                         layout);
         },
         0);
   }
 }
 
-TEST_F(cutlass_groups, may_have_no_rows_no_columns_no_terms_or_not_exist) {
+TEST_F(cutlass_gemm_grouped, extents_and_the_number_of_groups_may_be_0) {
   const auto with = [](std::vector<std::int32_t> sizes, std::int64_t rows, std::int64_t n, std::int64_t k,
                        bool packed) {
-    return grouped_form{{dtype::bf16, dtype::bf16}, dtype::f32, std::move(sizes), rows, n, k, packed};
+    return grouped_layout{{dtype::bf16, dtype::bf16}, dtype::f32, std::move(sizes), rows, n, k, packed};
   };
   for (const bool packed : {true, false}) {
-    for (const grouped_form& f : {with({0, 0, 0}, 0, 16, 32, packed), with({}, packed ? 8 : 0, 16, 32, packed),
-                                  with({3, 0, 5}, 9, 20, 0, packed)})
+    for (const grouped_layout& f : {with({0, 0, 0}, 0, 16, 32, packed), with({}, packed ? 8 : 0, 16, 32, packed),
+                                    with({3, 0, 5}, 9, 20, 0, packed)})
       expect_right_groups(
           f,
-          [&](const grouped_form& form) {
-            const expression x = 2 * acc + of_groups(op::load_row, dtype::f32, form, form.n);
-            return reduced(reduced(x, reduction::sum, span_of::column, form), reduction::maximum, span_of::all, form);
+          [&](const grouped_layout& layout) {
+            const expression x = 2 * acc + of_groups(op::load_row, dtype::f32, layout, layout.n);
+            return reduced(reduced(x, reduction::sum, reduction_scope::column, layout), reduction::maximum, reduction_scope::all,
+                           layout);
           },
           1e-6);
     expect_right_groups(
         with({3, 0, 5}, 9, 0, 16, packed),
-        [&](const auto& form) { return reduced(acc, reduction::maximum, span_of::all, form); }, 0);
+        [&](const auto& layout) { return reduced(acc, reduction::maximum, reduction_scope::all, layout); }, 0);
   }
 }
 
-TEST_F(cutlass_groups, from_the_first_wrong_size_on_are_not_computed) {
+TEST_F(cutlass_gemm_grouped, groups_from_the_first_wrong_size_on_are_not_computed) {
   struct wrong {
     std::vector<std::int32_t> sizes;
     std::int64_t rows;
@@ -324,17 +326,17 @@ TEST_F(cutlass_groups, from_the_first_wrong_size_on_are_not_computed) {
                        {{4, -2147483647, 2}, 40, true, 1}, {{5, 7, 41, 5}, 40, false, 2},
                        {{40, 40, -1}, 40, false, 2},       {{2147483647}, 40, false, 0}};
   for (const wrong& w : all) {
-    const grouped_form f{{dtype::bf16, dtype::bf16}, dtype::f32, w.sizes, w.rows, 24, 32, w.packed};
-    expect_groups(f,
-                  [&](const auto& form) { return reduced(2 * acc, reduction::absolute_maximum, span_of::row, form); },
-                  0, w.group, {w.group, w.sizes[static_cast<std::size_t>(w.group)]});
+    const grouped_layout f{{dtype::bf16, dtype::bf16}, dtype::f32, w.sizes, w.rows, 24, 32, w.packed};
+    expect_groups(
+        f, [&](const auto& layout) { return reduced(2 * acc, reduction::absolute_maximum, reduction_scope::row, layout); }, 0,
+        w.group, {w.group, w.sizes[static_cast<std::size_t>(w.group)]});
     if (HasFailure()) return;
   }
 }
 
-TEST_F(cutlass_groups, leave_outputs_of_rows_and_groups_that_are_not_computed) {
+TEST_F(cutlass_gemm_grouped, outputs_of_rows_and_groups_that_are_not_computed_stay) {
   for (const bool packed : {true, false}) {
-    const grouped_form f{{dtype::f16, dtype::f16}, dtype::f32, {3, 2, -1}, 12, 5, 8, packed};
+    const grouped_layout f{{dtype::f16, dtype::f16}, dtype::f32, {3, 2, -1}, 12, 5, 8, packed};
     stored_matrices stored(dtype::f32, f.places(), f.rows, f.n, random),
         rows(dtype::f32, f.places(), f.rows, 1, random), columns(dtype::f32, f.groups(), 1, f.n, random),
         numbers(dtype::f32, f.groups(), 1, 1, random);
@@ -347,9 +349,9 @@ TEST_F(cutlass_groups, leave_outputs_of_rows_and_groups_that_are_not_computed) {
     expect_groups(f,
                   [&](const auto&) {
                     expression x = expression::writing(acc, memory(stored));
-                    x = expression::reducing(x, reduction::sum, span_of::row, memory(rows));
-                    x = expression::reducing(x, reduction::sum, span_of::column, memory(columns));
-                    return expression::reducing(x, reduction::sum, span_of::all, memory(numbers));
+                    x = expression::reducing(x, reduction::sum, reduction_scope::row, memory(rows));
+                    x = expression::reducing(x, reduction::sum, reduction_scope::column, memory(columns));
+                    return expression::reducing(x, reduction::sum, reduction_scope::all, memory(numbers));
                   },
                   0, 2, {2, -1});
     const auto computed = [&](std::int64_t place, std::int64_t row) {

@@ -8,12 +8,12 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 
 constexpr dtype narrow_types[] = {dtype::i8, dtype::f8e4m3, dtype::f8e5m2, dtype::f4e2m1x2};
 constexpr dtype wide_types[] = {dtype::f16, dtype::bf16};
 
-class mixed_factors : public gemm_suite {
+class cutlass_mixed_gemm : public gemm_suite {
  protected:
   // Each tile of the template, and each other choice.
   static constexpr plan tiles[] = {{.tile_m = 128, .tile_n = 16},
@@ -43,7 +43,7 @@ class mixed_factors : public gemm_suite {
     const std::size_t all = std::size(tiles) + (scaled ? 0 : std::size(large_tiles)),
                       i = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all) - 1));
     plan p = i < std::size(tiles) ? tiles[i] : large_tiles[i - std::size(tiles)];
-    // Lines that are neighbours are copied 64 at a time.
+    // Contiguous lines are copied 64 at a time.
     const bool lines = form.a_stored == storing::tidy_columns || form.b_stored == storing::tidy_rows;
     if (lines && p.tile_n % 64 != 0) p = {.tile_n = 64};
     // Scales of the wide factor are for small tiles.
@@ -59,7 +59,7 @@ class mixed_factors : public gemm_suite {
     if (!batched && may_divide && random.between(0, 2) == 0) p.divided = decision::yes;
     return p;
   }
-  // The host has one way to compute a product.
+  // The host engine has one plan for each product.
   plan on_hopper(plan p) const {
     if (!engine->is_cuda()) return {};
     p.family = family::hopper;
@@ -70,7 +70,7 @@ class mixed_factors : public gemm_suite {
     product_form p{of_b ? wide : narrow,   of_b ? narrow : wide,   d,
                    random.between(1, 300), random.between(1, 300), 32 * random.between(1, 20)};
     p.a_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns;
-    // Lines of 2-byte floats may be neighbours.
+    // Lines of 2-byte floats may be contiguous.
     if (random.between(0, 3) == 0) {
       (of_b ? p.m : p.n) += 8 - (of_b ? p.m : p.n) % 8;
       (of_b ? p.a_stored : p.b_stored) = of_b ? storing::tidy_columns : storing::tidy_rows;
@@ -92,13 +92,13 @@ class mixed_factors : public gemm_suite {
   void expect_on_hopper(const product_form& p, Make&& make, double tolerance) {
     expect_on_hopper(p, any_plan(p), make, tolerance);
   }
-  expression reduced(const expression& x, reduction how, span_of over, const product_form& p) {
+  expression reduced(const expression& x, reduction how, reduction_scope over, const product_form& p) {
     return expression::reducing(
-        x, how, over, operand(dtype::f32, p.batch, over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+        x, how, over, operand(dtype::f32, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
   }
 };
 
-TEST_F(mixed_factors, of_all_types_on_either_side_are_exact_where_the_sums_are) {
+TEST_F(cutlass_mixed_gemm, all_types_on_either_side_are_exact_if_the_sums_are) {
   for (const dtype narrow : narrow_types)
     for (const dtype wide : wide_types)
       for (const bool of_b : {true, true, false})
@@ -106,7 +106,7 @@ TEST_F(mixed_factors, of_all_types_on_either_side_are_exact_where_the_sums_are) 
           expect_on_hopper(any_mixed(narrow, wide, of_b, any_float()), [](auto, auto) { return expression(acc); }, 0);
 }
 
-TEST_F(mixed_factors, have_every_tile) {
+TEST_F(cutlass_mixed_gemm, every_tile_matches_the_reference) {
   for (const auto* all : {&tiles[0], &large_tiles[0]})
     for (std::size_t i = 0; i < (all == tiles ? std::size(tiles) : std::size(large_tiles)) && !HasFailure(); ++i)
       for (const dtype narrow : {dtype::i8, dtype::f4e2m1x2}) {
@@ -117,7 +117,7 @@ TEST_F(mixed_factors, have_every_tile) {
 }
 
 // Memory beyond the last term has other numbers.
-TEST_F(mixed_factors, end_at_any_term) {
+TEST_F(cutlass_mixed_gemm, k_may_end_anywhere_within_a_stage) {
   for (const dtype narrow : narrow_types) {
     const plan chosen = on_hopper(any_plan({dtype::bf16, narrow, dtype::f32, 0, 0, 0}));
     for (const std::int64_t k : {1, 2, 3, 17, 63, 65, 100, 127, 129, 255, 257}) {
@@ -150,7 +150,7 @@ TEST_F(mixed_factors, end_at_any_term) {
   }
 }
 
-TEST_F(mixed_factors, have_scales_for_blocks_of_any_size) {
+TEST_F(cutlass_mixed_gemm, scales_may_have_blocks_of_any_size) {
   for (const dtype narrow : narrow_types)
     for (const std::int64_t block : {0, 16, 32, 64, 128})
       for (int which = 0; which < 3; ++which) {
@@ -158,7 +158,7 @@ TEST_F(mixed_factors, have_scales_for_blocks_of_any_size) {
         if (leaves_out() || (which != 0 && (block == 16 || block == 32))) continue;
         product_form p =
             any_mixed(narrow, random.one_of({dtype::f16, dtype::bf16}), random.between(0, 3) != 0, dtype::f32);
-        // Extents for which the number of scales says which block is meant.
+        // Extents for which the number of scales identifies the block.
         p.k = block == 0 ? 32 * random.between(3, 9) : std::max<std::int64_t>(32, block) * 5;
         const auto scales = [&] {
           const std::int64_t of_block = block == 0 ? p.k : block;
@@ -174,7 +174,7 @@ TEST_F(mixed_factors, have_scales_for_blocks_of_any_size) {
 }
 
 // Scales that multiply the numbers, where that is exact, leave registers for large tiles.
-TEST_F(mixed_factors, of_4_bits_have_scales_of_8_bits_in_large_tiles) {
+TEST_F(cutlass_mixed_gemm, f4_factors_have_8_bit_scales_in_large_tiles) {
   for (const std::int64_t block : {16, 32, 64, 128}) {
     product_form p = any_mixed(dtype::f4e2m1x2, block == 32 ? dtype::f16 : dtype::bf16, true, dtype::f32);
     p.k = std::max<std::int64_t>(32, block) * 5, p.b_scales = scale_form{dtype::f8e4m3, {1, block}};
@@ -185,7 +185,7 @@ TEST_F(mixed_factors, of_4_bits_have_scales_of_8_bits_in_large_tiles) {
   }
 }
 
-TEST_F(mixed_factors, of_a_batch_have_scales_of_their_own) {
+TEST_F(cutlass_mixed_gemm, batches_have_their_own_scales) {
   for (const bool shared : {false, true}) {
     product_form p = any_mixed(dtype::i8, dtype::bf16, true, dtype::f32);
     p.k = 384, p.batch = 3, p.shares_b = shared;
@@ -194,7 +194,7 @@ TEST_F(mixed_factors, of_a_batch_have_scales_of_their_own) {
   }
 }
 
-TEST_F(mixed_factors, have_alpha_beta_rows_and_columns) {
+TEST_F(cutlass_mixed_gemm, epilogues_read_alpha_beta_rows_and_columns) {
   for (const dtype narrow : narrow_types)
     for (const bool of_b : {true, false}) {
       const product_form p = any_mixed(narrow, dtype::bf16, of_b, any_float());
@@ -208,13 +208,13 @@ TEST_F(mixed_factors, have_alpha_beta_rows_and_columns) {
     }
 }
 
-TEST_F(mixed_factors, are_reduced_over_rows_columns_and_all) {
-  for (const span_of over : {span_of::row, span_of::column, span_of::all})
+TEST_F(cutlass_mixed_gemm, rows_columns_and_all_elements_are_reduced) {
+  for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
     for (const bool of_b : {true, false})
       for (const reduction how : {reduction::sum, reduction::absolute_maximum}) {
         if (leaves_out()) continue;
         const product_form p = any_mixed(dtype::i8, dtype::bf16, of_b, dtype::bf16);
-        const std::int64_t terms = over == span_of::row ? p.n : over == span_of::column ? p.m : p.m * p.n;
+        const std::int64_t terms = over == reduction_scope::row ? p.n : over == reduction_scope::column ? p.m : p.m * p.n;
         expect_on_hopper(
             p, [&](auto, auto) { return reduced(0.125 * acc, how, over, p); },
             1e-6 + 0x1p-23 * 18 * 0.125 * static_cast<double>(terms) * static_cast<double>(p.k));
@@ -222,7 +222,7 @@ TEST_F(mixed_factors, are_reduced_over_rows_columns_and_all) {
       }
 }
 
-TEST_F(mixed_factors, of_pairs_gate_one_half_with_the_other) {
+TEST_F(cutlass_mixed_gemm, paired_epilogues_combine_the_two_halves) {
   for (const dtype narrow : narrow_types)
     for (const bool scaled : {false, true}) {
       product_form p = any_mixed(narrow, dtype::bf16, true, dtype::f32);
@@ -235,8 +235,8 @@ TEST_F(mixed_factors, of_pairs_gate_one_half_with_the_other) {
     }
 }
 
-// A pair of 8-bit floats with scales of blocks is no mixed product, but its columns lie in the same way.
-TEST_F(mixed_factors, and_others_with_scales_may_be_pairs) {
+// A pair of 8-bit floats with scales of blocks is no mixed product, but its columns have the same layout.
+TEST_F(cutlass_mixed_gemm, scaled_8_bit_floats_may_have_paired_epilogues) {
   for (const std::int64_t lines : {1, 128}) {
     product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::f32, random.between(1, 300), 128 * random.between(1, 2), 640};
     p.a_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns;
@@ -245,8 +245,8 @@ TEST_F(mixed_factors, and_others_with_scales_may_be_pairs) {
   }
 }
 
-// As weights are: sums of random numbers, within what a float rounds.
-TEST_F(mixed_factors, have_sums_as_precise_as_floats) {
+// Random numbers, like weights; differences are within a float's rounding.
+TEST_F(cutlass_mixed_gemm, sums_are_as_precise_as_floats) {
   for (const dtype narrow : narrow_types) {
     constexpr std::int64_t m = 33, n = 130, k = 704;
     test_factor a({dtype::bf16, 1, m, k, true, storing::tidy_rows}, random),

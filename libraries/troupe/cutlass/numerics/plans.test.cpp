@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Plans: those that are prepared, and those that a request forces.
+// Plans that are prepared, and plans that a request forces.
 #include <string>
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
@@ -24,7 +24,7 @@ class cutlass_plans : public gemm_suite {
     r.plan = p;
     return r;
   }
-  // Runs the product; with a plan that an engine cannot follow, it is refused and says so.
+  // Runs the product; expects that an engine which cannot follow the plan refuses it and says so.
   void expect_right_or_unsupported(const plan& p) {
     SCOPED_TRACE(to_string(p));
     const auto done = engine->run(product(p));
@@ -39,23 +39,24 @@ class cutlass_plans : public gemm_suite {
   }
   void expect_product() {
     const std::vector<double> x = a.values(0), y = b.values(0);
-    const epilogue::tree_memory seen{bias.range.address, bias.shape, bias.batch_stride, bias.type, bias.mode, {}};
+    const epilogue::tree_memory bias_memory{bias.range.address, bias.shape, bias.batch_stride,
+                                            bias.type,          bias.mode,  {}};
     comparison c(1e-6);
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        const double sum = sum_of_products(x, i, y, j, k) + epilogue::number_at(seen.at(0, 0, j), bias.type);
+        const double sum = sum_of_products(x, i, y, j, k) + epilogue::number_at(bias_memory.at(0, 0, j), bias.type);
         c.expect_near(d.get(0, i, j).real, std::max(0.0, sum), dtype::bf16, [&] { return cat("d(", i, ", ", j, ")"); });
-        epilogue::testing::put_poison(d.place(0, i, j), dtype::bf16);  // for the next
+        epilogue::testing::put_poison(d.place(0, i, j), dtype::bf16);  // poison for the next run
       }
   }
-  std::string read_log(prepare& p, std::size_t room, plan_info& info) {
-    std::vector<std::byte> log(room + 1, std::byte{'~'});
-    p.log = out<std::byte>(reinterpret_cast<std::uint64_t>(log.data()), room);
+  std::string read_log(prepare& p, std::size_t log_bytes, plan_info& info) {
+    std::vector<std::byte> log(log_bytes + 1, std::byte{'~'});
+    p.log = out<std::byte>(reinterpret_cast<std::uint64_t>(log.data()), log_bytes);
     const auto answer = engine->run(p);
     EXPECT_TRUE(answer) << answer.error().to_string();
     if (answer) info = *answer;
     EXPECT_EQ(log.back(), std::byte{'~'}) << "written behind the end";
-    const std::string text(reinterpret_cast<const char*>(log.data()), room);
+    const std::string text(reinterpret_cast<const char*>(log.data()), log_bytes);
     return text.substr(0, text.find('\0'));
   }
 
@@ -64,7 +65,7 @@ class cutlass_plans : public gemm_suite {
   expression::memory_operand bias = operand(dtype::f32, 1, 1, n, storing::tidy_rows);
 };
 
-TEST_F(cutlass_plans, are_prepared_without_writing_the_operands) {
+TEST_F(cutlass_plans, prepare_writes_no_operands) {
   for (const std::int32_t measure : {0, 3}) {
     const auto info = engine->run(prepare::of(product(), measure));
     ASSERT_TRUE(info) << info.error().to_string();
@@ -80,7 +81,7 @@ TEST_F(cutlass_plans, are_prepared_without_writing_the_operands) {
         EXPECT_LE(info->microseconds, info->first_microseconds);
       }
     } else {
-      EXPECT_EQ(info->plan, plan()) << "there is one way";
+      EXPECT_EQ(info->plan, plan()) << "the host engine has one plan";
       EXPECT_EQ(info->kernel, kernel_source::none);
       EXPECT_EQ(info->choice, choice_source::none);
       EXPECT_EQ(info->measured, 0u);
@@ -90,7 +91,7 @@ TEST_F(cutlass_plans, are_prepared_without_writing_the_operands) {
   }
 }
 
-TEST_F(cutlass_plans, have_a_log_that_is_as_long_as_there_is_room) {
+TEST_F(cutlass_plans, the_log_is_cut_to_the_length_of_its_buffer) {
   prepare p = prepare::of(product());
   plan_info info, shorter;
   const std::string all = read_log(p, 100'000, info);
@@ -102,7 +103,7 @@ TEST_F(cutlass_plans, have_a_log_that_is_as_long_as_there_is_room) {
   EXPECT_GE(some.size(), 11u);
 }
 
-TEST_F(cutlass_plans, say_how_much_memory_they_need) {
+TEST_F(cutlass_plans, prepare_returns_the_workspace_that_suffices) {
   gemm r = product();
   const auto info = engine->run(prepare::of(r));
   ASSERT_TRUE(info) << info.error().to_string();
@@ -111,7 +112,7 @@ TEST_F(cutlass_plans, say_how_much_memory_they_need) {
   expect_product();
 }
 
-TEST_F(cutlass_plans, are_counted) {
+TEST_F(cutlass_plans, plans_are_counted) {
   ASSERT_TRUE(engine->run(read_statistics{.start_anew = true}));
   for (int i = 0; i < 3; ++i) {
     run(product());
@@ -122,7 +123,7 @@ TEST_F(cutlass_plans, are_counted) {
   EXPECT_LE(counted->made, 1u);
 }
 
-TEST_F(cutlass_plans, of_batches_and_groups_are_prepared_too) {
+TEST_F(cutlass_plans, batches_and_groups_are_prepared) {
   const gemm one = product();
   const gemm_batched many{.a = {one.a, one.a}, .b = {one.b, one.b}, .d = {one.d, one.d}};
   for (const std::int32_t measure : {0, 2}) {
@@ -144,7 +145,7 @@ TEST_F(cutlass_plans, of_batches_and_groups_are_prepared_too) {
   for (std::int64_t i = 0; i < m; ++i) ASSERT_TRUE(d.is_poisoned(0, i, 0)) << "a result was written";
 }
 
-TEST_F(cutlass_plans, that_a_request_forces_are_followed_or_refused) {
+TEST_F(cutlass_plans, a_forced_plan_is_used_or_refused) {
   for (const family f : {family::hopper, family::ampere, family::vendor}) expect_right_or_unsupported({.family = f});
   for (const schedule s : {schedule::cooperative, schedule::ping_pong}) expect_right_or_unsupported({.schedule = s});
   for (const raster r : {raster::along_columns, raster::along_rows}) expect_right_or_unsupported({.raster = r});
@@ -168,11 +169,11 @@ TEST_F(cutlass_plans, that_a_request_forces_are_followed_or_refused) {
   for (const std::uint16_t band : {1, 3, 16, 1000}) expect_right_or_unsupported({.band = band});
 }
 
-TEST_F(cutlass_plans, that_the_host_engine_cannot_follow_are_refused_with_the_reason) {
+TEST_F(cutlass_plans, the_host_engine_refuses_forced_plans_with_the_reason) {
   if (engine->is_cuda()) return;
   const std::string reason =
-      ": plan is hopper 128xanyxany, any stages, cluster anyxany, any, any, band any; the host engine has one way to "
-      "compute and no choices: leave the plan out";
+      ": plan is hopper 128xanyxany, any stages, cluster anyxany, any, any, band any; expected none, because the host "
+      "engine has no choices: leave the plan out";
   const auto expect_refused = [&](const auto& answer, const std::string& request) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().text(), request + reason);

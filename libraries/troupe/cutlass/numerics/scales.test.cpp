@@ -18,7 +18,7 @@ class scaled_factors : public gemm_suite {
     const std::int64_t all = block == 0 ? terms : block;
     return scale_form{t, {coarse ? all : 1, all}};
   }
-  // Extents for which the number of scales says which block is meant: no smaller one has as few.
+  // Extents for which the number of scales identifies the block: no smaller one has as few.
   void expect_scaled(const factor_types& t, std::int64_t block, bool of_a, bool of_b) {
     product_form p = any_product(t, random.one_of({dtype::f32, dtype::bf16}));
     const std::int64_t blocks = random.between(2, 5);
@@ -37,7 +37,7 @@ class scaled_factors : public gemm_suite {
   }
 };
 
-TEST_F(scaled_factors, of_either_side_have_blocks_of_any_size) {
+TEST_F(scaled_factors, either_factor_may_have_blocks_of_any_size) {
   for (const factor_types& t : all_pairs)
     for (const std::int64_t block : {0, 16, 32, 64, 128}) {
       if (!may_scale(t)) continue;
@@ -49,7 +49,7 @@ TEST_F(scaled_factors, of_either_side_have_blocks_of_any_size) {
     }
 }
 
-TEST_F(scaled_factors, of_a_batch_have_scales_of_their_own_or_shared) {
+TEST_F(scaled_factors, batches_may_have_their_own_or_shared_scales) {
   for (int i = 0; i < turns(20) && !HasFailure(); ++i) {
     product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::f32, random.between(1, 200), random.between(1, 200), 384};
     p.batch = 3, p.shares_b = i % 2 == 0;

@@ -13,8 +13,8 @@ using namespace testing;
 using epilogue::acc, epilogue::op;
 using storing = stored_matrices::storing;
 
-// A kernel, by what it computes and the plan that only it has.
-struct kernel_form {
+// A kernel: the product it computes and the plan that only it has.
+struct tested_kernel {
   const char* name;
   dtype factor, result;
   storing b_stored;
@@ -35,7 +35,7 @@ constexpr plan plan_of(std::uint16_t m, std::uint16_t n, std::uint16_t k, std::u
           .tile_k = k};
 }
 constexpr auto by_rows = storing::tidy_rows, by_columns = storing::tidy_columns;
-constexpr kernel_form kernels[] = {
+constexpr tested_kernel kernels[] = {
     {"sm80_bf16_row_column", dtype::bf16, dtype::bf16, by_columns, plan_of(128, 256, 32, 3, 1)},
     {"sm80_bf16_row_row", dtype::bf16, dtype::bf16, by_rows, plan_of(128, 256, 32, 3, 1)},
     {"sm80_f16_row_column", dtype::f16, dtype::f16, by_columns, plan_of(128, 256, 32, 3, 1)},
@@ -57,12 +57,12 @@ constexpr kernel_form kernels[] = {
 class cutlass_vendor : public gemm_suite {
  protected:
   void SetUp() override { skip_without_vendor(*engine); }
-  product_form form_of(const kernel_form& k, std::int64_t m, std::int64_t n, std::int64_t terms) {
+  product_form product_for(const tested_kernel& k, std::int64_t m, std::int64_t n, std::int64_t terms) {
     product_form p{k.factor, k.factor, k.result, m, n, terms};
     p.a_stored = p.d_stored = by_rows, p.b_stored = k.b_stored;
     return p;
   }
-  // The same by transposes: where D has columns of neighbours, the kernel's A is the transpose of B.
+  // The same by transposes: where D is contiguous in columns, the kernel's A is the transpose of B.
   static product_form transposed(const product_form& p) {
     product_form q = p;
     q.m = p.n, q.n = p.m, q.d_stored = by_columns;
@@ -71,12 +71,12 @@ class cutlass_vendor : public gemm_suite {
     return q;
   }
   template <class Make>
-  void expect_with(const kernel_form& k, const product_form& p, Make&& make, double tolerance) {
+  void expect_with(const tested_kernel& k, const product_form& p, Make&& make, double tolerance) {
     SCOPED_TRACE(k.name);
     expect_right(p, make, tolerance, false, [&](auto&&... operands) {
       gemm r = request_of(operands...);
       r.plan = k.plan, r.precision = k.how, r.accumulation = k.sums;
-      // Tiles are walked in one of several orders, where the kernel has more than one.
+      // Tiles are computed in one of several orders, where the kernel has more than one.
       if (k.plan.cluster_m > 1) r.plan.band = static_cast<std::uint16_t>(random.one_of({0, 1, 2, 4, 8}));
       return r;
     });
@@ -86,22 +86,23 @@ class cutlass_vendor : public gemm_suite {
 expression plain(std::int64_t, std::int64_t) { return acc; }
 
 TEST_F(cutlass_vendor, products_equal_double_precision_in_each_kernel) {
-  for (const kernel_form& k : kernels)
+  for (const tested_kernel& k : kernels)
     for (const auto& [m, n, terms] : {std::array<std::int64_t, 3>{200, 144, 96},
                                       {1, 16, 16},
                                       {77, 48, 208},
                                       {129, 272, 1040},
                                       {300, 8 * random.between(2, 40) / 2 * 2, 16 * random.between(1, 30)}}) {
       const std::int64_t whole = k.factor == dtype::f8e4m3 ? (n + 15) / 16 * 16 : n;
-      expect_with(k, form_of(k, m, whole, terms), plain, 0);
+      expect_with(k, product_for(k, m, whole, terms), plain, 0);
       if (HasFailure()) return;
     }
 }
 
 TEST_F(cutlass_vendor, products_may_be_transposed_and_batched_and_share_a_factor) {
-  for (const kernel_form& k : kernels)
+  for (const tested_kernel& k : kernels)
     for (int shared = 0; shared < 3 && !HasFailure(); ++shared) {
-      product_form p = form_of(k, 16 * random.between(1, 12), 16 * random.between(1, 12), 16 * random.between(1, 12));
+      product_form p =
+          product_for(k, 16 * random.between(1, 12), 16 * random.between(1, 12), 16 * random.between(1, 12));
       p.batch = random.between(1, 4), p.shares_a = shared == 1, p.shares_b = shared == 2;
       expect_with(k, p, plain, 0);
       expect_with(k, transposed(p), plain, 0);
@@ -109,9 +110,9 @@ TEST_F(cutlass_vendor, products_may_be_transposed_and_batched_and_share_a_factor
 }
 
 TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
-  for (const kernel_form& k : kernels)
+  for (const tested_kernel& k : kernels)
     for (const auto& [alpha, beta] : {std::pair{1.0, 1.0}, {-0.75, 0.5}, {2.0, -1.0}, {0.5, 0.0}}) {
-      product_form p = form_of(k, random.between(1, 200), 16 * random.between(1, 12), 16 * random.between(1, 12));
+      product_form p = product_for(k, random.between(1, 200), 16 * random.between(1, 12), 16 * random.between(1, 12));
       p.batch = random.between(1, 3);
       // The kernel rounds alpha * sum + beta * c in float before it rounds to D.
       expect_with(
@@ -125,9 +126,9 @@ TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
 }
 
 TEST_F(cutlass_vendor, bias_and_gelu_are_fused) {
-  const kernel_form k{"sm90_bf16_bias_gelu", dtype::bf16, dtype::bf16, by_columns, {.family = family::vendor}};
+  const tested_kernel k{"sm90_bf16_bias_gelu", dtype::bf16, dtype::bf16, by_columns, {.family = family::vendor}};
   for (int i = 0; i < 4 && !HasFailure(); ++i) {
-    const product_form p = form_of(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
+    const product_form p = product_for(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
     // Its tanh is that of the GPU, which has 11 bits.
     expect_with(
         k, p,
@@ -139,8 +140,8 @@ TEST_F(cutlass_vendor, bias_and_gelu_are_fused) {
 }
 
 TEST_F(cutlass_vendor, plans_that_were_measured_can_be_given_again) {
-  const kernel_form& k = kernels[8];
-  const product_form p = form_of(k, 256, 512, 512);
+  const tested_kernel& k = kernels[8];
+  const product_form p = product_for(k, 256, 512, 512);
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
@@ -159,16 +160,16 @@ TEST_F(cutlass_vendor, plans_that_were_measured_can_be_given_again) {
   r.plan = {};
   const auto model = engine->run(prepare::of(r));
   ASSERT_TRUE(model) << model.error().to_string();
-  EXPECT_NE(model->plan.family, family::vendor) << "without a wish, and unmeasured";
+  EXPECT_NE(model->plan.family, family::vendor) << "without constraints, and unmeasured";
   const auto all = engine->run(prepare::of(r, 2));
   ASSERT_TRUE(all) << all.error().to_string();
   EXPECT_GE(all->measured, 4u) << "two templates, and the kernels of CUTLASS";
 }
 
-TEST_F(cutlass_vendor, memory_is_what_the_request_allows) {
-  const kernel_form& k = kernels[10];
+TEST_F(cutlass_vendor, workspace_limits_the_memory) {
+  const tested_kernel& k = kernels[10];
   ASSERT_EQ(k.plan.divided, decision::yes);
-  const product_form p = form_of(k, 128, 256, 2048);
+  const product_form p = product_for(k, 128, 256, 2048);
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
@@ -186,8 +187,8 @@ TEST_F(cutlass_vendor, memory_is_what_the_request_allows) {
 }
 
 TEST_F(cutlass_vendor, what_no_kernel_can_compute_is_refused_with_the_reason) {
-  const kernel_form& k = kernels[8];
-  product_form p = form_of(k, 64, 64, 64);
+  const tested_kernel& k = kernels[8];
+  product_form p = product_for(k, 64, 64, 64);
   const auto refusal = [&](const expression& e) {
     test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
     stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
@@ -198,7 +199,7 @@ TEST_F(cutlass_vendor, what_no_kernel_can_compute_is_refused_with_the_reason) {
     return done ? std::string() : done.error().text();
   };
   EXPECT_NE(refusal(relu(acc)).find("and no other epilogue"), std::string::npos) << refusal(relu(acc));
-  EXPECT_NE(refusal(relu(acc)).find("the nearest that can be is"), std::string::npos);
+  EXPECT_NE(refusal(relu(acc)).find("the nearest possible plan is"), std::string::npos);
   p.n = 63;
   EXPECT_NE(refusal(acc).find("is 63; expected a multiple of 8 elements"), std::string::npos) << refusal(acc);
   p.n = 64, p.d = dtype::f32;
@@ -213,7 +214,7 @@ class cutlass_vendor_convolutions : public convolution_numerics {
     c.images = random.between(1, 3), c.channels = 8 * random.between(1, 9), c.filters = 8 * random.between(1, 9);
     for (std::size_t i = 3 - c.spatial; i < 3; ++i) {
       c.in[i] = random.between(3, 19), c.width[i] = random.between(1, 3);
-      c.before[i] = c.after[i] = random.between(0, 2), c.stride[i] = random.between(1, 3);
+      c.padding_before[i] = c.padding_after[i] = random.between(0, 2), c.stride[i] = random.between(1, 3);
       c.dilation[i] = result == convolution_result::dx ? 1 : random.between(1, 2);
       while (positions(c, i) < 1) ++c.in[i];
     }
@@ -223,13 +224,13 @@ class cutlass_vendor_convolutions : public convolution_numerics {
   void SetUp() override { skip_without_vendor(*engine); }
 };
 
-TEST_F(cutlass_vendor_convolutions, are_what_their_definition_says) {
+TEST_F(cutlass_vendor_convolutions, convolutions_match_the_definition) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 12 && !HasFailure(); ++i)
       expect_as_defined(any_of_kernels(r), [](auto, auto, auto) { return expression(acc); }, 0);
 }
 
-TEST_F(cutlass_vendor_convolutions, are_multiplied_and_added_to_what_is_loaded) {
+TEST_F(cutlass_vendor_convolutions, alpha_and_beta_are_applied) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 6 && !HasFailure(); ++i)
       expect_as_defined(

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What `pack` stores: elements and scales, for each type, layout and block.
+// Checks the stored elements and scales of `pack`, for each type, layout and block.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ constexpr dtype sources[] = {dtype::f32, dtype::f16, dtype::bf16};
 struct scaled_type {
   dtype type;
   double largest;
-  /// Of two neighbouring numbers, relative to the larger one, and the least distance.
+  /// Relative difference of two adjacent numbers, by the larger one, and the smallest difference.
   double step, least;
 };
 constexpr scaled_type scaled_types[] = {{dtype::i8, 127, 0, 1},
@@ -97,7 +97,7 @@ class cutlass_packing : public numerics::engine_suite {
             const auto x = static_cast<float>(from.get(b, e, line).real);
             const double q = packed.get(b, e, line);
             ASSERT_EQ(q, scale > 0 ? nearest(t, x / static_cast<float>(scale)) : 0) << x << " / " << scale;
-            // Half a step of the type, and what the rounding of the scale may cut off at the end.
+            // Half a step of the type, and the largest truncation of the scale's rounding at the end.
             const double half = 0.5 * scale * std::max(t.step * std::fabs(q), t.least);
             const double cut = scale_type == dtype::bf16 ? largest * 0x1p-8 : largest * 0x1p-22;
             ASSERT_LE(std::fabs(q * scale - x),
@@ -108,7 +108,7 @@ class cutlass_packing : public numerics::engine_suite {
   }
 };
 
-TEST_F(cutlass_packing, rounds_each_element_to_the_nearest_with_the_scale_of_its_block) {
+TEST_F(cutlass_packing, elements_are_rounded_to_the_nearest_with_the_scale_of_their_block) {
   for (const scaled_type& t : scaled_types)
     for (const dtype source : sources)
       for (const dtype scale : {dtype::f32, dtype::bf16})
@@ -123,7 +123,7 @@ TEST_F(cutlass_packing, rounds_each_element_to_the_nearest_with_the_scale_of_its
         }
 }
 
-TEST_F(cutlass_packing, copies_elements_that_have_no_scale) {
+TEST_F(cutlass_packing, elements_without_scales_are_converted) {
   for (const dtype to : sources)
     for (const dtype source : sources) {
       const shape s{2, 67, 45, 0};
@@ -149,7 +149,7 @@ TEST_F(cutlass_packing, copies_elements_that_have_no_scale) {
     }
 }
 
-TEST_F(cutlass_packing, marks_blocks_with_nan_or_infinity_and_no_others) {
+TEST_F(cutlass_packing, only_blocks_with_nan_or_infinity_get_a_nan_scale) {
   for (const scaled_type& t : scaled_types)
     for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                              -std::numeric_limits<double>::infinity()}) {
@@ -161,7 +161,7 @@ TEST_F(cutlass_packing, marks_blocks_with_nan_or_infinity_and_no_others) {
     }
 }
 
-TEST_F(cutlass_packing, has_zeros_for_zeros_and_for_numbers_too_small_for_a_scale) {
+TEST_F(cutlass_packing, zeros_and_numbers_too_small_for_a_scale_become_0) {
   for (const scaled_type& t : scaled_types)
     for (const double tiny : {0.0, -0.0, 0x1p-149, 0x1p-140, 0x1p-130}) {
       const shape s{1, 64, 5, 16};

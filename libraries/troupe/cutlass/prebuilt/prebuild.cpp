@@ -9,10 +9,10 @@
 #include <optional>
 #include <sstream>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/candidates.hpp>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
 #include <troupe/cutlass/prebuilt/bundle.hpp>
+#include <troupe/cutlass/variants/candidates.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/jit/recipe_codec.hpp>
@@ -27,40 +27,40 @@ std::vector<std::string> split(const std::string& text, char at) {
   return out;
 }
 
-// The chips of each architecture that are known best.
-std::optional<chip> chip_of(const std::string& architecture) {
-  const std::map<std::string, chip> known{{"sm_80",
-                                           {.capability = 80,
-                                            .multiprocessors = 108,
-                                            .shared_bytes = 166912,
-                                            .second_cache = 40 << 20,
-                                            .gigahertz = 1.41,
-                                            .memory_bytes_per_ns = 1555,
-                                            .name = "A100"}},
-                                          {"sm_86",
-                                           {.capability = 86,
-                                            .multiprocessors = 84,
-                                            .shared_bytes = 101376,
-                                            .second_cache = 6 << 20,
-                                            .gigahertz = 1.7,
-                                            .memory_bytes_per_ns = 768,
-                                            .name = "A40"}},
-                                          {"sm_89",
-                                           {.capability = 89,
-                                            .multiprocessors = 142,
-                                            .shared_bytes = 101376,
-                                            .second_cache = 96 << 20,
-                                            .gigahertz = 2.5,
-                                            .memory_bytes_per_ns = 864,
-                                            .name = "L40S"}},
-                                          {"sm_90a",
-                                           {.capability = 90,
-                                            .multiprocessors = 132,
-                                            .shared_bytes = 232448,
-                                            .second_cache = 50 << 20,
-                                            .gigahertz = 1.98,
-                                            .memory_bytes_per_ns = 3352,
-                                            .name = "H100"}}};
+// The best known GPU of each architecture.
+std::optional<gpu_properties> properties_of(const std::string& architecture) {
+  const std::map<std::string, gpu_properties> known{{"sm_80",
+                                                     {.capability = 80,
+                                                      .multiprocessors = 108,
+                                                      .shared_bytes = 166912,
+                                                      .l2_bytes = 40 << 20,
+                                                      .gigahertz = 1.41,
+                                                      .memory_bytes_per_ns = 1555,
+                                                      .name = "A100"}},
+                                                    {"sm_86",
+                                                     {.capability = 86,
+                                                      .multiprocessors = 84,
+                                                      .shared_bytes = 101376,
+                                                      .l2_bytes = 6 << 20,
+                                                      .gigahertz = 1.7,
+                                                      .memory_bytes_per_ns = 768,
+                                                      .name = "A40"}},
+                                                    {"sm_89",
+                                                     {.capability = 89,
+                                                      .multiprocessors = 142,
+                                                      .shared_bytes = 101376,
+                                                      .l2_bytes = 96 << 20,
+                                                      .gigahertz = 2.5,
+                                                      .memory_bytes_per_ns = 864,
+                                                      .name = "L40S"}},
+                                                    {"sm_90a",
+                                                     {.capability = 90,
+                                                      .multiprocessors = 132,
+                                                      .shared_bytes = 232448,
+                                                      .l2_bytes = 50 << 20,
+                                                      .gigahertz = 1.98,
+                                                      .memory_bytes_per_ns = 3352,
+                                                      .name = "H100"}}};
   const auto found = known.find(architecture);
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
@@ -71,7 +71,7 @@ std::optional<dtype> type_of(const std::string& name) {
   return std::nullopt;
 }
 
-// D = alpha * A * B, all row by row, or B column by column; aligned as memory of the device is.
+// Returns D = alpha * A * B, all row by row, or B column by column; aligned as memory of the device is.
 problem plain_problem(dtype t, const extents& e, bool b_by_columns, const epilogue::tree& tree) {
   problem p;
   const std::uint64_t address = 1 << 20;
@@ -90,18 +90,18 @@ class bundle_writer {
   result<void> add(const std::string& specification) {
     const auto parts = split(specification, ':');
     if (parts.size() != 3 || parts[0] != "gemm") return wrong(specification, "expected gemm:TYPE,TYPE...:ARCHITECTURE");
-    const auto on = chip_of(parts[2]);
-    if (!on) return wrong(specification, "expected sm_80, sm_86, sm_89 or sm_90a");
+    const auto gpu = properties_of(parts[2]);
+    if (!gpu) return wrong(specification, "expected sm_80, sm_86, sm_89 or sm_90a");
     auto with = jit::nvrtc::find();
     if (!with) return with.error();
-    jit::nvrtc_builder builder(std::move(*with), on->capability);
+    jit::nvrtc_builder builder(std::move(*with), gpu->capability);
     for (const std::string& name : split(parts[1], ',')) {
       const auto t = type_of(name);
       if (!t) return wrong(specification, name + " is not a type that is prebuilt");
       for (const bool by_columns : {true, false})
         for (const std::int64_t m : {1, 16, 64, 256, 1024, 4096, 16384})
           for (const std::int64_t n : {512, 2048, 8192})
-            if (auto done = add(*t, {m, n, 4096, 1}, by_columns, *on, parts[2], builder); !done) return done;
+            if (auto done = add(*t, {m, n, 4096, 1}, by_columns, *gpu, parts[2], builder); !done) return done;
     }
     return {};
   }
@@ -119,17 +119,17 @@ class bundle_writer {
   static error wrong(const std::string& what, const std::string& why) {
     return error(reaction::caller_bug, "cutlass", cat("TROUPE_PREBUILT has \"", what, "\"; ", why));
   }
-  result<void> add(dtype t, const extents& e, bool by_columns, const chip& on, const std::string& architecture,
-                   jit::nvrtc_builder& builder) {
+  result<void> add(dtype t, const extents& e, bool by_columns, const gpu_properties& gpu,
+                   const std::string& architecture, jit::nvrtc_builder& builder) {
     const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};
     std::vector<std::byte> encoded(plain.encoded_bytes());
     plain.encode(encoded.data());
     const epilogue::tree tree(encoded.data(), encoded.size());
     const problem p = plain_problem(t, e, by_columns, tree);
-    const whole_form f = form_of(p);
-    const auto all = candidates_for(f, e, on, {});
+    const kernel_signature f = signature_of(p);
+    const auto all = candidates_for(f, e, gpu, {});
     if (!all) return all.error();
-    const cell_text text = text_of_cell(f, all->front().plan);
+    const variant_source text = source_of_variant(f, all->front().plan);
     if (!kernels_.try_emplace(architecture + text.source).second) return {};
     jit::recipe r = recipe_of(text.source, text.name);
     r.cache = jit::cache_use::none;

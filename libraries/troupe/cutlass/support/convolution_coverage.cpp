@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Prints the table of docs/cutlass-convolutions.md: which template computes convolutions of which types on which GPU.
-// It asks what the engine asks.
+// Uses the engine's own functions.
 #include <troupe/cutlass/support/layers.hpp>
 #include <troupe/cutlass/support/table.hpp>
 
@@ -12,12 +12,12 @@ using namespace support;
 
 std::string answer(const kind& k, const architecture& on, convolution_result r, const epilogue::tree& tree) {
   const convolution_problem p = problem_of(k, r, {}, tree);
-  const auto ways = ways_for(p, chip_of(on), {});
-  if (!ways) return "refused";
-  const convolution_way& best = ways->front();
+  const auto candidates = convolution_candidates_for(p, properties_of(on), {});
+  if (!candidates) return "refused";
+  const convolution_candidate& best = candidates->front();
   if (best.plan.plan.family == family::hopper) return "wgmma";
   const auto work = work_of(p, best.choice, 0);
-  return convolution_cell_of(work.value().form, best.plan.plan).exact ? "arithmetic" : "mma";
+  return convolution_variant_of(work.value().signature, best.plan.plan).exact ? "arithmetic" : "mma";
 }
 
 void print() {

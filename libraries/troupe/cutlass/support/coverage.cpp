@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/cutlass.md: which template multiplies which types on which GPU. It asks what the engine
-// asks.
-#include <troupe/cutlass/cells/ampere_plans.hpp>
+// Prints the table of docs/cutlass.md: which template multiplies which types on which GPU. Uses the engine's own
+// functions.
 #include <troupe/cutlass/support/table.hpp>
+#include <troupe/cutlass/variants/ampere_plans.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 using namespace support;
 
-std::string answer(const kind& k, const architecture& on, bool terms_are_neighbours, const epilogue::tree& tree) {
-  const chip c = chip_of(on);
-  const problem p = problem_of(k, terms_are_neighbours, tree);
-  const whole_form f = form_of(p);
-  const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, c, {});
+std::string answer(const kind& k, const architecture& on, bool has_contiguous_terms, const epilogue::tree& tree) {
+  const gpu_properties gpu = properties_of(on);
+  const problem p = problem_of(k, has_contiguous_terms, tree);
+  const kernel_signature f = signature_of(p);
+  const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, gpu, {});
   if (!found) return "refused";
   const plan& best = found->front().plan;
   if (best.family == family::hopper) return "wgmma";
-  return ampere_cell_of(form_of_kernel(f, best), best).exact ? "arithmetic" : "mma";
+  return ampere_variant_of(signature_of_kernel(f, best), best).exact ? "arithmetic" : "mma";
 }
 
 void print() {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/candidates.hpp>
+#include <troupe/cutlass/variants/candidates.hpp>
 
-/// What the table of docs/cutlass.md lists, for the program that prints it and the test that compiles it.
+/// Rows and columns of the table of docs/cutlass.md, for the program that prints it and the test that compiles it.
 namespace troupe::cutlass::support {
 
 /// A kind of GPU.
@@ -22,7 +22,7 @@ struct kind {
   const char* name;
   dtype a, b, scale{};
   precision how = precision::exact;
-  std::int64_t terms = 0;  // of a block
+  std::int64_t terms = 0;  // terms of a block
 };
 inline constexpr kind kinds[] = {{"f16", dtype::f16, dtype::f16},
                                  {"bf16", dtype::bf16, dtype::bf16},
@@ -37,14 +37,14 @@ inline constexpr kind kinds[] = {{"f16", dtype::f16, dtype::f16},
                                  {"f16 or bf16 with f8e4m3 or f8e5m2", dtype::bf16, dtype::f8e4m3},
                                  {"f16 or bf16 with f4e2m1x2", dtype::bf16, dtype::f4e2m1x2, dtype::f8e4m3, {}, 16}};
 
-/// As memory of the device is aligned: rows of A and columns of B begin at multiples of 16 bytes.
-inline problem problem_of(const kind& k, bool terms_are_neighbours, const epilogue::tree& tree) {
+/// Alignment of device memory: rows of A and columns of B begin at multiples of 16 bytes.
+inline problem problem_of(const kind& k, bool has_contiguous_terms, const epilogue::tree& tree) {
   problem p;
   p.m = p.n = p.k = 1024;
   const std::uint64_t address = 1 << 20;
   const auto factor_of = [&](dtype t) {
     const std::int64_t line = p.k / matmul::terms_in(t);
-    return terms_are_neighbours ? factor{address, t, line, 1, 0} : factor{address, t, 1, p.n, 0};
+    return has_contiguous_terms ? factor{address, t, line, 1, 0} : factor{address, t, 1, p.n, 0};
   };
   p.a = factor_of(k.a), p.b = factor_of(k.b);
   p.d = {address, dtype::bf16, p.n, 1, 0};
@@ -53,11 +53,11 @@ inline problem problem_of(const kind& k, bool terms_are_neighbours, const epilog
   return p;
 }
 
-inline chip chip_of(const architecture& a) {
+inline gpu_properties properties_of(const architecture& a) {
   return {.capability = a.capability,
           .multiprocessors = 132,
           .shared_bytes = a.shared_bytes,
-          .second_cache = 50 << 20,
+          .l2_bytes = 50 << 20,
           .gigahertz = 1.9,
           .memory_bytes_per_ns = 3000,
           .name = a.name};

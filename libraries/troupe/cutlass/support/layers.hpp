@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/convolution_choices.hpp>
 #include <troupe/cutlass/support/kinds.hpp>
+#include <troupe/cutlass/variants/convolution_candidates.hpp>
 #include <vector>
 
-/// What the table of docs/cutlass-convolutions.md lists, for the program that prints it and the test that compiles it.
+/// Rows and columns of the table of docs/cutlass-convolutions.md, for the program that prints it and the test that
+/// compiles it.
 namespace troupe::cutlass::support {
 
-/// Returns the kinds that convolutions have: scales are none of theirs.
+/// Returns the kinds that convolutions have: none with scales.
 inline std::vector<kind> kinds_of_convolutions() {
   std::vector<kind> out;
   for (const kind& k : kinds)
@@ -17,11 +18,11 @@ inline std::vector<kind> kinds_of_convolutions() {
   return out;
 }
 
-/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3; or of twice as many places each way, with four
-/// times as many channels and filters, for which larger tiles are chosen. The first factor is x, or dy; the second the
-/// filters, or x. Channels are neighbours, or places are.
+/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3; or twice the height and width, with four times as
+/// many channels and filters, for which larger tiles are chosen. The first factor is x, or dy; the second the filters,
+/// or x. Channels are contiguous, or positions are.
 struct layer {
-  bool channels_are_neighbours = true;
+  bool has_contiguous_channels = true;
   std::int64_t stride = 1;
   dtype computed = dtype::bf16;  ///< of the result
   bool large = false;
@@ -35,7 +36,7 @@ inline convolution_problem problem_of(const kind& k, convolution_result r, const
   for (const std::size_t i : {1, 2}) p.window.set(i, side, side_of_y, width, {1, 1, l.stride, 1});
   const auto placed = [&l](dtype t, std::int64_t channels, std::int64_t extent) {
     const std::int64_t item = extent * extent * channels;
-    return l.channels_are_neighbours ? placed_tensor{1 << 20, t, item, 1, {0, extent * channels, channels}}
+    return l.has_contiguous_channels ? placed_tensor{1 << 20, t, item, 1, {0, extent * channels, channels}}
                                      : placed_tensor{1 << 20, t, item, extent * extent, {0, extent, 1}};
   };
   p.x = placed(r == convolution_result::y ? k.a : r == convolution_result::dx ? l.computed : k.b, in, side);

@@ -3,58 +3,59 @@
 #pragma once
 
 // Products for all GPUs from sm_80 on, of all types, layouts and alignments. All warps of a block copy the factors to
-// shared memory, some stages ahead, and each multiplies its part of the tile. What is known when a kernel is compiled
-// stands in `cell`: see cells/ampere_cell.hpp.
+// shared memory, some stages ahead, and each multiplies its part of the tile. Constants that are known when a kernel is
+// compiled are in `variant`: see variants/ampere_variant.hpp.
 namespace troupe::cutlass::kernels::ampere {
 
 using number = tail::number;
-using sums = cell::sums;
+using sums = variant::sums;
 
-constexpr int pair = results::pair, out_n = cell::tile_n / pair, warp_out = warp_n / pair;
+constexpr int pair = results::pair, out_n = variant::tile_n / pair, warp_out = warp_n / pair;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
-constexpr bool any_scale = cell::scaled_terms > 0;
-// The next step is read while one is multiplied, where registers suffice: not beside the places of many numbers that
-// are gathered one by one, and not beside those of bytes and 64 sums.
+constexpr bool any_scale = variant::promotion_k > 0;
+// The next step is read while one is multiplied, where registers suffice: not beside the coordinates of many numbers
+// that are gathered one by one, and not beside those of bytes and 64 sums.
 constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
-constexpr bool many_places = (cell::convolution == forward && share<first_factor>::count > 8) ||
-                             (cell::convolution == data_gradient &&
+constexpr bool many_places = (variant::convolution == forward && share<first_factor>::count > 8) ||
+                             (variant::convolution == data_gradient &&
                               (share<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
 constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
-// 8-bit floats with scales, and of these such that are widened, and not transposed on their way to shared memory.
+// 8-bit floats with scales, and those of them that are widened, and not transposed on their way to shared memory.
 constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
 constexpr bool widened_bytes = scaled_bytes && halved && !first_factor::transposed && !second_factor::transposed;
-// Some are read after what is copied next was found, not before, where registers do not suffice for both. Forward
-// convolutions of doubles need that only as the assembler for sm_100 and newer GPUs hands registers out.
+// Some are read after the address of the next copy was computed, not before, where registers do not suffice for both.
+// Forward convolutions of doubles need that only because of the register allocation of the assembler for sm_100 and
+// newer GPUs.
 #if __CUDA_ARCH__ >= 1000
 constexpr bool late_forward = true;
 #else
 constexpr bool late_forward = false;
 #endif
 constexpr bool late_doubles =
-    doubles && (cell::strided || (cell::convolution == weight_gradient && blocks_m * blocks_n * 4 >= 64) ||
-                (late_forward && cell::convolution == forward));
+    doubles && (variant::strided || (variant::convolution == weight_gradient && blocks_m * blocks_n * 4 >= 64) ||
+                (late_forward && variant::convolution == forward));
 constexpr bool reads_late = widened_bytes || late_doubles;
-// How many steps are written out, where of all of them the assembler would read more ahead than registers hold: of one
-// term that have many products; and of scaled bytes, if they are widened or the epilogue has memory.
+// Number of steps that are unrolled where the assembler, with all of them, would read more ahead than registers hold:
+// steps of one term that have many products; and of scaled bytes, if they are widened or the epilogue has memory.
 constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
 constexpr bool many_scales = widened_bytes || (scaled_bytes && (tail::registers > 0 || tail::reductions > 0));
 constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : steps;
 
-// Results pass through shared memory, where the stages were: as many blocks of 16 rows at a time as there is room for.
+// Results pass through shared memory, in place of the stages: as many blocks of 16 rows at a time as fit.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
 constexpr int result_width = warp_out % 64 == 0 ? 64 : warp_out % 32 == 0 ? 32 : warp_out % 16 == 0 ? 16 : 8;
 constexpr int blocks_within(int bytes) {
   for (int blocks = blocks_m; blocks > 1; --blocks)
-    if (blocks_m % blocks == 0 && blocks * block_bytes * cell::warps_m * cell::warps_n <= bytes) return blocks;
+    if (blocks_m % blocks == 0 && blocks * block_bytes * variant::warps_m * variant::warps_n <= bytes) return blocks;
   return 1;
 }
-constexpr int blocks_at_once = blocks_within(cell::stages * stage_bytes);
-constexpr int shared_bytes = cell::stages * stage_bytes > block_bytes* cell::warps_m* cell::warps_n
-                                 ? cell::stages* stage_bytes
-                                 : block_bytes* cell::warps_m* cell::warps_n;
+constexpr int blocks_at_once = blocks_within(variant::stages * stage_bytes);
+constexpr int shared_bytes = variant::stages * stage_bytes > block_bytes* variant::warps_m* variant::warps_n
+                                 ? variant::stages* stage_bytes
+                                 : block_bytes* variant::warps_m* variant::warps_n;
 
-// The copies of one factor, stage after stage. What passes through registers is read when a stage begins and put when
-// it ends.
+// Copies one factor, stage after stage. Numbers that pass through registers are read when a stage begins and stored
+// when it ends.
 template <class F, class Scale, class Source>
 struct copier {
   Source source;
@@ -81,7 +82,7 @@ struct copier {
   }
 };
 
-// Which factors are gathered from images.
+// Selects the factors that are gathered from images.
 template <int Convolution>
 struct sources {
   using first = tile_source<first_factor>;
@@ -95,28 +96,28 @@ struct sources<forward> {
 template <>
 struct sources<data_gradient> {
   using first = gathered_lines<first_factor>;
-  using second = gathered_terms<second_factor, false, false>;
+  using second = gathered_k<second_factor, false, false>;
 };
 template <>
 struct sources<weight_gradient> {
-  using first = gathered_terms<first_factor, true, false>;
-  using second = gathered_terms<second_factor, true, true>;
+  using first = gathered_k<first_factor, true, false>;
+  using second = gathered_k<second_factor, true, true>;
 };
-using parts_of = sources<cell::convolution>;
+using parts_of = sources<variant::convolution>;
 
 struct warp_tile {
   const tail::all& p;
-  const window& image;  // of convolutions
-  unsigned memory;      // of the block, for stages
+  const window& image;  // used by convolutions
+  unsigned memory;      // the block's shared memory for stages
   int lane, in_m, in_n;
 
-  __device__ int row_of(const work& w) const { return w.first_row + w.tile_row * cell::tile_m + in_m * warp_m; }
+  __device__ int row_of(const work& w) const { return w.first_row + w.tile_row * variant::tile_m + in_m * warp_m; }
   __device__ int column_of(const work& w) const { return w.tile_column * out_n + in_n * warp_out; }
 
   // -- sums
 
-  // The scales of what a lane has, of a block of terms: where those of the tile's first line are, how many blocks of
-  // lines from them the others, and with which term the next block begins.
+  // Scales of a lane's elements, of a block of terms: the offset of the scales of the tile's first line, how many
+  // blocks of lines from them the others are, and the term with which the next block begins.
   struct scales {
     float of_row[blocks_m][2], of_column[blocks_n][2];
     int row_at[blocks_m][2], column_at[blocks_n][2];
@@ -127,7 +128,7 @@ struct warp_tile {
   static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
     return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
   }
-  // Columns of the right half are found each time: they may lie anywhere.
+  // Columns of the right half are found each time: their offset is arbitrary.
   template <class Scale>
   __device__ __forceinline__ void load_column_scales(scales& to, const work& w, int term) const {
 #pragma unroll
@@ -149,9 +150,9 @@ struct warp_tile {
       for (int i = 0; i < 2; ++i)
         to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
   }
-  // Those of the block that has `term`.
+  // Reads the scales of the block that has `term`.
   __device__ __forceinline__ void find_scales(scales& to, const work& w, int term) const {
-    if constexpr (!same<cell::scale_1, void>) {
+    if constexpr (!same<variant::scale_1, void>) {
       const block_scales& s = p.first_scales;
       const int block = min(row_of(w), p.m - 1) / s.lines, of_terms = term / s.terms;
       to.first = w.batch * s.batch + block * s.line + of_terms * s.term;
@@ -163,9 +164,9 @@ struct warp_tile {
           const int row = min(row_of(w) + m * 16 + i * 8 + lane / 4, p.m - 1);
           to.row_at[m][i] = row / s.lines - block;
         }
-      load_row_scales<cell::scale_1>(to);
+      load_row_scales<variant::scale_1>(to);
     }
-    if constexpr (!same<cell::scale_2, void>) {
+    if constexpr (!same<variant::scale_2, void>) {
       const block_scales& s = p.second_scales;
       const int block = min(column_of(w), p.n - 1) / s.lines, of_terms = term / s.terms;
       to.second = w.batch * s.batch + block * s.line + of_terms * s.term;
@@ -177,21 +178,21 @@ struct warp_tile {
           const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
           to.column_at[n][i] = column / s.lines - block;
         }
-      load_column_scales<cell::scale_2>(to, w, term);
+      load_column_scales<variant::scale_2>(to, w, term);
     }
   }
   // Moves on to the block that has `term`, the same one or the next.
   __device__ __forceinline__ void move_scales(scales& to, const work& w, unsigned term) const {
     if (term >= static_cast<unsigned>(p.k)) return;
-    if constexpr (!same<cell::scale_1, void>)
+    if constexpr (!same<variant::scale_1, void>)
       if (term >= to.next_first) {
         to.first += p.first_scales.term, to.next_first += p.first_scales.terms;
-        load_row_scales<cell::scale_1>(to);
+        load_row_scales<variant::scale_1>(to);
       }
-    if constexpr (!same<cell::scale_2, void>)
+    if constexpr (!same<variant::scale_2, void>)
       if (term >= to.next_second) {
         to.second += p.second_scales.term, to.next_second += p.second_scales.terms;
-        load_column_scales<cell::scale_2>(to, w, static_cast<int>(term));
+        load_column_scales<variant::scale_2>(to, w, static_cast<int>(term));
       }
   }
   static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4],
@@ -201,25 +202,25 @@ struct warp_tile {
 #pragma unroll
       for (int j = 0; j < blocks_n * 4; ++j) {
         float x = static_cast<float>(part[m][j]);
-        if constexpr (!same<cell::scale_1, void>) x *= s.of_row[m][j / 2 % 2];
-        if constexpr (!same<cell::scale_2, void>)
+        if constexpr (!same<variant::scale_1, void>) x *= s.of_row[m][j / 2 % 2];
+        if constexpr (!same<variant::scale_2, void>)
           d[m][j] = fmaf(x, s.of_column[j / 4][j % 2], d[m][j]);
         else
           d[m][j] += x;
-        if (cell::scaled_terms > cell::depth) part[m][j] = 0;
+        if (variant::promotion_k > variant::depth) part[m][j] = 0;
       }
   }
 
   __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
-    constexpr int scaled_steps = any_scale ? cell::scaled_terms / step_terms : 1;
-    copier<first_factor, cell::scale_1, parts_of::first> first{
-        {image, p.first, p.first_scales, w.batch, w.first_row + w.tile_row * cell::tile_m, p.m, p.k, w.first}};
-    copier<second_factor, cell::scale_2, parts_of::second> second{
+    constexpr int scaled_steps = any_scale ? variant::promotion_k / step_k : 1;
+    copier<first_factor, variant::scale_1, parts_of::first> first{
+        {image, p.first, p.first_scales, w.batch, w.first_row + w.tile_row * variant::tile_m, p.m, p.k, w.first}};
+    copier<second_factor, variant::scale_2, parts_of::second> second{
         {image, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
     products part[blocks_m][blocks_n * 4];  // used with scales
     clear(d);
     if constexpr (any_scale) clear(part);
-    for (int s = 0; s < cell::stages - 1; ++s) {
+    for (int s = 0; s < variant::stages - 1; ++s) {
       if (s < w.steps) {
         const unsigned to = memory + s * stage_bytes;
         first.begin(to, w.first + s), second.begin(to, w.first + s);
@@ -227,19 +228,19 @@ struct warp_tile {
       }
       commit_copies();
     }
-    wait_for_copies<cell::stages - 2>();
+    wait_for_copies<variant::stages - 2>();
     __syncthreads();
     fragments f[buffers];
     scales now;
     if constexpr (any_scale)
-      if (w.steps > 0) find_scales(now, w, w.first * cell::depth);
-    unsigned read = memory, write = memory + (cell::stages - 1) * stage_bytes;
-    // What is gathered beside promoted sums is found before a block's products begin.
-    constexpr int second_step = steps > 2 && !(any_scale && cell::convolution == data_gradient) ? 1 : 0;
+      if (w.steps > 0) find_scales(now, w, w.first * variant::depth);
+    unsigned read = memory, write = memory + (variant::stages - 1) * stage_bytes;
+    // Addresses of gathered elements are computed before a block's products begin, if sums are promoted.
+    constexpr int second_step = steps > 2 && !(any_scale && variant::convolution == data_gradient) ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
     if constexpr (!reads_late) f[0].read(read, line_1, line_2, 0, lane);
     for (int s = 0; s < w.steps; ++s) {
-      const bool more = s + cell::stages - 1 < w.steps;
+      const bool more = s + variant::stages - 1 < w.steps;
       for (int begun = 0; begun < steps; begun += steps_at_once)
 #pragma unroll
         for (int i = 0; i < steps_at_once; ++i) {
@@ -247,14 +248,14 @@ struct warp_tile {
           if (reads_late && q > 0) f[0].read(read, line_1, line_2, q, lane);
           if (q == steps - 1) {
             if (more) first.end(write), second.end(write);
-            wait_for_copies<cell::stages - 2>();
+            wait_for_copies<variant::stages - 2>();
             __syncthreads();
             write = read;
-            read = read == memory + (cell::stages - 1) * stage_bytes ? memory : read + stage_bytes;
+            read = read == memory + (variant::stages - 1) * stage_bytes ? memory : read + stage_bytes;
           }
           const auto read_next = [&] { f[(q + 1) % buffers].read(read, line_1, line_2, (q + 1) % steps, lane); };
           if constexpr (buffers == 2) read_next();
-          const int next = w.first + s + cell::stages - 1;
+          const int next = w.first + s + variant::stages - 1;
           if (q == 0 && more) first.begin(write, next);
           if (q == second_step && more) second.begin(write, next);
           if (q == second_step) commit_copies();
@@ -262,7 +263,7 @@ struct warp_tile {
           if constexpr (any_scale) {
             constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
             const int stage = w.first + s;
-            // The first of a block begin anew.
+            // The first products of a block replace the sums.
             if (scaled_steps <= steps && q % scaled_steps == 0)
               multiply<true>(part, f[q % buffers]);
             else
@@ -270,8 +271,8 @@ struct warp_tile {
             if (scaled_steps <= steps ? (q + 1) % scaled_steps == 0
                                       : q == steps - 1 && ((stage + 1) % stages_of_block == 0 || s == w.steps - 1)) {
               promote(d, part, now);
-              // Those of the next block, long before they are used.
-              move_scales(now, w, static_cast<unsigned>(stage) * cell::depth + (q + 1) * step_terms);
+              // Reads the scales of the next block long before they are used.
+              move_scales(now, w, static_cast<unsigned>(stage) * variant::depth + (q + 1) * step_k);
             }
           } else {
             multiply<false>(d, f[q % buffers]);
@@ -297,15 +298,15 @@ struct warp_tile {
     return results::rows_of(w, row_of(w) + in_warp, column_of(w), (row_of(w) - w.first_row) / 16 + m);
   }
   template <bool Inside>
-  __device__ __forceinline__ void finish(const sums* room, const work& w, int from) const {
+  __device__ __forceinline__ void finish(const sums* staging, const work& w, int from) const {
     for (int m = 0; m < blocks_at_once; ++m) {
       const results::rows rows = rows_of(w, from + m);
-      const sums* const block = room + m * 16 * result_pitch;
+      const sums* const block = staging + m * 16 * result_pitch;
       results::reduced<results::sharing<result_width>::passes> parts;
       parts.start();
 #pragma unroll 1
       for (int c = 0; c < warp_out; c += result_width) {
-        if constexpr (cell::strided)
+        if constexpr (variant::strided)
           results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
                                                                       rows.column + c, parts, image_rows{image});
         else
@@ -315,7 +316,7 @@ struct warp_tile {
       results::finish_parts<layout, result_width>(p, lane, rows, parts);
     }
   }
-  __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* room) const {
+  __device__ __forceinline__ void write(const sums (&d)[blocks_m][blocks_n * 4], const work& w, sums* staging) const {
     const bool inside = w.end_row - row_of(w) >= warp_m && p.n - column_of(w) >= warp_out;
 #pragma unroll
     for (int from = 0; from < blocks_m; from += blocks_at_once) {
@@ -324,42 +325,46 @@ struct warp_tile {
       for (int m = 0; m < blocks_at_once; ++m)
 #pragma unroll
         for (int n = 0; n < blocks_n; ++n)
-          results::stage<layout, result_pitch>(room + m * 16 * result_pitch, lane, n, &d[from + m][n * 4]);
+          results::stage<layout, result_pitch>(staging + m * 16 * result_pitch, lane, n, &d[from + m][n * 4]);
       __syncwarp();
       if (inside)
-        finish<true>(room, w, from);
+        finish<true>(staging, w, from);
       else
-        finish<false>(room, w, from);
+        finish<false>(staging, w, from);
     }
   }
 };
 
-// `told` is in memory of stages, which nobody reads any longer, and where the results will be.
+// `broadcast` is in memory of stages, which no thread reads any longer, and where the results will be.
 __device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[blocks_m][blocks_n * 4], const work& w,
-                                        unsigned* told) {
+                                        unsigned* broadcast) {
   const auto all = [] { __syncthreads(); };
   const bool complete = divided_tile<block_threads, blocks_m * blocks_n * 4, decltype(all)>(
-                            p, w.slot, w.parts, static_cast<int>(threadIdx.x), told, all)
+                            p, w.slot, w.parts, static_cast<int>(threadIdx.x), broadcast, all)
                             .collect(w.part, w.may_wait, d[0]);
-  if (complete) __syncthreads();  // all have read what they were told
+  if (complete) __syncthreads();  // all threads have read the broadcast value
   return complete;
 }
 
 __device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
   extern __shared__ __align__(128) char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const warp_tile me{
-      p, image, shared_address(memory), static_cast<int>(threadIdx.x) % 32, warp % cell::warps_m, warp / cell::warps_m};
-  sums* const room = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
+  const warp_tile me{p,
+                     image,
+                     shared_address(memory),
+                     static_cast<int>(threadIdx.x) % 32,
+                     warp % variant::warps_m,
+                     warp / variant::warps_m};
+  sums* const staging = reinterpret_cast<sums*>(memory + warp * blocks_at_once * block_bytes);
   schedule todo = schedule_of(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   work w;
   while (todo.next(w)) {
     sums d[blocks_m][blocks_n * 4];
     me.sum(d, w);
     bool complete = true;
-    if constexpr (cell::divides)
+    if constexpr (variant::divides)
       if (w.parts > 1) complete = collect(p, d, w, reinterpret_cast<unsigned*>(memory));
-    if (complete) me.write(d, w, room);
+    if (complete) me.write(d, w, staging);
     __syncthreads();
   }
 }

@@ -2,25 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the factors get from memory to shared memory, and from there to registers.
+// Copies of the factors from memory to shared memory, and reads from there to registers.
 namespace troupe::cutlass::kernels::ampere {
 
-constexpr int block_threads = cell::warps_m * cell::warps_n * 32;
-constexpr int warp_m = cell::tile_m / cell::warps_m, warp_n = cell::tile_n / cell::warps_n;  // of a warp
+constexpr int block_threads = variant::warps_m * variant::warps_n * 32;
+// Extents of a warp
+constexpr int warp_m = variant::tile_m / variant::warps_m, warp_n = variant::tile_n / variant::warps_n;
 constexpr int blocks_m = warp_m / 16, blocks_n = warp_n / 8;
 
-// What the numbers are multiplied by: the tensor cores, in pairs of types that they have; after one factor is widened;
-// or as floats, one by one.
-constexpr bool exact = cell::exact, mixed = cell::mixed;
+// Type in which numbers are multiplied: by the tensor cores, in pairs of types that they have; after one factor is
+// widened; or as floats, one by one.
+constexpr bool exact = variant::exact, mixed = variant::mixed;
 
-// cell::convolution
+// variant::convolution
 constexpr int no_convolution = 0, forward = 1, data_gradient = 2, weight_gradient = 3;
 
 template <class A, class B>
 constexpr bool same = false;
 template <class A>
 constexpr bool same<A, A> = true;
-// How a reduction's parts are laid out follows from how lanes have sums.
+// The layout of sums in lanes determines that of a reduction's parts.
 using layout = results::layout<exact>;
 
 // A factor. Lines of the tile are held in shared memory either as rows of terms, or (`held_by_lines`) as rows of lines,
@@ -32,21 +33,22 @@ struct held_factor {
   using bits = typename Type::bits;
   static constexpr int lines = Lines, chunk = Chunk, size = sizeof(bits);
   static constexpr bool by_lines = ByLines, apart = Apart, paired = Paired, scaled = !same<Scale, void>;
-  static constexpr int in_unit = same<Type, f4x2> ? 2 : 1, units = cell::depth / in_unit;
+  static constexpr int in_unit = same<Type, f4x2> ? 2 : 1, units = variant::depth / in_unit;
   static constexpr int held_size = exact ? 4 : size;
   static constexpr bool held_by_lines = exact || (ByLines && Chunk > 0 && size > 1);
-  // Rows have room at the end, so that what is read at once lies in different banks.
+  // Rows are padded, so that elements that are read at once are in different banks.
   static constexpr bool in_8_bytes = !held_by_lines && (size == 8 || (mixed && size == 2));
   static constexpr int pitch =
       held_by_lines ? Lines * held_size + (exact || size == 2 ? 16 : 32) : units * held_size + (in_8_bytes ? 32 : 16);
-  static constexpr int bytes = (held_by_lines ? (exact ? cell::depth : units) : Lines) * pitch, at = Shared;
-  // Whether a copy passes through registers: where neighbours are not aligned, or must be transposed or converted.
+  static constexpr int bytes = (held_by_lines ? (exact ? variant::depth : units) : Lines) * pitch, at = Shared;
+  // True if a copy passes through registers: where contiguous elements are not aligned, or must be transposed or
+  // converted.
   static constexpr bool transposed = ByLines && Chunk > 0 && size == 1 && !exact, ordinary = Chunk == 0 || transposed;
   static constexpr int words =
-      !ordinary ? 1 : (Lines * (exact ? cell::depth : units) * held_size / 4 + block_threads - 1) / block_threads;
+      !ordinary ? 1 : (Lines * (exact ? variant::depth : units) * held_size / 4 + block_threads - 1) / block_threads;
 
-  // Which line of the factor a line of the tile is, from the tile's first on. Pairs: those of each warp are first some
-  // of the left half, then as many of the right.
+  // Returns the line of the factor for a line of the tile, counted from the tile's first. Pairs: those of each warp are
+  // first some of the left half, then as many of the right.
   static constexpr int half = WarpLines / 2;
   static __device__ __forceinline__ int line_of(int s) { return Paired ? s / WarpLines * half + s % half : s; }
   static __device__ __forceinline__ bool is_right(int s) { return Paired && s / half % 2 != 0; }
@@ -55,16 +57,16 @@ struct held_factor {
   }
 };
 
-using first_factor = held_factor<cell::first, cell::tile_m, 0, cell::by_lines_1, cell::apart_1, cell::chunk_1, warp_m,
-                                 false, cell::scale_1>;
-using second_factor = held_factor<cell::second, cell::tile_n, first_factor::bytes, cell::by_lines_2, cell::apart_2,
-                                  cell::chunk_2, warp_n, tail::paired, cell::scale_2>;
+using first_factor = held_factor<variant::first, variant::tile_m, 0, variant::by_lines_1, variant::apart_1,
+                                 variant::chunk_1, warp_m, false, variant::scale_1>;
+using second_factor = held_factor<variant::second, variant::tile_n, first_factor::bytes, variant::by_lines_2,
+                                  variant::apart_2, variant::chunk_2, warp_n, tail::paired, variant::scale_2>;
 
-// How the threads share what is copied: item after item, `Across` of them beside each other.
+// Distribution of copied items over threads: consecutive items, `Across` of them in each row.
 template <int Across, int All>
 struct spread {
   static constexpr int count = (All + block_threads - 1) / block_threads;
-  // If so, a thread always has the same place within `Across`.
+  // If so, a thread always has the same position within `Across`.
   static constexpr bool even = block_threads % Across == 0;
   static constexpr int step = even ? block_threads / Across : 0;
   static __device__ __forceinline__ bool exists(int i) {
@@ -79,7 +81,7 @@ struct spread {
   }
 };
 
-// What a thread copies of a stage: item i has `in_lines` lines and `in_units` units from (line(i), unit(i)) on.
+// Part of a stage that a thread copies: item i has `in_lines` lines and `in_units` units from (line(i), unit(i)) on.
 template <class F>
 struct share {
   static constexpr int in_chunk = F::ordinary ? 1 : F::chunk / F::size;
@@ -89,7 +91,7 @@ struct share {
   static constexpr int in_lines = along_lines ? in_chunk : 1, in_units = along_lines   ? 1
                                                                          : F::ordinary ? in_word
                                                                                        : in_chunk;
-  static constexpr int lines = F::lines / in_lines, units = (exact ? cell::depth : F::units) / in_units;
+  static constexpr int lines = F::lines / in_lines, units = (exact ? variant::depth : F::units) / in_units;
   using spread_items = spread<F::by_lines ? lines : units, lines * units>;
   static constexpr int count = spread_items::count;
   static __device__ __forceinline__ int line(int i) {
@@ -98,21 +100,21 @@ struct share {
   static __device__ __forceinline__ int unit(int i) {
     return (F::by_lines ? spread_items::outer(i) : spread_items::inner(i)) * in_units;
   }
-  // Whether the place of item i in memory is that of item 0 and something that all threads share.
+  // True if the address of item i is that of item 0 plus an offset that all threads share.
   static constexpr bool regular =
       spread_items::even && (F::by_lines || !F::paired || F::half % spread_items::step == 0);
 };
 
-// Where a tile's part of a factor is in memory.
+// Address and strides of a tile's part of a factor.
 template <class F>
 struct tile_source {
   const typename F::bits* from;  // the tile's first line
-  i64 line, unit;                // distances
-  i64 right;                     // from a line of the left half to that of the right
-  i64 mine;                      // from the tile's first to the thread's first
-  int lines;                     // that exist, from the tile's first on
-  int all_units, all_terms;      // of a line
-  // Of the scales.
+  i64 line, unit;                // strides
+  i64 right;                     // offset from a line of the left half to that of the right
+  i64 mine;                      // offset from the tile's first to the thread's first
+  int lines;                     // existing lines, from the tile's first on
+  int all_units, all_k;          // in a line
+  // Fields of the scales.
   const block_scales* scales;
   int batch, first, halves;
 
@@ -124,7 +126,7 @@ struct tile_source {
         right(all_lines * line),
         lines(all_lines - first_line),
         all_units(k / F::in_unit + k % F::in_unit),
-        all_terms(k),
+        all_k(k),
         scales(&s),
         batch(b),
         first(first_line),
@@ -132,13 +134,13 @@ struct tile_source {
     mine = offset(share<F>::line(0)) + unit_of_item(0) * unit;
   }
   static __device__ __forceinline__ int unit_of_item(int i) { return share<F>::unit(i) / (exact ? F::in_unit : 1); }
-  // Of a line of the tile.
+  // Returns the address of a line of the tile.
   __device__ __forceinline__ i64 offset(int s) const {
     const i64 x = F::line_of(s) * line;
     return F::is_right(s) ? x + right : x;
   }
   __device__ __forceinline__ bool exists(int s) const { return F::line_of(s) < lines; }
-  // Of an item of a thread.
+  // Returns the address of a thread's item.
   __device__ __forceinline__ i64 place_of(int i) const {
     if constexpr (!share<F>::regular || (exact && F::in_unit > 1)) {
       return offset(share<F>::line(i)) + unit_of_item(i) * unit;
@@ -154,14 +156,14 @@ struct tile_source {
   }
 };
 
-// The scale of a line's block.
+// Returns the scale of a line's block.
 template <class Scale>
 __device__ __forceinline__ float scale_of(const block_scales& s, int batch, int line, int term) {
   const i64 at = batch * s.batch + line / s.lines * s.line + term / s.terms * s.term;
   return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
 }
 
-// A number as a float, with its scale, if there is one at this place.
+// Returns a number as a float, multiplied by its scale, if there is one here.
 template <class F, class Scale>
 __device__ __forceinline__ float number_at(const tile_source<F>& x, typename F::bits bits, bool here, int s, int term) {
   float value;
@@ -175,7 +177,7 @@ __device__ __forceinline__ float number_at(const tile_source<F>& x, typename F::
   return value;
 }
 
-// One number of those in a word.
+// Returns one of the numbers in a word.
 template <class F>
 __device__ __forceinline__ unsigned held_word(typename F::bits x, int e) {
   if constexpr (exact)
@@ -184,7 +186,7 @@ __device__ __forceinline__ unsigned held_word(typename F::bits x, int e) {
     return (static_cast<unsigned>(x) & ((1u << F::size * 8) - 1)) << e * F::size * 8;
 }
 
-// Copies a stage. Neighbours are copied `chunk` bytes at a time.
+// Copies a stage, `chunk` contiguous bytes at a time.
 template <class F>
 __device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x, int stage) {
   using mine = share<F>;
@@ -199,7 +201,7 @@ __device__ __forceinline__ void copy_stage(unsigned to, const tile_source<F>& x,
     copy<F::chunk>(to + F::at + F::place_of(s, unit), from + x.place_of(i), count * F::size);
   }
 }
-// Reads what a thread copies of a stage, number by number.
+// Reads a thread's part of a stage, number by number.
 template <class F, class Scale>
 __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_source<F>& x, int stage) {
   using mine = share<F>;
@@ -212,8 +214,8 @@ __device__ __forceinline__ void fetch(unsigned (&raw)[F::words], const tile_sour
     const typename F::bits* const from = first + x.place_of(i);
     raw[i] = 0;
     if constexpr (exact) {
-      const int term = stage * cell::depth + unit;
-      const bool within = here && term < x.all_terms;
+      const int term = stage * variant::depth + unit;
+      const bool within = here && term < x.all_k;
       raw[i] = detail::bits_of(number_at<F, Scale>(x, load_if(within, from), within, s, term));
     } else {
 #pragma unroll
@@ -232,11 +234,11 @@ __device__ __forceinline__ void put(unsigned to, const unsigned (&raw)[F::words]
   }
 }
 
-// The same for bytes whose lines are neighbours, aligned to 4: squares of 4 lines and 4 units are transposed.
+// Reads bytes whose lines are contiguous, aligned to 4: squares of 4 lines and 4 units are transposed.
 template <class F>
 struct squares {
   static constexpr int all = F::lines * F::units / 16, of_thread = (all + block_threads - 1) / block_threads;
-  // 8 squares beside each other, then the next units: so both reading and writing meet few banks and sectors.
+  // 8 squares in a row, then the next units: so both reading and writing have few bank conflicts and sectors.
   static __device__ __forceinline__ unsigned index(int i) { return i * block_threads + threadIdx.x; }
   static __device__ __forceinline__ int line(int i) {
     return static_cast<int>(index(i) / (2 * F::units) * 32 + index(i) % 8 * 4);

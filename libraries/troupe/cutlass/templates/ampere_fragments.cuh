@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a warp multiplies in one step: read from shared memory, and widened where the factors differ. A lane has terms
-// of line lane / 4 of each 8 lines. Where a factor is widened, the terms of both are taken in another order: those of
-// lane c of each four are 4c to 4c + 3, which lie together.
+// Operands of one step of a warp: read from shared memory, and widened where the factors differ. A lane has terms of
+// line lane / 4 of each 8 lines. Where a factor is widened, the terms of both are taken in another order: those of lane
+// c of each four are 4c to 4c + 3, which are contiguous.
 namespace troupe::cutlass::kernels::ampere {
 
-// A step: terms, and the registers of a block of lines before they are widened.
-constexpr bool doubles = same<cell::first, f64>;
-constexpr bool halved = !mixed && !exact && (same<cell::first, e4m3> || same<cell::first, e5m2>) && !has_8_bit_floats;
-constexpr int step_terms = exact ? 1 : doubles ? 8 : mixed ? 16 : 32 / static_cast<int>(sizeof(cell::first::bits));
-constexpr int steps = cell::depth / step_terms;  // of a stage
+// Terms of a step, and the registers of a block of lines before they are widened.
+constexpr bool doubles = same<variant::first, f64>;
+constexpr bool halved =
+    !mixed && !exact && (same<variant::first, e4m3> || same<variant::first, e5m2>) && !has_8_bit_floats;
+constexpr int step_k = exact ? 1 : doubles ? 8 : mixed ? 16 : 32 / static_cast<int>(sizeof(variant::first::bits));
+constexpr int steps = variant::depth / step_k;  // steps of a stage
 
 template <bool Exact, bool Doubles>
 struct piece_of {
@@ -46,7 +47,7 @@ __device__ __forceinline__ double double_piece(unsigned at, int line, int term) 
   return load_double(at + F::at + F::place_of(line, term));
 }
 
-// One block of 16 lines of the first factor.
+// Reads one block of 16 lines of the first factor.
 template <class F, class Piece>
 __device__ __forceinline__ void read_first(Piece (&a)[pieces_1], unsigned at, int line, int step, int lane) {
   if constexpr (doubles) {
@@ -72,7 +73,7 @@ __device__ __forceinline__ void read_first(Piece (&a)[pieces_1], unsigned at, in
                          a[3]);
   }
 }
-// Two blocks of 8 lines of the second.
+// Reads two blocks of 8 lines of the second.
 template <class F, class Piece>
 __device__ __forceinline__ void read_second(Piece (&b)[pieces_2], Piece (&c)[pieces_2], unsigned at, int line, int step,
                                             int lane) {
@@ -104,7 +105,7 @@ __device__ __forceinline__ void read_second(Piece (&b)[pieces_2], Piece (&c)[pie
   }
 }
 
-// What a warp needs for one step.
+// Operands that a warp needs for one step.
 template <class Piece>
 struct fragments_of {
   Piece a[blocks_m][pieces_1], b[blocks_n][pieces_2];
@@ -117,7 +118,7 @@ struct fragments_of {
       for (int m = 0; m < blocks_m; ++m) read_first<first_factor>(a[m], at, line_1 + m * 16, step, lane);
 #pragma unroll
       for (int n = 0; n < blocks_n; n += 2) read_second<second_factor>(b[n], b[n + 1], at, line_2 + n * 8, step, lane);
-      if constexpr (same<cell::first, f32>) round(a), round(b);
+      if constexpr (same<variant::first, f32>) round(a), round(b);
     }
   }
 
@@ -127,7 +128,7 @@ struct fragments_of {
 #pragma unroll
     for (int i = 0; i < Blocks * Pieces; ++i) x[i / Pieces][i % Pieces] = rounded_to_tf32(x[i / Pieces][i % Pieces]);
   }
-  // 4 neighbours of 32 lines of the first factor, and of 16 of the second: see results::layout.
+  // Reads 4 consecutive elements of 32 lines of the first factor, and of 16 of the second: see results::layout.
   __device__ __forceinline__ void read_floats(unsigned at, int line_1, int line_2, int term, int lane) {
 #pragma unroll
     for (int m = 0; m < blocks_m; m += 2)
@@ -141,26 +142,26 @@ struct fragments_of {
 };
 using fragments = fragments_of<piece>;
 
-using products = cell::products;
+using products = variant::products;
 
-// Those of 16 of the 32 terms of a step. Both factors are widened, so that the order of their terms stays the same.
+// Multiplies 16 of the 32 terms of a step. Both factors are widened, so that the order of their terms stays the same.
 template <int Half, bool Fresh, class Product, class Piece>
 __device__ __forceinline__ void multiply_half(Product (&d)[blocks_m][blocks_n * 4], const fragments_of<Piece>& f) {
   unsigned b[blocks_n][2];
 #pragma unroll
-  for (int n = 0; n < blocks_n; ++n) widen(cell::second{}, f16{}, f.b[n][Half], b[n]);
+  for (int n = 0; n < blocks_n; ++n) widen(variant::second{}, f16{}, f.b[n][Half], b[n]);
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m) {
     unsigned above[2], below[2];
-    widen(cell::first{}, f16{}, f.a[m][Half * 2], above);
-    widen(cell::first{}, f16{}, f.a[m][Half * 2 + 1], below);
+    widen(variant::first{}, f16{}, f.a[m][Half * 2], above);
+    widen(variant::first{}, f16{}, f.a[m][Half * 2 + 1], below);
     const unsigned a[4] = {above[0], below[0], above[1], below[1]};
 #pragma unroll
     for (int n = 0; n < blocks_n; ++n) multiply<Fresh && Half == 0>(f16{}, f16{}, &d[m][n * 4], a, b[n]);
   }
 }
 
-// Adds the products of a step, or (`Fresh`) begins with them.
+// Adds the products of a step, or (`Fresh`) sets the sums to them.
 template <bool Fresh, class Product, class Piece>
 __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], const fragments_of<Piece>& f) {
   if constexpr (exact) {
@@ -171,12 +172,12 @@ __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], c
 #pragma unroll
         for (int i = 0; i < 4; ++i) d[m][n * 4 + i] = fmaf(f.a[m][i / 2], f.b[n][i % 2], d[m][n * 4 + i]);
   } else if constexpr (mixed) {
-    using wide = cell::wide;
+    using wide = variant::wide;
     unsigned b[blocks_n][2];
 #pragma unroll
     for (int n = 0; n < blocks_n; ++n)
       if constexpr (narrow<second_factor>)
-        widen(cell::second{}, wide{}, f.b[n][0], b[n]);
+        widen(variant::second{}, wide{}, f.b[n][0], b[n]);
       else
         b[n][0] = f.b[n][0], b[n][1] = f.b[n][pieces_2 - 1];
 #pragma unroll
@@ -184,8 +185,8 @@ __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], c
       unsigned a[4];
       if constexpr (narrow<first_factor>) {
         unsigned above[2], below[2];
-        widen(cell::first{}, wide{}, f.a[m][0], above);
-        widen(cell::first{}, wide{}, f.a[m][1], below);
+        widen(variant::first{}, wide{}, f.a[m][0], above);
+        widen(variant::first{}, wide{}, f.a[m][1], below);
         a[0] = above[0], a[1] = below[0], a[2] = above[1], a[3] = below[1];
       } else {
 #pragma unroll
@@ -201,7 +202,8 @@ __device__ __forceinline__ void multiply(Product (&d)[blocks_m][blocks_n * 4], c
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int n = 0; n < blocks_n; ++n) multiply<Fresh>(cell::first{}, cell::second{}, &d[m][n * 4], f.a[m], f.b[n]);
+      for (int n = 0; n < blocks_n; ++n)
+        multiply<Fresh>(variant::first{}, variant::second{}, &d[m][n * 4], f.a[m], f.b[n]);
   }
 }
 

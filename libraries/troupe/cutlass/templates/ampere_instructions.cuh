@@ -104,7 +104,7 @@ TROUPE_MULTIPLICATION(f16, f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 TROUPE_MULTIPLICATION(bf16, bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
 TROUPE_MULTIPLICATION(f32, f32, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
 TROUPE_MULTIPLICATION(i8, i8, "m16n8k32", "s32.s8.s8.s32", int, "r")
-// For sm_90 and sm_100 the assembler makes halves of these itself, again for each product.
+// For sm_90 and sm_100 the assembler itself converts these to halves, again for each product.
 #if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TROUPE_MULTIPLICATION(e4m3, e4m3, "m16n8k32", "f32.e4m3.e4m3.f32", float, "f")
 TROUPE_MULTIPLICATION(e4m3, e5m2, "m16n8k32", "f32.e4m3.e5m2.f32", float, "f")
@@ -116,7 +116,7 @@ constexpr bool has_8_bit_floats = false;
 #endif
 #undef TROUPE_MULTIPLICATION
 
-// The tensor cores cut what tf32 does not have, so a factor is rounded before, to the nearest.
+// The tensor cores truncate bits that tf32 does not have, so a factor is rounded to the nearest before.
 __device__ __forceinline__ unsigned rounded_to_tf32(unsigned x) {
   unsigned out;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(out) : "f"(detail::float_of(x)));
@@ -139,7 +139,7 @@ __device__ __forceinline__ void multiply(f64, f64, double* d, const double (&a)[
 #endif
 }
 
-// -- conversions of neighbours to pairs of 2-byte numbers, the first in the low half; all are exact
+// -- conversions of contiguous numbers to pairs of 2-byte numbers, the first in the low half; all are exact
 
 __device__ __forceinline__ unsigned high_halves(float low, float high) {
   return __byte_perm(detail::bits_of(low), detail::bits_of(high), 0x7632);
@@ -162,7 +162,7 @@ __device__ __forceinline__ void widen(e5m2, f16, unsigned x, unsigned (&to)[2]) 
   to[0] = __byte_perm(x, 0, 0x1404), to[1] = __byte_perm(x, 0, 0x3424);
 }
 __device__ __forceinline__ void widen(i8, f16, unsigned x, unsigned (&to)[2]) {
-  // As the last bits of 1024 + 128 + x.
+  // The last bits of 1024 + 128 + x.
   const unsigned from_0 = x ^ 0x80808080u;
 #pragma unroll
   for (int i = 0; i < 2; ++i)
@@ -179,7 +179,7 @@ __device__ __forceinline__ void widen(f4x2, f16, unsigned x, unsigned (&to)[2]) 
   }
 }
 __device__ __forceinline__ void widen(i8, bf16, unsigned x, unsigned (&to)[2]) {
-  // As the last bits of 2^23 + 128 + x.
+  // The last bits of 2^23 + 128 + x.
   const unsigned from_0 = x ^ 0x80808080u;
   float f[4];
 #pragma unroll

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Factors of convolutions, which are gathered from images by threads. What a thread copies moves on by a stage each
-// time, as a number with four digits that is added to: nothing is divided in the loop.
+// Factors of convolutions, which threads gather from images. The coordinates that a thread copies advance by a stage
+// each time, by addition to a number with four digits: there is no division in the loop.
 namespace troupe::cutlass::kernels::ampere {
 
-// Whether a place is in the image.
+// Returns true if a position is in the image.
 __device__ __forceinline__ bool in_image(const window& w, const int (&line)[rank], const int (&term)[rank]) {
   bool inside = true;
 #pragma unroll
@@ -15,7 +15,7 @@ __device__ __forceinline__ bool in_image(const window& w, const int (&line)[rank
   return inside;
 }
 
-// Lines are positions, terms are taps. Channels are neighbours; where they are not, numbers pass through registers.
+// Lines are positions, terms are taps. Channels are contiguous; where they are not, numbers pass through registers.
 template <class F>
 struct gathered_lines {
   using mine = share<F>;
@@ -33,9 +33,9 @@ struct gathered_lines {
       : w(win),
         from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
         channel(F::apart ? f.term : 1),
-        left(k - stage * cell::depth - mine::unit(0)),
-        tap(stage * cell::depth + mine::unit(0), radices::taps(win).of),
-        step(cell::depth, radices::taps(win).of) {
+        left(k - stage * variant::depth - mine::unit(0)),
+        tap(stage * variant::depth + mine::unit(0), radices::taps(win).of),
+        step(variant::depth, radices::taps(win).of) {
 #pragma unroll
     for (int i = 0; i < mine::count; ++i) {
       const int line = first_line + mine::line(i);
@@ -46,7 +46,7 @@ struct gathered_lines {
       for (int j = 0; j < 3; ++j) {
         const int x = win.first[j] + position.x[j] * win.per_position[j];
         at[i] += x * win.image_strides[j];
-        // What does not exist lies far outside of the image.
+        // Elements that do not exist get a position far outside of the image.
         if (j < rank) place[i][j] = here ? x : -(1 << 30);
       }
     }
@@ -62,7 +62,7 @@ struct gathered_lines {
   }
   __device__ __forceinline__ void advance() {
     tap.add(step, radices::taps(w).of);
-    left -= cell::depth;
+    left -= variant::depth;
   }
   __device__ __forceinline__ void copy_to(unsigned to) {
     int move[rank];
@@ -93,40 +93,40 @@ struct gathered_lines {
   }
 };
 
-// Terms are positions (`Positions`) or taps. Lines are neighbours; if `Checked`, they are taps, the product of both is
-// gathered from an image, and what lies beyond it is 0.
+// Terms are positions (`Positions`) or taps. Lines are contiguous; if `Checked`, they are taps, the product of both is
+// gathered from an image, and elements outside of it are 0.
 template <class F, bool Positions, bool Checked>
-struct gathered_terms {
+struct gathered_k {
   using mine = share<F>;
   static_assert(F::by_lines && mine::spread_items::even, "all that a thread copies of a stage has the same lines");
   const window& w;
-  const typename F::bits* from;  // of the thread's line
+  const typename F::bits* from;  // address of the thread's line
   int place[rank];
-  int lines;  // that exist, from the thread's first on
+  int lines;  // existing lines, from the thread's first on
   int left;
-  // Numbers that pass through registers are found one after the other, and what follows the last is the first of the
-  // next stage: so a thread does not keep the place of each beside those numbers.
+  // Addresses of numbers that pass through registers are found one after the other, and the one after the last is the
+  // first of the next stage: so a thread does not keep an address for each beside those numbers.
   static constexpr bool chained = F::ordinary && mine::lines * mine::units % block_threads == 0;
-  static constexpr int places = chained ? 1 : mine::count, item_terms = mine::spread_items::step * mine::in_units;
-  static_assert(!chained || mine::count * item_terms == cell::depth, "items are the terms of a stage");
+  static constexpr int places = chained ? 1 : mine::count, item_k = mine::spread_items::step * mine::in_units;
+  static_assert(!chained || mine::count * item_k == variant::depth, "items are the terms of a stage");
   digits at[places], step;
 
   static __device__ __forceinline__ radices radix(const window& w) {
     return Positions ? radices::positions(w) : radices::taps(w);
   }
-  __device__ gathered_terms(const window& win, const factor& f, const block_scales&, int batch, int first_line,
-                            int all_lines, int k, int stage)
+  __device__ gathered_k(const window& win, const factor& f, const block_scales&, int batch, int first_line,
+                        int all_lines, int k, int stage)
       : w(win),
         from(reinterpret_cast<const typename F::bits*>(f.address) + batch * f.batch),
-        left(k - stage * cell::depth),
-        step(chained ? item_terms : cell::depth, radix(win).of) {
+        left(k - stage * variant::depth),
+        step(chained ? item_k : variant::depth, radix(win).of) {
     const int s = mine::line(0), in_half = first_line + F::line_of(s),
               line = in_half + (F::is_right(s) ? all_lines : 0);
     lines = all_lines - in_half;
-    const i64 distance = F::apart ? f.line : 1;
+    const i64 stride = F::apart ? f.line : 1;
     if constexpr (Checked) {
       const digits tap(line, radices::taps(win).of);
-      from += tap.x[0] * distance;
+      from += tap.x[0] * stride;
 #pragma unroll
       for (int j = 0; j < 3; ++j) {
         const int x = win.first[j] + tap.x[j + 1] * win.per_tap[j];
@@ -134,10 +134,10 @@ struct gathered_terms {
         if (j < rank) place[j] = x;
       }
     } else {
-      from += line * distance;
+      from += line * stride;
     }
 #pragma unroll
-    for (int i = 0; i < places; ++i) at[i] = digits(stage * cell::depth + mine::unit(i), radix(win).of);
+    for (int i = 0; i < places; ++i) at[i] = digits(stage * variant::depth + mine::unit(i), radix(win).of);
   }
   __device__ __forceinline__ i64 find(const digits& t, bool& inside) const {
     i64 out = 0;
@@ -166,7 +166,7 @@ struct gathered_terms {
       copy<F::chunk>(to + F::at + F::place_of(mine::line(i), mine::unit(i)), from + shift, count * F::size);
       at[i].add(step, radix(w).of);
     }
-    left -= cell::depth;
+    left -= variant::depth;
   }
   template <class Scale>
   __device__ __forceinline__ void fetch_to(unsigned (&raw)[F::words]) {
@@ -184,7 +184,7 @@ struct gathered_terms {
       }
       mine_at.add(step, radix(w).of);
     }
-    left -= cell::depth;
+    left -= variant::depth;
   }
 };
 

@@ -10,8 +10,8 @@
 namespace troupe::cutlass::kernels::results {
 
 constexpr int combining_threads = 256;
-// Of a multiprocessor at once; 0: the assembler decides. For GPUs from sm_100 on it would decide for 8, and spill
-// registers to have them.
+// Blocks of a multiprocessor at once; 0: the assembler decides. For GPUs from sm_100 on it would decide for 8, and
+// spill registers to have them.
 #if __CUDA_ARCH__ >= 1000
 constexpr int combining_blocks = 2;
 #else
@@ -37,21 +37,21 @@ __device__ __forceinline__ void for_each_product(const fixed_part& p, const comb
 #endif
 }
 
-// One result for each row, or each column: neighbours are combined by neighbouring threads. `from` are the parts of the
-// first, `between` from part to part.
+// Writes one result for each row, or each column: adjacent threads combine adjacent ones. `from` are the parts of the
+// first, `between` the stride from part to part.
 __device__ __forceinline__ void combine_lines(const tail::all& p, const combining_share& mine, int r, int how,
                                               const number* from, int lines, int parts, i64 between, i64 to,
-                                              i64 distance) {
+                                              i64 stride) {
   const int threads = mine.parts * combining_threads;
   for (i64 i = mine.part * combining_threads + static_cast<int>(threadIdx.x); i < lines; i += threads) {
     double x = start_of<double>(how);
-    // Memory is slow to answer: much is asked for at once.
+    // Memory is slow, so many values are read at once.
 #pragma unroll 8
     for (int j = 0; j < parts; ++j) x = combined(how, x, static_cast<double>(from[j * between + i]));
-    tail::write_reduced(p, r, to + i * distance, x);
+    tail::write_reduced(p, r, to + i * stride, x);
   }
 }
-// One result for each product: a block combines its parts, each warp a fixed share.
+// Writes one result for each product: a block combines its parts, each warp a fixed share.
 __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, const number* from, i64 parts, i64 to) {
   __shared__ double of_warp[combining_threads / 32];
   double x = start_of<double>(how);

@@ -6,14 +6,14 @@
 
 namespace troupe::cutlass::kernels {
 
-/// What a block of the kernel that combines reductions makes: the results of products `first`, `first + step` and so
-/// on; of their lines, each `parts`th from number `part` on, because more blocks than products share these.
+/// Share of a block of the kernel that combines reductions: the results of products `first`, `first + step` and so on;
+/// of their lines, each `parts`th from number `part` on, because blocks share products if they are more.
 struct combining_share {
   int first, step, part, parts;
 };
-TROUPE_EVERYWHERE combining_share share_of(int block, int blocks, int products) {
+TROUPE_HOST_DEVICE combining_share share_of(int block, int blocks, int products) {
   const int parts = blocks > products ? blocks / products : 1, step = blocks / parts, first = block / parts;
-  return {first < step ? first : products, step, block % parts, parts};  // blocks that remain make nothing
+  return {first < step ? first : products, step, block % parts, parts};  // remaining blocks have no work
 }
 
 }  // namespace troupe::cutlass::kernels

@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Adds the sums of tiles that are divided along k among blocks. Each block leaves its sums in memory. What all have left
-// is added in slices, which the blocks share; who adds the last slice has the tile. Sums are added in the order of the
-// parts, whoever adds them. Blocks wait for each other, but not for ever, because some may not have begun: the last to
-// arrive waits for nobody, and adds what is left to add. Included after `cell`, which has sums and registers_to_add.
+// Adds the sums of tiles that are divided along k among blocks. Each block stores its sums in memory. These are added
+// in slices, which the blocks share; the block that adds the last slice has the tile. Sums are added in the order of
+// the parts, whichever block adds them. Blocks wait for each other only a limited time, because some may not have
+// begun: the last to arrive waits for none, and adds what is left to add. Included after `variant`, which has sums and
+// registers_to_add.
 namespace troupe::cutlass::kernels {
 
-// Of a tile; 0 before and after.
+// Counters of a tile; 0 before and after.
 struct tile_counters {
-  unsigned arrived, taken, added, gone;  // parts that have left their sums; slices; parts that have ended
+  unsigned arrived, taken, added, gone;  // parts that have stored their sums; slices; parts that have ended
 };
 
-// What all threads have written before they synchronized is seen by who reads the counter, and the reverse.
+// Writes of all threads before they synchronized are visible to the block that reads the counter, and the reverse.
 __device__ __forceinline__ unsigned count_and_publish(unsigned* counter) {
   unsigned before;
   asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
@@ -25,24 +26,24 @@ __device__ __forceinline__ unsigned read_published(const unsigned* counter) {
   return now;
 }
 
-// `Threads` threads have `All` sums each, and `synchronize()` waits for all of them. `told` is a number in shared memory
-// that nothing else uses.
+// `Threads` threads have `All` sums each, and `synchronize()` waits for all of them. `broadcast` is a number in shared
+// memory with no other use.
 template <int Threads, int All, class Synchronize>
 class divided_tile {
  public:
-  using sums = cell::sums;
+  using sums = variant::sums;
 
-  __device__ divided_tile(const fixed_part& p, i64 tile, int parts, int thread, volatile unsigned* told,
+  __device__ divided_tile(const fixed_part& p, i64 tile, int parts, int thread, volatile unsigned* broadcast,
                           const Synchronize& synchronize)
       : memory_(static_cast<uint4*>(p.partial_sums) + tile * p.parts * (count * Threads) + thread),
         counters_(reinterpret_cast<tile_counters*>(p.arrivals) + tile),
-        told_(told),
+        broadcast_(broadcast),
         synchronize_(synchronize),
         parts_(parts),
         slices_(static_cast<unsigned>(min(min(parts, count), (parts * count + reads_of_slice - 1) / reads_of_slice))),
         thread_(thread) {}
 
-  // Returns true if `d` are the sums of all parts now: for one of them.
+  // Returns true for one of the parts: then `d` are the sums of all.
   __device__ __forceinline__ bool collect(int part, bool may_wait, sums* d) const {
     leave(part, d);
     const bool few_sums = count <= few && slices_ == 1;
@@ -67,8 +68,8 @@ class divided_tile {
     sums x[count];
   };
   static constexpr int count = All / some_sums::count;
-  static constexpr int reads_of_slice = 32, few = 16, at_once = cell::registers_to_add / 4;
-  static constexpr long long patience = 1 << 17;               // cycles
+  static constexpr int reads_of_slice = 32, few = 16, at_once = variant::registers_to_add / 4;
+  static constexpr long long most_wait_cycles = 1 << 17;     // cycles
   static constexpr unsigned nothing = ~0u, all_added = ~1u;  // instead of the number of a slice
 
   __device__ uint4* at(int part, int i) const { return memory_ + (static_cast<i64>(part) * count + i) * Threads; }
@@ -87,20 +88,20 @@ class divided_tile {
       __stcg(at(part, i), *reinterpret_cast<const uint4*>(&s));
     }
   }
-  // Asks one thread, after all have written, and tells all what it says.
+  // Calls `f` in one thread, after all have written, and returns its result in all.
   template <class F>
   __device__ __forceinline__ unsigned ask(const F& f) const {
     synchronize_();
-    if (thread_ == 0) *told_ = f();
+    if (thread_ == 0) *broadcast_ = f();
     synchronize_();
-    return *told_;
+    return *broadcast_;
   }
   // Returns the slice to add first.
   __device__ unsigned arrive(bool may_wait) const {
     const auto parts = static_cast<unsigned>(parts_);
     bool all = count_and_publish(&counters_->arrived) + 1 == parts;
     if (!all && may_wait)
-      for (const long long begun = clock64(); !all && clock64() - begun < patience;
+      for (const long long begun = clock64(); !all && clock64() - begun < most_wait_cycles;
            all = read_published(&counters_->arrived) == parts)
         __nanosleep(32);
     return all ? atomicAdd(&counters_->taken, 1u) : nothing;
@@ -130,7 +131,7 @@ class divided_tile {
       }
     }
   }
-  // Nothing is kept of sums that are not complete: that would need registers.
+  // Incomplete sums are not kept: that would need registers.
   __device__ __forceinline__ void take(bool complete, sums* d) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
@@ -154,9 +155,9 @@ class divided_tile {
     }
   }
 
-  uint4* memory_;  // of this thread
+  uint4* memory_;  // sums of this thread
   tile_counters* counters_;
-  volatile unsigned* told_;
+  volatile unsigned* broadcast_;
   const Synchronize& synchronize_;
   int parts_;
   unsigned slices_;

@@ -2,49 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Products by the tensor cores of Hopper's GPUs. Blocks stay on their multiprocessor and take tile after tile. One
-// thread copies the factors to shared memory, in stages; two groups of four warps multiply. What is known when a kernel
-// is compiled stands in `cell`, see cells/hopper_text.cpp:
+// Products by the tensor cores of Hopper's GPUs. Blocks stay on their multiprocessor and compute tile after tile. One
+// thread copies the factors to shared memory, in stages; two groups of four warps multiply. Constants that are known
+// when a kernel is compiled are in `variant`, see variants/hopper_variant.cpp:
 //   tile_m, tile_n        the tile of a block
 //   stages, depth         how many stages there are, and how many terms each has: 128 bytes
 //   cluster_m, cluster_n  blocks that share what they copy: those above each other the second factor, those beside each
 //                         other the first
 //   ping_pong             each group has a tile of its own: one stores while the other multiplies. Otherwise both share
 //                         a tile
-//   by_lines_1, by_lines_2  whether lines of a factor are neighbours in memory, instead of terms
+//   by_lines_1, by_lines_2  whether lines of a factor are contiguous in memory, instead of terms
 //   promoted              sums of the tensor cores are added to a float after `promoted` instructions; 0: at the end
 //   divides               whether tiles are divided along k among blocks
 //   staged                whether results pass through shared memory as sums, and rows are written by the epilogue;
 //                         otherwise they pass as numbers of one or two bytes, which the accelerator writes
 namespace troupe::cutlass::kernels::hopper {
 
-using cell::tile_m, cell::tile_n, cell::stages, cell::depth, cell::cluster_m, cell::cluster_n;
+using variant::tile_m, variant::tile_n, variant::stages, variant::depth, variant::cluster_m, variant::cluster_n;
 using number = tail::number;
-using sums = cell::sums;
+using sums = variant::sums;
 
-constexpr int groups = cell::groups;                                  // that multiply
-constexpr bool has_all_rows = cell::ping_pong || cell::shares_terms;  // of a tile: each group
-constexpr int blocks_m = tile_m / 64 / (has_all_rows ? 1 : groups);   // of 64 rows, of a group
-constexpr int pair = tail::paired && !cell::crossed ? 2 : 1;
+constexpr int groups = variant::groups;                                 // groups that multiply
+constexpr bool has_all_rows = variant::ping_pong || variant::splits_k;  // true if each group has all rows of a tile
+constexpr int blocks_m = tile_m / 64 / (has_all_rows ? 1 : groups);     // blocks of 64 rows of a group
+constexpr int pair = tail::paired && !variant::crossed ? 2 : 1;
 constexpr int out_n = tile_n / pair;  // columns of the result
-constexpr unsigned bytes_1 = tile_m * cell::line_bytes, bytes_2 = tile_n * 128 * cell::slices,
+constexpr unsigned bytes_1 = tile_m * variant::line_bytes, bytes_2 = tile_n * 128 * variant::slices,
                    stage_bytes = bytes_1 + bytes_2;
-constexpr int peers = cluster_m + cluster_n - 1;          // blocks that copy to this one
-constexpr int per_thread = tile_n / 2;                    // sums of 64 rows
-constexpr int width = cell::width, of_width = width / 2;  // columns of an instruction
+constexpr int peers = cluster_m + cluster_n - 1;             // blocks that copy to this one
+constexpr int per_thread = tile_n / 2;                       // sums of 64 rows
+constexpr int width = variant::width, of_width = width / 2;  // columns of an instruction
 
 constexpr int staged_width =
-    cell::staged_columns + 8;  // of a row of sums, with room so that rows do not meet in a bank
-constexpr int boxes = 2;       // of results, of a group
+    variant::staged_columns + 8;  // stride of a row of sums, padded so that rows do not share a bank
+constexpr int boxes = 2;          // boxes for results of a group
 constexpr unsigned box_bytes = 64 * 128;
-constexpr int crossed_lines = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;  // of the second factor
+constexpr int crossed_lines = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;  // lines of the second factor
 constexpr int crossed_pitch = 64 + 4;
-constexpr unsigned out_bytes = groups * (cell::crossed  ? crossed_lines * crossed_pitch * 4
-                                         : cell::staged ? 4 * 16 * staged_width * 4
-                                                        : boxes * box_bytes);
+constexpr unsigned out_bytes = groups * (variant::crossed  ? crossed_lines * crossed_pitch * 4
+                                         : variant::staged ? 4 * 16 * staged_width * 4
+                                                           : boxes * box_bytes);
 constexpr unsigned shared_bytes = 1024 + stages * stage_bytes + out_bytes;
 
-// The stages in shared memory, and the barriers that say which are full and which are empty.
+// The stages in shared memory, and the barriers that signal which are full and which are empty.
 struct pipeline {
   unsigned data, full, empty;
   int slot = 0;
@@ -61,8 +61,8 @@ struct pipeline {
   __device__ unsigned second() const { return first() + bytes_1; }
 };
 
-// Copies lines [line, line + Lines) of a factor, terms from `term` on: of lines of terms, each `Slices`th of them goes
-// to a place of its own.
+// Copies lines [line, line + Lines) of a factor, terms from `term` on: of lines of terms, each `Slices`th of them has a
+// separate destination.
 template <bool ByLines, int Lines, int Slices = 1>
 __device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch,
                                      unsigned barrier, bool shared, unsigned short mask) {
@@ -89,7 +89,7 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
   for (int i = 0; i < cluster_n; ++i) beside |= 1u << (in_m + i * cluster_m);
   const unsigned above = ((1u << cluster_m) - 1) << (in_n * cluster_m);
   constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair,
-                piece_2 = tile_n / pieces_2, pairs_1 = cell::crossed && tail::paired ? piece_1 / 32 : 1;
+                piece_2 = tile_n / pieces_2, pairs_1 = variant::crossed && tail::paired ? piece_1 / 32 : 1;
   work w;
   while (todo.next(w)) {
     const int row = w.first_row + (w.tile_row + in_m) * tile_m + in_n * piece_1,
@@ -102,17 +102,17 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
       expect(full, static_cast<unsigned>(p.stage_bytes));
 #pragma unroll
       for (int i = 0; i < pairs_1; ++i)
-        copy<cell::by_lines_1, piece_1 / pairs_1>(
-            stage.first() + (in_n * piece_1 + i * (piece_1 / pairs_1)) * cell::line_bytes, &p.first_map,
-            s * (depth / cell::in_unit_1), pairs_1 == 1 ? row : row / 2 + i / 2 * 32 + i % 2 * p.n, batch_1, full,
+        copy<variant::by_lines_1, piece_1 / pairs_1>(
+            stage.first() + (in_n * piece_1 + i * (piece_1 / pairs_1)) * variant::line_bytes, &p.first_map,
+            s * (depth / variant::in_unit_1), pairs_1 == 1 ? row : row / 2 + i / 2 * 32 + i % 2 * p.n, batch_1, full,
             cluster_n > 1, static_cast<unsigned short>(beside));
 #pragma unroll
       for (int i = 0; i < pieces_2 / cluster_m; ++i) {
         const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
         const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
-        copy<cell::by_lines_2, piece_2, cell::slices>(
-            stage.second() + piece * piece_2 * (cell::by_lines_2 ? cell::slices : 1) * 128, &p.second_map, s * depth,
-            from, batch_2, full, cluster_m > 1, static_cast<unsigned short>(above));
+        copy<variant::by_lines_2, piece_2, variant::slices>(
+            stage.second() + piece * piece_2 * (variant::by_lines_2 ? variant::slices : 1) * 128, &p.second_map,
+            s * depth, from, batch_2, full, cluster_m > 1, static_cast<unsigned short>(above));
       }
       stage.advance();
     }
@@ -128,19 +128,19 @@ __device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][of_width], un
   begin_products();
 #pragma unroll
   for (int i = From; i < To; ++i) {
-    // 32 bytes of terms; where lines are neighbours, 16 terms of 64 lines.
-    const unsigned at_1 = first + i * (cell::by_lines_1 ? 16 * 128 : 32),
-                   at_2 = second + i * (cell::by_lines_2 ? 16 * 128 : 32);
-    const unsigned long long b = descriptor<cell::by_lines_2>(at_2, depth * 128);
+    // 32 bytes of terms; where lines are contiguous, 16 terms of 64 lines.
+    const unsigned at_1 = first + i * (variant::by_lines_1 ? 16 * 128 : 32),
+                   at_2 = second + i * (variant::by_lines_2 ? 16 * 128 : 32);
+    const unsigned long long b = descriptor<variant::by_lines_2>(at_2, depth * 128);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
-      cell::multiply(d[m], descriptor<cell::by_lines_1>(at_1 + m * 64 * 128, depth * 128), b, i > From || add);
+      variant::multiply(d[m], descriptor<variant::by_lines_1>(at_1 + m * 64 * 128, depth * 128), b, i > From || add);
   }
   commit_products();
 }
-constexpr int instructions = 4;  // of a stage
+constexpr int instructions = 4;  // instructions of a stage
 
-// The registers must not be read before the products are there.
+// The registers must not be read before the products are complete.
 __device__ __forceinline__ void hold(float& x) { asm volatile("" : "+f"(x)); }
 __device__ __forceinline__ void hold(int& x) { asm volatile("" : "+r"(x)); }
 __device__ __forceinline__ void hold(sums (&d)[blocks_m][per_thread]) {
@@ -161,12 +161,12 @@ struct consumer {
   const tail::all& p;
   row_map map;    // see results.cuh
   unsigned out;   // shared memory for results of this group
-  unsigned rank;  // of the block in its cluster
+  unsigned rank;  // number of the block in its cluster
   int group, thread, lane, warp;
 
-  // Says to the blocks that copy to this one that a stage was read: each warp that reads does.
+  // Signals to the blocks that copy to this one that a stage was read: each warp that reads does.
   __device__ void release(unsigned empty, int slot) const {
-    const int thread = cell::mixed ? lane : this->thread;
+    const int thread = variant::mixed ? lane : this->thread;
     if constexpr (peers == 1) {
       if (thread == 0) arrive(empty + slot * 8);
     } else if (thread < peers) {
@@ -179,10 +179,10 @@ struct consumer {
     }
   }
   __device__ unsigned rows_of(const pipeline& stage) const {
-    return stage.first() + (has_all_rows ? 0 : group * blocks_m * 64 * cell::line_bytes);
+    return stage.first() + (has_all_rows ? 0 : group * blocks_m * 64 * variant::line_bytes);
   }
 
-  // `issued()` is called when the tensor cores have all their work.
+  // `issued()` is called when all work of the tensor cores is issued.
   template <class Issued>
   __device__ void sum(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w, const Issued& issued) const {
     int before = -1;
@@ -201,10 +201,10 @@ struct consumer {
     hold(d);
   }
 
-  // The tensor cores add 8-bit floats with few bits: what they have is added to a float again and again. Factors with
-  // scales of blocks are scaled then.
+  // The tensor cores add 8-bit floats with few bits: their sums are added to a float at intervals. Factors with scales
+  // of blocks are scaled then.
   __device__ void sum_promoted(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w) const {
-    constexpr int each = cell::promoted > 0 ? cell::promoted : instructions;
+    constexpr int each = variant::promoted > 0 ? variant::promoted : instructions;
     clear(d);
     for (int s = 0; s < w.steps; ++s) {
       wait(stage.full + stage.slot * 8, stage.phase);
@@ -223,8 +223,8 @@ struct consumer {
     sums part[blocks_m][of_width];
     const unsigned from = i * Each * 32;
     multiply_stage<0, Each>(part, rows_of(stage) + from, stage.second() + n * width * 128 + from, false);
-    number of_rows[blocks_m][2], of_column[cell::column_scales];
-    if constexpr (cell::scaled) {
+    number of_rows[blocks_m][2], of_column[variant::column_scales];
+    if constexpr (variant::scaled) {
       const int term = (w.first + s) * depth + i * Each * (depth / instructions);
       scales_of_rows(of_rows, w, term);
       scales_of_columns(of_column, w, n * width, term);
@@ -236,8 +236,8 @@ struct consumer {
       for (int j = 0; j < of_width; ++j) {
         hold(part[m][j]);
         sums& to = d[m][n * of_width + j];
-        if constexpr (cell::scaled)
-          to += part[m][j] * (of_rows[m][j / 2 % 2] * of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2]);
+        if constexpr (variant::scaled)
+          to += part[m][j] * (of_rows[m][j / 2 % 2] * of_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2]);
         else
           to += part[m][j];
       }
@@ -254,20 +254,20 @@ struct consumer {
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        to[m][i] = scale<cell::scale_type_1>(p.first_scales, w.batch, min(row_of(w, m) + i * 8, p.m - 1), term);
+        to[m][i] = scale<variant::scale_type_1>(p.first_scales, w.batch, min(row_of(w, m) + i * 8, p.m - 1), term);
   }
-  // One for all columns of the tile, or one for each that this thread has.
-  __device__ void scales_of_columns(number (&to)[cell::column_scales], const work& w, int from, int term) const {
+  // Reads one scale for all columns of the tile, or one for each that this thread has.
+  __device__ void scales_of_columns(number (&to)[variant::column_scales], const work& w, int from, int term) const {
 #pragma unroll
-    for (int j = 0; j < cell::column_scales; ++j)
-      to[j] = scale<cell::scale_type_2>(
+    for (int j = 0; j < variant::column_scales; ++j)
+      to[j] = scale<variant::scale_type_2>(
           p.second_scales, w.batch,
-          cell::column_scales == 1 ? column_line(w, from) : column_line(w, from + j / 2 * 8 + lane % 4 * 2 + j % 2),
+          variant::column_scales == 1 ? column_line(w, from) : column_line(w, from + j / 2 * 8 + lane % 4 * 2 + j % 2),
           term);
   }
-  // The line of the second factor that a column of the tile is. The right half of a pair follows all of the left.
+  // Returns the line of the second factor for a column of the tile. The right half of a pair follows all of the left.
   __device__ int column_line(const work& w, int column) const {
-    const int all = cell::crossed ? p.m : p.n, right = pair == 2 && column >= out_n ? 1 : 0;
+    const int all = variant::crossed ? p.m : p.n, right = pair == 2 && column >= out_n ? 1 : 0;
     return min(column_of(w) + column - right * out_n, all - 1) + right * all;
   }
 
@@ -280,29 +280,30 @@ struct consumer {
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
-  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w, volatile unsigned* told) const {
+  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w, volatile unsigned* broadcast) const {
     const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (has_all_rows ? 1 : groups) +
                      (has_all_rows ? 0 : group);
     const auto all = [this] { synchronize_group(); };
     return divided_tile<group_threads, blocks_m * per_thread, decltype(all)>(p, tile, w.parts, thread,
-                                                                             told + group, all)
+                                                                             broadcast + group, all)
         .collect(w.part, w.may_wait, d[0]);
   }
 
   // -- results
 
-  // Asks for what the epilogue reads, before the products: memory is slow to answer.
+  // Prefetches what the epilogue reads, before the products: memory is slow.
   __device__ __forceinline__ void prefetch_operands(const work& w) const {
     const int column = column_of(w), count = min(out_n, p.n - column);
     for (int i = thread; i < blocks_m * 64; i += group_threads)
-      if (const int row = rows_from(w, 0) + i; row < w.end_row) tail::prefetch(p, {w.batch, map.row(row), column, count});
+      if (const int row = rows_from(w, 0) + i; row < w.end_row)
+        tail::prefetch(p, {w.batch, map.row(row), column, count});
   }
 
-  // Whether all rows and columns of this group exist.
+  // Returns true if all rows and columns of this group exist.
   __device__ bool is_inside(const work& w) const {
     return w.end_row - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
   }
-  // Through shared memory as sums. For those that pass as results, see hopper_boxes.cuh.
+  // Writes results through shared memory as sums. For those that pass in their own type, see hopper_boxes.cuh.
   __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
     if (is_inside(w))
       write_rows<true>(d, w);
@@ -311,27 +312,27 @@ struct consumer {
   }
   template <bool Inside>
   __device__ __forceinline__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
-    sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
+    sums* const staging = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
       const int row = rows_from(w, m) + warp * 16;
-      results::write_rows<results::layout<false>, Inside, cell::staged_columns / pair>(
-          p, room, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16), map);
+      results::write_rows<results::layout<false>, Inside, variant::staged_columns / pair>(
+          p, staging, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16), map);
     }
   }
 };
 
-// Two groups with a tile each take turns: one multiplies while the other stores.
+// Two groups with a tile each alternate: one multiplies while the other stores.
 __device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
 __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
 
-// A template, so that what hopper_mixed.cuh and hopper_boxes.cuh have is looked for only where it is used.
+// A template, so that names of hopper_mixed.cuh and hopper_boxes.cuh are looked up only where they are used.
 template <class Consumer>
 __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
-  __shared__ unsigned told[cell::divides ? groups : 1];
+  __shared__ unsigned broadcast[variant::divides ? groups : 1];
   sums d[blocks_m][per_thread];
   work w;
-  if constexpr (cell::ping_pong) {
+  if constexpr (variant::ping_pong) {
     if (me.group == 1) {
       give_turn(1);
       if (!todo.next(w)) return;
@@ -340,37 +341,37 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
   }
   while (todo.next(w)) {
     // Tiles that are divided need the registers.
-    if constexpr (tail::registers > 0 && !cell::crossed && !cell::divides) me.prefetch_operands(w);
-    if constexpr (cell::ping_pong) wait_for_turn(me.group);
+    if constexpr (tail::registers > 0 && !variant::crossed && !variant::divides) me.prefetch_operands(w);
+    if constexpr (variant::ping_pong) wait_for_turn(me.group);
     const auto issued = [&] {
-      if constexpr (cell::ping_pong) give_turn(me.group);
+      if constexpr (variant::ping_pong) give_turn(me.group);
     };
-    if constexpr (cell::mixed) {
+    if constexpr (variant::mixed) {
       sum_mixed(me, d, stage, w, issued);
-    } else if constexpr (cell::promoted > 0) {
+    } else if constexpr (variant::promoted > 0) {
       me.sum_promoted(d, stage, w);
       issued();
     } else {
       me.sum(d, stage, w, issued);
     }
     bool complete = true;
-    if constexpr (cell::shares_terms) complete = gather(me, d);
-    if constexpr (cell::divides)
-      if (complete && w.parts > 1) complete = me.collect(d, w, told);
+    if constexpr (variant::splits_k) complete = gather(me, d);
+    if constexpr (variant::divides)
+      if (complete && w.parts > 1) complete = me.collect(d, w, broadcast);
     if (complete) {
-      if constexpr (cell::crossed)
+      if constexpr (variant::crossed)
         write_crossed(me, d, w);
-      else if constexpr (cell::staged)
+      else if constexpr (variant::staged)
         me.write(d, w);
       else
         write_boxes(me, d, w);
     }
-    if constexpr (cell::ping_pong) {
+    if constexpr (variant::ping_pong) {
       if (!todo.next(w)) break;
       stage.skip(w.steps);
     }
   }
-  if constexpr (!cell::staged)
+  if constexpr (!variant::staged)
     if (me.thread == 0) wait_for_stores();
 }
 
@@ -388,7 +389,7 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
     prefetch(&p.second_map);
     for (int i = 0; i < stages; ++i) {
       make_barrier(stage.full + i * 8, 1);
-      make_barrier(stage.empty + i * 8, (has_all_rows ? 1 : groups) * peers * (cell::mixed ? 4 : 1));
+      make_barrier(stage.empty + i * 8, (has_all_rows ? 1 : groups) * peers * (variant::mixed ? 4 : 1));
     }
     publish_barriers();
   }
@@ -401,10 +402,10 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
   constexpr int blocks = cluster_m * cluster_n;
   const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
   if (who == 0) {
-    give_up_registers<cell::producer_registers>();
+    give_up_registers<variant::producer_registers>();
     if (threadIdx.x == 0) producer(p, stage, todo, rank);
   } else {
-    take_registers<cell::consumer_registers>();
+    take_registers<variant::consumer_registers>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     consume(consumer{p, map, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups),
                      rank, who - 1, thread, thread % 32, thread / 32},
@@ -412,10 +413,10 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
   }
   // Others may still copy to this block, or arrive here.
   if constexpr (blocks > 1) synchronize_cluster();
-  // What follows may need what both have written.
+  // Later code may need what both have written.
   if (p.beside != 0) wait_for_kernel_before();
 }
-// Of an ordinary product.
+// Kernel of an ordinary product.
 template <class Map = row_map>
 __device__ __forceinline__ void run_block(const tail::all& p) {
   run_block(p, Map{}, [](const tail::all& all, pipeline stage, const schedule& todo, unsigned rank) {

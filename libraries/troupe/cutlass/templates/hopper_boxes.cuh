@@ -3,16 +3,16 @@
 #pragma once
 
 // Results of one or two bytes: they pass through shared memory in boxes of 64 rows of 128 bytes, which the accelerator
-// writes. Included after hopper.cuh, for cells that are not staged: their rows lie at one distance.
+// writes. Included after hopper.cuh, for variants that are not staged: their rows have one stride.
 namespace troupe::cutlass::kernels::hopper {
 
-constexpr int result_bytes = sizeof(cell::result::bits), box_columns = 128 / result_bytes,
+constexpr int result_bytes = sizeof(variant::result::bits), box_columns = 128 / result_bytes,
               box_parts = box_columns / 16;
 
-// Puts 16 columns of the 16 rows of a warp into a box: two numbers of row lane / 4, and of the row 8 below, and the same
-// of the next 8 columns.
+// Stores 16 columns of the 16 rows of a warp in a box: two numbers of row lane / 4, and of the row 8 below, and the
+// same of the next 8 columns.
 __device__ __forceinline__ void put(unsigned box, int warp, int lane, int part, const number (&x)[4][2]) {
-  using result = cell::result;
+  using result = variant::result;
   if constexpr (result_bytes == 2) {
     const int row = warp * 16 + lane % 16, chunk = part * 2 + lane / 16;
     store_matrices(box + row * 128 + ((chunk ^ (row % 8)) * 16), two_of<result>(x[0][0], x[0][1]),
@@ -28,8 +28,8 @@ __device__ __forceinline__ void put(unsigned box, int warp, int lane, int part, 
   }
 }
 
-// Fills a box with the columns from `column` on of 64 rows, of which this warp has 16. `d` are its sums from that column
-// on. Waits until stores have read what was in the box: all of them, or all but the last.
+// Fills a box with the columns from `column` on of 64 rows, of which this warp has 16. `d` are its sums from that
+// column on. Waits until stores have read the previous content: all of them, or all but the last.
 template <bool Inside>
 __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, const work& w, const results::rows& rows,
                                          unsigned box, int column, bool waits_for_all,
@@ -87,7 +87,7 @@ template <bool Inside>
 __device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&d)[blocks_m][per_thread],
                                                const work& w) {
   constexpr int across = out_n / box_columns;
-  // With an odd number, the first box of a tile has the room of the last one of the tile before.
+  // With an odd number, the first box of a tile reuses the memory of the last one of the tile before.
   constexpr bool alternate = blocks_m * across % boxes == 0;
   const int column = me.column_of(w);
 #pragma unroll

@@ -6,7 +6,7 @@
 // memory accelerator, products by groups of four warps.
 namespace troupe::cutlass::kernels::hopper {
 
-constexpr int group_threads = 128;  // of a warp group
+constexpr int group_threads = 128;  // threads of a warp group
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
@@ -26,8 +26,8 @@ __device__ __forceinline__ void expect(unsigned b, unsigned bytes) {
 __device__ __forceinline__ void arrive(unsigned b) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(b) : "memory");
 }
-// At the same barrier of another block of the cluster. Not `.release.cluster`: that waits for all memory of the GPU,
-// and what was read by wgmma needs no order.
+// Arrives at the same barrier of another block of the cluster. Not `.release.cluster`: that waits for all memory of the
+// GPU, and reads by wgmma need no order.
 __device__ __forceinline__ void arrive_in(unsigned b, unsigned block) {
   asm volatile(
       "{.reg .b32 r;\n"
@@ -62,7 +62,7 @@ __device__ __forceinline__ unsigned block_in_cluster() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(out));
   return out;
 }
-// Launched while the kernel before is still running: see the launch attribute for programmatic serialization.
+// For launches while the kernel before is still running: see the launch attribute for programmatic serialization.
 __device__ __forceinline__ void wait_for_kernel_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ __forceinline__ void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 template <int Registers>
@@ -74,7 +74,7 @@ __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-// -- copies. `to` and `barrier` lie in this block; with a mask, the copy also goes to the same place in others.
+// -- copies. `to` and `barrier` are in this block; with a mask, the copy also goes to the same address in others
 
 __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int x, int y, int z, unsigned barrier) {
   asm volatile(
@@ -98,7 +98,7 @@ __device__ __forceinline__ void store(const tensor_map* map, unsigned from, int 
                : "memory");
 }
 __device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Of all but the last stores.
+// Waits for all but the last stores.
 template <int But>
 __device__ __forceinline__ void wait_until_stores_have_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(But) : "memory");
@@ -117,8 +117,8 @@ template <int Pending>
 __device__ __forceinline__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
-// Describes a matrix in shared memory, in rows of 128 bytes that are swizzled. Terms are neighbours: 8 lines of 128
-// bytes follow each other. Lines are neighbours: 64 lines of 2 bytes, term after term; `next` bytes to the next 64.
+// Describes a matrix in shared memory, in rows of 128 bytes that are swizzled. Contiguous terms: 8 consecutive lines of
+// 128 bytes. Contiguous lines: 64 lines of 2 bytes, term after term; `next` bytes to the next 64.
 template <bool LinesAreNeighbours>
 __device__ __forceinline__ unsigned long long descriptor(unsigned address, unsigned next) {
   const unsigned long long at = (address & 0x3ffffu) >> 4, swizzle = 1ull << 62;

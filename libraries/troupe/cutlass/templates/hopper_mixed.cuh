@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Products of a narrow first factor and a second one of 2-byte floats. The first lies in shared memory as it is stored;
-// each warp reads its lines, widens them in registers, and the tensor cores take them from there while the next ones
-// are widened. Included after hopper.cuh. `cell` also says:
+// Products of a narrow first factor and a second one of 2-byte floats. The first is in shared memory as it is stored;
+// each warp reads its lines, widens them in registers, and the tensor cores read them from there while the next ones
+// are widened. Included after hopper.cuh. `variant` also has:
 //   first, second   the types of the factors
 //   slices          how often 64 terms a stage has
 //   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
-//   shares_terms    whether all groups have the same rows, and take stages in turn
+//   splits_k        whether all groups have the same rows, and take stages in turn
 //   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
 //   promoted        instructions after which sums are scaled and added to a float; 0: never
 //   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are
-//   not scaled_1, scaled_2  which factors have scales
+//                   not
+//   scaled_1, scaled_2  whether each factor has scales
 namespace troupe::cutlass::kernels::hopper {
 
-// Of two numbers each.
+// Multiplies two pairs of numbers.
 __device__ __forceinline__ unsigned product(f16, unsigned x, unsigned y) {
   unsigned out;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
@@ -27,14 +28,14 @@ __device__ __forceinline__ unsigned product(bf16, unsigned x, unsigned y) {
   return out;
 }
 
-// -- two neighbours of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
+// -- two contiguous numbers of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
 
 __device__ __forceinline__ unsigned widened(e4m3, f16, unsigned x) {
   return detail::halves_of_e4m3(static_cast<unsigned short>(x));
 }
 __device__ __forceinline__ unsigned widened(e5m2, f16, unsigned x) { return __byte_perm(x, 0, 0x1404); }
 __device__ __forceinline__ unsigned widened(i8, f16, unsigned x) {
-  // As the last bits of 1024 + 128 + x.
+  // The last bits of 1024 + 128 + x.
   unsigned out;
   asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(__byte_perm(x ^ 0x8080u, 0x64646464u, 0x4140)), "r"(0x64806480u));
   return out;
@@ -46,8 +47,8 @@ __device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
   asm("sub.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(both & 0xff7fff7fu), "r"(both & 0xff80ff80u));
   return out;
 }
-// A wide number with the same exponent and mantissa is too small by a power of 2. The products put the signs and the
-// magnitudes of both where they belong, with other bits between them.
+// A wide number with the same exponent and mantissa is too small by a power of 2. The products shift the signs and the
+// magnitudes of both to their position, with other bits between them.
 __device__ __forceinline__ unsigned widened(f4x2, f16, unsigned x) {
   return product(f16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u), 0x74007400u);
 }
@@ -61,7 +62,7 @@ __device__ __forceinline__ unsigned widened(Narrow, bf16, unsigned x) {
                      detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves >> 16))), 0x7632);
 }
 
-// Two neighbours, as they are stored.
+// Two consecutive numbers, as they are stored.
 template <class Narrow>
 __device__ __forceinline__ unsigned load_pair(unsigned at) {
   unsigned out;
@@ -75,16 +76,16 @@ __device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
   return out;
 }
 
-// -- some terms of a group's lines, as the tensor cores take them
+// -- some terms of a group's lines, as operands of the tensor cores
 
-// Instructions that a piece of a stage has: as many as there are registers for.
-constexpr bool few_share_scales = cell::promoted > 0 && cell::promoted < 4;
-constexpr int most_of_piece = groups == 2 ? (tile_n > 128 || few_share_scales ? 2
-                                             : tile_n > 64 || cell::scaled_2  ? 4
-                                                                              : 8)
-                                          : (tile_n > 16 || cell::promoted > 0 ? 2 : 4);
-constexpr int of_piece = cell::slices * 4 < most_of_piece ? cell::slices * 4 : most_of_piece,
-              pieces = cell::slices * 4 / of_piece;
+// Instructions of a piece of a stage: as many as registers allow.
+constexpr bool few_share_scales = variant::promoted > 0 && variant::promoted < 4;
+constexpr int most_of_piece = groups == 2 ? (tile_n > 128 || few_share_scales   ? 2
+                                             : tile_n > 64 || variant::scaled_2 ? 4
+                                                                                : 8)
+                                          : (tile_n > 16 || variant::promoted > 0 ? 2 : 4);
+constexpr int of_piece = variant::slices * 4 < most_of_piece ? variant::slices * 4 : most_of_piece,
+              pieces = variant::slices * 4 / of_piece;
 template <class T>
 constexpr int bytes_of_pair = 2;
 template <>
@@ -96,9 +97,9 @@ struct piece {
   // A lane has two terms of lines lane / 4 and lane / 4 + 8 of each 8 terms.
   template <int Number>
   __device__ __forceinline__ void read(unsigned lines, int warp, int lane) {
-    constexpr int pair_bytes = bytes_of_pair<cell::first>, eight = 4 * pair_bytes;
-    const unsigned line = static_cast<unsigned>(warp * 16 + lane / 4) * cell::line_bytes,
-                   swizzle = line / 8 & (cell::line_bytes - 16);
+    constexpr int pair_bytes = bytes_of_pair<variant::first>, eight = 4 * pair_bytes;
+    const unsigned line = static_cast<unsigned>(warp * 16 + lane / 4) * variant::line_bytes,
+                   swizzle = line / 8 & (variant::line_bytes - 16);
     const unsigned from = lines + line + static_cast<unsigned>(lane % 4 * pair_bytes);
 #pragma unroll
     for (int i = 0; i < of_piece; ++i) {
@@ -108,19 +109,19 @@ struct piece {
       for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
         for (int r = 0; r < 4; ++r)
-          a[m][i][r] = load_pair<cell::first>(at + (m * 64 + r % 2 * 8) * cell::line_bytes + r / 2 * eight);
+          a[m][i][r] = load_pair<variant::first>(at + (m * 64 + r % 2 * 8) * variant::line_bytes + r / 2 * eight);
     }
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int i = 0; i < of_piece; ++i)
 #pragma unroll
-        for (int r = 0; r < 4; ++r) a[m][i][r] = widened(cell::first{}, cell::second{}, a[m][i][r]);
+        for (int r = 0; r < 4; ++r) a[m][i][r] = widened(variant::first{}, variant::second{}, a[m][i][r]);
   }
-  // Multiplies instructions [From, To) of it; `second` is where the stage has the other factor.
+  // Multiplies instructions [From, To) of it; `second` is the address of the other factor in the stage.
   template <int Number, int From, int To>
   __device__ __forceinline__ void multiply(sums (&d)[blocks_m][per_thread], unsigned second, bool add) {
-    const unsigned long long all = descriptor<cell::by_lines_2>(second, depth * 128);
+    const unsigned long long all = descriptor<variant::by_lines_2>(second, depth * 128);
     begin_products();
 #pragma unroll
     for (int i = From; i < To; ++i) {
@@ -128,9 +129,9 @@ struct piece {
       const int at = Number * of_piece + i;
       // Addresses are in units of 16 bytes.
       const unsigned long long b =
-          all + (cell::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32) / 16;
+          all + (variant::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32) / 16;
 #pragma unroll
-      for (int m = 0; m < blocks_m; ++m) cell::multiply(d[m], a[m][i], b, i > From || add);
+      for (int m = 0; m < blocks_m; ++m) variant::multiply(d[m], a[m][i], b, i > From || add);
     }
     commit_products();
   }
@@ -138,26 +139,26 @@ struct piece {
 
 // -- scales, which a thread reads one piece ahead
 
-constexpr int of_unit = cell::promoted > 0         ? cell::promoted  // instructions that share scales
-                        : cell::scaled_numbers > 0 ? cell::scaled_numbers
-                                                   : of_piece;
-constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;  // of a piece
+constexpr int of_unit = variant::promoted > 0         ? variant::promoted  // instructions that share scales
+                        : variant::scaled_numbers > 0 ? variant::scaled_numbers
+                                                      : of_piece;
+constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;  // units of a piece
 constexpr int pieces_of_unit = of_unit > of_piece ? of_unit / of_piece : 1;
-constexpr int unit_terms = of_unit * 16, piece_terms = of_piece * 16;
+constexpr int unit_k = of_unit * 16, piece_k = of_piece * 16;
 
-// Which line of the first factor a thread has, in a block of 64.
+// Returns the line of the first factor that a thread has, in a block of 64.
 __device__ __forceinline__ int line_of(const consumer& me, const work& w, int m, int i) {
   const int in_block = me.warp * 16 + me.lane / 4 + i * 8, first = me.rows_from(w, m),
-            all = cell::crossed ? me.p.n : me.p.m;
+            all = variant::crossed ? me.p.n : me.p.m;
   // Pairs: 32 lines of the left half, then as many of the right.
-  if constexpr (cell::crossed && tail::paired)
+  if constexpr (variant::crossed && tail::paired)
     return min(first / 2 + in_block % 32, all - 1) + in_block / 32 * all;
   else
     return min(first + in_block, all - 1);
 }
 
 struct line_scales {
-  using type = cell::scale_type_1;
+  using type = variant::scale_type_1;
   const typename type::bits* lines[blocks_m][2];
   typename type::bits next[units][blocks_m][2];
 
@@ -175,7 +176,7 @@ struct line_scales {
     const block_scales& s = me.p.first_scales;
 #pragma unroll
     for (int u = 0; u < units; ++u) {
-      const i64 at = min(piece * piece_terms + u * unit_terms, me.p.k - 1) / s.terms * s.term;
+      const i64 at = min(piece * piece_k + u * unit_k, me.p.k - 1) / s.terms * s.term;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
@@ -193,27 +194,27 @@ __device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scale
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const float by = static_cast<float>(line_scales::type::load(scales.next[u][m][i]));
-        const unsigned both = two_of<cell::second>(by, by);
+        const unsigned both = two_of<variant::second>(by, by);
 #pragma unroll
         for (int j = u * of_piece / units; j < (u + 1) * of_piece / units; ++j)
 #pragma unroll
-          for (int r = i; r < 4; r += 2) x.a[m][j][r] = product(cell::second{}, x.a[m][j][r], both);
+          for (int r = i; r < 4; r += 2) x.a[m][j][r] = product(variant::second{}, x.a[m][j][r], both);
       }
 }
 
 // -- sums
 
-// Where a piece is in the loop.
+// Position of a piece in the loop.
 template <int Turn, bool GoesOn>
 struct turn {
   static constexpr int buffer = Turn % 2, number = Turn % pieces;
   static constexpr bool goes_on = GoesOn;  // another one is read meanwhile
 };
 
-// Reads one piece ahead of what is multiplied. Nothing in the loop depends on how many there are, so that the tensor
+// Reads one piece ahead of the multiplied one. Nothing in the loop depends on how many there are, so that the tensor
 // cores' work is not interrupted.
 struct mixed_loop {
-  static constexpr int between = cell::shares_terms ? groups : 1;  // stages of this group
+  static constexpr int between = variant::splits_k ? groups : 1;  // stages of this group
 
   const consumer& me;
   pipeline stage;
@@ -224,17 +225,17 @@ struct mixed_loop {
 
   __device__ __forceinline__ mixed_loop(const consumer& c, const pipeline& s, const work& of)
       : me(c), stage(s), w(of), at(of.first) {
-    if constexpr (cell::shares_terms) {
+    if constexpr (variant::splits_k) {
       stage.skip(me.group);
       at += me.group;
     }
-    if constexpr (cell::scaled_1) scales.begin(me, w, at * pieces);
+    if constexpr (variant::scaled_1) scales.begin(me, w, at * pieces);
     begin();
   }
   // Calls `each(turn)` for each piece.
   template <class Each>
   __device__ __forceinline__ void run(const Each& each) {
-    int left = cell::shares_terms ? (w.steps - me.group + groups - 1) / groups : w.steps;
+    int left = variant::splits_k ? (w.steps - me.group + groups - 1) / groups : w.steps;
     if constexpr (pieces == 1) {
       if (left % 2 != 0) {
         each(turn<0, false>{});
@@ -255,7 +256,7 @@ struct mixed_loop {
     held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(d, stage.second(), now > 0);
     go_on(t);
   }
-  // The same with scales: a part of the sums is multiplied by those of its terms.
+  // Multiplies with scales: a part of the sums is multiplied by those of its terms.
   template <class Turn>
   __device__ __forceinline__ void add_scaled(Turn t, sums (&d)[blocks_m][per_thread],
                                              sums (&part)[blocks_m][per_thread]) {
@@ -275,7 +276,7 @@ struct mixed_loop {
       scale<0>(d, part, piece);
       add_units<Turn, 1>(d, part, from, piece);
     }
-    if constexpr (cell::scaled_1) scales.read(me, following);
+    if constexpr (variant::scaled_1) scales.read(me, following);
   }
 
  private:
@@ -299,7 +300,7 @@ struct mixed_loop {
   template <int Buffer, int Number>
   __device__ __forceinline__ void read() {
     held[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
-    if constexpr (cell::scaled_numbers > 0) {
+    if constexpr (variant::scaled_numbers > 0) {
       scale_numbers(held[Buffer], scales);
       if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, next_after<Number>());
     }
@@ -343,12 +344,12 @@ struct mixed_loop {
   template <int Unit>
   __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
                                         int piece) {
-    number of_column[cell::column_scales];
-    if constexpr (cell::scaled_2) me.scales_of_columns(of_column, w, 0, piece * piece_terms + Unit * unit_terms);
+    number of_column[variant::column_scales];
+    if constexpr (variant::scaled_2) me.scales_of_columns(of_column, w, 0, piece * piece_k + Unit * unit_k);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
       number of_row[2] = {1, 1};
-      if constexpr (cell::scaled_1) {
+      if constexpr (variant::scaled_1) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) of_row[i] = static_cast<number>(line_scales::type::load(scales.next[Unit][m][i]));
       }
@@ -356,7 +357,7 @@ struct mixed_loop {
       for (int j = 0; j < per_thread; ++j) {
         hold(part[m][j]);
         number by = of_row[j / 2 % 2];
-        if constexpr (cell::scaled_2) by *= of_column[cell::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
+        if constexpr (variant::scaled_2) by *= of_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
         d[m][j] += part[m][j] * by;
       }
     }
@@ -368,7 +369,7 @@ template <class Issued>
 __device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_m][per_thread], const pipeline& stage,
                                            const work& w, const Issued& issued) {
   mixed_loop all(me, stage, w);
-  if constexpr (cell::promoted > 0) {
+  if constexpr (variant::promoted > 0) {
     sums part[blocks_m][per_thread];
     clear(d);
     all.run([&](auto turn) { all.add_scaled(turn, d, part); });
@@ -381,11 +382,11 @@ __device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_
   hold(d);
 }
 
-// `issued()` is called when the tensor cores have all their work.
+// `issued()` is called when all work of the tensor cores is issued.
 template <class Issued>
 __device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
                                           const work& w, const Issued& issued) {
-  if constexpr (cell::shares_terms) {
+  if constexpr (variant::splits_k) {
     if (me.group < w.steps)
       add_stages(me, d, stage, w, issued);
     else
@@ -396,11 +397,11 @@ __device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m
   stage.skip(w.steps);
 }
 
-// Adds what the groups of a block have, if they share terms; the first has it then, which is true for that one.
+// Adds the sums of the groups of a block, if they split k; the first has the result then, and this returns true for it.
 __device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][per_thread]) {
   constexpr int barrier = 5;  // others are those of each group
-  constexpr unsigned room = out_bytes / groups;
-  static_assert(!cell::shares_terms || (blocks_m == 1 && room >= per_thread * group_threads * sizeof(sums)));
+  constexpr unsigned group_bytes = out_bytes / groups;
+  static_assert(!variant::splits_k || (blocks_m == 1 && group_bytes >= per_thread * group_threads * sizeof(sums)));
   sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out)) + me.thread;
   if (me.group > 0)
 #pragma unroll
@@ -410,7 +411,7 @@ __device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][p
 #pragma unroll
     for (int g = 1; g < groups; ++g)
 #pragma unroll
-      for (int j = 0; j < per_thread; ++j) d[0][j] += mine[g * (room / sizeof(sums)) + j * group_threads];
+      for (int j = 0; j < per_thread; ++j) d[0][j] += mine[g * (group_bytes / sizeof(sums)) + j * group_threads];
   synchronize(barrier, groups * group_threads);
   return me.group == 0;
 }
@@ -421,7 +422,7 @@ template <bool Inside>
 __device__ __forceinline__ void write_crossed_tile(const consumer& me, const sums (&d)[blocks_m][per_thread],
                                                    const work& w) {
   constexpr int width = tail::paired ? 32 : 64;
-  sums* const room = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
+  sums* const staging = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
   const int of_warp = me.warp * 16;
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m) {
@@ -432,7 +433,7 @@ __device__ __forceinline__ void write_crossed_tile(const consumer& me, const sum
 #pragma unroll
       for (int j = 0; j < crossed_lines / 8; ++j) {
         const sums* const x = &d[m][(c * (crossed_lines / 8) + j) * 4];
-        sums* const to = room + (j * 8 + me.lane % 4 * 2) * crossed_pitch + of_warp + me.lane / 4;
+        sums* const to = staging + (j * 8 + me.lane % 4 * 2) * crossed_pitch + of_warp + me.lane / 4;
         to[0] = x[0], to[crossed_pitch] = x[1], to[8] = x[2], to[crossed_pitch + 8] = x[3];
       }
       me.synchronize_group();
@@ -441,7 +442,7 @@ __device__ __forceinline__ void write_crossed_tile(const consumer& me, const sum
       const results::rows r = results::rows_of(w, row, column, row / 16);
       results::reduced<results::sharing<width>::passes> parts;
       parts.start();
-      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, room + of_warp * crossed_pitch, 32,
+      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, staging + of_warp * crossed_pitch, 32,
                                                                             me.lane, r, column, parts);
       results::finish_parts<results::layout<false>, width>(me.p, me.lane, r, parts);
     }

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Convolutions by the tensor cores of Hopper's GPUs: the accelerator gathers what filters see, `depth` channels of as
-// many positions as a box has. Its map holds how windows slide over the image, see cells/window_maps.cpp: it is told a
-// position as the place in the image that the element of the filter with the lowest indexes there sees, and how far
-// from it the element in question sees.
+// Convolutions by the tensor cores of Hopper's GPUs: the accelerator gathers the elements of the image that filters
+// read, `depth` channels of as many positions as a box has. Its map has the steps of windows over the image, see
+// variants/window_maps.cpp: it gets a position as the coordinates in the image of the filter's element with the lowest
+// indexes, and the offset of the element in question from those.
 //
 // For y and dx, a stage is one element of the filter and `depth` channels, those of the image and of the filters alike;
-// what is beyond the last channel is 0. For dfilters, a stage is `depth` positions.
+// elements beyond the last channel are 0. For dfilters, a stage is `depth` positions.
 namespace troupe::cutlass::kernels::hopper {
 
-// As many bits for each index as the accelerator reads, in one register.
+// Offsets with as many bits for each axis as the accelerator reads, in one register.
 struct offsets {
   static constexpr int bits = 16 / rank;
   unsigned all = 0;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int c
         "h"(o[2]), "h"(mask)
         : "memory");
 }
-// Of filters: their indexes are channel, width, height, depth and filter.
+// Copies filters: their axes are channel, width, height, depth and filter.
 __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int channel, const int (&tap)[3], int filter,
                                      unsigned barrier) {
   asm volatile(
@@ -87,9 +87,9 @@ __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int cha
       : "memory");
 }
 
-// -- where in the image
+// -- coordinates in the image
 
-// How far an element of the filter sees from the one with the lowest indexes in the image.
+// Returns the offset in the image of an element of the filter from the one with the lowest indexes.
 __device__ __forceinline__ offsets offsets_of(const window& image, const int (&tap)[3]) {
   offsets out;
 #pragma unroll
@@ -99,7 +99,7 @@ __device__ __forceinline__ offsets offsets_of(const window& image, const int (&t
   }
   return out;
 }
-// What that one sees at a position.
+// Computes the coordinates of that one at a position.
 __device__ __forceinline__ void place_of(const window& image, const digits& position, int (&at)[rank]) {
 #pragma unroll
   for (int j = 0; j < rank; ++j) {
@@ -107,17 +107,17 @@ __device__ __forceinline__ void place_of(const window& image, const digits& posi
     at[j] = lowest + position.x[j] * image.per_position[j];
   }
 }
-// Channels and images of a product of the batch begin there.
+// First channel and image of a product of the batch.
 struct origin {
   int channel, image;
   __device__ origin(const window& w, const factor& f, int batch)
       : channel(w.by_images != 0 ? 0 : batch * static_cast<int>(f.batch)), image(w.by_images != 0 ? batch : 0) {}
 };
 
-// Elements of the filter, and channels of each, stage by stage.
-struct filter_walk {
+// Iterates over elements of the filter, and channels of each, stage by stage.
+struct filter_iterator {
   int blocks, block, tap[3];
-  __device__ filter_walk(const window& image, int stage) : blocks((image.channels + depth - 1) / depth) {
+  __device__ filter_iterator(const window& image, int stage) : blocks((image.channels + depth - 1) / depth) {
     block = stage % blocks, stage /= blocks;
     tap[0] = stage % image.taps[0], stage /= image.taps[0];
     tap[1] = stage % image.taps[1], tap[2] = stage / image.taps[1];
@@ -134,7 +134,7 @@ struct filter_walk {
 
 // -- the thread that copies
 
-// What blocks of a cluster copy for each other: see produce() in hopper.cuh.
+// Parts that blocks of a cluster copy for each other: see produce() in hopper.cuh.
 struct shares {
   static constexpr int piece_1 = tile_m / cluster_n, piece_2 = tile_n / cluster_m;
   int in_m, in_n;
@@ -163,13 +163,13 @@ __device__ __forceinline__ void produce_images(const tail::all& p, const window&
     int at[rank];
     place_of(image, position, at);
     const int column = mine.column(w), item = image.by_images != 0 ? 0 : w.batch * image.items_of_group;
-    filter_walk walk(image, w.first);
+    filter_iterator element(image, w.first);
     for (int s = 0; s < w.steps; ++s) {
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
       expect(full, stage_bytes);
-      const int channel = walk.block * depth;
-      const offsets o = offsets_of(image, walk.tap);
+      const int channel = element.block * depth;
+      const offsets o = offsets_of(image, element.tap);
       if constexpr (cluster_n > 1)
         gather(mine.first(stage), &p.first_map, from.channel + channel, at, from.image + position.x[3], o, full,
                mine.beside);
@@ -177,18 +177,18 @@ __device__ __forceinline__ void produce_images(const tail::all& p, const window&
         gather(mine.first(stage), &p.first_map, from.channel + channel, at, from.image + position.x[3], o, full);
       const auto copy_filters = [&](unsigned to, int c, int filter) {
         if constexpr (cluster_m > 1)
-          load(to, &p.second_map, c, walk.tap, filter, full, mine.above);
+          load(to, &p.second_map, c, element.tap, filter, full, mine.above);
         else
-          load(to, &p.second_map, c, walk.tap, filter, full);
+          load(to, &p.second_map, c, element.tap, filter, full);
       };
-      if constexpr (cell::by_lines_2) {
+      if constexpr (variant::by_lines_2) {
 #pragma unroll
         for (int i = 0; i < shares::piece_2 / 64; ++i)
           copy_filters(mine.second(stage) + i * depth * 128, column + i * 64, item + channel);
       } else {
         copy_filters(mine.second(stage), channel, item + column);
       }
-      walk.advance(image);
+      element.advance(image);
       stage.advance();
     }
   }
@@ -199,11 +199,11 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
   constexpr int boxes_2 = (shares::piece_2 + 63) / 64;
   const shares mine(in_cluster);
   const radices positions = radices::positions(image);
-  static_assert(!cell::terms_are_positions || depth == 64, "see window::sixty_four");
+  static_assert(!variant::k_is_positions || depth == 64, "see window::sixty_four");
   work w;
   while (todo.next(w)) {
     const origin from(image, p.second, w.batch);
-    // In one register: which 64 channels, and the element of the filter.
+    // One register holds which 64 channels, and the element of the filter.
     unsigned lines[boxes_2];
 #pragma unroll
     for (int i = 0; i < boxes_2; ++i) {
@@ -242,7 +242,7 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
 
 template <class Map>
 __device__ __forceinline__ Map map_of(const window& image) {
-  if constexpr (cell::strided)
+  if constexpr (variant::strided)
     return Map{image};
   else
     return Map{};
@@ -250,7 +250,7 @@ __device__ __forceinline__ Map map_of(const window& image) {
 __device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
   run_block(p, map_of<row_map>(image),
             [&](const tail::all& all, pipeline stage, const schedule& todo, unsigned in_cluster) {
-              if constexpr (cell::terms_are_positions)
+              if constexpr (variant::k_is_positions)
                 produce_filters(all, image, stage, todo, in_cluster);
               else
                 produce_images(all, image, stage, todo, in_cluster);

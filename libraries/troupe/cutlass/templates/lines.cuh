@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Neighbours in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and
+// Consecutive elements in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and
 // numbers.cuh.
 namespace troupe::cutlass::kernels {
 
@@ -38,39 +38,39 @@ struct word<16> {
 constexpr int lesser(int x, int y) { return x < y ? x : y; }
 }  // namespace detail
 
-// What lies between the elements of a row, as far as it is known when a kernel is compiled.
+// Access to the elements of a row, as far as it is known when a kernel is compiled.
 constexpr int once = -1,  // the same element for all
-    apart = 0;            // anything; a positive number says how many bytes can be read in one go
+    apart = 0;            // any stride; a positive number is how many bytes can be read at once
 
-// Neighbours have distance 1, so that columns become immediates of an instruction.
-template <class T, int Way>
+// Contiguous elements have stride 1, so that columns become immediates of an instruction.
+template <class T, int Access>
 __device__ __forceinline__ auto* element_of(const place& p, const run& at) {
   auto* const row = reinterpret_cast<typename T::bits*>(p.address) + at.batch * p.batch + at.row * p.row;
-  if constexpr (Way == once)
+  if constexpr (Access == once)
     return row;
-  else if constexpr (Way > 0)
+  else if constexpr (Access > 0)
     return row + at.column;
   else
     return row + at.column * p.column;
 }
 
 // A run as it is stored.
-template <class T, int Way, int W>
+template <class T, int Access, int W>
 struct stored_run {
-  static constexpr int count = Way == once ? 1 : W;
+  static constexpr int count = Access == once ? 1 : W;
   alignas(16) typename T::bits raw[count];
 };
-template <class T, int Way, int W>
-__device__ __forceinline__ void read_run(const place& p, const run& at, stored_run<T, Way, W>& to) {
+template <class T, int Access, int W>
+__device__ __forceinline__ void read_run(const place& p, const run& at, stored_run<T, Access, W>& to) {
   using bits = typename T::bits;
-  const bits* const from = element_of<T, Way>(p, at);
-  if constexpr (Way == once) {
+  const bits* const from = element_of<T, Access>(p, at);
+  if constexpr (Access == once) {
     to.raw[0] = *from;
-  } else if constexpr (Way == apart) {
+  } else if constexpr (Access == apart) {
 #pragma unroll
     for (int i = 0; i < W; ++i) to.raw[i] = i < at.count ? from[i * p.column] : bits(0);
   } else {
-    constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
+    constexpr int step = detail::lesser(Access, W * static_cast<int>(sizeof(bits)));
     using word = typename detail::word<step>::type;
     if (at.count >= W) {
 #pragma unroll
@@ -82,33 +82,33 @@ __device__ __forceinline__ void read_run(const place& p, const run& at, stored_r
     }
   }
 }
-template <class T, int Way, int W, class N>
-__device__ __forceinline__ void numbers_of(const stored_run<T, Way, W>& from, N (&to)[W]) {
+template <class T, int Access, int W, class N>
+__device__ __forceinline__ void numbers_of(const stored_run<T, Access, W>& from, N (&to)[W]) {
 #pragma unroll
-  for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Way == once ? 0 : i]));
+  for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Access == once ? 0 : i]));
 }
-template <class T, int Way, int W, class N>
+template <class T, int Access, int W, class N>
 __device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
-  stored_run<T, Way, W> raw;
+  stored_run<T, Access, W> raw;
   read_run(p, at, raw);
   numbers_of(raw, to);
 }
-// Asks for a run of any length, so that the second cache has it when it is read.
-template <class T, int Way>
+// Prefetches a run of any length to the L2 cache.
+template <class T, int Access>
 __device__ __forceinline__ void prefetch_run(const place& p, const run& at) {
-  if constexpr (Way > 0) {
+  if constexpr (Access > 0) {
     constexpr unsigned long long line = 128;
-    const auto from = reinterpret_cast<unsigned long long>(element_of<T, Way>(p, at)),
+    const auto from = reinterpret_cast<unsigned long long>(element_of<T, Access>(p, at)),
                to = from + at.count * sizeof(typename T::bits);
     for (unsigned long long i = from / line * line; i < to; i += line)
       asm volatile("prefetch.global.L2 [%0];" ::"l"(i));
   }
 }
 
-template <class T, int Way, int W, class N>
+template <class T, int Access, int W, class N>
 __device__ __forceinline__ void store_run(const place& p, const run& at, const N (&values)[W]) {
   using bits = typename T::bits;
-  bits* const to = element_of<T, Way>(p, at);
+  bits* const to = element_of<T, Access>(p, at);
   alignas(16) bits raw[W];
   if constexpr (sizeof(bits) == 2 && sizeof(N) == 4 && W % 2 == 0) {
 #pragma unroll
@@ -121,8 +121,8 @@ __device__ __forceinline__ void store_run(const place& p, const run& at, const N
 #pragma unroll
     for (int i = 0; i < W; ++i) raw[i] = T::store(values[i]);
   }
-  if constexpr (Way > 0) {
-    constexpr int step = detail::lesser(Way, W * static_cast<int>(sizeof(bits)));
+  if constexpr (Access > 0) {
+    constexpr int step = detail::lesser(Access, W * static_cast<int>(sizeof(bits)));
     using word = typename detail::word<step>::type;
     if (at.count >= W) {
 #pragma unroll
@@ -133,7 +133,7 @@ __device__ __forceinline__ void store_run(const place& p, const run& at, const N
   }
 #pragma unroll
   for (int i = 0; i < W; ++i)
-    if (i < at.count) to[Way > 0 ? i : i * p.column] = raw[i];
+    if (i < at.count) to[Access > 0 ? i : i * p.column] = raw[i];
 }
 
 // Reductions of the epilogue: how values are combined, and which. As in <troupe/epilogue/op.hpp>.
@@ -144,14 +144,14 @@ template <class N>
 __device__ __forceinline__ N start_of(int how) {
   return how == largest_of ? -static_cast<N>(__int_as_float(0x7f800000)) : N(0);
 }
-// NaN stays.
+// NaN is kept.
 template <class N>
 __device__ __forceinline__ N combined(int how, N x, N y) {
   if (how == sum_of) return x + y;
   if (how == largest_magnitude_of) y = fabs(y);
   return x > y || x != x ? x : y;
 }
-// Over lanes whose numbers differ in the bits of `lanes`.
+// Combines over lanes whose numbers differ in the bits of `lanes`.
 template <class N>
 __device__ __forceinline__ N combined_over(int lanes, int how, N x) {
 #pragma unroll

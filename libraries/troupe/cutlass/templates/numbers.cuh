@@ -40,8 +40,8 @@ __device__ __forceinline__ unsigned half_of_e4m3(unsigned x) {
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short x) {
   return half_of_e4m3(x & 0xffu) | half_of_e4m3(x >> 8) << 16;
 }
-// To a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers, `largest` the
-// code of the largest.
+// Converts to a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers,
+// `largest` the code of the largest.
 __device__ __forceinline__ unsigned narrow(float x, int mantissa, int smallest, unsigned largest, unsigned nan) {
   const unsigned sign = bits_of(x) >> 24 & 0x80u;
   const float m = fabsf(x);
@@ -114,7 +114,7 @@ struct f16 {
     return out;
   }
 };
-// Rounds a double so that rounding the result to a narrower type is as if done at once.
+// Rounds a double so that rounding the result to a narrower type gives the same as rounding once.
 __device__ __forceinline__ float rounded_to_odd(double x) {
   float f = static_cast<float>(x);
   if (static_cast<double>(f) == x || f != f || detail::bits_of(f) << 1 == 0xff000000u) return f;

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From sums in registers to results in memory, for all templates. A warp has 16 rows of sums at a time: a lane has
+// Converts sums in registers to results in memory, for all templates. A warp has 16 rows of sums at a time: a lane has
 // those of rows lane / 4 and lane / 4 + 8, two of each 8 columns. They pass through shared memory, so that each lane
-// has 8 neighbours of a row. Included after `tail` and `cell`, which has sums, result, result_way, part_rows,
-// part_columns and registers_to_add.
+// has 8 consecutive elements of a row. Included after `tail` and `variant`, which has sums, result, result_access,
+// part_rows, part_columns and registers_to_add.
 namespace troupe::cutlass::kernels::results {
 
 using number = tail::number;
-using sums = cell::sums;
+using sums = variant::sums;
 
 constexpr int pair = tail::paired ? 2 : 1;
 constexpr int kinds = tail::reductions > 0 ? tail::reductions : 1;
@@ -24,9 +24,9 @@ __device__ __forceinline__ rows rows_of(const work& w, int row, int column, int 
   return {w.batch, row, column, w.first_part + part, w.end_row, w.end_part, w.row_batch};
 }
 
-// Where the sums of a lane belong. Those of the tensor cores are where their names say. Where `Interleaved`, a lane has
-// 4 neighbours of 32 rows and of 16 columns; 16 rows of sums are every other two of 32, and a block of 8 columns is
-// every other two of 16.
+// Rows and columns of a lane's sums. Those of the tensor cores are at the positions that their names say. Where
+// `Interleaved`, a lane has 4 consecutive elements of 32 rows and of 16 columns; 16 rows of sums are every other two of
+// 32, and a block of 8 columns is every other two of 16.
 template <bool Interleaved>
 struct layout {
   static __device__ __forceinline__ int row(int i) { return Interleaved ? i % 8 * 4 + i / 8 : i; }
@@ -39,12 +39,12 @@ struct layout {
 // the 16 rows of a warp, a part of a row the columns of a warp.
 
 __device__ __forceinline__ int column_parts(const fixed_part& p) {
-  return p.n / cell::part_columns + (p.n % cell::part_columns != 0 ? 1 : 0);
+  return p.n / variant::part_columns + (p.n % variant::part_columns != 0 ? 1 : 0);
 }
 // Each group of rows may end with a part that is not full.
 __device__ __forceinline__ i64 row_parts(const fixed_part& p) {
 #ifdef TROUPE_GROUPS
-  if (p.packed != 0) return static_cast<i64>(parts_of(p.m)) + static_cast<i64>(p.batch) * (cell::part_rows / 16);
+  if (p.packed != 0) return static_cast<i64>(parts_of(p.m)) + static_cast<i64>(p.batch) * (variant::part_rows / 16);
 #endif
   return static_cast<i64>(p.batch) * parts_of(p.m);
 }
@@ -54,9 +54,9 @@ __device__ __forceinline__ number* partial(const fixed_part& p, int r) {
   return static_cast<number*>(p.reductions) + r * max(of_columns, of_rows);
 }
 
-// Each writes a part, if there is such a row or column.
+// Writes a part, if there is such a row or column.
 __device__ __forceinline__ void leave_part_of_row(const tail::all& p, int r, const rows& w, int row, number x) {
-  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
+  const int columns = column_parts(p), column_part = w.column / variant::part_columns;
   if (row < w.end && column_part < columns)
     partial(p, r)[(static_cast<i64>(w.row_batch) * columns + column_part) * p.m + row] = x;
 }
@@ -64,9 +64,8 @@ __device__ __forceinline__ void leave_part_of_column(const tail::all& p, int r, 
   if (column < p.n && w.part < w.end_part) partial(p, r)[static_cast<i64>(w.part) * p.n + column] = x;
 }
 __device__ __forceinline__ void leave_part_of_all(const tail::all& p, int r, const rows& w, number x) {
-  const int columns = column_parts(p), column_part = w.column / cell::part_columns;
-  if (w.part < w.end_part && column_part < columns)
-    partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
+  const int columns = column_parts(p), column_part = w.column / variant::part_columns;
+  if (w.part < w.end_part && column_part < columns) partial(p, r)[static_cast<i64>(w.part) * columns + column_part] = x;
 }
 
 // -- through shared memory
@@ -75,7 +74,7 @@ template <class T>
 struct alignas(2 * sizeof(T)) two {
   T x, y;
 };
-// Puts one block of 8 columns.
+// Stores one block of 8 columns.
 template <class Layout, int Pitch>
 __device__ __forceinline__ void stage(sums* to, int lane, int block, const sums* d) {
   sums* const at = to + lane / 4 * Pitch + Layout::column(block, lane);
@@ -95,7 +94,7 @@ __device__ __forceinline__ void read_eight(number (&to)[8], const sums* from) {
   }
 }
 
-// Reductions of 16 rows, as far as a lane has them.
+// Reduces 16 rows, as far as a lane has them.
 template <int Passes>
 struct reduced {
   number of_row[kinds][Passes], everything[kinds];
@@ -109,7 +108,7 @@ struct reduced {
   }
 };
 
-// Reductions of 16 rows, with sums as the tensor cores leave them: of two rows, and of two of each 8 columns.
+// Reduces 16 rows, with sums in the layout of the tensor cores: of two rows, and of two of each 8 columns.
 struct quad_reductions {
   number of_row[kinds][2], everything[kinds], of_column[kinds][2];
   __device__ __forceinline__ void start() {
@@ -121,7 +120,7 @@ struct quad_reductions {
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r) of_column[r][0] = of_column[r][1] = start_of<number>(tail::how[r]);
   }
-  // Of the first `count` of two columns, in the first row or the second.
+  // Reduces the first `count` of two columns, in the first row or the second.
   __device__ __forceinline__ void add(const number (&values)[kinds][2], int row, int count) {
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r)
@@ -163,25 +162,26 @@ struct quad_reductions {
   }
 };
 
-// Where rows of the result lie: at one distance. See also ampere_windows.cuh.
+// Rows of the result with one stride. See also window_locations.cuh.
 struct straight {
   __device__ __forceinline__ int row(int r) const { return r; }
   __device__ __forceinline__ place result(const place& p, int) const { return p; }
   __device__ __forceinline__ run in_result(const run& at) const { return at; }
 };
 
-// How the lanes share 16 rows of `Width` results.
+// Distribution of 16 rows of `Width` results over the lanes.
 template <int Width>
 struct sharing {
   static constexpr int lanes = Width / 8, rows = 32 / lanes, passes = rows < 16 ? 16 / rows : 1;
 };
 
-// Memory is slow to answer, so what the epilogue reads is asked for before it is used, as far as registers allow: for
-// how many of `Runs` runs of 8.
+// Memory is slow, so values that the epilogue reads are requested before they are used, as far as registers allow: for
+// this many of `Runs` runs of 8.
 template <int Runs>
 constexpr int runs_ahead() {
-  constexpr int room = cell::registers_to_add / 2 / (tail::registers > 0 ? tail::registers : cell::registers_to_add);
-  return room < 1 ? 1 : room < Runs ? room : Runs;
+  constexpr int fitting =
+      variant::registers_to_add / 2 / (tail::registers > 0 ? tail::registers : variant::registers_to_add);
+  return fitting < 1 ? 1 : fitting < Runs ? fitting : Runs;
 }
 
 // Applies the epilogue to 16 rows of `Width` staged columns, and to as many that are `right` sums further, and writes
@@ -219,7 +219,7 @@ __device__ __forceinline__ void finish(const tail::all& p, const sums* staged, i
     read_eight(left, staged + row * Pitch + from);
     if constexpr (pair == 2) read_eight(other, staged + row * Pitch + right + from);
     tail::apply(p, at, mine, left, pair == 2 ? other : left, result, values);
-    store_run<cell::result, cell::result_way>(map.result(p.result, of_product), map.in_result(at), result);
+    store_run<variant::result, variant::result_access>(map.result(p.result, of_product), map.in_result(at), result);
 #pragma unroll
     for (int r = 0; r < tail::reductions; ++r)
 #pragma unroll
@@ -262,9 +262,9 @@ __device__ __forceinline__ void finish_parts(const tail::all& p, int lane, const
   }
 }
 
-// Writes 16 rows, `Width` results of each at a time: room for that suffices. `d` are the sums of 16 rows.
+// Writes 16 rows, `Width` results of each at a time: staging memory for that suffices. `d` are the sums of 16 rows.
 template <class Layout, bool Inside, int Width, int Count, class Map = straight>
-__device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int lane, const sums (&d)[Count],
+__device__ __forceinline__ void write_rows(const tail::all& p, sums* staging, int lane, const sums (&d)[Count],
                                            const rows& w, const Map& map = {}) {
   constexpr int pitch = Width * pair + 8, out = Count * 2 / pair;
   reduced<sharing<Width>::passes> parts;
@@ -276,9 +276,9 @@ __device__ __forceinline__ void write_rows(const tail::all& p, sums* room, int l
     for (int half = 0; half < pair; ++half)
 #pragma unroll
       for (int j = 0; j < Width / 8; ++j)
-        stage<Layout, pitch>(room + half * Width, lane, j, &d[half * (Count / 2) + (c * (Width / 8) + j) * 4]);
+        stage<Layout, pitch>(staging + half * Width, lane, j, &d[half * (Count / 2) + (c * (Width / 8) + j) * 4]);
     __syncwarp();
-    finish<Layout, Inside, Width, pitch>(p, room, Width, lane, w, w.column + c * Width, parts, map);
+    finish<Layout, Inside, Width, pitch>(p, staging, Width, lane, w, w.column + c * Width, parts, map);
   }
   finish_parts<Layout, Width>(p, lane, w, parts);
 }

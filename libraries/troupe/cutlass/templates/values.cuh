@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the operations of an epilogue compute: their definitions, and for frequent ones of f32, what the GPU computes
-// faster within the accuracy that docs/epilogues.md states.
-#include <troupe/epilogue/meaning.hpp>
+// Values of an epilogue's operations: their definitions, and for frequent ones of f32, faster computations on the GPU
+// within the accuracy that docs/epilogues.md states.
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::cutlass::kernels {
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Positions and taps of convolutions as numbers with digits, and where results lie: see `window` in arguments.hpp.
+// Positions and taps of convolutions as numbers with digits, and addresses of results: see `window` in arguments.hpp.
 // Included after results.cuh.
 namespace troupe::cutlass::kernels {
 
-constexpr int rank = cell::rank;  // indexes of space that have more than one place
+constexpr int rank = variant::rank;  // spatial axes of extent greater than 1
 
-// A position or a tap, the fastest index first.
+// A position or a tap, the fastest axis first.
 struct digits {
   int x[4];
   digits() = default;
@@ -44,7 +44,7 @@ struct radices {
   static __device__ __forceinline__ radices taps(const window& w) { return {{w.channels, w.taps[0], w.taps[1]}}; }
 };
 
-// Rows of the result are positions of an image, which lies anywhere.
+// Maps rows of the result to positions of an image, which may have any strides.
 struct image_rows {
   const window& w;
   __device__ __forceinline__ int row(int r) const {
@@ -60,13 +60,13 @@ struct image_rows {
 #pragma unroll
     for (int j = 0; j < 4; ++j) shift += position.x[j] * w.result_strides[j];
     place out = p;
-    out.address += shift * static_cast<i64>(sizeof(cell::result::bits));
+    out.address += shift * static_cast<i64>(sizeof(variant::result::bits));
     return out;
   }
   __device__ __forceinline__ run in_result(const run& at) const { return in_first_row(at); }
 };
 
-// A convolution's kernel has its window before the rest.
+// Arguments of a convolution's kernel: its window precedes the rest.
 template <class All>
 struct with_window;
 template <class Number, int Memory, int Numbers>

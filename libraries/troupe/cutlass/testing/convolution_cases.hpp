@@ -7,16 +7,16 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
-/// Convolutions in memory of the test, and what they are compared with.
+/// Convolutions in memory of the test, and their reference.
 namespace troupe::cutlass::testing {
 
 using epilogue::expression, epilogue::tree;
 using extents5 = std::array<std::int64_t, 5>;  ///< image, channel, depth, height, width; filters alike
 
-/// How a tensor lies in memory.
+/// Memory layout of a tensor.
 enum class layout : std::uint8_t { anyhow, channels_first, channels_last };
 
-/// Images or filters in memory; all that is no element is poisoned.
+/// Images or filters in memory; bytes outside of the elements are poisoned.
 class stored_tensor {
  public:
   stored_tensor(dtype type, const extents5& extents, layout how, numerics::random_source& random)
@@ -67,7 +67,7 @@ class stored_tensor {
     if (now == before_) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "memory outside of the elements was written";
   }
-  /// With as many spatial indexes.
+  /// Returns a tensor with as many spatial axes.
   tensor_shape shape(std::size_t spatial) const {
     tensor_shape s{.rank = 2 + spatial};
     for (std::size_t i = 0; i < s.rank; ++i) {
@@ -82,7 +82,7 @@ class stored_tensor {
   }
   dtype type() const { return type_; }
   const extents5& extents() const { return extents_; }
-  /// Returns the place of element `column` of filter `row`, in the order of memory.
+  /// Returns the address of element `column` of filter `row`, in the order of memory.
   extents5 filter_place(std::int64_t row, std::int64_t column) const {
     extents5 at{row};
     for (std::size_t i = 5; i-- > 0;) {
@@ -99,13 +99,14 @@ class stored_tensor {
   std::vector<std::byte> bytes_, before_;
 };
 
-/// What is convolved: extents, and how windows slide.
+/// A convolution's extents, strides, padding and dilation.
 struct convolution_case {
   convolution_result result;
   dtype first, second, computed;  ///< types: of the factors in the order of the request, and of its result
   std::size_t spatial = 2;
   std::int64_t images = 1, groups = 1, channels = 1, filters = 1;  ///< of a group
-  std::array<std::int64_t, 3> in{1, 1, 1}, width{1, 1, 1}, before{}, after{}, stride{1, 1, 1}, dilation{1, 1, 1};
+  std::array<std::int64_t, 3> in{1, 1, 1}, width{1, 1, 1}, padding_before{}, padding_after{}, stride{1, 1, 1},
+      dilation{1, 1, 1};
   layout how = layout::anyhow;
   bool pairs = false;
   std::uint64_t workspace = any_amount;
@@ -115,7 +116,7 @@ struct convolution_case {
 inline std::int64_t positions(const convolution_case& c, std::size_t i) {
   std::int64_t n = 0;
   const std::int64_t reach = c.dilation[i] * (c.width[i] - 1);
-  for (std::int64_t at = 0; at + reach < c.in[i] + c.before[i] + c.after[i]; at += c.stride[i]) ++n;
+  for (std::int64_t at = 0; at + reach < c.in[i] + c.padding_before[i] + c.padding_after[i]; at += c.stride[i]) ++n;
   return n;
 }
 
@@ -146,13 +147,13 @@ struct case_tensors {
   stored_tensor& computed() {
     return of.result == convolution_result::y ? y : of.result == convolution_result::dx ? x : filters;
   }
-  /// The place of an element of the matrices that the epilogue sees.
+  /// Returns the address of an element of the epilogue's matrices.
   extents5 place(std::int64_t which, std::int64_t row, std::int64_t column) {
     if (of.result == convolution_result::dfilters) return filters.filter_place(row, column);
     const extents5& s = computed().extents();
     return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
   }
-  /// Calls `f(place in y, place in x, place in filters)` for each product of the convolution.
+  /// Calls `f(position in y, position in x, position in filters)` for each product of the convolution.
   template <class F>
   void for_each_product(F&& f) const {
     filters.for_each([&](const extents5& w) {
@@ -164,7 +165,7 @@ struct case_tensors {
           extents5 i{n, channel};
           bool inside = true;
           for (std::size_t d = 2; d < 5; ++d) {
-            i[d] = o[d] * of.stride[d - 2] - of.before[d - 2] + w[d] * of.dilation[d - 2];
+            i[d] = o[d] * of.stride[d - 2] - of.padding_before[d - 2] + w[d] * of.dilation[d - 2];
             inside &= i[d] >= 0 && i[d] < of.in[d - 2];
           }
           if (inside) f(o, std::as_const(i), w);
@@ -178,7 +179,7 @@ struct case_tensors {
     for (std::size_t d = 0; d < 5; ++d) i = i * e[d] + at[d];
     return static_cast<std::size_t>(i);
   }
-  /// The sums by definition, with all channels of pairs; see index_of_sum.
+  /// Returns the sums by definition, with all channels of pairs; see index_of_sum.
   std::vector<double> sums() {
     std::vector<double> out(static_cast<std::size_t>(count * rows * columns * (of.pairs ? 2 : 1)));
     for_each_product([&](const extents5& o, const extents5& i, const extents5& w) {
@@ -200,8 +201,8 @@ struct case_tensors {
 /// Compares an engine with the definition.
 class convolution_numerics : public matmul::testing::matmul_numerics {
  protected:
-  /// Each kind of problem has a kernel that is compiled first: an engine that has one is tested with fewer, and others
-  /// in each run.
+  /// The first request of each kind of problem compiles a kernel: an engine that compiles is tested with fewer kinds,
+  /// and others in each run.
   int turns(int many) const { return engine->is_cuda() ? std::max(1, many / 10) : many; }
 
   convolution_case any_case(convolution_result result, dtype a, dtype b, dtype computed) {
@@ -212,7 +213,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     c.channels = random.between(1, 6), c.filters = random.between(1, 6);
     for (std::size_t i = 3 - c.spatial; i < 3; ++i) {
       c.in[i] = random.between(1, 9), c.width[i] = random.between(1, 3);
-      c.before[i] = random.between(0, 2), c.after[i] = random.between(0, 2);
+      c.padding_before[i] = random.between(0, 2), c.padding_after[i] = random.between(0, 2);
       c.stride[i] = random.between(1, 3), c.dilation[i] = random.between(1, 2);
       while (positions(c, i) < 1) ++c.in[i];
     }
@@ -250,7 +251,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
   // Runs a request whose fields after the tensors and the epilogue are the case's.
   template <class R>
   void run_with(R r, const convolution_case& c) {
-    r.padding = last_of(c.before, c.spatial), r.padding_after = last_of(c.after, c.spatial);
+    r.padding = last_of(c.padding_before, c.spatial), r.padding_after = last_of(c.padding_after, c.spatial);
     r.stride = last_of(c.stride, c.spatial), r.dilation = last_of(c.dilation, c.spatial);
     r.groups = c.groups, r.workspace = c.workspace, r.plan = c.plan;
     story_ = story(r);

@@ -25,7 +25,7 @@ inline constexpr dtype all_results[] = {dtype::f32, dtype::f64, dtype::f16, dtyp
 /// Compares an engine's products with the reference in double precision.
 class gemm_suite : public product_suite {
  protected:
-  /// Of any extents, in any order and at any distances.
+  /// A problem of any extents, in any order and with any strides.
   product_form any_product(const factor_types& t, dtype d) {
     product_form p = any_form(t.a, t.b, d);
     for (storing* how : {&p.a_stored, &p.b_stored, &p.d_stored})
@@ -34,13 +34,12 @@ class gemm_suite : public product_suite {
     return whole_elements(p);
   }
   dtype any_float() { return random.one_of({dtype::f32, dtype::f64, dtype::f16, dtype::bf16}); }
-  /// With as many terms as whole elements have.
+  /// A problem with as many terms as whole elements have.
   static product_form whole_elements(product_form p) {
     if (matmul::terms_in(p.a) == 2 || matmul::terms_in(p.b) == 2) p.k += p.k % 2;
     return p;
   }
-  /// A compiler takes its time for each kind of product: an engine that has one is tested with fewer, and others in
-  /// each run.
+  /// Compiling each kind of product takes time: an engine that compiles is tested with fewer, and others in each run.
   int turns(int many) const { return engine->is_cuda() ? std::max(1, many / 4) : many; }
 
   bool leaves_out() { return engine->is_cuda() && random.between(0, 3) != 0; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/ampere_plans.hpp>
+#include <troupe/cutlass/variants/ampere_plans.hpp>
 #include <utility>
 
 namespace troupe::cutlass {
@@ -12,11 +12,11 @@ namespace {
 using matmul::is_float8;
 
 constexpr double launch_us = 3.0, clock_share = 0.85, bytes_of_all = 41, memory_share = 0.8;
-constexpr double divided_way = 1.12;  // where tiles are divided, blocks share less in the second cache
+constexpr double divided_factor = 1.12;  // blocks share less in the L2 cache where tiles are divided
 
 struct shape {
   int tile_m, tile_n, warps_m, warps_n;
-  double efficiency;  // of the tensor cores, within a tile
+  double efficiency;  // fraction that the tensor cores reach within a tile
 };
 constexpr shape shapes[] = {{128, 256, 2, 4, 0.42}, {256, 128, 4, 2, 0.42}, {128, 128, 2, 4, 0.38},
                             {64, 128, 2, 4, 0.30},  {128, 64, 4, 2, 0.30},  {64, 64, 2, 2, 0.25},
@@ -29,22 +29,22 @@ const shape* shape_of(int tile_m, int tile_n) noexcept {
   return found == std::end(shapes) ? nullptr : found;
 }
 
-// After how many terms sums are scaled. Every scale holds for a multiple of that.
-int promotion_of(const whole_form& f, int depth) noexcept {
+// Returns after how many terms sums are scaled. Every scale holds for a multiple of that.
+int promotion_of(const kernel_signature& f, int depth) noexcept {
   std::uint32_t terms = 0;
-  for (const factor_form* x : {&f.head.a, &f.head.b}) {
+  for (const factor_signature* x : {&f.head.a, &f.head.b}) {
     if (x->scale_type == dtype{}) continue;
-    // A block that is no power of two has all terms.
+    // A block of scales that is no power of two has all terms.
     const std::uint32_t of_block =
-        (x->scale_terms & (x->scale_terms - 1)) == 0 ? x->scale_terms : static_cast<std::uint32_t>(depth);
+        (x->scale_block_k & (x->scale_block_k - 1)) == 0 ? x->scale_block_k : static_cast<std::uint32_t>(depth);
     terms = terms == 0 ? of_block : std::min(terms, of_block);
   }
   if (f.head.adds_precisely()) terms = terms == 0 ? 128 : std::min<std::uint32_t>(terms, 128);
   return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
 }
 
-// How many sums a thread may have, in words: with more, registers would be spilled, as the assembler's report says.
-int most_sums(const ampere_cell& c) noexcept {
+// Returns how many words of sums a thread may have: with more, registers spill, as the assembler's report says.
+int most_sums(const ampere_variant& c) noexcept {
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
     return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;
@@ -53,17 +53,17 @@ int most_sums(const ampere_cell& c) noexcept {
   return 128;
 }
 
-// How many words sums may have together with what is on its way to shared memory.
+// Returns how many words sums may have together with the numbers on their way to shared memory.
 constexpr int most_words = 160;
 
-double flops_per_cycle(const ampere_cell& c) noexcept {
+double flops_per_cycle(const ampere_variant& c) noexcept {
   if (c.exact) return 256;
   const std::size_t bytes = std::max(bytes_of(c.first.type), bytes_of(c.second.type));
   return bytes == 8 ? 256 : bytes == 4 ? 2048 : bytes == 2 ? 4096 : 8192;
 }
 
-void add_oriented(const whole_form& f, const extents& e, const chip& on, const plan& wanted, bool swapped,
-                  std::vector<candidate>& to) {
+void add_oriented(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
+                  bool swapped, std::vector<candidate>& to) {
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
       if (divided && (f.head.batched != 0 || f.head.grouped != 0)) continue;
@@ -71,14 +71,14 @@ void add_oriented(const whole_form& f, const extents& e, const chip& on, const p
       plan& p = c.plan;
       const auto fits = [&](int stages) {
         p.stages = static_cast<std::uint8_t>(stages);
-        const ampere_cell cell = ampere_cell_of(f, p);
-        p.tile_k = static_cast<std::uint16_t>(depth_of(cell));
-        const int sums = s.tile_m * s.tile_n / threads_of(cell) * (f.head.sums == dtype::f64 ? 2 : 1);
-        return sums <= most_sums(cell) && sums + words_in_registers(cell) <= most_words && error_of(cell).empty() &&
-               shared_bytes_of(cell) <= on.shared_bytes;
+        const ampere_variant variant = ampere_variant_of(f, p);
+        p.tile_k = static_cast<std::uint16_t>(depth_of(variant));
+        const int sums = s.tile_m * s.tile_n / threads_of(variant) * (f.head.sums == dtype::f64 ? 2 : 1);
+        return sums <= most_sums(variant) && sums + words_in_registers(variant) <= most_words &&
+               error_of(variant).empty() && shared_bytes_of(variant) <= gpu.shared_bytes;
       };
       if (!set_stages(wanted, most_stages, fits)) continue;
-      estimate(c, ampere_cell_of(f, p), f, e, on, s.efficiency);
+      estimate(c, ampere_variant_of(f, p), f, e, gpu, s.efficiency);
       if (divided && wanted.divided != decision::yes && c.efficiency > 0.5) continue;
       to.push_back(c);
     }
@@ -94,60 +94,60 @@ plan ampere_plan(int tile_m, int tile_n, bool swapped, bool divided, const exten
   return p;
 }
 
-bool is_arithmetic(const form& f) noexcept {
+bool is_arithmetic(const signature_head& f) noexcept {
   return !has_tensor_cores(f.a.type, f.b.type) ||
          (f.a.type == dtype::f32 && f.precision == static_cast<std::uint8_t>(precision::exact));
 }
 
-void estimate(candidate& c, const ampere_cell& cell, const whole_form& f, const extents& e, const chip& on,
-              double efficiency_of_tile, double reuse) {
+void estimate(candidate& c, const ampere_variant& variant, const kernel_signature& f, const extents& e,
+              const gpu_properties& gpu, double efficiency_of_tile, double reuse) {
   const plan& p = c.plan;
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const auto up = [](double x, double y) { return std::ceil(x / y); };
-  const double pair = f.head.paired != 0 ? 2 : 1, all = on.multiprocessors;
+  const double pair = f.head.paired != 0 ? 2 : 1, all = gpu.multiprocessors;
   const double tiles = up(number(e.m), p.tile_m) * up(number(e.n), p.tile_n / pair) * number(e.batch);
-  const double held = std::max(1.0, std::floor(static_cast<double>(on.shared_bytes) / shared_bytes_of(cell)));
-  const double blocks = all * std::min(held, cell.exact ? 2.0 : 4.0);
+  const double held = std::max(1.0, std::floor(static_cast<double>(gpu.shared_bytes) / shared_bytes_of(variant)));
+  const double blocks = all * std::min(held, variant.exact ? 2.0 : 4.0);
   const double rounds = std::ceil(tiles / blocks), steps = up(number(e.k), p.tile_k);
   const bool divided = p.divided == decision::yes;
   // Blocks of a multiprocessor share its tensor cores.
   const double share = std::min(tiles, blocks) / std::min(tiles, all);
-  double efficiency = cell.exact ? 0.8 : efficiency_of_tile * std::min(1.0, 0.7 + 0.15 * share);
-  for (const factor_form* x : {&f.head.a, &f.head.b})
+  double efficiency = variant.exact ? 0.8 : efficiency_of_tile * std::min(1.0, 0.7 + 0.15 * share);
+  for (const factor_signature* x : {&f.head.a, &f.head.b})
     efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
-  const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(cell) / efficiency * steps;
+  const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(variant) / efficiency * steps;
   double cycles = tile_cycles * share *
                       (divided ? std::max({tiles / blocks, 1.0 / c.most_sharers, 4 / std::max(1.0, steps)}) : rounds) +
                   1500 * rounds;
   const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                                          p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
   cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
-  if (divided) cycles = divided_way * cycles + 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
+  if (divided) cycles = divided_factor * cycles + 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
   const double memory_us = number(e.batch) *
                            (number(e.m * e.k) / reuse * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                             number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
                             number(e.m * e.n) * number(static_cast<std::int64_t>(bytes_of(f.head.d)))) /
-                           (on.memory_bytes_per_ns * memory_share * 1e3);
+                           (gpu.memory_bytes_per_ns * memory_share * 1e3);
   c.microseconds =
-      launch_us + std::cbrt(std::pow(cycles / (on.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
+      launch_us + std::cbrt(std::pow(cycles / (gpu.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
   // Widening takes longer than the products do.
   constexpr double widening = 1.8;
   if (f.head.is_mixed()) c.microseconds *= widening;
   c.efficiency = tiles / blocks / rounds;
 }
 
-ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
-  ampere_cell c;
-  const auto factor = [](const factor_form& x) {
-    return ampere_factor{x.type, x.neighbours, x.alignment, x.scale_type};
+ampere_variant ampere_variant_of(const kernel_signature& f, const plan& p) {
+  ampere_variant c;
+  const auto factor = [](const factor_signature& x) {
+    return ampere_factor{x.type, x.contiguous, x.alignment, x.scale_type};
   };
   c.first = factor(f.head.a), c.second = factor(f.head.b);
-  if (f.head.paired != 0 && c.second.in_memory == neighbours::lines)
+  if (f.head.paired != 0 && c.second.contiguous == contiguous_axis::lines)
     c.second.alignment = std::min<int>(c.second.alignment, f.head.pair_alignment);
   // Groups begin at any row.
-  if (f.head.grouped != 0 && c.first.in_memory == neighbours::lines)
+  if (f.head.grouped != 0 && c.first.contiguous == contiguous_axis::lines)
     c.first.alignment = static_cast<int>(bytes_of(c.first.type));
-  c.result = f.head.d, c.result_way = f.head.d_way;
+  c.result = f.head.d, c.result_access = f.head.d_access;
   c.tile_m = p.tile_m, c.tile_n = p.tile_n, c.stages = p.stages;
   if (const shape* const s = shape_of(p.tile_m, p.tile_n)) c.warps_m = s->warps_m, c.warps_n = s->warps_n;
   c.exact = is_arithmetic(f.head);
@@ -155,30 +155,30 @@ ampere_cell ampere_cell_of(const whole_form& f, const plan& p) {
   // With longer stages the loop would be unrolled beyond what registers hold.
   if (c.exact) c.depth = 8;
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type)) c.depth = 64;
-  c.promoted_terms = c.exact ? 0 : promotion_of(f, depth_of(c));
-  if (!error_of(c).empty() && c.promoted_terms != 0) {
+  c.promotion_k = c.exact ? 0 : promotion_of(f, depth_of(c));
+  if (!error_of(c).empty() && c.promotion_k != 0) {
     // Blocks that are smaller than a step of the tensor cores.
-    ampere_cell each = c;
-    each.exact = true, each.promoted_terms = 0, each.depth = 8;
+    ampere_variant each = c;
+    each.exact = true, each.promotion_k = 0, each.depth = 8;
     if (error_of(each).empty()) return each;
   }
   return c;
 }
 
-std::string add_ampere_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+std::string add_ampere_plans(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
                              std::vector<candidate>& to) {
-  if (on.capability < 80)
-    return cat("the template for sm_80 needs a GPU of capability 8.0 or more, not ", on.capability / 10, ".",
-               on.capability % 10);
+  if (gpu.capability < 80)
+    return cat("the template for sm_80 needs a GPU of capability 8.0 or more, not ", gpu.capability / 10, ".",
+               gpu.capability % 10);
   const std::size_t before = to.size();
   for (const bool swapped : {false, true}) {
-    // Pairs lie in a row of the kernel, and groups are rows.
+    // Pairs are in a row of the kernel, and groups are rows.
     if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
-    if (wanted.swapped == decision::any && !f.head.lies_along(swapped)) continue;
+    if (wanted.swapped == decision::any && !f.head.writes_contiguously(swapped)) continue;
     if (swapped)
-      add_oriented(f.swapped(), {e.n, e.m, e.k, e.batch}, on, wanted, true, to);
+      add_oriented(f.swapped(), {e.n, e.m, e.k, e.batch}, gpu, wanted, true, to);
     else
-      add_oriented(f, e, on, wanted, false, to);
+      add_oriented(f, e, gpu, wanted, false, to);
   }
   return to.size() == before ? "no tile of the template for sm_80 fits these types and the shared memory" : "";
 }

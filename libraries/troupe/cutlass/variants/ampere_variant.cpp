@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/ampere_cell.hpp>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/variants/ampere_variant.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -12,42 +12,43 @@ namespace {
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 bool is_8_bit_float(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 bool is_narrow(dtype t) noexcept { return t == dtype::i8 || t == dtype::f4e2m1x2 || is_8_bit_float(t); }
-bool is_mixed(const ampere_cell& c) noexcept { return !c.exact && is_half(c.first.type) != is_half(c.second.type); }
-// Whether a factor's terms are found one by one: then its lines are neighbours, or all are read one by one.
-bool has_gathered_terms(const ampere_cell& c, int which) noexcept {
+bool is_mixed(const ampere_variant& c) noexcept { return !c.exact && is_half(c.first.type) != is_half(c.second.type); }
+// Returns true if a factor's terms are found one by one: then its lines are contiguous, or all are read one by one.
+bool has_gathered_k(const ampere_variant& c, int which) noexcept {
   return c.window == convolution::weight_gradient || (c.window == convolution::data_gradient && which == 2);
 }
-const ampere_factor& factor_of(const ampere_cell& c, int which) noexcept { return which == 1 ? c.first : c.second; }
-neighbours in_memory_of(const ampere_cell& c, int which) noexcept {
-  const neighbours n = factor_of(c, which).in_memory;
-  return n == neighbours::terms && has_gathered_terms(c, which) ? neighbours::none : n;
+const ampere_factor& factor_of(const ampere_variant& c, int which) noexcept { return which == 1 ? c.first : c.second; }
+contiguous_axis contiguous_axis_of(const ampere_variant& c, int which) noexcept {
+  const contiguous_axis n = factor_of(c, which).contiguous;
+  return n == contiguous_axis::k && has_gathered_k(c, which) ? contiguous_axis::none : n;
 }
 int size_of(dtype t) noexcept { return static_cast<int>(bytes_of(t)); }
-// What a float holds exactly, or nearly so.
+// Returns true for types that a float holds exactly, or nearly so.
 bool fits_float(dtype t) noexcept {
   return is_half(t) || is_narrow(t) || t == dtype::f32 || t == dtype::u8 || t == dtype::i16 || t == dtype::u16;
 }
 int in_unit(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
 
-// Bytes that are copied in one go; 0: numbers pass through registers.
-int chunk_of(const ampere_cell& c, int which) noexcept {
+// Returns the bytes that are copied at once; 0: numbers pass through registers.
+int chunk_of(const ampere_variant& c, int which) noexcept {
   const ampere_factor& f = factor_of(c, which);
   const int size = size_of(f.type), aligned = f.alignment >= 16 ? 16 : f.alignment >= 8 ? 8 : f.alignment >= 4 ? 4 : 0;
-  const bool none = in_memory_of(c, which) == neighbours::none, lines = f.in_memory == neighbours::lines;
+  const bool none = contiguous_axis_of(c, which) == contiguous_axis::none,
+             lines = f.contiguous == contiguous_axis::lines;
   if (c.exact) {
     if (f.type != dtype::f32 || f.scales != dtype{}) return 0;
     return lines ? std::max(4, aligned) : 4;
   }
   if (size >= 4) return none ? size : std::max(size, aligned);
-  return none || (size == 1 && has_gathered_terms(c, which)) ? 0 : aligned;
+  return none || (size == 1 && has_gathered_k(c, which)) ? 0 : aligned;
 }
 
-bool is_by_lines(const ampere_cell& c, int which) noexcept {
-  return factor_of(c, which).in_memory == neighbours::lines || has_gathered_terms(c, which);
+bool is_by_lines(const ampere_variant& c, int which) noexcept {
+  return factor_of(c, which).contiguous == contiguous_axis::lines || has_gathered_k(c, which);
 }
 
-// As held_factor in templates/ampere_factors.cuh.
-int held_bytes(const ampere_cell& c, int which) noexcept {
+// Same as held_factor in templates/ampere_factors.cuh.
+int held_bytes(const ampere_variant& c, int which) noexcept {
   const ampere_factor& f = factor_of(c, which);
   const int lines = which == 1 ? c.tile_m : c.tile_n;
   const int size = size_of(f.type), held = c.exact ? 4 : size, units = depth_of(c) / in_unit(f.type);
@@ -56,27 +57,27 @@ int held_bytes(const ampere_cell& c, int which) noexcept {
   return lines * (units * held + (size == 8 || (is_mixed(c) && size == 2) ? 32 : 16));
 }
 
-// As `even` in templates/ampere_factors.cuh, for factors that are gathered.
-bool shares_evenly(const ampere_cell& c, int which) noexcept {
-  const bool lines = has_gathered_terms(c, which);
+// Same as `even` in templates/ampere_factors.cuh, for factors that are gathered.
+bool shares_evenly(const ampere_variant& c, int which) noexcept {
+  const bool lines = has_gathered_k(c, which);
   if (!lines && (which == 2 || c.window == convolution::none)) return true;
   const int size = size_of(factor_of(c, which).type), chunk = chunk_of(c, which);
   const int in_chunk = chunk > 0 ? chunk / size : lines || c.exact ? 1 : 4 / size;
   return threads_of(c) % ((lines ? (which == 1 ? c.tile_m : c.tile_n) : depth_of(c)) / in_chunk) == 0;
 }
 
-int step_of(const ampere_cell& c) noexcept {
+int step_of(const ampere_variant& c) noexcept {
   if (c.exact) return 1;
   if (c.first.type == dtype::f64) return 8;
   return is_mixed(c) ? 16 : 32 / size_of(c.first.type);
 }
 
-std::string factor_text(const ampere_cell& c, int which) {
+std::string factor_text(const ampere_variant& c, int which) {
   const ampere_factor& f = factor_of(c, which);
   return cat("using ", which == 1 ? "first" : "second", " = ", name_of_type(f.type), ";\nusing scale_", which, " = ",
              name_of_type(f.scales), ";\nconstexpr int chunk_", which, " = ", chunk_of(c, which),
              ";\nconstexpr bool by_lines_", which, " = ", is_by_lines(c, which) ? "true" : "false", ", apart_", which,
-             " = ", in_memory_of(c, which) == neighbours::none ? "true" : "false", ";\n");
+             " = ", contiguous_axis_of(c, which) == contiguous_axis::none ? "true" : "false", ";\n");
 }
 
 }  // namespace
@@ -88,18 +89,18 @@ bool has_tensor_cores(dtype first, dtype second) noexcept {
   return first == second && (first == dtype::f32 || first == dtype::f64 || first == dtype::i8);
 }
 
-int depth_of(const ampere_cell& c) noexcept {
+int depth_of(const ampere_variant& c) noexcept {
   if (c.depth > 0) return c.depth;
   if (c.exact) return 16;
   if (is_mixed(c)) return 64;
-  // Rows of 128 bytes, where terms are neighbours.
-  const bool lines = c.first.in_memory == neighbours::lines && c.second.in_memory == neighbours::lines;
+  // Rows of 128 bytes, where terms are contiguous.
+  const bool lines = c.first.contiguous == contiguous_axis::lines && c.second.contiguous == contiguous_axis::lines;
   return (lines && size_of(c.first.type) == 2 ? 64 : 128) / size_of(c.first.type);
 }
 
-bool passes_registers(const ampere_cell& c, int which) noexcept { return chunk_of(c, which) == 0; }
+bool passes_registers(const ampere_variant& c, int which) noexcept { return chunk_of(c, which) == 0; }
 
-int words_in_registers(const ampere_cell& c) noexcept {
+int words_in_registers(const ampere_variant& c) noexcept {
   int words = 0;
   for (const int which : {1, 2}) {
     const dtype t = factor_of(c, which).type;
@@ -109,18 +110,18 @@ int words_in_registers(const ampere_cell& c) noexcept {
   return words;
 }
 
-int threads_of(const ampere_cell& c) noexcept { return c.warps_m * c.warps_n * 32; }
+int threads_of(const ampere_variant& c) noexcept { return c.warps_m * c.warps_n * 32; }
 
-int shared_bytes_of(const ampere_cell& c) noexcept {
+int shared_bytes_of(const ampere_variant& c) noexcept {
   const int stages = c.stages * (held_bytes(c, 1) + held_bytes(c, 2));
   const int results = 16 * (c.tile_n / c.warps_n + 8) * (c.first.type == dtype::f64 ? 8 : 4) * c.warps_m * c.warps_n;
   return std::max(stages, results);
 }
 
-std::string_view error_of(const ampere_cell& c) noexcept {
+std::string_view error_of(const ampere_variant& c) noexcept {
   const int rows = c.exact ? 32 : 16, columns = c.paired ? 32 : 16, step = step_of(c), depth = depth_of(c);
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
-  if (!c.exact && !has_tensor_cores(c.first.type, c.second.type)) return "only an exact cell multiplies these types";
+  if (!c.exact && !has_tensor_cores(c.first.type, c.second.type)) return "only an exact variant multiplies these types";
   if (c.exact && (!fits_float(c.first.type) || !fits_float(c.second.type)))
     return "exact: expected types that a float holds";
   if (c.stages < 2) return "stages: expected at least 2";
@@ -135,21 +136,20 @@ std::string_view error_of(const ampere_cell& c) noexcept {
     if (scaled || c.first.type == dtype::f4e2m1x2 || c.second.type == dtype::f4e2m1x2)
       return "window: convolutions have neither scales nor pairs in a byte";
     if (c.rank < 1 || c.rank > 3) return "rank: expected 1, 2 or 3";
-    if (c.window != convolution::weight_gradient && c.first.in_memory == neighbours::lines)
-      return "first: expected channels as neighbours, or none";
+    if (c.window != convolution::weight_gradient && c.first.contiguous == contiguous_axis::lines)
+      return "first: expected contiguous channels, or no contiguous axis";
     if (!shares_evenly(c, 1) || !shares_evenly(c, 2)) return "tile_m, tile_n: expected what all threads copy alike";
   } else if (c.strided_result) {
     return "strided_result: only convolutions have it";
   }
-  if (c.exact && c.promoted_terms > 0) return "promoted_terms: an exact cell scales each number";
-  if (scaled && !c.exact && c.promoted_terms == 0) return "promoted_terms: scales need it";
-  if (c.promoted_terms % step != 0 ||
-      (c.promoted_terms > 0 && c.promoted_terms % depth != 0 && depth % c.promoted_terms != 0))
-    return "promoted_terms: expected whole steps, and a multiple or a divisor of the depth";
+  if (c.exact && c.promotion_k > 0) return "promotion_k: an exact variant scales each number";
+  if (scaled && !c.exact && c.promotion_k == 0) return "promotion_k: scales need it";
+  if (c.promotion_k % step != 0 || (c.promotion_k > 0 && c.promotion_k % depth != 0 && depth % c.promotion_k != 0))
+    return "promotion_k: expected whole steps, and a multiple or a divisor of the depth";
   return {};
 }
 
-std::string text_of(const ampere_cell& c, const std::string& tail) {
+std::string text_of(const ampere_variant& c, const std::string& tail) {
   const auto yes = [](bool b) { return b ? "true" : "false"; };
   const std::string_view products = c.exact                                                   ? "float"
                                     : c.first.type == dtype::i8 && c.second.type == dtype::i8 ? "int"
@@ -161,17 +161,17 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
   for (const std::string_view name : {"arguments.hpp", "numbers.cuh", "lines.cuh", "values.cuh"})
     includes += cat("#include <troupe/cutlass/templates/", name, ">\n");
   for (const std::string_view name :
-       {"schedule.cuh", "results.cuh", "divided_tiles.cuh", "window_places.cuh", "ampere_instructions.cuh",
+       {"schedule.cuh", "results.cuh", "divided_tiles.cuh", "window_locations.cuh", "ampere_instructions.cuh",
         "ampere_factors.cuh", "ampere_windows.cuh", "ampere_fragments.cuh", "ampere.cuh"})
     templates += cat("#include <troupe/cutlass/templates/", name, ">\n");
-  return cat(includes, "namespace troupe::cutlass::kernels {\n", tail, "namespace cell {\nusing products = ", products,
-             ";\nusing sums = ", c.promoted_terms > 0 ? "float" : products,
-             ";\nusing result = ", name_of_type(c.result),
+  return cat(includes, "namespace troupe::cutlass::kernels {\n", tail,
+             "namespace variant {\nusing products = ", products,
+             ";\nusing sums = ", c.promotion_k > 0 ? "float" : products, ";\nusing result = ", name_of_type(c.result),
              ";\nusing wide = ", name_of_type(is_half(c.first.type) ? c.first.type : c.second.type), ";\n",
              factor_text(c, 1), factor_text(c, 2), "[[maybe_unused]] constexpr int tile_m = ", c.tile_m,
              ", tile_n = ", c.tile_n, ", warps_m = ", c.warps_m, ", warps_n = ", c.warps_n, ", stages = ", c.stages,
-             ", depth = ", depth_of(c), ", cluster_m = 1, cluster_n = 1, scaled_terms = ", c.promoted_terms,
-             ", result_way = ", c.result_way, ", convolution = ", static_cast<int>(c.window), ", rank = ", c.rank,
+             ", depth = ", depth_of(c), ", cluster_m = 1, cluster_n = 1, promotion_k = ", c.promotion_k,
+             ", result_access = ", c.result_access, ", convolution = ", static_cast<int>(c.window), ", rank = ", c.rank,
              ", registers_to_add = 64, part_rows = ", c.exact ? 32 : 16,
              ", part_columns = tile_n / warps_n / (tail::paired ? 2 : 1);\nconstexpr bool exact = ", yes(c.exact),
              ", mixed = ", yes(is_mixed(c)), ", divides = ", yes(c.divides), ", strided = ", yes(c.strided_result),
@@ -181,9 +181,9 @@ std::string text_of(const ampere_cell& c, const std::string& tail) {
              shared_bytes_of(c),
              ", \"the host counts the same\");\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(", all,
              "), "
-             "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, cell::part_rows, cell::part_columns};\n"
+             "sizeof(fixed_part), sizeof(place), ampere::shared_bytes, variant::part_rows, variant::part_columns};\n"
              "extern \"C\" __global__ void __launch_bounds__(",
-             threads_of(c), ", ", c.blocks, ") ", cell_kernel, "(const __grid_constant__ ", all,
+             threads_of(c), ", ", c.blocks, ") ", variant_kernel, "(const __grid_constant__ ", all,
              " p) { ampere::run_block(", window ? "p.all, p" : "p, {}", "); }\n}\n");
 }
 

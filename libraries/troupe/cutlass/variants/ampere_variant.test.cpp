@@ -2,25 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <troupe/cutlass/cells/ampere_cell.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/variants/ampere_variant.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <utility>
 
 namespace troupe::cutlass {
 namespace {
 
-ampere_cell cell_of(dtype first, dtype second) {
-  ampere_cell c;
+ampere_variant variant_of(dtype first, dtype second) {
+  ampere_variant c;
   c.first.type = first, c.second.type = second, c.result = dtype::f32;
   return c;
 }
-std::string text_with_product(const ampere_cell& c) {
+std::string text_with_product(const ampere_variant& c) {
   const epilogue::node product{.what = epilogue::op::accumulator};
-  return text_of(c, functor_text({&product, 1}, {}, 0, dtype::f32, false));
+  return text_of(c, epilogue_source({&product, 1}, {}, 0, dtype::f32, false));
 }
 bool says(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
 
-TEST(ampere_cell, types_of_which_one_is_widened_have_tensor_cores) {
+TEST(ampere_variant, types_of_which_one_is_widened_have_tensor_cores) {
   EXPECT_TRUE(has_tensor_cores(dtype::bf16, dtype::f4e2m1x2));
   EXPECT_TRUE(has_tensor_cores(dtype::i8, dtype::f16));
   EXPECT_TRUE(has_tensor_cores(dtype::f8e4m3, dtype::f8e5m2));
@@ -29,17 +29,17 @@ TEST(ampere_cell, types_of_which_one_is_widened_have_tensor_cores) {
   EXPECT_FALSE(has_tensor_cores(dtype::f4e2m1x2, dtype::f4e2m1x2));
 }
 
-TEST(ampere_cell, a_pair_of_types_without_tensor_cores_is_refused_unless_the_cell_is_exact) {
-  ampere_cell c = cell_of(dtype::f16, dtype::f32);
-  EXPECT_EQ(error_of(c), "only an exact cell multiplies these types");
+TEST(ampere_variant, a_pair_of_types_without_tensor_cores_is_refused_unless_the_variant_is_exact) {
+  ampere_variant c = variant_of(dtype::f16, dtype::f32);
+  EXPECT_EQ(error_of(c), "only an exact variant multiplies these types");
   c.exact = true;
   EXPECT_EQ(error_of(c), "");
   c.second.type = dtype::f64;
   EXPECT_EQ(error_of(c), "exact: expected types that a float holds");
 }
 
-TEST(ampere_cell, a_tile_that_the_warps_cannot_share_is_refused) {
-  ampere_cell c = cell_of(dtype::bf16, dtype::bf16);
+TEST(ampere_variant, a_tile_that_the_warps_cannot_share_is_refused) {
+  ampere_variant c = variant_of(dtype::bf16, dtype::bf16);
   EXPECT_EQ(error_of(c), "");
   c.tile_m = 96, c.warps_m = 4;
   EXPECT_EQ(error_of(c), "tile_m: expected blocks of 16 rows for each warp, of 32 if exact");
@@ -49,58 +49,58 @@ TEST(ampere_cell, a_tile_that_the_warps_cannot_share_is_refused) {
   EXPECT_EQ(error_of(c), "tile_n: expected blocks of 16 columns for each warp, of 32 for pairs");
 }
 
-TEST(ampere_cell, scales_need_a_number_of_terms_that_fits_the_stages) {
-  ampere_cell c = cell_of(dtype::f8e4m3, dtype::f8e4m3);
+TEST(ampere_variant, scales_need_a_promotion_interval_that_fits_the_stages) {
+  ampere_variant c = variant_of(dtype::f8e4m3, dtype::f8e4m3);
   c.depth = 64, c.first.scales = dtype::f32;
-  EXPECT_EQ(error_of(c), "promoted_terms: scales need it");
+  EXPECT_EQ(error_of(c), "promotion_k: scales need it");
   for (const int terms : {32, 64, 128}) {
-    c.promoted_terms = terms;
+    c.promotion_k = terms;
     EXPECT_EQ(error_of(c), "") << terms;
   }
   for (const int terms : {16, 96}) {
-    c.promoted_terms = terms;
+    c.promotion_k = terms;
     EXPECT_NE(error_of(c), "") << terms;
   }
 }
 
-TEST(ampere_cell, copies_are_as_wide_as_the_alignment_allows) {
-  ampere_cell c = cell_of(dtype::bf16, dtype::bf16);
+TEST(ampere_variant, copies_are_as_wide_as_the_alignment_allows) {
+  ampere_variant c = variant_of(dtype::bf16, dtype::bf16);
   for (const auto& [alignment, chunk] : {std::pair{32, 16}, {16, 16}, {8, 8}, {4, 4}, {2, 0}}) {
     c.first.alignment = alignment;
     EXPECT_TRUE(says(text_with_product(c), "chunk_1 = " + std::to_string(chunk) + ";")) << alignment;
   }
-  c.first = {.type = dtype::bf16, .in_memory = neighbours::none};
+  c.first = {.type = dtype::bf16, .contiguous = contiguous_axis::none};
   EXPECT_TRUE(says(text_with_product(c), "chunk_1 = 0;"));
-  c = cell_of(dtype::f32, dtype::f32);
-  c.first.in_memory = neighbours::none;
+  c = variant_of(dtype::f32, dtype::f32);
+  c.first.contiguous = contiguous_axis::none;
   EXPECT_TRUE(says(text_with_product(c), "chunk_1 = 4;"));
 }
 
-TEST(ampere_cell, the_most_shared_memory_of_a_smaller_chip_holds_three_stages_of_the_largest_tile) {
-  ampere_cell c = cell_of(dtype::bf16, dtype::bf16);
+TEST(ampere_variant, the_shared_memory_of_a_smaller_gpu_holds_three_stages_of_the_largest_tile) {
+  ampere_variant c = variant_of(dtype::bf16, dtype::bf16);
   c.tile_n = 256, c.depth = 32;
   EXPECT_LE(shared_bytes_of(c), 99 * 1024);
   c.depth = 64, c.stages = 4;
   EXPECT_LE(shared_bytes_of(c), 227 * 1024);
 }
 
-TEST(ampere_cell, a_convolution_refuses_scales_and_first_factors_by_lines) {
-  ampere_cell c = cell_of(dtype::bf16, dtype::bf16);
+TEST(ampere_variant, a_convolution_refuses_scales_and_first_factors_by_lines) {
+  ampere_variant c = variant_of(dtype::bf16, dtype::bf16);
   c.window = convolution::forward;
   EXPECT_EQ(error_of(c), "");
-  c.first.in_memory = neighbours::lines;
-  EXPECT_EQ(error_of(c), "first: expected channels as neighbours, or none");
+  c.first.contiguous = contiguous_axis::lines;
+  EXPECT_EQ(error_of(c), "first: expected contiguous channels, or no contiguous axis");
   c.window = convolution::weight_gradient;
   EXPECT_EQ(error_of(c), "");
-  c.second.scales = dtype::f32, c.promoted_terms = 64;
+  c.second.scales = dtype::f32, c.promotion_k = 64;
   EXPECT_EQ(error_of(c), "window: convolutions have neither scales nor pairs in a byte");
 }
 
-TEST(ampere_cell, a_reduction_brings_the_kernel_that_combines_its_parts) {
+TEST(ampere_variant, a_reduction_adds_the_kernel_that_combines_its_parts) {
   const epilogue::node nodes[] = {{.what = epilogue::op::accumulator},
                                   {.what = epilogue::op::reduce, .operand = 1, .arguments = {0, 0, 0}}};
   const memory_kind memory[] = {{.type = dtype::bf16}, {.type = dtype::f32}};
-  const std::string tail = functor_text(nodes, memory, 0, dtype::f32, false);
+  const std::string tail = epilogue_source(nodes, memory, 0, dtype::f32, false);
   EXPECT_TRUE(says(tail, "reductions = 1"));
   EXPECT_TRUE(says(tail, "to[] = {1}"));
   EXPECT_TRUE(says(tail, "if (r == 0) reinterpret_cast<f32::bits*>(p.memory[1].address)[at] = f32::store(x);"));

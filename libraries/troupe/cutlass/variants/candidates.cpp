@@ -4,16 +4,16 @@
 #include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/cutlass/cells/ampere_plans.hpp>
-#include <troupe/cutlass/cells/candidates.hpp>
-#include <troupe/cutlass/cells/hopper_plans.hpp>
+#include <troupe/cutlass/variants/ampere_plans.hpp>
+#include <troupe/cutlass/variants/candidates.hpp>
+#include <troupe/cutlass/variants/hopper_plans.hpp>
 #include <troupe/cutlass/vendor/interface.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-// How many choices differ.
-int distance(const plan& p, const plan& wanted) noexcept {
+// Returns how many of the requested values differ.
+int count_differences(const plan& p, const plan& wanted) noexcept {
   const auto differs = [](auto want, auto is) { return want != decltype(want){} && want != is ? 1 : 0; };
   return 8 * differs(wanted.family, p.family) + differs(wanted.schedule, p.schedule) +
          differs(wanted.raster, p.raster) + differs(wanted.swapped, p.swapped) + differs(wanted.divided, p.divided) +
@@ -25,12 +25,12 @@ int distance(const plan& p, const plan& wanted) noexcept {
 }  // namespace
 
 division divide(std::int64_t tiles, std::int64_t clusters, std::int64_t steps, int most_sharers) noexcept {
-  constexpr std::int64_t fewest_steps = 4;  // of a part
+  constexpr std::int64_t fewest_steps = 4;  // smallest part, in stages
   division d;
   d.whole = tiles / clusters * clusters, d.rest = tiles - d.whole;
   if (d.rest == 0) return d;
   d.sharers = std::clamp<std::int64_t>(std::min(d.rest * steps / fewest_steps, d.rest * most_sharers), 1, clusters);
-  // Blocks that read the same at the same time find it in the second cache, which is worth some that do nothing.
+  // Blocks that read the same at the same time find it in the L2 cache, which outweighs some idle ones.
   const std::int64_t each = d.sharers / d.rest;
   d.aligned = each > 1 && each * d.rest * 5 >= d.sharers * 4;
   if (d.aligned) {
@@ -51,44 +51,44 @@ plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const ext
   return p;
 }
 
-bool has_wanted(const plan& p, const plan& wanted) noexcept { return distance(p, wanted) == 0; }
+bool has_wanted(const plan& p, const plan& wanted) noexcept { return count_differences(p, wanted) == 0; }
 
 std::string to_string(const candidate& c) {
-  return to_string(c.plan) + (c.cell == nullptr ? "" : cat(", ", c.cell->name));
+  return to_string(c.plan) + (c.variant == nullptr ? "" : cat(", ", c.variant->name));
 }
 
 error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not,
               const std::string& why_not_other) {
   const auto nearest = std::min_element(all.begin(), all.end(), [&](const candidate& x, const candidate& y) {
-    return distance(x.plan, wanted) < distance(y.plan, wanted);
+    return count_differences(x.plan, wanted) < count_differences(y.plan, wanted);
   });
-  return error(
-      reaction::unsupported, "cutlass",
-      cat("no kernel has plan = ", to_string(wanted),
-          wanted.family == family::vendor && !why_not_other.empty() ? cat(", because ", why_not_other) : "",
-          nearest == all.end() ? cat(": ", why_not) : cat("; the nearest that can be is ", to_string(nearest->plan))));
+  return error(reaction::unsupported, "cutlass",
+               cat("no kernel has plan = ", to_string(wanted),
+                   wanted.family == family::vendor && !why_not_other.empty() ? cat(", because ", why_not_other) : "",
+                   nearest == all.end() ? cat(": ", why_not)
+                                        : cat("; the nearest possible plan is ", to_string(nearest->plan))));
 }
 
-result<std::vector<candidate>> all_candidates(const whole_form& f, const extents& of, const chip& on,
+result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& of, const gpu_properties& gpu,
                                               const plan& wanted, std::string& why_not) {
   std::vector<candidate> all;
   extents e = of;
-  // Of groups that follow each other, each may end with a tile that is half full.
+  // Each of several consecutive groups may end with a tile that is half full.
   if (f.head.grouped == 1) e.m = of.m + of.batch * 64, e.batch = 1;
   if (std::max({of.m, of.n, of.k, of.batch}) > most_counted)
     return error(reaction::unsupported, "cutlass",
                  cat(of.m, " x ", of.n, " x ", of.k, ", ", of.batch, " times: expected at most ", most_counted,
                      " of each, because kernels count no further; split the request"));
-  why_not = add_hopper_plans(f, e, on, wanted, all);
-  if (const std::string other = add_ampere_plans(f, e, on, wanted, all); !other.empty())
+  why_not = add_hopper_plans(f, e, gpu, wanted, all);
+  if (const std::string other = add_ampere_plans(f, e, gpu, wanted, all); !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;
   return all;
 }
 
-result<std::vector<candidate>> candidates_for(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
-                                              const other_plans& others) {
+result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
+                                              const plan& wanted, const other_plans& others) {
   std::string why_not;
-  auto all = TROUPE_TRY(all_candidates(f, e, on, wanted, why_not));
+  auto all = TROUPE_TRY(all_candidates(f, e, gpu, wanted, why_not));
   all.insert(all.end(), others.all.begin(), others.all.end());
   const auto open =
       std::stable_partition(all.begin(), all.end(), [&](const candidate& c) { return has_wanted(c.plan, wanted); });

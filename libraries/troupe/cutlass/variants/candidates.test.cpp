@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <troupe/cutlass/cells/candidates.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
 #include <troupe/cutlass/templates/combining_share.hpp>
+#include <troupe/cutlass/variants/candidates.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
 #include <vector>
 
 namespace troupe::cutlass {
@@ -17,7 +17,7 @@ struct part {
   std::int64_t first, steps;
 };
 
-// The parts of a tile, as templates/schedule.cuh computes them.
+// Returns the parts of a tile, as templates/schedule.cuh computes them.
 std::vector<part> parts_of(const division& d, std::int64_t tile, std::int64_t steps) {
   const std::int64_t units = d.rest * steps;
   std::vector<part> out;
@@ -29,7 +29,7 @@ std::vector<part> parts_of(const division& d, std::int64_t tile, std::int64_t st
   return out;
 }
 
-TEST(division_of_tiles, has_a_place_for_every_part) {
+TEST(tile_division, parts_cover_each_tile) {
   for (std::int64_t tiles = 1; tiles < 300; tiles += 7)
     for (const std::int64_t clusters : {1, 2, 66, 132})
       for (const std::int64_t steps : {1, 3, 4, 63, 784})
@@ -52,7 +52,7 @@ TEST(division_of_tiles, has_a_place_for_every_part) {
         }
 }
 
-TEST(division_of_tiles, lets_parts_of_all_tiles_begin_at_the_same_terms) {
+TEST(tile_division, parts_of_all_tiles_begin_at_the_same_k) {
   for (const std::int64_t tiles : {1, 4, 8, 12, 56, 64}) {
     const division d = divide(tiles, 132, 784, 128);
     ASSERT_TRUE(d.aligned) << tiles;
@@ -65,22 +65,22 @@ TEST(division_of_tiles, lets_parts_of_all_tiles_begin_at_the_same_terms) {
   }
 }
 
-TEST(division_of_tiles, lets_no_more_blocks_do_nothing_than_that_is_worth) {
+TEST(tile_division, many_idle_blocks_prevent_aligned_parts) {
   const division d = divide(100, 132, 784, 8);  // one block for each tile would leave 32 of them idle
   EXPECT_FALSE(d.aligned);
   EXPECT_EQ(d.sharers, 132);
 }
 
-// Of two square matrices whose terms are neighbours.
-whole_form form_of_product(dtype t, matmul::accumulation how) {
+// Returns the signature of two square matrices whose terms are contiguous.
+kernel_signature signature_of_product(dtype t, matmul::accumulation how) {
   problem p;
   p.m = p.n = p.k = 8192, p.sums = dtype::f32, p.accumulation = how;
   p.a = {1 << 20, t, 8192, 1, 0}, p.b = {1 << 28, t, 8192, 1, 0}, p.d = {1 << 29, dtype::bf16, 8192, 1, 0};
-  return form_of(p);
+  return signature_of(p);
 }
 
-TEST(plans_of_products, count_to_what_kernels_can_count) {
-  const whole_form f = form_of_product(dtype::bf16, matmul::accumulation::precise);
+TEST(product_plans, extents_beyond_what_kernels_count_are_refused) {
+  const kernel_signature f = signature_of_product(dtype::bf16, matmul::accumulation::precise);
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
   std::string why_not;
   for (const extents& e : {extents{most + 1, 1, 1, 1}, extents{1, most + 1, 1, 1}, extents{1, 1, most + 1, 1},
@@ -94,9 +94,9 @@ TEST(plans_of_products, count_to_what_kernels_can_count) {
   EXPECT_TRUE(all_candidates(f, {1, 1, most, 1}, testing::h100, {}, why_not));
 }
 
-TEST(plans_of_products, of_8_bit_floats_take_longer_if_sums_are_added_precisely) {
+TEST(product_plans, precise_f8_accumulation_is_expected_to_take_longer) {
   const auto fewest_us = [](dtype t, matmul::accumulation how) {
-    const auto all = candidates_for(form_of_product(t, how), {8192, 8192, 8192, 1}, testing::h100, {});
+    const auto all = candidates_for(signature_of_product(t, how), {8192, 8192, 8192, 1}, testing::h100, {});
     return all ? all->front().microseconds : 0;
   };
   const double ratio =
@@ -105,10 +105,10 @@ TEST(plans_of_products, of_8_bit_floats_take_longer_if_sums_are_added_precisely)
   EXPECT_EQ(fewest_us(dtype::bf16, matmul::accumulation::precise), fewest_us(dtype::bf16, matmul::accumulation::fast));
 }
 
-TEST(shares_of_combining_blocks, have_each_line_of_each_product_once_and_few_products_each) {
+TEST(combining_shares, each_line_of_each_product_is_combined_once) {
   for (const int blocks : {1, 2, 3, 7, 64, 1024})
     for (const int products : {1, 2, 3, 5, 64, 1000, 1024, 1025, 70000}) {
-      std::map<std::pair<int, int>, int> owners;  // of the lines of a product with a number modulo `parts`
+      std::map<std::pair<int, int>, int> owners;  // lines of the product whose number modulo `parts` is the key
       int most = 0;
       for (int block = 0; block < blocks; ++block) {
         const kernels::combining_share s = kernels::share_of(block, blocks, products);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of all kinds compile, each in its time, and the assembler has nothing to remark: no spilled registers, no
-// local memory, no products that wait for each other.
+// Compiles kernels of all kinds, each in its time limit, and expects no remark of the assembler: no spilled registers,
+// no local memory, no products that wait for each other.
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
-#include <troupe/cutlass/cells/hopper_cell.hpp>
-#include <troupe/cutlass/cells/testing/clean_cells.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
 #include <troupe/cutlass/support/kinds.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
+#include <troupe/cutlass/variants/hopper_variant.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
+#include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
 namespace troupe::cutlass {
@@ -16,12 +16,12 @@ namespace {
 
 using epilogue::op;
 
-using cells = testing::clean_cells;
+using kernel_variants = testing::kernel_compilation;
 
 // A column of the table of docs/cutlass.md.
-class table_of_cells : public cells, public ::testing::WithParamInterface<int> {};
+class support_table : public kernel_variants, public ::testing::WithParamInterface<int> {};
 
-TEST_P(table_of_cells, compiles_without_spills) {
+TEST_P(support_table, kernels_of_each_row_compile_without_spills) {
   const support::architecture on = support::all_architectures[GetParam()];
   compile_for(on.capability);
   const epilogue::expression plain = epilogue::product_part{op::accumulator};
@@ -31,17 +31,17 @@ TEST_P(table_of_cells, compiles_without_spills) {
   for (const support::kind& k : support::kinds)
     for (const bool terms : {true, false}) {
       const problem p = support::problem_of(k, terms, tree);
-      const whole_form f = form_of(p);
-      const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, support::chip_of(on), {});
+      const kernel_signature f = signature_of(p);
+      const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, support::properties_of(on), {});
       ASSERT_TRUE(found) << found.error().text();
-      const cell_text text = text_of_cell(f, found->front().plan);
+      const variant_source text = source_of_variant(f, found->front().plan);
       expect_clean(text.source, cat(on.name, " ", k.name, terms ? ": " : " by lines: ", text.name));
     }
 }
-INSTANTIATE_TEST_SUITE_P(each, table_of_cells, ::testing::Range(0, 6),
+INSTANTIATE_TEST_SUITE_P(each, support_table, ::testing::Range(0, 6),
                          [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
 
-TEST_F(cells, for_sm_80_round_factors_to_tf32) {
+TEST_F(kernel_variants, variants_for_sm_80_round_factors_to_tf32) {
   for (const bool terms : {true, false})
     for (const precision how : {precision::tf32, precision::exact}) {
       const epilogue::expression plain = epilogue::product_part{op::accumulator};
@@ -49,21 +49,21 @@ TEST_F(cells, for_sm_80_round_factors_to_tf32) {
       plain.encode(encoded.data());
       const epilogue::tree tree(encoded.data(), encoded.size());
       const support::kind k{"f32", dtype::f32, dtype::f32, {}, how};
-      const whole_form f = form_of(support::problem_of(k, terms, tree));
+      const kernel_signature f = signature_of(support::problem_of(k, terms, tree));
       const auto found = candidates_for(f, {4096, 4096, 4096, 1}, testing::h100, {.family = family::ampere});
       ASSERT_TRUE(found) << found.error().text();
-      const std::string ptx = ptx_of(text_of_cell(f, found->front().plan).source, "compute_80");
-      EXPECT_NE(ptx.find(cell_kernel), std::string::npos) << ptx;
+      const std::string ptx = ptx_of(source_of_variant(f, found->front().plan).source, "compute_80");
+      EXPECT_NE(ptx.find(variant_kernel), std::string::npos) << ptx;
       EXPECT_EQ(ptx.find("cvt.rna.tf32.f32") != std::string::npos, how == precision::tf32) << terms;
     }
 }
 
-TEST_F(cells, for_hopper_compile_without_spills) {
+TEST_F(kernel_variants, variants_for_hopper_compile_without_spills) {
   for (const dtype t : {dtype::bf16, dtype::f16, dtype::f32, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})
     for (const auto& [m, n, stages, ping_pong] :
          {std::tuple{128, 256, 4, false}, std::tuple{128, 128, 6, true}, std::tuple{64, 128, 7, true}}) {
-      hopper_cell c{.first = t, .second = t, .result = bytes_of(t) == 4 ? t : dtype::bf16};
-      c.tile_m = m, c.tile_n = n, c.stages = stages, c.ping_pong = ping_pong, c.result_way = 16;
+      hopper_variant c{.first = t, .second = t, .result = bytes_of(t) == 4 ? t : dtype::bf16};
+      c.tile_m = m, c.tile_n = n, c.stages = stages, c.ping_pong = ping_pong, c.result_access = 16;
       c.staged = bytes_of(c.result) != 2;
       expect_clean(text_of(c, plain_tail()), cat(to_string(t), " ", m, "x", n));
       if (bytes_of(t) != 1 || t == dtype::i8) continue;  // reductions of i8, in f64, are staged
@@ -72,8 +72,8 @@ TEST_F(cells, for_hopper_compile_without_spills) {
     }
 }
 
-TEST_F(cells, that_divide_reduce_pair_and_share_compile_without_spills) {
-  // A loaded matrix and sums of rows beside 128 sums a thread are more than its registers hold, so some of these spill.
+TEST_F(kernel_variants, divided_reduced_paired_and_clustered_tiles_compile_without_spills) {
+  // A loaded matrix and sums of rows beside 128 sums a thread exceed its registers, so some of these spill.
   constexpr int known_stack_bytes = 48;
   const std::string gated = gated_tail(), reducing = reducing_tail();
   for (const auto& [m, n, stages, cluster_m, cluster_n, ping_pong] :
@@ -81,14 +81,14 @@ TEST_F(cells, that_divide_reduce_pair_and_share_compile_without_spills) {
         std::tuple{128, 128, 6, 1, 2, true}})
     for (const bool divides : {false, true})
       for (const bool lines : {false, true}) {
-        hopper_cell c{.first = dtype::bf16, .second = dtype::bf16, .result = dtype::bf16};
+        hopper_variant c{.first = dtype::bf16, .second = dtype::bf16, .result = dtype::bf16};
         c.tile_m = m, c.tile_n = n, c.stages = stages, c.cluster_m = cluster_m, c.cluster_n = cluster_n,
         c.ping_pong = ping_pong;
-        c.divides = divides, c.by_lines_1 = lines, c.by_lines_2 = !lines, c.result_way = 16;
+        c.divides = divides, c.by_lines_1 = lines, c.by_lines_2 = !lines, c.result_access = 16;
         expect_clean(text_of(c, plain_tail()), "plain");
         expect_clean(text_of(c, loading_tail(dtype::bf16, true)), "adding a matrix and summing rows",
                      known_stack_bytes);
-        if (divides && cluster_m * cluster_n > 1) continue;  // as the others
+        if (divides && cluster_m * cluster_n > 1) continue;  // the same code as without clusters
         expect_clean(text_of(c, reducing), "reducing");
         c.staged = true;
         expect_clean(text_of(c, loading_tail(dtype::f32, true)), "staged, adding a matrix and summing rows",

@@ -6,7 +6,7 @@
 
 namespace troupe::cutlass {
 
-/// Which elements of a factor are neighbours in memory.
-enum class neighbours : std::uint8_t { none, terms, lines };
+/// The axis of a factor whose elements are contiguous in memory.
+enum class contiguous_axis : std::uint8_t { none, k, lines };
 
 }  // namespace troupe::cutlass

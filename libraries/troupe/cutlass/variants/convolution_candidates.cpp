@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/convolution_rows.hpp>
-#include <troupe/cutlass/cells/hopper_plans.hpp>
-#include <troupe/cutlass/cells/window_maps.hpp>
+#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/convolution_rows.hpp>
+#include <troupe/cutlass/variants/hopper_plans.hpp>
+#include <troupe/cutlass/variants/window_maps.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 constexpr double launch_us = 2.5;
-constexpr double gradient_by_ampere = 1.8;  // longer than expected, where terms are positions in both factors
+// Slowdown against the cost model's prediction where terms are positions in both factors.
+constexpr double gradient_by_ampere = 1.8;
 
-// All products as one.
+// Returns the extents of all products together.
 extents extents_of(const convolution_work& w) {
   extents e{0, w.products[0].product.n, 0, w.products[0].product.batch};
   std::int64_t terms = 0;
@@ -23,24 +24,25 @@ extents extents_of(const convolution_work& w) {
   return e;
 }
 
-double time_beside_products(const convolution_work& w, const chip& on) noexcept {
+double time_beside_products(const convolution_work& w, const gpu_properties& gpu) noexcept {
   double us = 0;
   for (const auto* copies : {&w.before, &w.between, &w.after})
-    for (const tensor_copy& c : *copies) us += c.microseconds(on);
-  if (w.pass) {
-    const auto sums = static_cast<double>(w.pass->m * w.pass->n * w.pass->batch);
-    us += 2 * launch_us + 2 * sums * static_cast<double>(bytes_of(w.pass->sums)) / (on.memory_bytes_per_ns * 0.7e3);
+    for (const tensor_copy& c : *copies) us += c.microseconds(gpu);
+  if (w.separate_epilogue) {
+    const auto sums = static_cast<double>(w.separate_epilogue->m * w.separate_epilogue->n * w.separate_epilogue->batch);
+    us += 2 * launch_us +
+          2 * sums * static_cast<double>(bytes_of(w.separate_epilogue->sums)) / (gpu.memory_bytes_per_ns * 0.7e3);
   }
   return us;
 }
 
-result<std::vector<candidate>> plans_of(const convolution_work& w, const chip& on, const plan& wanted,
+result<std::vector<candidate>> plans_of(const convolution_work& w, const gpu_properties& gpu, const plan& wanted,
                                         std::string& why_not) {
   const extents e = extents_of(w);
-  if (w.form.window == convolution::none) {
-    auto found = TROUPE_TRY(all_candidates(w.form.product, e, on, wanted, why_not));
-    const form& f = w.form.product.head;
-    if (f.a.neighbours == neighbours::lines && f.b.neighbours == neighbours::lines)
+  if (w.signature.window == convolution::none) {
+    auto found = TROUPE_TRY(all_candidates(w.signature.product, e, gpu, wanted, why_not));
+    const signature_head& f = w.signature.product.head;
+    if (f.a.contiguous == contiguous_axis::lines && f.b.contiguous == contiguous_axis::lines)
       for (candidate& c : found)
         if (c.plan.family == family::ampere) c.microseconds *= gradient_by_ampere;
     return found;
@@ -50,13 +52,13 @@ result<std::vector<candidate>> plans_of(const convolution_work& w, const chip& o
   if (why_not.empty()) {
     std::vector<extents> launches;
     for (const convolution_product& x : w.products) {
-      const problem q = product_as_copied(x, w.form, {.family = family::hopper});
+      const problem q = product_as_copied(x, w.signature, {.family = family::hopper});
       launches.push_back({q.m, q.n, q.k, q.batch});
     }
-    why_not = add_hopper_plans(w.form, std::move(launches), w.reuse, on, wanted, all);
+    why_not = add_hopper_plans(w.signature, std::move(launches), w.reuse, gpu, wanted, all);
   }
-  const bool terms_are_positions = w.form.window == convolution::weight_gradient;
-  if (const std::string other = add_convolution_plans(w.form, e, terms_are_positions ? 1 : w.reuse, on, wanted, all);
+  const bool k_is_positions = w.signature.window == convolution::weight_gradient;
+  if (const std::string other = add_convolution_plans(w.signature, e, k_is_positions ? 1 : w.reuse, gpu, wanted, all);
       !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;
   for (candidate& c : all)
@@ -88,31 +90,33 @@ void append(std::string& to, const placed_tensor& t) {
 
 }  // namespace
 
-result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted,
-                                              const other_plans& others) {
-  std::vector<convolution_way> ways;
+result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
+                                                                      const gpu_properties& gpu, const plan& wanted,
+                                                                      const other_plans& others) {
+  std::vector<convolution_candidate> candidates;
   std::vector<candidate> all;
   std::string why_not;
   for (const convolution_choice& c : choices_for(p)) {
     const convolution_work w = TROUPE_TRY(work_of(p, c, 0));
-    const double beside = time_beside_products(w, on);
-    for (const candidate& x : TROUPE_TRY(plans_of(w, on, wanted, why_not))) {
+    const double beside = time_beside_products(w, gpu);
+    for (const candidate& x : TROUPE_TRY(plans_of(w, gpu, wanted, why_not))) {
       all.push_back(x);
-      if (has_wanted(x.plan, wanted)) ways.push_back({c, x, x.microseconds + beside, w.bytes});
+      if (has_wanted(x.plan, wanted)) candidates.push_back({c, x, x.microseconds + beside, w.bytes});
     }
   }
   for (const candidate& x : others.all) {
     all.push_back(x);
-    if (has_wanted(x.plan, wanted)) ways.push_back({{}, x, x.microseconds, 0});
+    if (has_wanted(x.plan, wanted)) candidates.push_back({{}, x, x.microseconds, 0});
   }
-  if (ways.empty()) return no_plan(all, wanted, why_not, others.why_not);
-  std::stable_sort(ways.begin(), ways.end(), [](const convolution_way& x, const convolution_way& y) {
-    return is_better(x.plan, y.plan, x.microseconds, y.microseconds);
-  });
-  return ways;
+  if (candidates.empty()) return no_plan(all, wanted, why_not, others.why_not);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const convolution_candidate& x, const convolution_candidate& y) {
+                     return is_better(x.plan, y.plan, x.microseconds, y.microseconds);
+                   });
+  return candidates;
 }
 
-std::string to_string(const convolution_way& w) {
+std::string to_string(const convolution_candidate& w) {
   std::string copies;
   const auto add = [&](bool is, std::string_view what) {
     if (is) copies += cat(copies.empty() ? ", copies " : " and ", what);

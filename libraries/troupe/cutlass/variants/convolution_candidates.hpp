@@ -2,26 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/convolution_work.hpp>
+#include <troupe/cutlass/variants/convolution_work.hpp>
 
 namespace troupe::cutlass {
 
-/// How a convolution can be computed.
-struct convolution_way {
+/// A plan that can compute a convolution, with the copies before and after it.
+struct convolution_candidate {
   convolution_choice choice;
-  candidate plan;           ///< of its products
+  candidate plan;           ///< plan of its products
   double microseconds = 0;  ///< expected, of all
-  std::uint64_t bytes = 0;  ///< of memory, without what the products need themselves
+  std::uint64_t bytes = 0;  ///< memory, without that of the products themselves
 };
 
-/// Returns all ways with what is wanted of the plan, the best first, and `others` last. Fails as `candidates_for` does.
-result<std::vector<convolution_way>> ways_for(const convolution_problem& p, const chip& on, const plan& wanted,
-                                              const other_plans& others = {});
+/// Returns all plans that have the requested values, the fastest predicted first, `others` last. Fails as
+/// `candidates_for` does.
+result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
+                                                                      const gpu_properties& gpu, const plan& wanted,
+                                                                      const other_plans& others = {});
 
 /// Returns "128x64 ..., copies the image and the filters".
-std::string to_string(const convolution_way& w);
+std::string to_string(const convolution_candidate& w);
 
-/// Appends all that the ways depend on.
+/// Appends everything that the candidates depend on.
 void write_key(std::string& to, const convolution_problem& p);
 
 }  // namespace troupe::cutlass

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/convolution_epilogues.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/convolution_epilogues.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -14,7 +14,7 @@ bool has_reductions(const epilogue::tree& t) noexcept {
   return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
 }
 
-// The first node that uses this memory.
+// Returns the first node that uses this memory.
 const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept {
   const auto all = t.nodes();
   const auto found = std::find_if(all.begin(), all.end(),
@@ -22,9 +22,9 @@ const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept
   return found == all.end() ? all.front() : *found;
 }
 
-// Whether an element of each operand lies at one distance from that of the position before, through all images.
+// Returns true if each operand has one stride from position to position, through all images.
 bool follow_each_other(const convolution_problem& p) noexcept {
-  const std::int64_t positions = p.result == convolution_result::y ? p.window.positions() : p.window.inside();
+  const std::int64_t positions = p.result == convolution_result::y ? p.window.positions() : p.window.image_size();
   for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
     const tree_memory& m = p.tree.memory()[i];
     const std::int64_t row = is_tall(node_of_memory(p.tree, i)) ? m.shape.row_stride : 0;
@@ -46,25 +46,25 @@ std::int64_t launches_of(const convolution_problem& p) noexcept {
 bool has_order_of_taps(const grouped_tensor& filters) noexcept {
   std::int64_t last = 0;
   if (filters.channels != 1) last = filters.channel;
-  for (std::size_t i = 0; i < grouped_tensor::spaces; ++i) {
-    if (filters.places[i] == 1) continue;
-    if (filters.space[i] < last) return false;
-    last = filters.space[i];
+  for (std::size_t i = 0; i < grouped_tensor::spatial_axes; ++i) {
+    if (filters.spatial_extents[i] == 1) continue;
+    if (filters.spatial_strides[i] < last) return false;
+    last = filters.spatial_strides[i];
   }
   return true;
 }
 
-epilogue_way epilogue_way_of(const convolution_problem& p) noexcept {
-  epilogue_way out;
+epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept {
+  epilogue_plan out;
   const bool reduces = has_reductions(p.tree), several = p.groups > 1;
-  out.passes = (reduces && (several || launches_of(p) > 1)) || (p.paired && several);
+  out.is_separate = (reduces && (several || launches_of(p) > 1)) || (p.paired && several);
   if (is_gradient_of_filters(p)) {
-    out.passes = out.passes || (!p.tree.memory().empty() && !has_order_of_taps(filters_of(p)));
+    out.is_separate = out.is_separate || (!p.tree.memory().empty() && !has_order_of_taps(filters_of(p)));
     return out;
   }
   const bool apart = p.images > 1 && (reduces || !follow_each_other(p));
-  out.passes = out.passes || (apart && several);
-  out.by_images = apart && !out.passes;
+  out.is_separate = out.is_separate || (apart && several);
+  out.by_images = apart && !out.is_separate;
   return out;
 }
 
@@ -76,7 +76,7 @@ std::vector<std::byte> plain_tree() {
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group) {
   const epilogue::tree& t = p.tree;
   std::vector<tree_memory> memory(t.memory().begin(), t.memory().end());
-  const bool by_images = epilogue_way_of(p).by_images;
+  const bool by_images = epilogue_plan_of(p).by_images;
   for (std::size_t i = 0; i < memory.size() && !by_images; ++i) {
     const node& n = node_of_memory(t, i);
     tree_memory& m = memory[i];

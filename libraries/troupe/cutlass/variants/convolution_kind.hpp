@@ -6,10 +6,11 @@
 
 namespace troupe::cutlass {
 
-/// The product that a convolution is computed by: see `window` in templates/arguments.hpp.
-///  - forward: lines of the first factor are positions, terms are taps; the second has them as terms one by one.
-///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose indexes have one
-///    remainder by the stride, taps the filter's elements that reach them, and terms of the second lie anywhere.
+/// The product that computes a convolution: see `window` in templates/arguments.hpp.
+///  - forward: lines of the first factor are positions, terms are taps; the second has the taps as contiguous terms.
+///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose coordinates have
+///    one remainder by the stride, taps the filter's elements that contribute to them; terms of the second have any
+///    offset.
 ///  - weight_gradient: terms are positions. Lines of the first are filters, lines of the second are taps.
 enum class convolution : std::uint8_t { none, forward, data_gradient, weight_gradient };
 

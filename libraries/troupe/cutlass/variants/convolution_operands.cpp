@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/cutlass/cells/convolution_operands.hpp>
-#include <troupe/cutlass/cells/form.hpp>
+#include <troupe/cutlass/variants/convolution_operands.hpp>
+#include <troupe/cutlass/variants/signature.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-// `extents` are the places as the request has them: depth first.
+// `extents` are the spatial extents in the request's order: depth first.
 grouped_tensor tensor_of(const placed_tensor& t, const std::int64_t* extents, std::int64_t items, std::int64_t groups,
                          std::int64_t channels, std::int64_t group) noexcept {
   grouped_tensor out{.address = t.address, .type = t.type, .items = items, .groups = groups, .channels = channels};
-  const auto distance = [](std::int64_t extent, std::int64_t d) { return extent == 1 ? 0 : d; };
-  for (std::size_t i = 0; i < grouped_tensor::spaces; ++i) {
-    const std::size_t from = grouped_tensor::spaces - 1 - i;
-    out.places[i] = extents[from], out.space[i] = distance(extents[from], t.spatial[from]);
+  const auto stride_of = [](std::int64_t extent, std::int64_t d) { return extent == 1 ? 0 : d; };
+  for (std::size_t i = 0; i < grouped_tensor::spatial_axes; ++i) {
+    const std::size_t from = grouped_tensor::spatial_axes - 1 - i;
+    out.spatial_extents[i] = extents[from], out.spatial_strides[i] = stride_of(extents[from], t.spatial[from]);
   }
-  out.item = distance(items, t.item), out.group = distance(groups, group);
+  out.item = stride_of(items, t.item), out.group = stride_of(groups, group);
   out.channel = channels == 1 ? 1 : t.channel;
   return out;
 }
@@ -25,32 +25,32 @@ grouped_tensor tensor_of(const placed_tensor& t, const std::int64_t* extents, st
 
 int grouped_tensor::alignment() const noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(type));
-  return alignment_of({static_cast<std::int64_t>(address), item * bytes, group * bytes, space[0] * bytes,
-                       space[1] * bytes, space[2] * bytes});
+  return alignment_of({static_cast<std::int64_t>(address), item * bytes, group * bytes, spatial_strides[0] * bytes,
+                       spatial_strides[1] * bytes, spatial_strides[2] * bytes});
 }
 
-std::int64_t grouped_tensor::step_of_places(bool with_items) const noexcept {
-  std::int64_t count = 1, step = 1;
-  const auto add = [&](std::int64_t extent, std::int64_t distance) {
+std::int64_t grouped_tensor::spatial_stride(bool with_items) const noexcept {
+  std::int64_t count = 1, stride = 1;
+  const auto add = [&](std::int64_t extent, std::int64_t axis_stride) {
     if (extent == 1) return;
     if (count == 1)
-      step = distance;
-    else if (distance != step * count)
-      step = 0;
+      stride = axis_stride;
+    else if (axis_stride != stride * count)
+      stride = 0;
     count *= extent;
   };
-  for (std::size_t i = 0; i < spaces; ++i) add(places[i], space[i]);
+  for (std::size_t i = 0; i < spatial_axes; ++i) add(spatial_extents[i], spatial_strides[i]);
   if (with_items) add(items, item);
   constexpr std::int64_t any_aligned = 64;
-  return count == 1 ? any_aligned : step;
+  return count == 1 ? any_aligned : stride;
 }
 
-bool grouped_tensor::has_terms_in_order() const noexcept {
+bool grouped_tensor::has_k_in_order() const noexcept {
   if (channel != 1) return false;
   std::int64_t next = channels;
-  for (std::size_t i = 0; i < spaces; ++i) {
-    if (places[i] != 1 && space[i] != next) return false;
-    next *= places[i];
+  for (std::size_t i = 0; i < spatial_axes; ++i) {
+    if (spatial_extents[i] != 1 && spatial_strides[i] != next) return false;
+    next *= spatial_extents[i];
   }
   return true;
 }
@@ -68,10 +68,10 @@ grouped_tensor result_of(const convolution_problem& p) noexcept {
   const bool forward = p.result == convolution_result::y;
   const placed_tensor& t = p.computed();
   const std::int64_t channels = forward ? p.outputs : p.channels;
-  const std::int64_t* const places = forward ? p.window.out : p.window.in;
-  // The halves of pairs lie in different groups.
-  if (p.paired) return tensor_of(t, places, p.images, 1, p.groups * channels / 2, 0);
-  return tensor_of(t, places, p.images, p.groups, channels, channels * t.channel);
+  const std::int64_t* const extents = forward ? p.window.out : p.window.in;
+  // The halves of pairs are in different groups.
+  if (p.paired) return tensor_of(t, extents, p.images, 1, p.groups * channels / 2, 0);
+  return tensor_of(t, extents, p.images, p.groups, channels, channels * t.channel);
 }
 
 grouped_tensor in_order(const grouped_tensor& t, std::uint64_t address, bool groups_outside) noexcept {
@@ -79,9 +79,9 @@ grouped_tensor in_order(const grouped_tensor& t, std::uint64_t address, bool gro
   out.address = address, out.channel = 1;
   std::int64_t next = t.channels;
   if (!groups_outside) out.group = t.groups == 1 ? 0 : next, next *= t.groups;
-  for (std::size_t i = 0; i < grouped_tensor::spaces; ++i) {
-    out.space[i] = t.places[i] == 1 ? 0 : next;
-    next *= t.places[i];
+  for (std::size_t i = 0; i < grouped_tensor::spatial_axes; ++i) {
+    out.spatial_strides[i] = t.spatial_extents[i] == 1 ? 0 : next;
+    next *= t.spatial_extents[i];
   }
   out.item = t.items == 1 ? 0 : next, next *= t.items;
   if (groups_outside) out.group = t.groups == 1 ? 0 : next;
@@ -90,15 +90,14 @@ grouped_tensor in_order(const grouped_tensor& t, std::uint64_t address, bool gro
 
 tensor_copy copy_of(const grouped_tensor& from, const grouped_tensor& to) noexcept {
   tensor_copy out{.from = from.address, .to = to.address, .element_bytes = bytes_of(to.type)};
-  const auto along = [](std::int64_t extent, std::int64_t inside, std::int64_t read, std::int64_t written) {
-    return tensor_copy::along{extent, std::min(extent, inside), read, written};
+  const auto axis = [](std::int64_t extent, std::int64_t inside, std::int64_t read, std::int64_t written) {
+    return tensor_copy::copied_axis{extent, std::min(extent, inside), read, written};
   };
-  out.indexes = {{along(to.channels, from.channels, from.channel, to.channel),
-                  along(to.places[0], from.places[0], from.space[0], to.space[0]),
-                  along(to.places[1], from.places[1], from.space[1], to.space[1]),
-                  along(to.places[2], from.places[2], from.space[2], to.space[2]),
-                  along(to.items, from.items, from.item, to.item),
-                  along(to.groups, from.groups, from.group, to.group)}};
+  out.axes = {{axis(to.channels, from.channels, from.channel, to.channel),
+               axis(to.spatial_extents[0], from.spatial_extents[0], from.spatial_strides[0], to.spatial_strides[0]),
+               axis(to.spatial_extents[1], from.spatial_extents[1], from.spatial_strides[1], to.spatial_strides[1]),
+               axis(to.spatial_extents[2], from.spatial_extents[2], from.spatial_strides[2], to.spatial_strides[2]),
+               axis(to.items, from.items, from.item, to.item), axis(to.groups, from.groups, from.group, to.group)}};
   return out;
 }
 

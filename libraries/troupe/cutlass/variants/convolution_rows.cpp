@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/cutlass/cells/convolution_epilogues.hpp>
-#include <troupe/cutlass/cells/convolution_rows.hpp>
+#include <troupe/cutlass/variants/convolution_epilogues.hpp>
+#include <troupe/cutlass/variants/convolution_rows.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-constexpr std::size_t last = windows::most_spatial - 1;  // the width, as the request has it
+constexpr std::size_t last = windows::most_spatial - 1;  // the width, in the request's order
 
 std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit - 1) / unit * unit; }
 
-// Channels that a pixel has in memory: windows begin at multiples of 16 bytes.
+// Channels of a pixel in memory: windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
   std::int64_t channels = p.channels;
   while (channels * p.window.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
@@ -28,8 +28,8 @@ bool has_rows_as_channels(const convolution_problem& p) {
   const std::int64_t channels = channels_in_memory(p);
   if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.width[last] * size_of(p.x.type) > stage_bytes)
     return false;
-  // Columns of a gradient of filters that are none of its elements: nothing else may have them.
-  return p.result == convolution_result::y || (!epilogue_way_of(p).passes && p.tree.memory().empty());
+  // Columns of a gradient of filters that correspond to none of its elements: nothing else may have them.
+  return p.result == convolution_result::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
 }
 
 convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t memory) {
@@ -42,31 +42,38 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
                      row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
                      taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.stride[last] + taps;
 
-  // The image, with zeros beside it. A window's row may end between two pixels, but never beyond the image's row.
-  convolution_problem seen = p;
-  seen.result = convolution_result::y;  // whose image is x
-  const grouped_tensor x = image_of(seen);
+  // Zeros surround the image. A window's row may end between two pixels, but never beyond the image's row.
+  convolution_problem for_y = p;
+  for_y.result = convolution_result::y;  // whose image is x
+  const grouped_tensor x = image_of(for_y);
   grouped_tensor padded = x;
-  padded.channels = pixel, padded.places[0] = width;
-  padded = in_order(padded, pieces.take(p.images * pixel * width * x.places[1] * x.places[2], x.type), false);
+  padded.channels = pixel, padded.spatial_extents[0] = width;
+  padded = in_order(padded, pieces.take(p.images * pixel * width * x.spatial_extents[1] * x.spatial_extents[2], x.type),
+                    false);
   tensor_copy image = copy_of(x, padded);
-  tensor_copy::along& along_row = image.indexes[1];
-  along_row.before = w.padding_before[last];
-  along_row.inside = std::clamp<std::int64_t>(width - w.padding_before[last], 0, x.places[0]);
+  tensor_copy::copied_axis& along_row = image.axes[1];
+  along_row.zeros_before = w.padding_before[last];
+  along_row.inside = std::clamp<std::int64_t>(width - w.padding_before[last], 0, x.spatial_extents[0]);
   out.before.push_back(image);
-  q.x = {padded.address, x.type, padded.item, 1, {padded.space[2], padded.space[1], w.stride[last] * pixel}};
+  q.x = {padded.address,
+         x.type,
+         padded.item,
+         1,
+         {padded.spatial_strides[2], padded.spatial_strides[1], w.stride[last] * pixel}};
 
-  // Filters with as many elements of a row, of which the last are 0.
+  // Filters whose rows have as many elements; the last are 0.
   grouped_tensor filters = filters_of(p), rows = filters;
-  rows.channels = row, rows.places[0] = 1;
-  rows = in_order(rows, pieces.take(p.outputs * row * filters.places[1] * filters.places[2], filters.type), false);
+  rows.channels = row, rows.spatial_extents[0] = 1;
+  rows = in_order(rows,
+                  pieces.take(p.outputs * row * filters.spatial_extents[1] * filters.spatial_extents[2], filters.type),
+                  false);
   grouped_tensor elements = rows;
-  elements.channels = pixel, elements.places[0] = row / pixel, elements.space[0] = pixel;
+  elements.channels = pixel, elements.spatial_extents[0] = row / pixel, elements.spatial_strides[0] = pixel;
   if (forward)
     out.before.push_back(copy_of(filters, elements));
   else
     out.after.push_back(copy_of(elements, filters));
-  q.filters = {rows.address, filters.type, rows.item, 1, {rows.space[2], rows.space[1], 0}};
+  q.filters = {rows.address, filters.type, rows.item, 1, {rows.spatial_strides[2], rows.spatial_strides[1], 0}};
 
   q.channels = row;
   q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.padding_before[last] = 0,

@@ -4,16 +4,16 @@
 #include <numeric>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/cutlass/cells/convolution_epilogues.hpp>
-#include <troupe/cutlass/cells/convolution_rows.hpp>
-#include <troupe/cutlass/cells/convolution_work.hpp>
+#include <troupe/cutlass/variants/convolution_epilogues.hpp>
+#include <troupe/cutlass/variants/convolution_rows.hpp>
+#include <troupe/cutlass/variants/convolution_work.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-constexpr std::size_t spaces = grouped_tensor::spaces;
+constexpr std::size_t spatial_axes = grouped_tensor::spatial_axes;
 
-// The least channels, of at least as many, that are worth being copied at once.
+// Returns the least number of channels, at least this many, for which a copy pays.
 std::int64_t padded(std::int64_t channels, dtype t) noexcept {
   std::int64_t best = channels;
   double least = static_cast<double>(channels) * 4;  // number by number
@@ -38,47 +38,47 @@ bool is_good(const grouped_tensor& t, bool gathered) noexcept {
 class writer {
  public:
   writer(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory, convolution_work& to)
-      : p_(p), choice_(c), memory_{memory}, to_(to), way_(epilogue_way_of(p)) {}
+      : p_(p), choice_(c), memory_{memory}, to_(to), epilogue_(epilogue_plan_of(p)) {}
 
   result<void> write() {
     image_ = image_of(p_), other_ = is_gradient_of_filters(p_) ? gradient() : filters_of(p_);
     target_ = result_of(p_);
     copy_factors();
-    to_.form.window = p_.result == convolution_result::y    ? convolution::forward
-                      : p_.result == convolution_result::dx ? convolution::data_gradient
-                                                            : convolution::weight_gradient;
-    to_.form.rank = rank();
+    to_.signature.window = p_.result == convolution_result::y    ? convolution::forward
+                           : p_.result == convolution_result::dx ? convolution::data_gradient
+                                                                 : convolution::weight_gradient;
+    to_.signature.rank = rank();
     TROUPE_TRY(place_result());
-    to_.tree = way_.passes ? plain_tree() : tree_of_products(p_, columns_of_group());
+    to_.tree = epilogue_.is_separate ? plain_tree() : tree_of_products(p_, columns_of_group());
     if (p_.result == convolution_result::dx)
       write_data_gradients();
     else
       to_.products.push_back(is_gradient_of_filters(p_) ? weight_gradient() : forward());
-    to_.form.product = form();
-    if (to_.form.window == convolution::data_gradient)
-      to_.reuse = static_cast<double>(p_.window.places()) / static_cast<double>(launches_of(p_));
-    else if (to_.form.window != convolution::none)
-      to_.reuse = static_cast<double>(p_.window.places());
+    to_.signature.product = signature();
+    if (to_.signature.window == convolution::data_gradient)
+      to_.reuse = static_cast<double>(p_.window.window_size()) / static_cast<double>(launches_of(p_));
+    else if (to_.signature.window != convolution::none)
+      to_.reuse = static_cast<double>(p_.window.window_size());
     to_.reuse = std::max(1.0, to_.reuse);
     return {};
   }
   std::uint64_t end() const noexcept { return memory_.next; }
 
  private:
-  // dy of a gradient of filters.
+  // Returns dy of a gradient of filters.
   grouped_tensor gradient() const noexcept {
-    convolution_problem seen = p_;
-    seen.result = convolution_result::dx;
-    return image_of(seen);
+    convolution_problem for_dx = p_;
+    for_dx.result = convolution_result::dx;
+    return image_of(for_dx);
   }
 
   void copy_factors() {
-    const bool gathers_terms = !is_gradient_of_filters(p_);
-    // Channels beyond the last are 0, and so are their filters' elements.
+    const bool gathers_k = !is_gradient_of_filters(p_);
+    // Channels beyond the last are 0, and so are their elements of filters.
     const std::int64_t terms = choice_.image && choice_.other ? padded(image_.channels, image_.type) : image_.channels;
     if (choice_.image) {
       grouped_tensor to = image_;
-      to.channels = gathers_terms ? terms : pads_taps() ? padded(image_.channels, image_.type) : image_.channels;
+      to.channels = gathers_k ? terms : pads_taps() ? padded(image_.channels, image_.type) : image_.channels;
       image_ = copied(image_, to, false);
     }
     if (!choice_.other) return;
@@ -89,11 +89,11 @@ class writer {
       to.channels = aligned(other_.channels, other_.type);
     if (p_.result == convolution_result::dx) to.items = terms;
     const std::int64_t lines = other_.channels;
-    other_ = copied(other_, to, gathers_terms);
+    other_ = copied(other_, to, gathers_k);
     if (p_.result != convolution_result::y) other_.channels = lines;
   }
-  // Taps that are no elements of filters can be columns where nothing else has columns, and none of them is kept.
-  bool pads_taps() const noexcept { return choice_.result && !way_.passes && p_.tree.memory().empty(); }
+  // Taps that correspond to no element of the filters can be columns where no operand has columns; they are discarded.
+  bool pads_taps() const noexcept { return choice_.result && !epilogue_.is_separate && p_.tree.memory().empty(); }
   grouped_tensor copied(const grouped_tensor& from, const grouped_tensor& extents, bool groups_outside) {
     const grouped_tensor to = in_order(extents, memory_.take(extents.elements(), extents.type), groups_outside);
     to_.before.push_back(copy_of(from, to));
@@ -102,8 +102,8 @@ class writer {
 
   std::uint8_t rank() const noexcept {
     std::uint8_t out = 1;
-    for (std::uint8_t j = 1; j < spaces; ++j) {
-      const std::size_t i = spaces - 1 - j;
+    for (std::uint8_t j = 1; j < spatial_axes; ++j) {
+      const std::size_t i = spatial_axes - 1 - j;
       if (p_.window.in[i] != 1 || p_.window.out[i] != 1 || p_.window.width[i] != 1 || p_.window.padding_before[i] != 0)
         out = static_cast<std::uint8_t>(j + 1);
     }
@@ -113,18 +113,18 @@ class writer {
   // -- results
 
   std::int64_t rows() const noexcept {
-    return is_gradient_of_filters(p_) ? p_.outputs * p_.groups : target_.all_places();
+    return is_gradient_of_filters(p_) ? p_.outputs * p_.groups : target_.spatial_elements();
   }
   // Channels of all groups, with both halves of pairs.
   std::int64_t all_sums() const noexcept {
-    return is_gradient_of_filters(p_)           ? target_.channels * target_.all_places()
+    return is_gradient_of_filters(p_)           ? target_.channels * target_.spatial_elements()
            : p_.result == convolution_result::y ? p_.outputs * p_.groups
                                                 : p_.channels * p_.groups;
   }
-  // Sets where products write, and what follows them.
+  // Sets the memory that products write, and the copies after them.
   result<void> place_result() {
     into_ = target_;
-    if (way_.passes) return place_sums();
+    if (epilogue_.is_separate) return place_sums();
     if (choice_.result) {
       grouped_tensor to = target_;
       if (is_gradient_of_filters(p_)) to.channels = image_.channels;
@@ -133,63 +133,63 @@ class writer {
     }
     return {};
   }
-  // Sums of y and dx lie as image x position x channel, those of dfilters as filter x tap.
+  // Sums of y and dx are stored as image x position x channel, those of dfilters as filter x tap.
   result<void> place_sums() {
     grouped_tensor sums = target_;
     sums.type = p_.sums;
     if (!is_gradient_of_filters(p_)) {
       sums.groups = p_.groups, sums.channels = all_sums() / p_.groups;
       into_ = in_order(sums, memory_.take(sums.elements(), sums.type), false);
-      return make_pass(into_.address, all_sums());
+      return add_separate_epilogue(into_.address, all_sums());
     }
     into_ = in_order(sums, memory_.take(sums.elements(), sums.type), true);
-    if (has_order_of_taps(target_)) return make_pass(into_.address, all_sums());
+    if (has_order_of_taps(target_)) return add_separate_epilogue(into_.address, all_sums());
     const grouped_tensor as_asked = in_order_of_memory(sums);
     to_.between.push_back(copy_of(into_, as_asked));
-    return make_pass(as_asked.address, all_sums());
+    return add_separate_epilogue(as_asked.address, all_sums());
   }
-  // Without gaps, in the order that columns of the filters' matrix have.
+  // Returns packed filters, in the order of the columns of the filters' matrix.
   grouped_tensor in_order_of_memory(const grouped_tensor& like) {
     grouped_tensor out = like;
     out.address = memory_.take(like.elements(), like.type);
-    const std::size_t none = spaces;  // stands for the channel
-    std::array<std::size_t, spaces + 1> order{0, 1, 2, none};
-    const auto distance = [&](std::size_t i) { return i == none ? target_.channel : target_.space[i]; };
-    const auto extent = [&](std::size_t i) { return i == none ? like.channels : like.places[i]; };
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
+    const std::size_t none = spatial_axes;  // stands for the channel
+    std::array<std::size_t, spatial_axes + 1> order{0, 1, 2, none};
+    const auto stride_of = [&](std::size_t i) { return i == none ? target_.channel : target_.spatial_strides[i]; };
+    const auto extent = [&](std::size_t i) { return i == none ? like.channels : like.spatial_extents[i]; };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return stride_of(a) < stride_of(b); });
     std::int64_t next = 1;
     for (const std::size_t i : order) {
       if (extent(i) == 1) continue;
-      (i == none ? out.channel : out.space[i]) = next;
+      (i == none ? out.channel : out.spatial_strides[i]) = next;
       next *= extent(i);
     }
     out.item = next, out.group = next * like.items;
     return out;
   }
 
-  result<void> make_pass(std::uint64_t sums, std::int64_t row) {
+  result<void> add_separate_epilogue(std::uint64_t sums, std::int64_t row) {
     problem q;
     const bool filters = is_gradient_of_filters(p_);
     const std::int64_t columns = p_.paired ? row / 2 : row;
     q.m = rows(), q.n = columns, q.k = 0, q.batch = filters ? 1 : p_.images;
     q.sums = p_.sums, q.precision = p_.precision, q.accumulation = p_.accumulation;
     q.a = {sums, image_.type, 16, 1, 0}, q.b = {sums, other_.type, 16, 1, 0};
-    place_result_of_pass(q);
-    to_.pass_tree = TROUPE_TRY(tree_of_sums(p_, sums, q.m, row));
-    q.tree = epilogue::tree(to_.pass_tree.data(), to_.pass_tree.size());
-    to_.pass = q;
+    place_separate_result(q);
+    to_.separate_tree = TROUPE_TRY(tree_of_sums(p_, sums, q.m, row));
+    q.tree = epilogue::tree(to_.separate_tree.data(), to_.separate_tree.size());
+    to_.separate_epilogue = q;
     return {};
   }
-  void place_result_of_pass(problem& q) {
+  void place_separate_result(problem& q) {
     const placed_tensor& t = p_.computed();
     if (is_gradient_of_filters(p_)) {
-      // Columns in the order of memory have one distance, if there are no gaps.
+      // Columns in the order of memory have one stride, if there are no gaps.
       const grouped_tensor dense = dense_filters();
       q.d = {dense.address, t.type, dense.address == t.address ? t.item : dense.item, 1, 0};
       if (dense.address != t.address) to_.after.push_back(copy_of(dense, target_));
       return;
     }
-    const std::int64_t step = target_.step_of_places(false);
+    const std::int64_t step = target_.spatial_stride(false);
     if (step != 0 && !choice_.result) {
       q.d = {t.address, t.type, step, t.channel, p_.images == 1 ? 0 : t.item};
       return;
@@ -198,86 +198,86 @@ class writer {
     q.d = {to.address, t.type, q.n, 1, p_.images == 1 ? 0 : to.item};
     to_.after.push_back(copy_of(to, target_));
   }
-  // The filters themselves, if they have no gaps, or memory that has none.
+  // Returns the filters themselves, if they have no gaps, or packed memory.
   grouped_tensor dense_filters() {
     const memory_pieces before = memory_;
     grouped_tensor dense = in_order_of_memory(target_);
-    if (dense.channel != target_.channel || dense.space != target_.space) return dense;
+    if (dense.channel != target_.channel || dense.spatial_strides != target_.spatial_strides) return dense;
     memory_ = before;
     return target_;
   }
   // -- products
 
-  bool is_paired() const noexcept { return p_.paired && !way_.passes; }
+  bool is_paired() const noexcept { return p_.paired && !epilogue_.is_separate; }
   std::int64_t columns_of_group() const noexcept {
     const std::int64_t all = p_.result == convolution_result::y ? p_.outputs : p_.channels;
     return is_paired() ? all / 2 : all;
   }
-  std::int64_t batch() const noexcept { return way_.by_images ? p_.images : p_.groups; }
-  std::int64_t batch_distance(const grouped_tensor& t) const noexcept { return way_.by_images ? t.item : t.group; }
+  std::int64_t batch() const noexcept { return epilogue_.by_images ? p_.images : p_.groups; }
+  std::int64_t batch_stride(const grouped_tensor& t) const noexcept { return epilogue_.by_images ? t.item : t.group; }
 
   problem start() const {
     problem q;
     q.batch = batch(), q.sums = p_.sums, q.paired = is_paired();
     q.precision = p_.precision, q.accumulation = p_.accumulation;
     q.tree = epilogue::tree(to_.tree.data(), to_.tree.size());
-    q.d = {into_.address, into_.type, 0, into_.channel, batch_distance(into_)};
+    q.d = {into_.address, into_.type, 0, into_.channel, batch_stride(into_)};
     return q;
   }
-  // Everything but where the result lies, and what is gathered from where.
+  // Returns the window without the result's strides and the offsets of gathered elements.
   kernels::window start_window() const noexcept {
     kernels::window w{};
     w.channels = static_cast<int>(image_.channels);
-    w.by_images = way_.by_images ? 1 : 0;
-    for (std::size_t j = 0; j < spaces; ++j)
-      w.image[j] = static_cast<int>(image_.places[j]), w.image_strides[j] = image_.space[j];
-    w.image_strides[spaces] = image_.item;
+    w.by_images = epilogue_.by_images ? 1 : 0;
+    for (std::size_t j = 0; j < spatial_axes; ++j)
+      w.image[j] = static_cast<int>(image_.spatial_extents[j]), w.image_strides[j] = image_.spatial_strides[j];
+    w.image_strides[spatial_axes] = image_.item;
     return w;
   }
-  // For y and dfilters.
+  // Returns the window of y and dfilters.
   kernels::window sliding_window() const noexcept {
     kernels::window w = start_window();
-    for (std::size_t j = 0; j < spaces; ++j) {
-      const std::size_t i = spaces - 1 - j;
+    for (std::size_t j = 0; j < spatial_axes; ++j) {
+      const std::size_t i = spatial_axes - 1 - j;
       w.positions[j] = static_cast<int>(p_.window.out[i]), w.taps[j] = static_cast<int>(p_.window.width[i]);
       w.first[j] = static_cast<int>(-p_.window.padding_before[i]),
       w.per_position[j] = static_cast<int>(p_.window.stride[i]);
       w.per_tap[j] = static_cast<int>(p_.window.dilation[i]);
     }
-    w.sixty_four[spaces] = 64;
-    for (std::size_t j = 0; j < spaces; ++j) {
+    w.sixty_four[spatial_axes] = 64;
+    for (std::size_t j = 0; j < spatial_axes; ++j) {
       const int radix = std::max(1, w.positions[j]);
-      w.sixty_four[j] = w.sixty_four[spaces] % radix, w.sixty_four[spaces] /= radix;
+      w.sixty_four[j] = w.sixty_four[spatial_axes] % radix, w.sixty_four[spatial_axes] /= radix;
     }
     return w;
   }
-  bool slides_by_ones() const noexcept {
-    for (std::size_t i = 0; i < spaces; ++i)
+  bool is_identity_window() const noexcept {
+    for (std::size_t i = 0; i < spatial_axes; ++i)
       if (p_.window.width[i] != 1 || p_.window.stride[i] != 1 || p_.window.padding_before[i] != 0 ||
           p_.window.in[i] != p_.window.out[i])
         return false;
     return true;
   }
-  // Sets where rows of the result lie. Returns true if that is at one distance.
+  // Sets the address and strides of rows of the result. Returns true if rows have one stride.
   bool place_rows(problem& q) const noexcept {
-    q.d.row = into_.step_of_places(!way_.by_images);
+    q.d.row = into_.spatial_stride(!epilogue_.by_images);
     return q.d.row != 0;
   }
   void map_rows(kernels::window& w, std::int64_t step_0 = 1, std::int64_t step_1 = 1,
                 std::int64_t step_2 = 1) const noexcept {
     std::int64_t row = 1;
-    const std::int64_t steps[spaces] = {step_0, step_1, step_2};
-    for (std::size_t j = 0; j < spaces; ++j) {
-      w.result_strides[j] = steps[j] * into_.space[j], w.row_strides[j] = steps[j] * row;
-      row *= into_.places[j];
+    const std::int64_t steps[spatial_axes] = {step_0, step_1, step_2};
+    for (std::size_t j = 0; j < spatial_axes; ++j) {
+      w.result_strides[j] = steps[j] * into_.spatial_strides[j], w.row_strides[j] = steps[j] * row;
+      row *= into_.spatial_extents[j];
     }
-    w.result_strides[spaces] = into_.item, w.row_strides[spaces] = row;
+    w.result_strides[spatial_axes] = into_.item, w.row_strides[spatial_axes] = row;
   }
 
   void place_filters(kernels::window& w) const noexcept {
     w.other_strides[0] = other_.item;
-    for (std::size_t j = 0; j < spaces; ++j) w.other_strides[j + 1] = other_.space[j];
-    // Filters of a group follow each other, at the distance of one.
+    for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j + 1] = other_.spatial_strides[j];
+    // Filters of a group are consecutive; their stride is that of one filter.
     w.items_of_group =
         other_.item != 0 && other_.group % other_.item == 0 ? static_cast<int>(other_.group / other_.item) : 0;
   }
@@ -285,43 +285,44 @@ class writer {
   convolution_product forward() {
     convolution_product out{start(), sliding_window()};
     problem& q = out.product;
-    q.m = p_.window.positions() * (way_.by_images ? 1 : p_.images), q.n = columns_of_group();
-    q.k = p_.window.places() * image_.channels;
+    q.m = p_.window.positions() * (epilogue_.by_images ? 1 : p_.images), q.n = columns_of_group();
+    q.k = p_.window.window_size() * image_.channels;
     place_filters(out.window);
-    q.a = {image_.address, image_.type, 0, image_.channel, batch_distance(image_)};
-    q.b = {other_.address, other_.type, other_.item, other_.channel, way_.by_images ? 0 : other_.group};
-    to_.form.strided_result = !place_rows(q);
+    q.a = {image_.address, image_.type, 0, image_.channel, batch_stride(image_)};
+    q.b = {other_.address, other_.type, other_.item, other_.channel, epilogue_.by_images ? 0 : other_.group};
+    to_.signature.strided_result = !place_rows(q);
     map_rows(out.window);
-    const std::int64_t line = image_.step_of_places(!way_.by_images);
-    if (slides_by_ones() && line != 0 && !to_.form.strided_result) to_.form.window = convolution::none, q.a.line = line;
+    const std::int64_t line = image_.spatial_stride(!epilogue_.by_images);
+    if (is_identity_window() && line != 0 && !to_.signature.strided_result)
+      to_.signature.window = convolution::none, q.a.line = line;
     return out;
   }
 
   void write_data_gradients() {
-    const std::int64_t count[spaces] = {remainders(p_, 2), remainders(p_, 1), remainders(p_, 0)};
+    const std::int64_t count[spatial_axes] = {remainders(p_, 2), remainders(p_, 1), remainders(p_, 0)};
     problem whole = start();
-    to_.form.strided_result = launches_of(p_) > 1 || !place_rows(whole);
+    to_.signature.strided_result = launches_of(p_) > 1 || !place_rows(whole);
     for (std::int64_t d = 0; d < count[2]; ++d)
       for (std::int64_t h = 0; h < count[1]; ++h)
         for (std::int64_t w = 0; w < count[0]; ++w) to_.products.push_back(data_gradient({w, h, d}));
-    const std::int64_t line = image_.step_of_places(!way_.by_images);
-    if (!slides_by_ones() || line == 0 || to_.form.strided_result) return;
-    to_.form.window = convolution::none;
+    const std::int64_t line = image_.spatial_stride(!epilogue_.by_images);
+    if (!is_identity_window() || line == 0 || to_.signature.strided_result) return;
+    to_.signature.window = convolution::none;
     problem& q = to_.products[0].product;
     q.a.line = line, q.b.term = other_.item;
   }
-  // The places whose indexes have these remainders by the stride.
-  convolution_product data_gradient(const std::array<std::int64_t, spaces>& remainder) const {
+  // Returns the product for the positions whose coordinates have these remainders by the stride.
+  convolution_product data_gradient(const std::array<std::int64_t, spatial_axes>& remainder) const {
     convolution_product out{start(), start_window()};
     problem& q = out.product;
     kernels::window& w = out.window;
-    std::int64_t taps = 1, positions = way_.by_images ? 1 : p_.images, filter = 0, place = 0, row = 1;
-    std::int64_t step[spaces];
+    std::int64_t taps = 1, positions = epilogue_.by_images ? 1 : p_.images, filter = 0, place = 0, row = 1;
+    std::int64_t step[spatial_axes];
     place_filters(w);
-    for (std::size_t j = 0; j < spaces; ++j) {
-      const std::size_t i = spaces - 1 - j;
+    for (std::size_t j = 0; j < spatial_axes; ++j) {
+      const std::size_t i = spatial_axes - 1 - j;
       const std::int64_t stride = p_.window.stride[i], dilation = p_.window.dilation[i];
-      // The first element of the filter that reaches such places, how many do, and from which to which.
+      // The first element of the filter that contributes to such positions, how many do, and the steps between them.
       const std::int64_t from = remainder[j] + p_.window.padding_before[i],
                          between = stride / std::gcd(stride, dilation);
       std::int64_t first = 0, reach = 0;
@@ -333,17 +334,18 @@ class writer {
       w.positions[j] = static_cast<int>(here), w.taps[j] = static_cast<int>(std::max<std::int64_t>(1, reach));
       w.first[j] = reach == 0 ? 0 : static_cast<int>((from - first * dilation) / stride);
       w.per_position[j] = 1, w.per_tap[j] = static_cast<int>(-(between * dilation / stride));
-      w.other_strides[j + 1] = between * other_.space[j];
-      filter += first * other_.space[j], place += remainder[j] * into_.space[j], w.first_row += remainder[j] * row;
-      row *= into_.places[j];
+      w.other_strides[j + 1] = between * other_.spatial_strides[j];
+      filter += first * other_.spatial_strides[j], place += remainder[j] * into_.spatial_strides[j],
+          w.first_row += remainder[j] * row;
+      row *= into_.spatial_extents[j];
     }
     map_rows(w, step[0], step[1], step[2]);
     q.m = positions, q.n = columns_of_group(), q.k = taps * image_.channels;
-    q.a = {image_.address, image_.type, 0, image_.channel, batch_distance(image_)};
+    q.a = {image_.address, image_.type, 0, image_.channel, batch_stride(image_)};
     q.b = {other_.address + static_cast<std::uint64_t>(filter * size_of(other_.type)), other_.type, other_.channel, 0,
-           way_.by_images ? 0 : other_.group};
+           epilogue_.by_images ? 0 : other_.group};
     q.d.address += static_cast<std::uint64_t>(place * size_of(into_.type));
-    q.d.row = to_.form.strided_result ? 0 : into_.step_of_places(!way_.by_images);
+    q.d.row = to_.signature.strided_result ? 0 : into_.spatial_stride(!epilogue_.by_images);
     return out;
   }
 
@@ -351,35 +353,35 @@ class writer {
     convolution_product out{start(), sliding_window()};
     problem& q = out.product;
     kernels::window& w = out.window;
-    for (std::size_t j = 0; j < spaces; ++j) w.other_strides[j] = other_.space[j];
-    w.other_strides[spaces] = other_.item;
-    q.m = p_.outputs, q.n = p_.window.places() * image_.channels, q.k = p_.window.positions() * p_.images;
+    for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j] = other_.spatial_strides[j];
+    w.other_strides[spatial_axes] = other_.item;
+    q.m = p_.outputs, q.n = p_.window.window_size() * image_.channels, q.k = p_.window.positions() * p_.images;
     q.a = {other_.address, other_.type, other_.channel, 0, other_.group};
     q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
     q.d.row = into_.items == 1 ? q.n : into_.item;
-    const std::int64_t line = image_.step_of_places(true), of_other = other_.step_of_places(true);
+    const std::int64_t line = image_.spatial_stride(true), of_other = other_.spatial_stride(true);
     q.a.term = of_other;
-    if (slides_by_ones() && line != 0 && of_other != 0) to_.form.window = convolution::none, q.b.term = line;
+    if (is_identity_window() && line != 0 && of_other != 0) to_.signature.window = convolution::none, q.b.term = line;
     return out;
   }
 
   // -- what the code depends on
 
-  whole_form form() const {
-    whole_form f = form_of(to_.products[0].product);
-    if (to_.form.window == convolution::none) return f;
+  kernel_signature signature() const {
+    kernel_signature f = signature_of(to_.products[0].product);
+    if (to_.signature.window == convolution::none) return f;
     const bool filters = is_gradient_of_filters(p_);
-    factor_form &image = filters ? f.head.b : f.head.a, &other = filters ? f.head.a : f.head.b;
+    factor_signature &image = filters ? f.head.b : f.head.a, &other = filters ? f.head.a : f.head.b;
     set(image, image_, filters, true);
     set(other, other_, p_.result != convolution_result::y, false);
-    if (to_.form.strided_result) {
-      f.head.d_way = into_.channel == 1 ? static_cast<std::int8_t>(into_.alignment()) : std::int8_t{0};
-      f.head.d_way_across = 0;
+    if (to_.signature.strided_result) {
+      f.head.d_access = into_.channel == 1 ? static_cast<std::int8_t>(into_.alignment()) : std::int8_t{0};
+      f.head.d_access_across = 0;
     }
     return f;
   }
-  static void set(factor_form& to, const grouped_tensor& t, bool by_lines, bool gathered) noexcept {
-    to.neighbours = t.channel != 1 ? neighbours::none : by_lines ? neighbours::lines : neighbours::terms;
+  static void set(factor_signature& to, const grouped_tensor& t, bool by_lines, bool gathered) noexcept {
+    to.contiguous = t.channel != 1 ? contiguous_axis::none : by_lines ? contiguous_axis::lines : contiguous_axis::k;
     const std::int64_t channels = gathered ? t.channels * size_of(t.type) : 0;
     to.alignment =
         t.channel != 1 ? static_cast<std::uint8_t>(size_of(t.type)) : alignment_of({t.alignment(), channels});
@@ -389,7 +391,7 @@ class writer {
   const convolution_choice choice_;
   memory_pieces memory_;
   convolution_work& to_;
-  const epilogue_way way_;
+  const epilogue_plan epilogue_;
   grouped_tensor image_, other_, target_, into_;
 };
 
@@ -397,8 +399,8 @@ class writer {
 
 convolution_choice needed_copies(const convolution_problem& p) {
   convolution_choice c;
-  c.other = p.result == convolution_result::y && !filters_of(p).has_terms_in_order();
-  c.result = is_gradient_of_filters(p) && !epilogue_way_of(p).passes && !result_of(p).has_terms_in_order();
+  c.other = p.result == convolution_result::y && !filters_of(p).has_k_in_order();
+  c.result = is_gradient_of_filters(p) && !epilogue_plan_of(p).is_separate && !result_of(p).has_k_in_order();
   return c;
 }
 convolution_choice useful_copies(const convolution_problem& p) {

@@ -1,40 +1,40 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a convolution consists of, computed on the processor by the definition of each part: copies, and products that
-// are gathered as `window` says. And the plans that there are.
+// Computes the parts of a convolution on the processor by definition: copies, and products that are gathered as
+// `window` says. Also checks which plans there are.
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/convolution_rows.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/convolution_rows.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-using indexes = std::array<std::int64_t, 5>;  // item, channel, depth, height, width
+using position5 = std::array<std::int64_t, 5>;  // item, channel, depth, height, width
 
 using testing::h100;
 
 // Floats in memory, in any order and with gaps.
 struct tensor {
-  tensor(const indexes& e, std::mt19937& random, bool channels_last) : extents(e) {
+  tensor(const position5& e, std::mt19937& random, bool channels_last) : extents(e) {
     std::array<std::size_t, 5> order{1, 4, 3, 2, 0};
     if (!channels_last) std::shuffle(order.begin(), order.end(), random);
     std::int64_t next = 1;
     for (const std::size_t i : order) strides[i] = next, next = next * e[i] + (channels_last ? 0 : random() % 2);
     memory.resize(static_cast<std::size_t>(next), -1000);
-    for_each([&](const indexes& at) { (*this)[at] = static_cast<float>(static_cast<int>(random() % 7) - 3); });
+    for_each([&](const position5& at) { (*this)[at] = static_cast<float>(static_cast<int>(random() % 7) - 3); });
   }
-  float& operator[](const indexes& at) {
+  float& operator[](const position5& at) {
     return memory[static_cast<std::size_t>(std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0}))];
   }
   template <class F>
   void for_each(F&& f) const {
-    indexes at{};
+    position5 at{};
     const std::int64_t n = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>{});
     for (std::int64_t i = 0; i < n; ++i) {
       std::int64_t rest = i;
@@ -49,7 +49,7 @@ struct tensor {
             strides[1],
             {strides[2], strides[3], strides[4]}};
   }
-  indexes extents, strides{};
+  position5 extents, strides{};
   std::vector<float> memory;
 };
 
@@ -62,11 +62,11 @@ void compute(const tensor_copy& c) {
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t rest = i, from = 0, to = 0;
     bool inside = true;
-    for (int d = 0; d < kernels::copy_arguments::indexes; ++d) {
+    for (int d = 0; d < kernels::copy_arguments::axes; ++d) {
       const std::int64_t x = rest % a.extents[d];
       rest /= a.extents[d];
       from += x * a.from_strides[d], to += x * a.to_strides[d],
-          inside = inside && x >= a.before[d] && x - a.before[d] < a.inside[d];
+          inside = inside && x >= a.zeros_before[d] && x - a.zeros_before[d] < a.inside[d];
     }
     at(a.to, to) = inside ? at(a.from, from) : 0;
   }
@@ -77,8 +77,8 @@ struct digits {
   digits(std::int64_t i, std::int64_t a, std::int64_t b, std::int64_t c)
       : x{i % a, i / a % b, i / a / b % c, i / a / b / c} {}
 };
-// As templates/ampere_windows.cuh has it.
-void compute(const convolution_product& x, const convolution_form& f) {
+// Same as in templates/ampere_windows.cuh.
+void compute(const convolution_product& x, const convolution_signature& f) {
   const problem& p = x.product;
   const kernels::window& w = x.window;
   const auto gathered = [&](std::int64_t position, std::int64_t tap, std::int64_t channel, bool& inside) {
@@ -129,7 +129,7 @@ void compute(const convolution_product& x, const convolution_form& f) {
       }
 }
 
-class convolution_works : public ::testing::Test {
+class convolution_parts : public ::testing::Test {
  protected:
   std::int64_t between(int low, int high) { return low + static_cast<std::int64_t>(random() % (high - low + 1)); }
   struct setting {
@@ -155,7 +155,7 @@ class convolution_works : public ::testing::Test {
     }
     const auto& w = p.window;
     const auto make = [&](std::int64_t items, std::int64_t channels, const std::int64_t* e) {
-      return std::make_unique<tensor>(indexes{items, channels, e[0], e[1], e[2]}, random, channels_last);
+      return std::make_unique<tensor>(position5{items, channels, e[0], e[1], e[2]}, random, channels_last);
     };
     s.x = make(p.images, p.groups * p.channels, w.in), s.y = make(p.images, p.groups * p.outputs, w.out);
     s.filters = make(p.groups * p.outputs, p.channels, w.width);
@@ -166,16 +166,16 @@ class convolution_works : public ::testing::Test {
     expect(s);
     return s;
   }
-  // Computes what must come out, in the computed tensor's own memory.
+  // Computes the expected result, in the computed tensor's own memory.
   static void expect(setting& s) {
     const convolution_problem& p = s.p;
     const std::vector<float> before = s.computed().memory;
-    s.computed().for_each([&](const indexes& i) { s.computed()[i] = 0; });
+    s.computed().for_each([&](const position5& i) { s.computed()[i] = 0; });
     std::vector<float> x = s.x->memory;
-    s.y->for_each([&](const indexes& o) {
-      s.filters->for_each([&](const indexes& f) {
+    s.y->for_each([&](const position5& o) {
+      s.filters->for_each([&](const position5& f) {
         if (f[0] != o[1]) return;
-        indexes i{o[0], o[1] / p.outputs * p.channels + f[1]};
+        position5 i{o[0], o[1] / p.outputs * p.channels + f[1]};
         for (std::size_t d = 0; d < 3; ++d) {
           i[d + 2] = p.window.at(d, o[d + 2], f[d + 2]);
           if (i[d + 2] < 0 || i[d + 2] >= p.window.in[d]) return;
@@ -192,7 +192,7 @@ class convolution_works : public ::testing::Test {
   std::vector<std::byte> tree;
 };
 
-TEST_F(convolution_works, compute_what_the_definition_says_with_every_choice_of_copies) {
+TEST_F(convolution_parts, every_choice_of_copies_matches_the_definition) {
   int rows = 0;
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 40; ++i) {
@@ -207,9 +207,9 @@ TEST_F(convolution_works, compute_what_the_definition_says_with_every_choice_of_
         std::vector<float> memory(work_of(s.p, c, 0)->bytes / sizeof(float) + 1, -77);
         const auto w = work_of(s.p, c, reinterpret_cast<std::uint64_t>(memory.data()));
         ASSERT_TRUE(w) << w.error().text();
-        ASSERT_FALSE(w->pass);
+        ASSERT_FALSE(w->separate_epilogue);
         for (const tensor_copy& x : w->before) compute(x);
-        for (const convolution_product& x : w->products) compute(x, w->form);
+        for (const convolution_product& x : w->products) compute(x, w->signature);
         for (const tensor_copy& x : w->after) compute(x);
         ASSERT_EQ(s.computed().memory, s.expected);
         s.computed().memory = before;
@@ -218,7 +218,7 @@ TEST_F(convolution_works, compute_what_the_definition_says_with_every_choice_of_
   EXPECT_GT(rows, 10) << "settings whose rows are channels";
 }
 
-TEST_F(convolution_works, of_all_types_have_plans_for_every_alignment) {
+TEST_F(convolution_parts, all_types_have_plans_for_every_alignment) {
   constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8};
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const dtype a : types)
@@ -230,32 +230,33 @@ TEST_F(convolution_works, of_all_types_have_plans_for_every_alignment) {
           s.p.sums = sums, s.p.precision = i % 3 == 0 ? precision::tf32 : precision::exact;
           (r == convolution_result::y ? s.p.x : s.p.y).type = a;
           (r == convolution_result::dfilters ? s.p.x : s.p.filters).type = b;
-          const auto ways = ways_for(s.p, h100, {});
-          ASSERT_TRUE(ways) << to_string(r) << " " << to_string(a) << " " << to_string(b) << ": "
-                            << ways.error().text();
-          for (const convolution_way& w : *ways) {
+          const auto candidates = convolution_candidates_for(s.p, h100, {});
+          ASSERT_TRUE(candidates) << to_string(r) << " " << to_string(a) << " " << to_string(b) << ": "
+                                  << candidates.error().text();
+          for (const convolution_candidate& w : *candidates) {
             const auto work = work_of(s.p, w.choice, 0);
-            if (work->form.window == convolution::none || w.plan.plan.family != family::ampere) continue;
-            ASSERT_EQ(error_of(convolution_cell_of(work->form, w.plan.plan)), "");
+            if (work->signature.window == convolution::none || w.plan.plan.family != family::ampere) continue;
+            ASSERT_EQ(error_of(convolution_variant_of(work->signature, w.plan.plan)), "");
           }
         }
       }
 }
 
-TEST_F(convolution_works, refuse_a_plan_that_there_is_not_and_name_the_nearest) {
+TEST_F(convolution_parts, an_impossible_plan_is_refused_and_the_nearest_named) {
   setting s = any(convolution_result::y, true);
   plan wanted;
   wanted.tile_m = 96;
-  const auto ways = ways_for(s.p, h100, wanted);
-  ASSERT_FALSE(ways);
-  EXPECT_NE(ways.error().text().find("the nearest that can be is ampere"), std::string::npos) << ways.error().text();
+  const auto candidates = convolution_candidates_for(s.p, h100, wanted);
+  ASSERT_FALSE(candidates);
+  EXPECT_NE(candidates.error().text().find("the nearest possible plan is ampere"), std::string::npos)
+      << candidates.error().text();
   wanted.tile_m = 64, wanted.tile_n = 128, wanted.stages = 3;
-  const auto fine = ways_for(s.p, h100, wanted);
+  const auto fine = convolution_candidates_for(s.p, h100, wanted);
   ASSERT_TRUE(fine) << fine.error().text();
-  for (const convolution_way& w : *fine) EXPECT_TRUE(has_wanted(w.plan.plan, wanted)) << to_string(w);
+  for (const convolution_candidate& w : *fine) EXPECT_TRUE(has_wanted(w.plan.plan, wanted)) << to_string(w);
 }
 
-TEST_F(convolution_works, of_more_positions_than_kernels_count_are_refused_by_name) {
+TEST_F(convolution_parts, more_positions_than_kernels_count_are_refused) {
   setting s = any(convolution_result::y, true);
   s.p.window = {};
   for (const std::size_t i : {1, 2}) s.p.window.set(i, 1 << 10, 1 << 10, 1, {});
@@ -269,7 +270,7 @@ TEST_F(convolution_works, of_more_positions_than_kernels_count_are_refused_by_na
   EXPECT_TRUE(work_of(s.p, needed_copies(s.p), 0));
 }
 
-TEST_F(convolution_works, put_what_has_no_order_into_order_and_leave_alone_what_has) {
+TEST_F(convolution_parts, only_tensors_that_are_out_of_order_are_copied) {
   const setting last = any(convolution_result::y, true);
   EXPECT_EQ(needed_copies(last.p), convolution_choice{});
   setting first = any(convolution_result::y, true);

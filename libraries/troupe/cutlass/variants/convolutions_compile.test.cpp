@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that the engine chooses for layers of networks compile, and the assembler has nothing to remark.
+// Compiles the kernels that the engine chooses for layers of networks, and expects no remark of the assembler.
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/testing/clean_cells.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
+#include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 using testing::h100;
 
-class convolution_cells : public testing::clean_cells {
+class convolution_variants : public testing::kernel_compilation {
  protected:
-  // A layer of 64 channels whose channels are neighbours, with filters of 3 x 3.
+  // A layer of 64 contiguous channels, with filters of 3 x 3.
   convolution_problem layer(convolution_result r, dtype t, std::int64_t stride) {
     convolution_problem p;
     p.result = r, p.images = 64, p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
@@ -31,35 +31,35 @@ class convolution_cells : public testing::clean_cells {
   }
   // All tiles, divided or not; clusters with some of them.
   void expect_clean_plans(const convolution_problem& p, family f) {
-    const auto ways = ways_for(p, h100, {.family = f});
-    ASSERT_TRUE(ways) << ways.error().text();
-    for (const convolution_way& w : *ways) {
+    const auto candidates = convolution_candidates_for(p, h100, {.family = f});
+    ASSERT_TRUE(candidates) << candidates.error().text();
+    for (const convolution_candidate& w : *candidates) {
       const plan& each = w.plan.plan;
       const bool clusters = each.cluster_m * each.cluster_n > 1, divided = each.divided == decision::yes;
       if (f == family::hopper && (clusters ? each.tile_n != 128 : divided != (each.tile_n % 64 == 0))) continue;
       const auto work = work_of(p, w.choice, 0);
       ASSERT_TRUE(work) << work.error().text();
-      ASSERT_NE(work->form.window, convolution::none);
-      expect_clean(text_of_cell(work->form, w.plan.plan).source, cat(to_string(p.result), " ", to_string(w)));
+      ASSERT_NE(work->signature.window, convolution::none);
+      expect_clean(source_of_variant(work->signature, w.plan.plan).source, cat(to_string(p.result), " ", to_string(w)));
     }
   }
   std::vector<std::byte> tree_;
 };
 
-TEST_F(convolution_cells, of_half_precision_compile_without_spills) {
+TEST_F(convolution_variants, half_precision_compiles_without_spills) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::ampere);
 }
 
-TEST_F(convolution_cells, that_the_accelerator_gathers_compile_without_spills) {
+TEST_F(convolution_variants, gathering_by_the_accelerator_compiles_without_spills) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::hopper);
 }
 
-TEST_F(convolution_cells, that_copy_elements_compile_without_spills) {
-  for (const std::size_t bytes : {1, 2, 4, 8}) expect_clean(copy_text(bytes).source, cat("of ", bytes, " bytes"));
+TEST_F(convolution_variants, copies_compile_without_spills) {
+  for (const std::size_t bytes : {1, 2, 4, 8}) expect_clean(copy_source(bytes).source, cat("of ", bytes, " bytes"));
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <vector>
 
 namespace troupe::cutlass {
 
-using epilogue::node, epilogue::op, epilogue::span_of;
+using epilogue::node, epilogue::op, epilogue::reduction_scope;
 
 std::string_view name_of_type(dtype t) noexcept {
   switch (t) {
@@ -58,7 +58,7 @@ namespace {
 constexpr char reduces[] = "#define TROUPE_REDUCES\n";
 
 // Writes the text of one epilogue. A node's value is a variable of its number; results are written after all elements.
-// What differs from row to row is read by a call of its own, which may be long before; the rest is read before the
+// Values that differ from row to row are read by a separate call, which may be long before; the rest is read before the
 // first element.
 class writer {
  public:
@@ -137,9 +137,9 @@ class writer {
   }
 
  private:
-  span_of over(const node& n) const noexcept {
-    if (!transposed_ || n.over == span_of::all) return n.over;
-    return n.over == span_of::row ? span_of::column : span_of::row;
+  reduction_scope over(const node& n) const noexcept {
+    if (!transposed_ || n.over == reduction_scope::all) return n.over;
+    return n.over == reduction_scope::row ? reduction_scope::column : reduction_scope::row;
   }
   // write_reduced(p, r, at, x): writes a result of the reduction r.
   std::string write_reduced() const {
@@ -154,7 +154,7 @@ class writer {
         "  static __device__ __forceinline__ void write_reduced(const all& p, int r, long long at, double x) {\n",
         cases, "  }\n");
   }
-  // What node `i` loads for an element becomes m<i>[w].
+  // Writes the load of node `i`: its value for element w is m<i>[w].
   void load(const node& n, std::size_t i) {
     before_ += cat("  number m", i, "[W];\n");
     if (is_one_row(n)) {
@@ -163,13 +163,13 @@ class writer {
     }
     const memory_kind& m = memory_[n.operand];
     const std::size_t bytes = bytes_of(m.type);
-    registers_ += m.way < 0 ? std::max<std::size_t>(1, bytes / 4) : std::max<std::size_t>(8, 8 * bytes) / 4;
+    registers_ += m.access < 0 ? std::max<std::size_t>(1, bytes / 4) : std::max<std::size_t>(8, 8 * bytes) / 4;
     before_ += cat("  numbers_of(from.m", i, ", m", i, ");\n");
     members_ += cat(" stored_run<", kind_of(n), ", W> m", i, ";");
     reads_ += cat("    read_run(p.memory[", n.operand, "], at, to.m", i, ");\n");
     prefetches_ += cat("    prefetch_run<", kind_of(n), ">(p.memory[", n.operand, "], at);\n");
   }
-  // What rows have of their own, as it is stored: for a run, with the registers that 8 elements take.
+  // Declares the values of rows as they are stored: for a run, with the registers that 8 elements take.
   std::string reading() const {
     return cat("  template <int W>\n  struct stored {", members_,
                " };\n  static constexpr int registers = ", registers_,
@@ -178,13 +178,13 @@ class writer {
                reads_, "  }\n  static __device__ __forceinline__ void prefetch(const all& p, const run& at) {\n",
                prefetches_, "  }\n");
   }
-  // Whether all rows of the kernel read the same: then no address depends on the row.
+  // Returns true if all rows of the kernel read the same: then no address depends on the row.
   bool is_one_row(const node& n) const noexcept {
     return n.what == op::load_number || n.what == (transposed_ ? op::load_column : op::load_row);
   }
   std::string kind_of(const node& n) const {
     const memory_kind& m = memory_[n.operand];
-    return cat(name_of_type(m.type), ", ", static_cast<int>(m.way));
+    return cat(name_of_type(m.type), ", ", static_cast<int>(m.access));
   }
 
   std::span<const node> nodes_;
@@ -199,8 +199,8 @@ class writer {
 
 bool has_reductions(std::string_view text) noexcept { return text.find(reduces) != std::string_view::npos; }
 
-std::string functor_text(std::span<const node> nodes, std::span<const memory_kind> memory, std::size_t numbers,
-                         dtype sums, bool transposed) {
+std::string epilogue_source(std::span<const node> nodes, std::span<const memory_kind> memory, std::size_t numbers,
+                            dtype sums, bool transposed) {
   writer w(nodes, memory, transposed);
   w.write();
   return w.text(numbers, sums);

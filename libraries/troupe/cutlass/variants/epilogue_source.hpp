@@ -11,24 +11,25 @@
 /// CUDA C++ of kernels, written for a problem and a plan.
 namespace troupe::cutlass {
 
-/// What is known of an epilogue's operand in memory when a kernel is compiled. Rows are those of the kernel.
+/// Properties of an epilogue's operand in memory that are known when a kernel is compiled. Rows are those of the
+/// kernel.
 struct memory_kind {
   dtype type{};
-  /// 0: elements of a row lie anywhere; -1: there is one for the row; else the bytes that can be read in one go.
-  std::int8_t way = 0;
+  /// 0: elements of a row have any stride; -1: there is one for the row; else the bytes that can be read at once.
+  std::int8_t access = 0;
   friend bool operator==(const memory_kind&, const memory_kind&) = default;
 };
 
 /// Returns the name of an element type in the templates.
 std::string_view name_of_type(dtype t) noexcept;
 
-/// Returns the epilogue as a struct `tail`, whose `apply` computes it for neighbours of a row: see
+/// Returns the epilogue as a struct `tail`, whose `apply` computes it for consecutive elements of a row: see
 /// templates/lines.cuh. `sums` is the type that it computes in: f32 or f64. `transposed`: rows of the kernel are the
 /// columns that the nodes mean.
-std::string functor_text(std::span<const epilogue::node> nodes, std::span<const memory_kind> memory,
-                         std::size_t numbers, dtype sums, bool transposed);
+std::string epilogue_source(std::span<const epilogue::node> nodes, std::span<const memory_kind> memory,
+                            std::size_t numbers, dtype sums, bool transposed);
 
-/// Returns whether a text with that struct has a second kernel, which combines parts of reductions.
+/// Returns true if a text with that struct has a second kernel, which combines parts of reductions.
 bool has_reductions(std::string_view text) noexcept;
 
 }  // namespace troupe::cutlass

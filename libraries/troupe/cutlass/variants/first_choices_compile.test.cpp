@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that the engine chooses first, for the tables of docs/cutlass.md and docs/cutlass-convolutions.md on all
-// GPUs, compile, and the assembler has nothing to remark of them. There are some 2,000: a run compiles one of `parts`
-// parts, another one after each change of the templates. TROUPE_KERNELS=7 compiles part 7, TROUPE_KERNELS=all all.
+// Compiles the kernels that the engine chooses first, for the tables of docs/cutlass.md and
+// docs/cutlass-convolutions.md on all GPUs, and expects no remark of the assembler. There are some 2,000: a run
+// compiles one of `parts` parts, another one after each change of the templates. TROUPE_KERNELS=7 compiles part 7,
+// TROUPE_KERNELS=all all.
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <set>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/testing/clean_cells.hpp>
 #include <troupe/cutlass/support/layers.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -19,17 +20,17 @@ using epilogue::node, epilogue::op, epilogue::tree_memory;
 
 constexpr std::uint64_t parts = 32;
 
-// What is computed of a product: it, its sum with a matrix, half of it times the other half, and sums of it.
-enum class form_of_result { plain, with_matrix, gated, sums_of_rows, three_reductions };
-constexpr std::pair<form_of_result, const char*> forms[] = {
-    {form_of_result::plain, "plain"},
-    {form_of_result::with_matrix, "adding a matrix"},
-    {form_of_result::gated, "gated"},
-    {form_of_result::sums_of_rows, "with sums of rows"},
-    {form_of_result::three_reductions, "with three reductions"}};
+// The result of a product: it, its sum with a matrix, half of it times the other half, and sums of it.
+enum class epilogue_kind { plain, with_matrix, gated, sums_of_rows, three_reductions };
+constexpr std::pair<epilogue_kind, const char*> epilogue_kinds[] = {
+    {epilogue_kind::plain, "plain"},
+    {epilogue_kind::with_matrix, "adding a matrix"},
+    {epilogue_kind::gated, "gated"},
+    {epilogue_kind::sums_of_rows, "with sums of rows"},
+    {epilogue_kind::three_reductions, "with three reductions"}};
 
 // Matrices have n columns.
-std::vector<std::byte> epilogue_of(form_of_result f, std::int64_t n) {
+std::vector<std::byte> epilogue_of(epilogue_kind f, std::int64_t n) {
   const auto memory_of = [](dtype t, const matrix_shape& shape, access_mode mode) {
     return tree_memory{1 << 20, shape, 0, t, mode, {}};
   };
@@ -40,40 +41,40 @@ std::vector<std::byte> epilogue_of(form_of_result f, std::int64_t n) {
   };
   std::vector<node> nodes{node_of(op::accumulator)};
   std::vector<tree_memory> memory;
-  const auto reduce = [&](epilogue::span_of over, epilogue::reduction how, const matrix_shape& shape) {
+  const auto reduce = [&](epilogue::reduction_scope over, epilogue::reduction how, const matrix_shape& shape) {
     node r =
         node_of(op::reduce, static_cast<std::uint8_t>(nodes.size() - 1), 0, static_cast<std::uint8_t>(memory.size()));
     r.over = over, r.combine = how;
     nodes.push_back(r);
     memory.push_back(memory_of(dtype::f32, shape, access_mode::write));
   };
-  if (f == form_of_result::with_matrix) {
+  if (f == epilogue_kind::with_matrix) {
     nodes.insert(nodes.end(), {node_of(op::load), node_of(op::add, 0, 1)});
     memory.push_back(memory_of(dtype::bf16, {n, n, n, 1}, access_mode::read));
-  } else if (f == form_of_result::gated) {
+  } else if (f == epilogue_kind::gated) {
     nodes = {node_of(op::left), node_of(op::right), node_of(op::silu), node_of(op::multiply, 2, 1)};
-  } else if (f != form_of_result::plain) {
-    reduce(epilogue::span_of::row, epilogue::reduction::sum, {n, 1, 1, 1});
-    if (f == form_of_result::three_reductions) {
-      reduce(epilogue::span_of::column, epilogue::reduction::sum, {1, n, n, 1});
-      reduce(epilogue::span_of::all, epilogue::reduction::absolute_maximum, {1, 1, 1, 1});
+  } else if (f != epilogue_kind::plain) {
+    reduce(epilogue::reduction_scope::row, epilogue::reduction::sum, {n, 1, 1, 1});
+    if (f == epilogue_kind::three_reductions) {
+      reduce(epilogue::reduction_scope::column, epilogue::reduction::sum, {1, n, n, 1});
+      reduce(epilogue::reduction_scope::all, epilogue::reduction::absolute_maximum, {1, 1, 1, 1});
     }
   }
   return epilogue::encode_tree(nodes, {}, memory);
 }
 
-// A product, or one of 8 groups of rows that follow each other.
-problem product_of(const support::kind& k, bool terms_are_neighbours, bool grouped, const epilogue::tree& tree) {
-  problem p = support::problem_of(k, terms_are_neighbours, tree);
+// Returns a product, or 8 consecutive groups of rows.
+problem product_of(const support::kind& k, bool has_contiguous_terms, bool grouped, const epilogue::tree& tree) {
+  problem p = support::problem_of(k, has_contiguous_terms, tree);
   p.paired = tree.is_paired();
-  if (p.paired && !terms_are_neighbours) p.b.term = 2 * p.n;
+  if (p.paired && !has_contiguous_terms) p.b.term = 2 * p.n;
   if (!grouped) return p;
   p.batch = 8, p.groups = {1 << 20, true}, p.b.batch = p.n * p.k;
   if (p.b_scales.address != 0) p.b_scales.batch = p.n * p.k / k.terms;
   return p;
 }
 
-// Which part to compile; `parts`: all.
+// Returns the part to compile; `parts`: all.
 std::uint64_t part_to_compile() {
   const char* const asked = std::getenv("TROUPE_KERNELS");
   if (asked == nullptr || *asked == '\0') return version_of_templates() % parts;
@@ -103,7 +104,7 @@ int known_stack_bytes_of(std::string_view name) {
   return 0;
 }
 
-class first_choices : public testing::clean_cells, public ::testing::WithParamInterface<int> {
+class first_choices : public testing::kernel_compilation, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override { compile_for(on().capability); }
   void TearDown() override {
@@ -126,44 +127,44 @@ class first_choices : public testing::clean_cells, public ::testing::WithParamIn
   int compiled_ = 0;
 };
 
-TEST_P(first_choices, of_products_compile_without_spills) {
+TEST_P(first_choices, products_compile_without_spills) {
   for (const support::kind& k : support::kinds)
     for (const bool terms : {true, false})
-      for (const auto& [f, form] : forms)
+      for (const auto& [kind, name] : epilogue_kinds)
         for (const bool grouped : {false, true}) {
-          const std::vector<std::byte> encoded = epilogue_of(f, 1024);
+          const std::vector<std::byte> encoded = epilogue_of(kind, 1024);
           const problem p = product_of(k, terms, grouped, epilogue::tree(encoded.data(), encoded.size()));
-          const whole_form whole = form_of(p);
-          const auto found = candidates_for(whole, {p.m, p.n, p.k, p.batch}, support::chip_of(on()), {});
+          const kernel_signature whole = signature_of(p);
+          const auto found = candidates_for(whole, {p.m, p.n, p.k, p.batch}, support::properties_of(on()), {});
           ASSERT_TRUE(found) << found.error().text();
-          const cell_text text = text_of_cell(whole, found->front().plan);
-          expect_clean_choice(text.source, cat(on().name, " ", grouped ? "groups of " : "", k.name, " ", form,
+          const variant_source text = source_of_variant(whole, found->front().plan);
+          expect_clean_choice(text.source, cat(on().name, " ", grouped ? "groups of " : "", k.name, " ", name,
                                                terms ? ": " : " by lines: ", text.name));
         }
 }
 
-TEST_P(first_choices, of_convolutions_compile_without_spills) {
-  const std::vector<std::byte> plain = epilogue_of(form_of_result::plain, 1);
+TEST_P(first_choices, convolutions_compile_without_spills) {
+  const std::vector<std::byte> plain = epilogue_of(epilogue_kind::plain, 1);
   const epilogue::tree tree(plain.data(), plain.size());
   const auto expect_clean_layer = [&](const support::kind& k, convolution_result r, const support::layer& l) {
     const convolution_problem p = problem_of(k, r, l, tree);
-    const auto ways = ways_for(p, support::chip_of(on()), {});
-    ASSERT_TRUE(ways) << ways.error().text();
-    const convolution_way& best = ways->front();
+    const auto candidates = convolution_candidates_for(p, support::properties_of(on()), {});
+    ASSERT_TRUE(candidates) << candidates.error().text();
+    const convolution_candidate& best = candidates->front();
     const auto work = work_of(p, best.choice, 0);
     ASSERT_TRUE(work) << work.error().text();
-    expect_clean_choice(text_of_cell(work->form, best.plan.plan).source,
+    expect_clean_choice(source_of_variant(work->signature, best.plan.plan).source,
                         cat(on().name, " ", k.name, " ", to_string(r), l.large ? ", large" : "",
-                            l.channels_are_neighbours ? "" : ", places are neighbours", ", stride ", l.stride, ", to ",
+                            l.has_contiguous_channels ? "" : ", contiguous positions", ", stride ", l.stride, ", to ",
                             to_string(l.computed), ": ", to_string(best)));
   };
   for (const support::kind& k : support::kinds_of_convolutions())
     for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
-      for (const bool channels_are_neighbours : {true, false})
+      for (const bool has_contiguous_channels : {true, false})
         for (const std::int64_t stride : {1, 2}) {
-          expect_clean_layer(k, r, {channels_are_neighbours, stride, dtype::bf16});
-          expect_clean_layer(k, r, {channels_are_neighbours, stride, sums_of(k.a, k.b)});
-          expect_clean_layer(k, r, {channels_are_neighbours, stride, dtype::bf16, true});
+          expect_clean_layer(k, r, {has_contiguous_channels, stride, dtype::bf16});
+          expect_clean_layer(k, r, {has_contiguous_channels, stride, sums_of(k.a, k.b)});
+          expect_clean_layer(k, r, {has_contiguous_channels, stride, dtype::bf16, true});
         }
 }
 

@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/candidates.hpp>
-#include <troupe/cutlass/cells/convolution_form.hpp>
-#include <troupe/cutlass/cells/hopper_cell.hpp>
+#include <troupe/cutlass/variants/candidates.hpp>
+#include <troupe/cutlass/variants/convolution_signature.hpp>
+#include <troupe/cutlass/variants/hopper_variant.hpp>
 
 namespace troupe::cutlass {
 
-/// Adds the plans of our template for Hopper. Returns why there are none, or "".
-std::string add_hopper_plans(const whole_form& f, const extents& e, const chip& on, const plan& wanted,
+/// Adds the plans of the template for Hopper. Returns why there are none, or "".
+std::string add_hopper_plans(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
                              std::vector<candidate>& to);
-/// The same for a convolution that is gathered, by one launch or several. `reuse`: how often each number of the image
-/// is used. Launches have as many terms as are copied.
-std::string add_hopper_plans(const convolution_form& f, std::vector<extents> launches, double reuse, const chip& on,
-                             const plan& wanted, std::vector<candidate>& to);
+/// Adds the plans for a convolution that is gathered, by one launch or several. `reuse`: how often each number of the
+/// image is used. Launches have as many terms as are copied.
+std::string add_hopper_plans(const convolution_signature& f, std::vector<extents> launches, double reuse,
+                             const gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to);
 
-/// What the template is told for a plan. `f` is the form as the kernel sees it: swapped, if the plan is.
-hopper_cell hopper_cell_of(const whole_form& f, const plan& p);
-hopper_cell hopper_cell_of(const convolution_form& f, const plan& p);
+/// Returns the template arguments for a plan. `f` is the signature of the kernel: swapped, if the plan is.
+hopper_variant hopper_variant_of(const kernel_signature& f, const plan& p);
+hopper_variant hopper_variant_of(const convolution_signature& f, const plan& p);
 
 }  // namespace troupe::cutlass

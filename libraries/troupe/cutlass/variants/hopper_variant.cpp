@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
-#include <troupe/cutlass/cells/hopper_cell.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
+#include <troupe/cutlass/variants/hopper_variant.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-constexpr int barrier_bytes = 16, group_bytes = 4096;  // of a stage, and of the sizes of groups
-constexpr int told_bytes = 4;                          // of a group, if it divides tiles
+constexpr int barrier_bytes = 16, group_bytes = 4096;  // bytes of a stage, and of the sizes of groups
+constexpr int broadcast_bytes = 4;                     // per group, if it divides tiles
 
-// The types in the name of the instruction: f32 is read as tf32.
+// Returns the type in the name of the instruction: f32 is read as tf32.
 std::string_view instruction_type(dtype t) noexcept {
   return t == dtype::f32 ? "tf32" : t == dtype::i8 ? "s8" : name_of_type(t);
 }
 
 // multiply(d, a, b, add): one instruction, for 64 lines of the first factor and all of the second. Lines of the first
 // are in registers if they are widened there.
-std::string multiplication(const hopper_cell& c) {
+std::string multiplication(const hopper_variant& c) {
   const bool mixed = c.is_mixed();
   const dtype first = mixed ? c.second : c.first;
   const int registers = width_of(c) / 2, terms = 32 / static_cast<int>(bytes_of(first));
@@ -45,78 +45,79 @@ std::string multiplication(const hopper_cell& c) {
   return mixed ? text(false) + text(true) : text(false);
 }
 
-// Bytes of a line of the first factor in a stage.
-int line_bytes_of(const hopper_cell& c) noexcept {
+// Returns the bytes of a line of the first factor in a stage.
+int line_bytes_of(const hopper_variant& c) noexcept {
   return c.is_mixed() ? depth_of(c) / (c.first == dtype::f4e2m1x2 ? 2 : 1) : 128;
 }
 
-// Of a thread of the group that copies, and of one that multiplies: 504 for three groups.
-int producer_registers_of(const hopper_cell& c) noexcept {
+// Returns the registers of a thread of the group that copies, and of one that multiplies: 504 for three groups.
+int producer_registers_of(const hopper_variant& c) noexcept {
   if (c.groups != 2) return 32;
   return c.window == convolution::none ? 40 : c.window == convolution::weight_gradient && c.divides ? 56 : 72;
 }
-int consumer_registers_of(const hopper_cell& c) noexcept {
+int consumer_registers_of(const hopper_variant& c) noexcept {
   return c.groups != 2 ? 112 : (504 - producer_registers_of(c)) / 2;
 }
 
-// Sums of a row that pass through shared memory at a time.
-int staged_columns_of(const hopper_cell& c) noexcept {
+// Returns how many sums of a row pass through shared memory at a time.
+int staged_columns_of(const hopper_variant& c) noexcept {
   const int most = c.stages * (c.tile_m + c.tile_n) > 1500 ? 32 : 64;
   return c.tile_n % most == 0 ? most : c.tile_n % 32 == 0 ? 32 : 16;
 }
 
-// Bytes through which results pass.
-int room_of(const hopper_cell& c) noexcept {
+// Returns the bytes of shared memory through which results pass.
+int staging_bytes_of(const hopper_variant& c) noexcept {
   if (c.crossed) return c.groups * (c.tile_n % 64 == 0 ? 64 : c.tile_n % 32 == 0 ? 32 : 16) * (64 + 4) * 4;
   return c.staged ? c.groups * 4 * 16 * (staged_columns_of(c) + 8) * 4 : 4 * 64 * 128;
 }
 
 }  // namespace
 
-int threads_of(const hopper_cell& c) noexcept { return (c.groups + 1) * 128; }
+int threads_of(const hopper_variant& c) noexcept { return (c.groups + 1) * 128; }
 
-int depth_of(const hopper_cell& c) noexcept {
+int depth_of(const hopper_variant& c) noexcept {
   return c.is_mixed() ? 64 * c.slices : 128 / static_cast<int>(bytes_of(c.first));
 }
 
 // With promoted sums, a thread has those of an instruction twice.
-int width_of(const hopper_cell& c) noexcept {
+int width_of(const hopper_variant& c) noexcept {
   return c.promoted > 0 && c.tile_n > 160 && !c.is_mixed() ? c.tile_n / 2 : c.tile_n;
 }
 
-int shared_bytes_of(const hopper_cell& c) noexcept {
-  return 1024 + c.stages * (c.tile_m * line_bytes_of(c) + c.tile_n * 128 * c.slices) + room_of(c);
+int shared_bytes_of(const hopper_variant& c) noexcept {
+  return 1024 + c.stages * (c.tile_m * line_bytes_of(c) + c.tile_n * 128 * c.slices) + staging_bytes_of(c);
 }
 
-bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexcept {
+bool can_be(const hopper_variant& c, bool paired, std::int64_t shared_bytes) noexcept {
   const int pieces_1 = c.cluster_n, pieces_2 = std::max(c.cluster_m, paired && !c.crossed ? 2 : 1);
-  const int fixed = barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) + (c.divides ? told_bytes * c.groups : 0);
+  const int fixed =
+      barrier_bytes * c.stages + (c.grouped ? group_bytes : 0) + (c.divides ? broadcast_bytes * c.groups : 0);
   if (shared_bytes_of(c) + fixed > shared_bytes || c.stages < 2) return false;
   // A piece that is copied on its own has whole groups of swizzled lines.
   if (c.tile_m % (pieces_1 * (c.by_lines_1 ? 64 : 8)) != 0 || c.tile_n % (pieces_2 * (c.by_lines_2 ? 64 : 8)) != 0)
     return false;
   if (!c.staged && c.tile_n % 64 != 0) return false;
   if (paired && !c.crossed && c.tile_n % 32 != 0) return false;
-  // Registers: the sums of a thread, twice if they are promoted, and what is widened.
-  const int blocks = c.tile_m / 64 / (c.ping_pong || c.shares_terms ? 1 : c.groups), sums = blocks * c.tile_n / 2;
+  // Registers: the sums of a thread, twice if they are promoted, and the widened numbers.
+  const int blocks = c.tile_m / 64 / (c.ping_pong || c.splits_k ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
   if (c.is_mixed()) {
     const int line = line_bytes_of(c), most_columns = c.promoted == 0  ? 64
                                                       : c.promoted < 4 ? 16
-                                                                       : 32;  // of four groups
+                                                                       : 32;  // registers of four groups
     // The assembler spills some registers of these.
     if (c.divides && (c.tile_n == 160 || c.tile_n == 224 || (c.ping_pong && c.promoted > 0))) return false;
-    // Beside two tiles whose sums are there twice, what a matrix of the epilogue needs has no register.
+    // Beside two tiles whose sums are there twice, no registers are left for a matrix of the epilogue.
     if (c.ping_pong && c.promoted > 0 && sums == 64 && c.loads) return false;
-    // What is written out for each part of a stage would be long.
+    // Code that is repeated for each part of a stage would be long.
     if (c.slices > 2 && ((c.promoted > 0 && c.promoted < 4) || c.second_scales != dtype{})) return false;
     if (c.scale_for_each_column && c.tile_n > 64) return false;
-    // A group that shares terms always has the same stages, so that it cannot miss that one was read by another, and
-    // two of them, because it reads ahead.
-    if (c.shares_terms &&
-        (c.stages % c.groups != 0 || c.stages < 2 * c.groups || room_of(c) / c.groups < c.tile_n * 64 * 4))
+    // A group that splits k always uses the same stages, so that it cannot miss that another group has read one; two of
+    // them, because it reads ahead.
+    if (c.splits_k &&
+        (c.stages % c.groups != 0 || c.stages < 2 * c.groups || staging_bytes_of(c) / c.groups < c.tile_n * 64 * 4))
       return false;
-    // What has one scale lies in one stage.
+    // Terms with one scale are in one stage.
     return blocks == 1 && (c.groups == 2 || (c.tile_n <= most_columns && !c.ping_pong)) &&
            c.slices * 4 >= std::max(c.promoted, c.scaled_numbers) && (line == 32 || line == 64 || line == 128) &&
            sums * (c.promoted > 0 ? 2 : 1) <= 128;
@@ -124,7 +125,7 @@ bool can_be(const hopper_cell& c, bool paired, std::int64_t shared_bytes) noexce
   return c.promoted == 0 || sums + blocks * width_of(c) / 2 <= 192;
 }
 
-std::string text_of(const hopper_cell& c, const std::string& tail) {
+std::string text_of(const hopper_variant& c, const std::string& tail) {
   const auto yes = [](bool b) { return b ? "true" : "false"; };
   const auto scale_type = [](dtype t) { return t == dtype{} ? std::string_view("f32") : name_of_type(t); };
   const bool scaled = c.first_scales != dtype{} || c.second_scales != dtype{}, gathers = c.window != convolution::none,
@@ -135,13 +136,13 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "#include <troupe/cutlass/templates/arguments.hpp>\n#include <troupe/cutlass/templates/numbers.cuh>\n"
       "#include <troupe/cutlass/templates/lines.cuh>\n#include <troupe/cutlass/templates/values.cuh>\n"
       "#include <troupe/cutlass/templates/hopper_instructions.cuh>\nnamespace troupe::cutlass::kernels {\n",
-      tail, "namespace cell {\nusing sums = ", c.first == dtype::i8 && !mixed ? "int" : "float",
+      tail, "namespace variant {\nusing sums = ", c.first == dtype::i8 && !mixed ? "int" : "float",
       ";\nusing first = ", name_of_type(c.first), ";\nusing second = ", name_of_type(c.second),
       ";\nusing result = ", name_of_type(c.result), ";\nusing scale_type_1 = ", scale_type(c.first_scales),
       ";\nusing scale_type_2 = ", scale_type(c.second_scales), ";\n[[maybe_unused]] constexpr int tile_m = ", c.tile_m,
       ", tile_n = ", c.tile_n, ", width = ", width_of(c), ", stages = ", c.stages, ", depth = ", depth_of(c),
       ", cluster_m = ", c.cluster_m, ", cluster_n = ", c.cluster_n, ", promoted = ", c.promoted,
-      ", result_way = ", c.result_way, ", staged_columns = ", staged_columns_of(c),
+      ", result_access = ", c.result_access, ", staged_columns = ", staged_columns_of(c),
       ", registers_to_add = ", c.groups == 2 ? 64 : 32,
       ", part_rows = 16, part_columns = ", c.crossed ? "64" : "tile_n",
       " / (tail::paired ? 2 : 1), groups = ", c.groups, ", scaled_numbers = ", c.scaled_numbers,
@@ -149,17 +150,17 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       ", line_bytes = ", line_bytes_of(c), ", in_unit_1 = ", c.first == dtype::f4e2m1x2 ? 2 : 1,
       ", producer_registers = ", producer_registers_of(c), ", consumer_registers = ", consumer_registers_of(c),
       ";\n[[maybe_unused]] constexpr bool mixed = ", yes(mixed), ", crossed = ", yes(c.crossed),
-      ", shares_terms = ", yes(c.shares_terms), ", scaled_1 = ", yes(c.first_scales != dtype{}),
+      ", splits_k = ", yes(c.splits_k), ", scaled_1 = ", yes(c.first_scales != dtype{}),
       ", scaled_2 = ", yes(c.second_scales != dtype{}), ", ping_pong = ", yes(c.ping_pong),
       ", by_lines_1 = ", yes(c.by_lines_1), ", by_lines_2 = ", yes(c.by_lines_2), ", divides = ", yes(c.divides),
       ", staged = ", yes(c.staged), ", scaled = ", yes(scaled), ";\n",
       gathers ? cat("constexpr int rank = ", c.rank, ";\nconstexpr bool strided = ", yes(c.strided_result),
-                    ", terms_are_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
+                    ", k_is_positions = ", yes(c.window == convolution::weight_gradient), ";\n")
               : "",
       multiplication(c),
       "}\n}\n#include <troupe/cutlass/templates/schedule.cuh>\n#include <troupe/cutlass/templates/results.cuh>\n"
       "#include <troupe/cutlass/templates/divided_tiles.cuh>\n",
-      gathers ? "#include <troupe/cutlass/templates/window_places.cuh>\n" : "",
+      gathers ? "#include <troupe/cutlass/templates/window_locations.cuh>\n" : "",
       "namespace troupe::cutlass::kernels::hopper {\nusing row_map = ",
       c.strided_result ? "image_rows" : "results::straight", ";\n}\n#include <troupe/cutlass/templates/hopper.cuh>\n",
       gathers ? "#include <troupe/cutlass/templates/hopper_windows.cuh>\n" : "",
@@ -170,11 +171,12 @@ std::string text_of(const hopper_cell& c, const std::string& tail) {
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = {sizeof(",
       all,
       "), "
-      "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, cell::part_rows, cell::part_columns};\n"
+      "sizeof(fixed_part), sizeof(place), hopper::shared_bytes, variant::part_rows, variant::part_columns};\n"
       "extern \"C\" __global__ void __launch_bounds__(",
       threads_of(c), ", 1) ",
-      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "", cell_kernel,
-      "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p", "); }\n}\n");
+      c.cluster_m * c.cluster_n > 1 ? cat("__cluster_dims__(", c.cluster_m * c.cluster_n, ", 1, 1) ") : "",
+      variant_kernel, "(const __grid_constant__ ", all, " p) { hopper::run_block(", gathers ? "p.all, p" : "p",
+      "); }\n}\n");
 }
 
 }  // namespace troupe::cutlass

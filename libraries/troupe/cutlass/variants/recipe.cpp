@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/fnv.hpp>
 #include <troupe/cuda/embedded.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
 #include <utility>
 #include <vector>
 
@@ -21,7 +21,7 @@ jit::recipe recipe_of(const std::string& source, const std::string& name) {
 #undef HEADER
   };
   headers.emplace_back("troupe/cutlass/templates/standard.inc", troupe_cutlass_standard);
-  // What C++'s headers would have.
+  // Declarations of C++'s headers.
   for (const char* const header :
        {"cmath", "cstddef", "cstdint", "iterator", "limits", "span", "string_view", "type_traits"})
     headers.emplace_back(header, "#include <troupe/cutlass/templates/standard.inc>\n");

@@ -8,10 +8,10 @@
 
 namespace troupe::cutlass {
 
-/// How the source of a kernel is compiled. The recipe has all headers that the source includes. `name` is for messages.
+/// Returns how the source of a kernel is compiled, with all headers that the source includes. `name` is for messages.
 jit::recipe recipe_of(const std::string& source, const std::string& name);
 
-/// Returns a number that is another one for other templates.
+/// Returns a hash of the templates' text, which is part of each cache key.
 std::uint64_t version_of_templates() noexcept;
 
 }  // namespace troupe::cutlass

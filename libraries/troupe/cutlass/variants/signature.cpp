@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/cutlass/cells/form.hpp>
+#include <troupe/cutlass/variants/signature.hpp>
 #include <utility>
 
 namespace troupe::cutlass {
@@ -16,26 +16,26 @@ namespace {
 
 using epilogue::node, epilogue::op;
 
-factor_form form_of(const factor& f, const scales& s, std::int64_t batch) noexcept {
+factor_signature signature_of(const factor& f, const scales& s, std::int64_t batch) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
-  factor_form out{.type = f.type};
+  factor_signature out{.type = f.type};
   const std::int64_t between = batch == 1 ? 0 : f.batch * bytes;
   const auto at = static_cast<std::int64_t>(f.address);
   if (f.term == 1)
-    out.neighbours = neighbours::terms, out.alignment = alignment_of({at, f.line * bytes, between});
+    out.contiguous = contiguous_axis::k, out.alignment = alignment_of({at, f.line * bytes, between});
   else if (f.line == 1)
-    out.neighbours = neighbours::lines, out.alignment = alignment_of({at, f.term * bytes, between});
+    out.contiguous = contiguous_axis::lines, out.alignment = alignment_of({at, f.term * bytes, between});
   else
-    out.neighbours = neighbours::none, out.alignment = static_cast<std::uint8_t>(bytes);
-  // The tensor memory accelerator takes no negative distances.
+    out.contiguous = contiguous_axis::none, out.alignment = static_cast<std::uint8_t>(bytes);
+  // The tensor memory accelerator takes no negative strides.
   if (f.line < 0 || f.term < 0 || between < 0) out.alignment = std::min<std::uint8_t>(out.alignment, 8);
   if (s.address != 0)
-    out.scale_type = s.type, out.scale_terms = static_cast<std::uint32_t>(s.terms),
-    out.scale_lines = static_cast<std::uint32_t>(s.lines);
+    out.scale_type = s.type, out.scale_block_k = static_cast<std::uint32_t>(s.terms),
+    out.scale_block_lines = static_cast<std::uint32_t>(s.lines);
   return out;
 }
 
-std::int8_t way_of(const placed_matrix& m, std::int64_t along, std::int64_t across) noexcept {
+std::int8_t access_of(const placed_matrix& m, std::int64_t along, std::int64_t across) noexcept {
   if (along == 0) return -1;
   if (along != 1) return 0;
   const auto bytes = static_cast<std::int64_t>(bytes_of(m.type));
@@ -43,11 +43,11 @@ std::int8_t way_of(const placed_matrix& m, std::int64_t along, std::int64_t acro
       alignment_of({static_cast<std::int64_t>(m.address), across * bytes, m.batch * bytes}));
 }
 
-form head_of(const problem& p) noexcept {
-  form f;
-  f.a = form_of(p.a, p.a_scales, p.batch), f.b = form_of(p.b, p.b_scales, p.batch);
+signature_head head_of(const problem& p) noexcept {
+  signature_head f;
+  f.a = signature_of(p.a, p.a_scales, p.batch), f.b = signature_of(p.b, p.b_scales, p.batch);
   f.d = p.d.type, f.sums = p.sums;
-  f.d_way = way_of(p.d, p.d.column, p.d.row), f.d_way_across = way_of(p.d, p.d.row, p.d.column);
+  f.d_access = access_of(p.d, p.d.column, p.d.row), f.d_access_across = access_of(p.d, p.d.row, p.d.column);
   f.paired = p.paired, f.batched = p.batch > 1, f.grouped = p.groups.sizes == 0 ? 0 : p.groups.packed ? 1 : 2;
   if (p.paired) f.pair_alignment = alignment_of({p.n * static_cast<std::int64_t>(bytes_of(p.b.type))});
   f.precision = static_cast<std::uint8_t>(p.precision), f.accumulation = static_cast<std::uint8_t>(p.accumulation);
@@ -59,10 +59,10 @@ void append(std::string& to, const T& x) {
   to.append(reinterpret_cast<const char*>(&x), sizeof x);
 }
 
-// Rewrites an epilogue in the normal form.
+// Normalizes an epilogue.
 class normal_form {
  public:
-  normal_form(const epilogue::tree& t, whole_form& to)
+  normal_form(const epilogue::tree& t, kernel_signature& to)
       : from_(t.nodes()), to_(to), place_(from_.size()), uses_(from_.size()) {
     for (const node& n : from_)
       for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) ++uses_[n.arguments[a]];
@@ -84,7 +84,7 @@ class normal_form {
           continue;
         }
       }
-      place_[i] = may_have_factor(n) ? put_factored(n, whole_form::one) : put(n);
+      place_[i] = may_have_factor(n) ? put_factored(n, kernel_signature::one) : put(n);
     }
   }
 
@@ -101,7 +101,7 @@ class normal_form {
                                         (n.arguments[1] == part && is_factored(part, n.arguments[0])));
     });
   }
-  // Whether a number is used for nothing else.
+  // Returns true if a number has no other use.
   bool only_factors(std::size_t number) const noexcept {
     if (uses_[number] == 0 || number + 1 == from_.size()) return false;
     for (const node& n : from_)
@@ -131,7 +131,7 @@ class normal_form {
   }
 
   std::span<const node> from_;
-  whole_form& to_;
+  kernel_signature& to_;
   std::vector<std::uint8_t> place_, uses_;
 };
 
@@ -143,15 +143,15 @@ std::size_t node_of(const epilogue::tree& t, std::size_t memory) noexcept {
 
 }  // namespace
 
-whole_form form_of(const problem& p) {
-  whole_form out;
+kernel_signature signature_of(const problem& p) {
+  kernel_signature out;
   out.head = head_of(p);
   normal_form(p.tree, out).write();
   for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
     out.node_of_memory.push_back(static_cast<std::uint8_t>(node_of(p.tree, i)));
     const placed_matrix m = p.memory(i, p.tree.nodes()[out.node_of_memory.back()]);
-    out.memory.push_back({m.type, way_of(m, m.column, m.row)});
-    out.memory_across.push_back({m.type, way_of(m, m.row, m.column)});
+    out.memory.push_back({m.type, access_of(m, m.column, m.row)});
+    out.memory_across.push_back({m.type, access_of(m, m.row, m.column)});
   }
   out.head.nodes = static_cast<std::uint32_t>(out.nodes.size());
   out.head.memories = static_cast<std::uint32_t>(out.memory.size());
@@ -159,32 +159,32 @@ whole_form form_of(const problem& p) {
   return out;
 }
 
-whole_form whole_form::swapped() const {
-  whole_form out = *this;
-  std::swap(out.head.a, out.head.b), std::swap(out.head.d_way, out.head.d_way_across);
+kernel_signature kernel_signature::swapped() const {
+  kernel_signature out = *this;
+  std::swap(out.head.a, out.head.b), std::swap(out.head.d_access, out.head.d_access_across);
   std::swap(out.memory, out.memory_across);
   return out;
 }
 
-whole_form whole_form::crossed() const {
-  whole_form out = *this;
+kernel_signature kernel_signature::crossed() const {
+  kernel_signature out = *this;
   std::swap(out.head.a, out.head.b);
   return out;
 }
 
-bool is_crossed(const form& f, const plan& p) noexcept {
+bool is_crossed(const signature_head& f, const plan& p) noexcept {
   return p.family == family::hopper && p.swapped == decision::yes && f.is_mixed();
 }
 
-whole_form form_of_kernel(const whole_form& f, const plan& p) {
+kernel_signature signature_of_kernel(const kernel_signature& f, const plan& p) {
   return p.swapped != decision::yes ? f : is_crossed(f.head, p) ? f.crossed() : f.swapped();
 }
 
-void whole_form::write_key(std::string& to) const {
+void kernel_signature::write_key(std::string& to) const {
   append(to, head);
   to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(node));
   for (const auto* kinds : {&memory, &memory_across})
-    for (const memory_kind& k : *kinds) append(to, k.type), append(to, k.way);
+    for (const memory_kind& k : *kinds) append(to, k.type), append(to, k.access);
 }
 
 void write_key(std::string& to, const problem& p) {
@@ -194,7 +194,7 @@ void write_key(std::string& to, const problem& p) {
   for (const node& n : nodes) {
     if (!epilogue::has_memory(n.what)) continue;
     const placed_matrix m = p.memory(n.operand, n);
-    append(to, m.type), append(to, way_of(m, m.column, m.row)), append(to, way_of(m, m.row, m.column));
+    append(to, m.type), append(to, access_of(m, m.column, m.row)), append(to, access_of(m, m.row, m.column));
   }
 }
 

@@ -3,24 +3,24 @@
 #include <algorithm>
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/copy_cell.hpp>
+#include <troupe/cutlass/variants/tensor_copy.hpp>
 #include <vector>
 
 namespace troupe::cutlass {
 namespace {
 
-constexpr int threads = 256, side = 32;  // as in templates/ordered_copy.cuh
+constexpr int threads = 256, side = 32;  // same as in templates/ordered_copy.cuh
 constexpr std::int64_t most_extent = (std::int64_t{1} << 31) - side;
 
-using along = tensor_copy::along;
+using copied_axis = tensor_copy::copied_axis;
 
-bool are_one(const along& outer, const along& inner) noexcept {
+bool are_one(const copied_axis& outer, const copied_axis& inner) noexcept {
   return inner.inside == inner.extent && outer.inside == outer.extent && outer.from == inner.from * inner.extent &&
-         outer.to == inner.to * inner.extent && outer.before == 0 && outer.extent * inner.extent < most_extent;
+         outer.to == inner.to * inner.extent && outer.zeros_before == 0 && outer.extent * inner.extent < most_extent;
 }
-std::size_t nearest(const std::vector<along>& all, std::int64_t along::* distance) noexcept {
-  const auto found = std::min_element(all.begin(), all.end(), [&](const along& x, const along& y) {
-    return std::abs(x.*distance) < std::abs(y.*distance);
+std::size_t nearest(const std::vector<copied_axis>& all, std::int64_t copied_axis::* stride) noexcept {
+  const auto found = std::min_element(all.begin(), all.end(), [&](const copied_axis& x, const copied_axis& y) {
+    return std::abs(x.*stride) < std::abs(y.*stride);
   });
   return static_cast<std::size_t>(found - all.begin());
 }
@@ -29,21 +29,21 @@ std::size_t nearest(const std::vector<along>& all, std::int64_t along::* distanc
 
 std::int64_t tensor_copy::elements() const noexcept {
   std::int64_t n = 1;
-  for (const along& a : indexes) n *= a.extent;
+  for (const copied_axis& a : axes) n *= a.extent;
   return n;
 }
 
-double tensor_copy::microseconds(const chip& on) const noexcept {
+double tensor_copy::microseconds(const gpu_properties& gpu) const noexcept {
   constexpr double launch_us = 2.5, share_of_memory = 0.55;
   const double bytes = 2.0 * static_cast<double>(elements()) * static_cast<double>(element_bytes);
-  return launch_us + bytes / (on.memory_bytes_per_ns * share_of_memory * 1e3);
+  return launch_us + bytes / (gpu.memory_bytes_per_ns * share_of_memory * 1e3);
 }
 
 kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
-  std::vector<along> all;
-  for (const along& a : c.indexes)
-    if (a.extent != 1 || a.before != 0 || a.inside == 0) all.push_back(a);
-  std::sort(all.begin(), all.end(), [](const along& x, const along& y) { return x.to > y.to; });
+  std::vector<copied_axis> all;
+  for (const copied_axis& a : c.axes)
+    if (a.extent != 1 || a.zeros_before != 0 || a.inside == 0) all.push_back(a);
+  std::sort(all.begin(), all.end(), [](const copied_axis& x, const copied_axis& y) { return x.to > y.to; });
   for (std::size_t i = all.size(); i-- > 1;)
     if (are_one(all[i - 1], all[i])) {
       all[i - 1] = {all[i - 1].extent * all[i].extent, all[i - 1].inside * all[i].inside, all[i].from, all[i].to};
@@ -52,46 +52,46 @@ kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
   kernels::copy_arguments out{};
   out.from = c.from, out.to = c.to;
   if (!all.empty()) {
-    const std::size_t read = nearest(all, &along::from), written = nearest(all, &along::to);
+    const std::size_t read = nearest(all, &copied_axis::from), written = nearest(all, &copied_axis::to);
     std::swap(all[0], all[read]);
-    // What is written last is where it was, unless it changed places.
+    // The axis that is written last keeps its position, unless it is moved.
     const std::size_t second = read == written ? all.size() - 1 : written == 0 ? read : written;
     out.transposes = read != written ? 1 : 0;
     if (all.size() > 1 && second != 0) std::swap(all[1], all[second]);
-    // Where neighbours stay neighbours, either index may be that of a warp's lanes.
+    // Either axis may be that of a warp's lanes if contiguous elements stay contiguous.
     if (all.size() > 1 && out.transposes == 0 && all[0].extent < side / 2 && all[1].extent > all[0].extent)
       std::swap(all[0], all[1]);
   }
-  all.resize(kernels::copy_arguments::indexes);
+  all.resize(kernels::copy_arguments::axes);
   for (std::size_t i = 0; i < all.size(); ++i) {
     out.from_strides[i] = all[i].from, out.to_strides[i] = all[i].to;
     out.extents[i] = static_cast<int>(all[i].extent), out.inside[i] = static_cast<int>(all[i].inside);
-    out.before[i] = static_cast<int>(all[i].before);
-    // Where index 0 would be, which is before what is read.
-    out.from -= static_cast<std::uint64_t>(all[i].before * all[i].from) * c.element_bytes;
+    out.zeros_before[i] = static_cast<int>(all[i].zeros_before);
+    // The address of index 0, which precedes the elements that are read.
+    out.from -= static_cast<std::uint64_t>(all[i].zeros_before * all[i].from) * c.element_bytes;
   }
   return out;
 }
 
 std::int64_t blocks_of(const kernels::copy_arguments& a) noexcept {
   std::int64_t n = std::int64_t{(a.extents[0] - 1) / side + 1} * ((a.extents[1] - 1) / side + 1);
-  for (int i = 2; i < kernels::copy_arguments::indexes; ++i) n *= a.extents[i];
+  for (int i = 2; i < kernels::copy_arguments::axes; ++i) n *= a.extents[i];
   return n;
 }
 
-cell_text copy_text(std::size_t element_bytes) {
+variant_source copy_source(std::size_t element_bytes) {
   const char* const type = element_bytes == 1   ? "unsigned char"
                            : element_bytes == 2 ? "unsigned short"
                            : element_bytes == 4 ? "unsigned"
                                                 : "unsigned long long";
-  cell_text t;
+  variant_source t;
   t.name = cat("cutlass.copy of ", element_bytes, " bytes");
   t.source = cat(
       "#include <troupe/cutlass/templates/copy_arguments.hpp>\n#include <troupe/cutlass/templates/ordered_copy.cuh>\n"
       "namespace troupe::cutlass::kernels {\nextern \"C\" __constant__ unsigned troupe_layout[6] = "
       "{sizeof(copy_arguments), sizeof(copy_arguments), 0, 0, 1, 1};\n"
       "extern \"C\" __global__ void __launch_bounds__(copy_threads) ",
-      cell_kernel, "(const __grid_constant__ copy_arguments p) { copy_squares<", type, ">(p); }\n}\n");
+      variant_kernel, "(const __grid_constant__ copy_arguments p) { copy_squares<", type, ">(p); }\n}\n");
   t.threads = threads, t.argument_bytes = t.fixed_bytes = sizeof(kernels::copy_arguments);
   return t;
 }

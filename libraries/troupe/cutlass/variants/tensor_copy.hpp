@@ -3,34 +3,34 @@
 #pragma once
 
 #include <array>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/chip.hpp>
 #include <troupe/cutlass/templates/copy_arguments.hpp>
+#include <troupe/cutlass/variants/gpu_properties.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 
 namespace troupe::cutlass {
 
 /// A copy of a tensor to another order in memory.
 struct tensor_copy {
-  /// Along one index: what is written, and, if more is written than is read, how much is read, and how much before it
-  /// is 0. So is the rest.
-  struct along {
-    std::int64_t extent = 1, inside = 1, from = 0, to = 0, before = 0;
+  /// One axis: the extent that is written, and, if more is written than is read, the extent that is read, and how many
+  /// zeros precede it. The rest is 0, too.
+  struct copied_axis {
+    std::int64_t extent = 1, inside = 1, from = 0, to = 0, zeros_before = 0;
   };
   std::uint64_t from = 0, to = 0;
   std::size_t element_bytes = 1;
-  std::array<along, kernels::copy_arguments::indexes> indexes{};
+  std::array<copied_axis, kernels::copy_arguments::axes> axes{};
 
   std::int64_t elements() const noexcept;
-  /// What the cost model expects.
-  double microseconds(const chip& on) const noexcept;
+  /// Returns the time that the cost model predicts.
+  double microseconds(const gpu_properties& gpu) const noexcept;
 };
 
-/// What the kernel is launched with: indexes that are one are merged.
+/// Returns the kernel's arguments: axes that can be merged are one.
 kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept;
-/// How many blocks have work at once.
+/// Returns how many blocks have work at once.
 std::int64_t blocks_of(const kernels::copy_arguments& a) noexcept;
 
-/// The kernel for elements of 1, 2, 4 or 8 bytes.
-cell_text copy_text(std::size_t element_bytes);
+/// Returns the kernel for elements of 1, 2, 4 or 8 bytes.
+variant_source copy_source(std::size_t element_bytes);
 
 }  // namespace troupe::cutlass

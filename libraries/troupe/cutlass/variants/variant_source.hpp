@@ -3,32 +3,33 @@
 #pragma once
 
 #include <string>
-#include <troupe/cutlass/cells/form.hpp>
-#include <troupe/cutlass/cells/hopper_cell.hpp>
+#include <troupe/cutlass/variants/hopper_variant.hpp>
+#include <troupe/cutlass/variants/signature.hpp>
 
 namespace troupe::cutlass {
 
-/// What the kernel of every text is named, and in texts with reductions the kernel that combines their parts.
-inline constexpr char cell_kernel[] = "troupe_cutlass_cell", combining_kernel[] = "troupe_cutlass_combine";
+/// Name of every text's kernel, and of the kernel that combines the parts of reductions in texts that have them.
+inline constexpr char variant_kernel[] = "troupe_cutlass_cell", combining_kernel[] = "troupe_cutlass_combine";
 
-/// A kernel's text and how it is launched.
-struct cell_text {
+/// A kernel's source and its launch configuration.
+struct variant_source {
   std::string name;    ///< for messages: "cutlass.hopper 128x256x64 ..."
-  std::string source;  ///< which is its key, too
+  std::string source;  ///< also the key of its image
   unsigned threads = 0, cluster = 1;
-  bool overlaps = false;                            ///< it waits itself for the kernel before it
-  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as the host believes
+  bool overlaps = false;                            ///< the kernel itself waits for the one before it
+  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as computed by the host
 };
 
-/// Bytes of a kernel's parameters, without a convolution's window, and of the window before them.
-std::size_t argument_bytes_of(const whole_form& f) noexcept;
+/// Sizes computed by the host, in bytes, which the kernel asserts: its parameters without a convolution's window, and
+/// the window before them.
+std::size_t argument_bytes_of(const kernel_signature& f) noexcept;
 std::size_t window_bytes() noexcept;
 
-/// The text of the epilogue, as the kernel sees it.
-std::string tail_of(const whole_form& f, bool transposed);
-/// Returns the kernel of a cell, but for its name and the sizes of its parameters.
-cell_text text_of_cell(const hopper_cell& c, const std::string& tail);
-/// Returns the kernel of a plan without anything left open. `f` is the form of the request.
-cell_text text_of_cell(const whole_form& f, const plan& p);
+/// The text of the epilogue, with rows and columns of the kernel.
+std::string tail_of(const kernel_signature& f, bool transposed);
+/// Returns the kernel with these template arguments, except for its name and the sizes of its parameters.
+variant_source source_of_variant(const hopper_variant& c, const std::string& tail);
+/// Returns the kernel of a complete plan. `f` is the signature of the request.
+variant_source source_of_variant(const kernel_signature& f, const plan& p);
 
 }  // namespace troupe::cutlass

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/vendor_launches.hpp>
+#include <troupe/cutlass/variants/vendor_launches.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
 
 namespace troupe::cutlass {
@@ -12,10 +12,10 @@ namespace {
 
 using epilogue::node, epilogue::op;
 
-// The parts of a sum: see vendor_epilogue. `root` is a node of a normal form.
+// Returns the parts of a sum: see vendor_epilogue. `root` is a node of a normalized epilogue.
 class sum_of_parts {
  public:
-  explicit sum_of_parts(const whole_form& f) : f_(f) {}
+  explicit sum_of_parts(const kernel_signature& f) : f_(f) {}
   std::optional<vendor_epilogue> read() {
     if (f_.nodes.empty()) return std::nullopt;
     const node& root = f_.nodes.back();
@@ -47,31 +47,32 @@ class sum_of_parts {
     return true;
   }
 
-  const whole_form& f_;
+  const kernel_signature& f_;
   vendor_epilogue out_;
   bool has_product_ = false;
 };
 
-// What a kernel calls elements; "" if none has such.
+// Returns the kernel's name of an element type; "" if no kernel has it.
 std::string_view name_of_result(dtype t) noexcept {
   return t == dtype::f32 ? "f32" : t == dtype::f16 ? "f16" : t == dtype::bf16 ? "bf16" : "";
 }
-std::string_view name_of(dtype factor, const form& f) noexcept {
+std::string_view name_of(dtype factor, const signature_head& f) noexcept {
   if (factor == dtype::f8e4m3) return "e4m3";
   if (factor == dtype::f32) return f.precision == static_cast<std::uint8_t>(precision::tf32) ? "tf32" : "";
   return name_of_result(factor);
 }
 bool is(const char* name, std::string_view other) noexcept { return other == name; }
 
-// Why a kernel cannot compute a problem; `passed` counts what it could do of that.
+// Reason why a kernel cannot compute a problem; `passed` counts the conditions that hold.
 struct refusal {
   int passed = 0;
   std::string why;
 };
 class refusals {
  public:
-  explicit refusals(const vendor::cell& c) : name_(c.name) {}
-  /// Counts what fits, and keeps the reason of the first that does not. Returns whether all has fit so far.
+  explicit refusals(const vendor::kernel_variant& c) : name_(c.name) {}
+  /// Counts conditions that hold, and keeps the reason of the first that does not. Returns true if all have held so
+  /// far.
   template <class Text>
   bool require(bool fits, Text&& expected) {
     if (!out_.why.empty()) return false;
@@ -91,14 +92,15 @@ class refusals {
   refusal out_;
 };
 
-void require_chip(refusals& r, const vendor::cell& c, const chip& on) {
-  r.require(vendor::runs_on(c, on.capability), [&] {
-    return cat("has machine code for ", c.machine_code, ", and not for ", on.capability / 10, ".", on.capability % 10);
+void require_gpu(refusals& r, const vendor::kernel_variant& c, const gpu_properties& gpu) {
+  r.require(vendor::runs_on(c, gpu.capability), [&] {
+    return cat("has machine code for ", c.machine_code, ", and not for ", gpu.capability / 10, ".",
+               gpu.capability % 10);
   });
-  r.require(c.shared_bytes <= on.shared_bytes,
-            [&] { return cat("needs ", c.shared_bytes, " bytes of shared memory; a block has ", on.shared_bytes); });
+  r.require(c.shared_bytes <= gpu.shared_bytes,
+            [&] { return cat("needs ", c.shared_bytes, " bytes of shared memory; a block has ", gpu.shared_bytes); });
 }
-bool require_epilogue(refusals& r, const vendor::cell& c, const std::optional<vendor_epilogue>& e) {
+bool require_epilogue(refusals& r, const vendor::kernel_variant& c, const std::optional<vendor_epilogue>& e) {
   return r.require(e && (e->bias >= 0) == (c.bias != 0) && e->gelu == std::string_view(c.epilogue).starts_with("gelu"),
                    [&] {
                      return cat("computes ", c.epilogue, c.bias != 0 ? " with gelu_tanh and a row as bias" : "",
@@ -106,24 +108,25 @@ bool require_epilogue(refusals& r, const vendor::cell& c, const std::optional<ve
                    });
 }
 
-// The factor of a problem, as a kernel's layout has it.
+// Returns true if a factor has a kernel's layout.
 bool has_layout(const factor& f, const char* layout, bool lines_are_rows) noexcept {
   return (is(layout, "row") == lines_are_rows ? f.term : f.line) == 1;
 }
 
-bool has_places(const scales& s, std::int64_t lines, const vendor::cell& c, const vendor::launch& l, bool of_a) {
+bool has_places(const scales& s, std::int64_t lines, const vendor::kernel_variant& c, const vendor::launch& l,
+                bool of_a) {
   const auto place = of_a ? c.a_scale_place : c.b_scale_place;
   for (int i = 0; i < lines; ++i)
     for (int j = 0; j < (l.k + c.scale_block - 1) / c.scale_block; ++j)
       if (place(&l, i, j) != i * s.line + j * s.term) return false;
   return true;
 }
-void require_scales(refusals& r, const vendor::cell& c, const problem& p, const whole_form& f,
+void require_scales(refusals& r, const vendor::kernel_variant& c, const problem& p, const kernel_signature& f,
                     const vendor::launch& l) {
-  const auto fits = [&](const factor_form& x) {
+  const auto fits = [&](const factor_signature& x) {
     return c.scale == nullptr ? x.scale_type == dtype{}
                               : x.scale_type == (is(c.scale, "ue8m0") ? dtype::f8e8m0 : dtype::f8e4m3) &&
-                                    x.scale_lines == 1 && static_cast<int>(x.scale_terms) == c.scale_block;
+                                    x.scale_block_lines == 1 && static_cast<int>(x.scale_block_k) == c.scale_block;
   };
   r.require(fits(f.head.a) && fits(f.head.b), [&] {
     return c.scale == nullptr ? std::string("takes no scales")
@@ -138,8 +141,8 @@ void require_scales(refusals& r, const vendor::cell& c, const problem& p, const 
       });
 }
 
-// The operands of the epilogue: c lies as d, and bias has neighbours.
-bool has_operands(const problem& p, const whole_form& f, const vendor_epilogue& e) {
+// Returns true if the operands of the epilogue fit: c has the layout of d, and bias is contiguous.
+bool has_operands(const problem& p, const kernel_signature& f, const vendor_epilogue& e) {
   if (e.c >= 0) {
     const placed_matrix m = operand_of(p, f, e.c);
     if (m.type != p.d.type || m.column != 1) return false;
@@ -152,14 +155,14 @@ bool has_operands(const problem& p, const whole_form& f, const vendor_epilogue& 
 constexpr std::int64_t most_in_grid = 65535;
 
 // `p` is swapped, if the plan is.
-refusal refusal_of(const vendor::cell& c, const problem& p, const whole_form& f, const chip& on,
-                   const std::optional<vendor_epilogue>& e) {
+refusal refusal_of(const vendor::kernel_variant& c, const problem& p, const kernel_signature& f,
+                   const gpu_properties& gpu, const std::optional<vendor_epilogue>& e) {
   refusals r(c);
   const bool grouped = p.groups.sizes != 0;
   const int kind = grouped ? vendor::grouped_product : c.scale != nullptr ? vendor::scaled_product : vendor::product;
   r.require(c.kind == kind, [&] { return grouped ? "computes no groups of rows" : "computes no single products"; });
-  require_chip(r, c, on);
-  const form& h = f.head;
+  require_gpu(r, c, gpu);
+  const signature_head& h = f.head;
   r.require(is(c.a, name_of(p.a.type, h)) && is(c.b, name_of(p.b.type, h)) && is(c.d, name_of_result(p.d.type)) &&
                 p.sums == dtype::f32,
             [&] { return cat("multiplies ", c.a, " and ", c.b, " and stores ", c.d); });
@@ -172,9 +175,9 @@ refusal refusal_of(const vendor::cell& c, const problem& p, const whole_form& f,
                "s, and stores d by rows, or all of it transposed");
   });
   r.require(has_operands(p, f, *e), [&] {
-    return cat("adds c and bias of type ", c.d, " that lie by rows, the bias at a multiple of 16 bytes");
+    return cat("adds c and bias of type ", c.d, " stored by rows, the bias at a multiple of 16 bytes");
   });
-  r.require(c.chip >= 90 || p.batch <= most_in_grid,
+  r.require(c.capability >= 90 || p.batch <= most_in_grid,
             [&] { return cat("computes at most ", most_in_grid, " products"); });
   if (!r.result().why.empty()) return r.result();
   vendor::launch l = launch_of(c, p, f, *e);
@@ -182,7 +185,7 @@ refusal refusal_of(const vendor::cell& c, const problem& p, const whole_form& f,
   if (!r.result().why.empty()) return r.result();
   if (grouped) {  // the products are checked as one: their lists are made when they are computed
     if (p.groups.packed) l.a_batch = l.c_batch = 0, l.d_batch = l.m * l.d_line;
-    vendor::cell single = c;
+    vendor::kernel_variant single = c;
     single.kind = vendor::product, single.can_take = [](const vendor::launch*) -> int { return vendor::taken; };
     if (const auto fine = vendor::check(single, l); !fine) r.refuse(fine.error());
   } else if (const auto fine = vendor::check(c, l); !fine) {
@@ -191,7 +194,7 @@ refusal refusal_of(const vendor::cell& c, const problem& p, const whole_form& f,
   return r.result();
 }
 
-plan plan_of(const vendor::cell& c, bool swapped, const plan& wanted) {
+plan plan_of(const vendor::kernel_variant& c, bool swapped, const plan& wanted) {
   const std::string_view how = c.schedule;
   plan p;
   p.family = family::vendor;
@@ -202,52 +205,52 @@ plan plan_of(const vendor::cell& c, bool swapped, const plan& wanted) {
   p.cluster_m = static_cast<std::uint8_t>(c.cluster_m), p.cluster_n = static_cast<std::uint8_t>(c.cluster_n);
   p.tile_m = static_cast<std::uint16_t>(c.tile_m), p.tile_n = static_cast<std::uint16_t>(c.tile_n),
   p.tile_k = static_cast<std::uint16_t>(c.tile_k);
-  // Only these kernels let others choose how tiles are walked.
-  const bool may_choose = c.chip >= 90 && c.kind != vendor::grouped_product;
+  // Only these kernels have a choice of the order of tiles.
+  const bool may_choose = c.capability >= 90 && c.kind != vendor::grouped_product;
   const bool power = wanted.band != 0 && wanted.band <= 8 && (wanted.band & (wanted.band - 1)) == 0;
   if (may_choose) p.band = power ? wanted.band : std::uint16_t{1};
   return p;
 }
 
-// The share of the tensor cores' speed that a tile has, as we measured it on an H100 and an H200: see
-// docs/cutlass-vendor.md. Kernels for older chips use older instructions there; those for 8-bit floats multiply as f16.
-double share_of(const vendor::cell& k, const chip& on) noexcept {
-  if (k.chip >= 90) return k.tile_m * k.tile_n >= 32768 ? 0.85 : 0.6;
-  if (on.capability < 90) return 0.85;
+// Fraction of the tensor cores' speed that a tile reaches, measured on an H100 and an H200: see docs/cutlass-vendor.md.
+// Kernels for older GPUs use older instructions there; those for 8-bit floats multiply as f16.
+double share_of(const vendor::kernel_variant& k, const gpu_properties& gpu) noexcept {
+  if (k.capability >= 90) return k.tile_m * k.tile_n >= 32768 ? 0.85 : 0.6;
+  if (gpu.capability < 90) return 0.85;
   return vendor::bits_of(k.a) == 8 ? 0.17 : 0.45;
 }
 
-// Rounds of tiles, or the memory.
-void estimate(candidate& c, const vendor::cell& k, const extents& e, const chip& on) {
-  const double bits = vendor::bits_of(k.a), flops_per_cycle = 65536 / bits / (on.capability >= 90 ? 1 : 2);
+// The larger of the times of rounds of tiles and of the memory.
+void estimate(candidate& c, const vendor::kernel_variant& k, const extents& e, const gpu_properties& gpu) {
+  const double bits = vendor::bits_of(k.a), flops_per_cycle = 65536 / bits / (gpu.capability >= 90 ? 1 : 2);
   const auto parts = [](std::int64_t x, int of) { return std::ceil(static_cast<double>(x) / of); };
   const double tiles = parts(e.m, k.tile_m) * parts(e.n, k.tile_n) * static_cast<double>(e.batch);
-  const double rounds = c.plan.divided == decision::yes ? std::max(1.0, tiles / on.multiprocessors)
-                                                        : std::ceil(tiles / on.multiprocessors);
+  const double rounds = c.plan.divided == decision::yes ? std::max(1.0, tiles / gpu.multiprocessors)
+                                                        : std::ceil(tiles / gpu.multiprocessors);
   const double steps = parts(e.k, k.tile_k);
   constexpr double clock_share = 0.787, launch_us = 4, steps_to_fill = 3;
   const double cycles =
-      rounds * (steps + steps_to_fill) * 2.0 * k.tile_m * k.tile_n * k.tile_k / (flops_per_cycle * share_of(k, on));
+      rounds * (steps + steps_to_fill) * 2.0 * k.tile_m * k.tile_n * k.tile_k / (flops_per_cycle * share_of(k, gpu));
   const auto bytes_of_each = [&](std::int64_t x, std::int64_t y, const char* type) {
     return static_cast<double>(x * y * e.batch) * vendor::bits_of(type) / 8;
   };
   const double bytes = bytes_of_each(e.m, e.k, k.a) + bytes_of_each(e.n, e.k, k.b) + bytes_of_each(e.m, e.n, k.d);
   c.microseconds =
-      launch_us + std::max(cycles / (on.gigahertz * clock_share * 1e3), bytes / (on.memory_bytes_per_ns * 0.8e3));
-  c.efficiency = tiles / on.multiprocessors / std::ceil(tiles / on.multiprocessors);
+      launch_us + std::max(cycles / (gpu.gigahertz * clock_share * 1e3), bytes / (gpu.memory_bytes_per_ns * 0.8e3));
+  c.efficiency = tiles / gpu.multiprocessors / std::ceil(tiles / gpu.multiprocessors);
 }
 
-// Collects plans, and the reason of the kernel that could do the most.
+// Collects plans, and the reason of the kernel that fits best.
 class collector {
  public:
-  collector(const chip& on, const plan& wanted) : on_(on), wanted_(wanted) {}
-  void add(const vendor::cell& c, const refusal& r, const plan& p, const extents& e) {
+  collector(const gpu_properties& gpu, const plan& wanted) : gpu_(gpu), wanted_(wanted) {}
+  void add(const vendor::kernel_variant& c, const refusal& r, const plan& p, const extents& e) {
     if (!r.why.empty()) {
       if (r.passed > passed_) passed_ = r.passed, out_.why_not = r.why;
       return;
     }
-    candidate x{.plan = p, .cell = &c};
-    estimate(x, c, e, on_);
+    candidate x{.plan = p, .variant = &c};
+    estimate(x, c, e, gpu_);
     // With full rounds of tiles there is nothing to divide.
     const bool idle = x.efficiency < 0.9;
     if (p.divided != decision::yes || idle || wanted_.divided == decision::yes) out_.all.push_back(x);
@@ -258,7 +261,7 @@ class collector {
   }
 
  private:
-  const chip& on_;
+  const gpu_properties& gpu_;
   const plan& wanted_;
   other_plans out_;
   int passed_ = -1;
@@ -268,40 +271,40 @@ class collector {
 
 bool is_packed(const placed_tensor& t, const std::int64_t (&places)[windows::most_spatial], std::int64_t channels,
                std::int64_t items) noexcept {
-  std::int64_t distance = channels;
+  std::int64_t stride = channels;
   bool fine = t.channel == 1;
-  for (std::size_t i = windows::most_spatial; i-- > 0; distance *= places[i])
-    fine = fine && (places[i] == 1 || t.spatial[i] == distance);
-  return fine && (items == 1 || t.item == distance);
+  for (std::size_t i = windows::most_spatial; i-- > 0; stride *= places[i])
+    fine = fine && (places[i] == 1 || t.spatial[i] == stride);
+  return fine && (items == 1 || t.item == stride);
 }
 
-// Positions of the result, where an image has as many zeros after it as before.
+// Returns the positions of the result, where the padding is the same on both sides.
 bool is_symmetric(const windows::geometry& w, std::size_t i) noexcept {
   return (w.in[i] + 2 * w.padding_before[i] - ((w.width[i] - 1) * w.dilation[i] + 1)) / w.stride[i] + 1 == w.out[i];
 }
 
-refusal refusal_of(const vendor::cell& c, const convolution_problem& p, const problem& q, const whole_form& f,
-                   const chip& on, const std::optional<vendor_epilogue>& e) {
+refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p, const problem& q,
+                   const kernel_signature& f, const gpu_properties& gpu, const std::optional<vendor_epilogue>& e) {
   refusals r(c);
   const int kind = p.result == convolution_result::y    ? vendor::conv_forward
                    : p.result == convolution_result::dx ? vendor::conv_data_gradient
                                                         : vendor::conv_weight_gradient;
   r.require(c.kind == kind, [&] { return cat("computes no ", to_string(p.result)); });
-  require_chip(r, c, on);
+  require_gpu(r, c, gpu);
   const windows::geometry& w = p.window;
   r.require(is(c.a, name_of(p.x.type, f.head)) && p.filters.type == p.x.type && p.y.type == p.x.type,
             [&] { return cat("convolves ", c.a, " and stores ", c.d); });
   if (!require_epilogue(r, c, e)) return r.result();
   r.require(p.groups == 1 && !p.paired, [] { return "has no groups of channels"; });
-  r.require(w.in[0] == 1 && w.out[0] == 1 && w.width[0] == 1, [] { return "has at most two spatial indexes"; });
+  r.require(w.in[0] == 1 && w.out[0] == 1 && w.width[0] == 1, [] { return "has at most two spatial axes"; });
   r.require(is_symmetric(w, 1) && is_symmetric(w, 2),
             [] { return "has as many zeros after an image as before: leave padding_after out"; });
   r.require(is_packed(p.x, w.in, p.channels, p.images) && is_packed(p.y, w.out, p.outputs, p.images) &&
                 is_packed(p.filters, w.width, p.channels, p.outputs),
             [] { return "takes images x height x width x channels without gaps, and filters the same"; });
   constexpr std::int64_t most = 0x7fffffff;
-  r.require(p.images * w.inside() * p.channels <= most && p.images * w.positions() * p.outputs <= most &&
-                p.outputs * w.places() * p.channels <= most,
+  r.require(p.images * w.image_size() * p.channels <= most && p.images * w.positions() * p.outputs <= most &&
+                p.outputs * w.window_size() * p.channels <= most,
             [&] { return cat("counts to ", most, " elements of a tensor"); });
   if (!r.result().why.empty()) return r.result();
   r.require(has_operands(q, f, *e) && (e->c < 0 ||
@@ -309,7 +312,7 @@ refusal refusal_of(const vendor::cell& c, const convolution_problem& p, const pr
                                          const placed_matrix m = operand_of(q, f, e->c);
                                          return (q.m == 1 || m.row == q.n) && (q.batch == 1 || m.batch == q.m * q.n);
                                        }()),
-            [] { return "adds a c that lies as the result does"; });
+            [] { return "adds a c with the layout of the result"; });
   if (!r.result().why.empty()) return r.result();
   if (const auto fine = vendor::check(c, launch_of(p, f, *e)); !fine) r.refuse(fine.error());
   return r.result();
@@ -317,7 +320,7 @@ refusal refusal_of(const vendor::cell& c, const convolution_problem& p, const pr
 
 extents extents_of(const convolution_problem& p) noexcept {
   const windows::geometry& w = p.window;
-  const std::int64_t in = p.images * w.inside(), out = p.images * w.positions(), taps = w.places();
+  const std::int64_t in = p.images * w.image_size(), out = p.images * w.positions(), taps = w.window_size();
   switch (p.result) {
     case convolution_result::y:
       return {out, p.outputs, taps * p.channels, 1};
@@ -330,7 +333,7 @@ extents extents_of(const convolution_problem& p) noexcept {
 
 }  // namespace
 
-std::optional<vendor_epilogue> vendor_epilogue_of(const whole_form& f) { return sum_of_parts(f).read(); }
+std::optional<vendor_epilogue> vendor_epilogue_of(const kernel_signature& f) { return sum_of_parts(f).read(); }
 
 bool has_lines_apart(const problem& p) noexcept {
   const auto apart = [&](std::int64_t outer, std::int64_t inner, std::int64_t lines, std::int64_t length) {
@@ -355,8 +358,8 @@ bool has_lines_apart(const problem& p) noexcept {
 problem as_product(const convolution_problem& p) {
   problem q;
   const bool filters = p.result == convolution_result::dfilters;
-  q.n = filters ? p.window.places() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
-  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.window.positions() : p.window.inside();
+  q.n = filters ? p.window.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
+  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.window.positions() : p.window.image_size();
   q.batch = filters ? 1 : p.images, q.k = 1;
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};
@@ -365,32 +368,32 @@ problem as_product(const convolution_problem& p) {
   return q;
 }
 
-other_plans vendor_plans_of(const problem& p, const whole_form& f, const chip& on, const plan& wanted,
-                            const vendor::cells& from) {
+other_plans vendor_plans_of(const problem& p, const kernel_signature& f, const gpu_properties& gpu, const plan& wanted,
+                            const vendor::kernel_variants& from) {
   const auto e = vendor_epilogue_of(f);
-  collector out(on, wanted);
-  for (const vendor::cell* c : from.all()) {
+  collector out(gpu, wanted);
+  for (const vendor::kernel_variant* c : from.all()) {
     if (c->kind >= vendor::conv_forward) continue;
     for (const bool swapped : {false, true}) {
       // A bias belongs to columns, and rows to groups.
       if (swapped && (p.groups.sizes != 0 || p.paired || (e && e->bias >= 0))) continue;
       const problem q = swapped ? p.swapped() : p;
-      refusal r = p.paired ? refusal{0, cat(c->name, " has no pairs")} : refusal_of(*c, q, f, on, e);
+      refusal r = p.paired ? refusal{0, cat(c->name, " has no pairs")} : refusal_of(*c, q, f, gpu, e);
       out.add(*c, r, plan_of(*c, swapped, wanted), {q.m, q.n, q.k, p.groups.packed ? 1 : q.batch});
     }
   }
   return out.take();
 }
 
-other_plans vendor_plans_of(const convolution_problem& p, const chip& on, const plan& wanted,
-                            const vendor::cells& from) {
+other_plans vendor_plans_of(const convolution_problem& p, const gpu_properties& gpu, const plan& wanted,
+                            const vendor::kernel_variants& from) {
   const problem q = as_product(p);
-  const whole_form f = form_of(q);
+  const kernel_signature f = signature_of(q);
   const auto e = vendor_epilogue_of(f);
-  collector out(on, wanted);
-  for (const vendor::cell* c : from.all())
+  collector out(gpu, wanted);
+  for (const vendor::kernel_variant* c : from.all())
     if (c->kind >= vendor::conv_forward)
-      out.add(*c, refusal_of(*c, p, q, f, on, e), plan_of(*c, false, wanted), extents_of(p));
+      out.add(*c, refusal_of(*c, p, q, f, gpu, e), plan_of(*c, false, wanted), extents_of(p));
   return out.take();
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/window_maps.hpp>
+#include <troupe/cutlass/variants/window_maps.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -20,7 +20,8 @@ const factor& image_of(const convolution_product& x, convolution c) noexcept {
   return is_gradient_of_filters(c) ? x.product.b : x.product.a;
 }
 
-// How far from the image's places windows begin: at the lowest place that an element of the filter sees.
+// Offset of the first window from the first position of the image: the lowest position that an element of
+// the filter reads.
 struct corner {
   int lower, upper;
 };
@@ -29,51 +30,51 @@ corner corner_of(const kernels::window& w, std::size_t j) noexcept {
   return {lower, lower + (w.positions[j] - 1) * w.per_position[j] - (w.image[j] - 1)};
 }
 
-// Corners, and distances between what elements of a filter see, that a map has room for.
-struct room {
+// Limits of a map's fields for corners of the image and for offsets between elements of a filter.
+struct im2col_limits {
   int lowest, highest, farthest;
 };
-room room_of(int rank) noexcept {
+im2col_limits limits_of(int rank) noexcept {
   if (rank == 1) return {-32768, 32767, 65535};
   if (rank == 2) return {-128, 127, 255};
   return {-16, 15, 31};
 }
 
-std::string why_not_gathered(const convolution_product& x, const convolution_form& f) {
+std::string why_not_gathered(const convolution_product& x, const convolution_signature& f) {
   const kernels::window& w = x.window;
   const problem& p = x.product;
   const factor& image = image_of(x, f.window);
-  const room r = room_of(f.rank);
+  const im2col_limits r = limits_of(f.rank);
   const auto bytes = static_cast<std::int64_t>(bytes_of(image.type));
   for (std::size_t j = 0; j < f.rank; ++j) {
     const corner c = corner_of(w, j);
     if (std::min(c.lower, c.upper) < r.lowest || std::max(c.lower, c.upper) > r.highest)
-      return cat("windows begin ", c.lower, " and end ", c.upper, " places from an edge of the image; expected ",
+      return cat("windows begin ", c.lower, " and end ", c.upper, " positions from an edge of the image; expected ",
                  r.lowest, " to ", r.highest);
     const int far = std::abs(w.per_tap[j]) * (w.taps[j] - 1);
-    if (far > r.farthest) return cat("filters reach ", far, " places; expected at most ", r.farthest);
+    if (far > r.farthest) return cat("filters reach ", far, " positions; expected at most ", r.farthest);
     if (w.per_position[j] > most_step)
-      return cat("windows move by ", w.per_position[j], " places; expected at most ", most_step);
+      return cat("windows move by ", w.per_position[j], " positions; expected at most ", most_step);
   }
   for (const std::int64_t s : w.image_strides)
-    if (s < 0 || s * bytes > most_stride) return cat("a distance in the image is ", s);
+    if (s < 0 || s * bytes > most_stride) return cat("a stride of the image is ", s);
   for (const std::int64_t s : w.other_strides)
-    if (s < 0 || s * bytes > most_stride) return cat("a distance in the other factor is ", s);
+    if (s < 0 || s * bytes > most_stride) return cat("a stride of the other factor is ", s);
   const bool groups = p.batch > 1 && w.by_images == 0;
   if (is_gradient_of_filters(f.window)) {
     constexpr std::int64_t most_channels = 64 * 65535;
     if (p.batch * w.channels > most_channels) return cat("images have more than ", most_channels, " channels");
     if (w.channels % 64 != 0) return cat("the image has ", w.channels, " channels; expected a multiple of 64");
-    if (p.a.term <= 0) return "positions of dy have no single distance";
+    if (p.a.term <= 0) return "positions of dy have no single stride";
   } else if (groups) {
     if (w.channels % depth_of(image.type) != 0)
       return cat("groups have ", w.channels, " channels; expected a multiple of ", depth_of(image.type));
-    if (w.items_of_group == 0) return "groups of filters have no multiple of a filter's distance";
+    if (w.items_of_group == 0) return "groups of filters are not a multiple of the stride from filter to filter apart";
   }
   return {};
 }
 
-// Sets distances, of which those along a single place may be anything.
+// Sets strides; those of an axis of extent 1 are arbitrary.
 void set_strides(window_map& m, std::initializer_list<std::int64_t> elements) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(m.type));
   std::int64_t before = least_stride;
@@ -85,7 +86,7 @@ void set_strides(window_map& m, std::initializer_list<std::int64_t> elements) no
   }
 }
 
-window_map image_map(const convolution_product& x, const hopper_cell& c) noexcept {
+window_map image_map(const convolution_product& x, const hopper_variant& c) noexcept {
   const kernels::window& w = x.window;
   const problem& p = x.product;
   const bool filters = is_gradient_of_filters(c.window);
@@ -112,7 +113,7 @@ window_map image_map(const convolution_product& x, const hopper_cell& c) noexcep
   return m;
 }
 
-window_map filter_map(const convolution_product& x, const hopper_cell& c) noexcept {
+window_map filter_map(const convolution_product& x, const hopper_variant& c) noexcept {
   const kernels::window& w = x.window;
   const problem& p = x.product;
   const bool forward = c.window == convolution::forward;
@@ -132,12 +133,12 @@ window_map filter_map(const convolution_product& x, const hopper_cell& c) noexce
 
 std::string why_not_gathered(const convolution_work& w) {
   for (const convolution_product& x : w.products)
-    if (std::string reason = why_not_gathered(x, w.form); !reason.empty())
+    if (std::string reason = why_not_gathered(x, w.signature); !reason.empty())
       return "the template for Hopper cannot gather this: " + reason;
   return {};
 }
 
-problem product_as_copied(const convolution_product& x, const convolution_form& f, const plan& p) {
+problem product_as_copied(const convolution_product& x, const convolution_signature& f, const plan& p) {
   problem out = x.product;
   if (p.family != family::hopper || f.window == convolution::none || is_gradient_of_filters(f.window)) return out;
   const std::int64_t depth = depth_of(x.product.a.type), channels = x.window.channels;
@@ -145,7 +146,7 @@ problem product_as_copied(const convolution_product& x, const convolution_form& 
   return out;
 }
 
-window_maps maps_of(const convolution_product& x, const hopper_cell& c) {
+window_maps maps_of(const convolution_product& x, const hopper_variant& c) {
   window_maps out;
   out.image = image_map(x, c);
   if (!is_gradient_of_filters(c.window)) out.filters = filter_map(x, c);

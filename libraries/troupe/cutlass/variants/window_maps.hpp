@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/convolution_work.hpp>
-#include <troupe/cutlass/cells/hopper_cell.hpp>
+#include <troupe/cutlass/variants/convolution_work.hpp>
+#include <troupe/cutlass/variants/hopper_variant.hpp>
 
-/// What the tensor memory accelerator is told of a convolution's factors.
+/// Tensor maps of a convolution's factors for the tensor memory accelerator.
 namespace troupe::cutlass {
 
 /// Images or filters: channels first, then width, height and depth, then images or filters.
@@ -15,10 +15,11 @@ struct window_map {
   std::uint64_t address = 0;
   std::uint32_t rank = 0;
   std::array<std::uint64_t, most> extents{};
-  std::array<std::uint64_t, most - 1> strides{};  ///< in bytes; channels are neighbours
-  std::uint32_t channels = 0, items = 0;          ///< that are copied at once: items are positions, or filters
+  std::array<std::uint64_t, most - 1> strides{};  ///< in bytes; channels are contiguous
+  std::uint32_t channels = 0, items = 0;          ///< copied at once; items are positions, or filters
   bool gathers = false;
-  /// If it gathers: how far from the first and the last place of the image windows begin, and from which to which.
+  /// If it gathers: the offsets of the first and last window from the first and last position of the image, and which
+  /// axes.
   std::array<int, most_spatial> lower{}, upper{};
   std::array<std::uint32_t, most> steps{1, 1, 1, 1, 1};
 };
@@ -31,8 +32,8 @@ struct window_maps {
 std::string why_not_gathered(const convolution_work& w);
 
 /// Returns the product with as many terms as the kernel of a plan copies.
-problem product_as_copied(const convolution_product& x, const convolution_form& f, const plan& p);
+problem product_as_copied(const convolution_product& x, const convolution_signature& f, const plan& p);
 
-window_maps maps_of(const convolution_product& x, const hopper_cell& c);
+window_maps maps_of(const convolution_product& x, const hopper_variant& c);
 
 }  // namespace troupe::cutlass

@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the tensor memory accelerator is told leads it to the places that the definition of a convolution names.
+// Checks that the tensor maps address the positions that the definition of a convolution names.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/cells/convolution_choices.hpp>
-#include <troupe/cutlass/cells/hopper_plans.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
-#include <troupe/cutlass/cells/window_maps.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/hopper_plans.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
+#include <troupe/cutlass/variants/window_maps.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
-class window_maps_of : public ::testing::Test {
+class convolution_window_maps : public ::testing::Test {
  protected:
-  // Images whose channels are neighbours, with windows that slide in any way along `spatial` indexes.
+  // Returns images whose channels are contiguous, with any convolution along `spatial` axes.
   convolution_problem any(convolution_result r, std::size_t spatial) {
     convolution_problem p;
     p.result = r, p.images = between(1, 3), p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
@@ -44,8 +44,8 @@ class window_maps_of : public ::testing::Test {
   const std::vector<std::byte> tree_ = epilogue::encode_tree({&sum_, 1}, {}, {});
 };
 
-// Windows begin at the lowest place, and at each step from there to the highest, as the driver's manual says.
-void expect_places(const convolution_product& x, const hopper_cell& c) {
+// Windows begin at the lowest position, and at each step from there to the highest, as the driver's manual says.
+void expect_locations(const convolution_product& x, const hopper_variant& c) {
   const kernels::window& w = x.window;
   const window_map m = maps_of(x, c).image;
   ASSERT_TRUE(m.gathers);
@@ -57,28 +57,28 @@ void expect_places(const convolution_product& x, const hopper_cell& c) {
         const int offset = w.per_tap[j] < 0 ? (tap - (w.taps[j] - 1)) * w.per_tap[j] : tap * w.per_tap[j];
         EXPECT_GE(offset, 0);
         EXPECT_EQ(at + offset, w.first[j] + position * w.per_position[j] + tap * w.per_tap[j])
-            << "index " << j << ", position " << position << ", tap " << tap;
+            << "axis " << j << ", position " << position << ", tap " << tap;
       }
-    EXPECT_EQ(position, w.positions[j]) << "index " << j;
+    EXPECT_EQ(position, w.positions[j]) << "axis " << j;
   }
   for (std::size_t i = 0; i + 1 < m.rank; ++i) EXPECT_TRUE(m.strides[i] > 0 && m.strides[i] % 16 == 0);
 }
 
-TEST_F(window_maps_of, all_results_lead_to_the_places_of_the_definition) {
+TEST_F(convolution_window_maps, maps_give_the_same_addresses_as_the_definition) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 60; ++i) {
       const convolution_problem p = any(r, static_cast<std::size_t>(between(1, 3)));
       SCOPED_TRACE(cat(to_string(r), " ", i));
       const auto work = work_of(p, needed_copies(p), 0);
       ASSERT_TRUE(work) << work.error().text();
-      if (work->form.window == convolution::none) continue;
+      if (work->signature.window == convolution::none) continue;
       ASSERT_EQ(why_not_gathered(*work), "");
       const plan tile{.family = family::hopper, .cluster_m = 1, .cluster_n = 1, .tile_m = 128, .tile_n = 128};
-      for (const convolution_product& x : work->products) expect_places(x, hopper_cell_of(work->form, tile));
+      for (const convolution_product& x : work->products) expect_locations(x, hopper_variant_of(work->signature, tile));
     }
 }
 
-TEST_F(window_maps_of, filters_have_the_elements_of_one_remainder_by_the_stride) {
+TEST_F(convolution_window_maps, filter_maps_have_the_elements_of_one_remainder_by_the_stride) {
   convolution_problem p = any(convolution_result::dx, 1);
   p.window.set(2, 8, 4, 3, {1, 1, 2, 1});
   p.x = placed(64, p.window.in), p.filters = placed(64, p.window.width), p.y = placed(128, p.window.out);
@@ -86,10 +86,11 @@ TEST_F(window_maps_of, filters_have_the_elements_of_one_remainder_by_the_stride)
   ASSERT_TRUE(work) << work.error().text();
   ASSERT_EQ(work->products.size(), 2u);
   const plan tile{.family = family::hopper, .cluster_m = 2, .cluster_n = 1, .tile_m = 128, .tile_n = 128};
-  const hopper_cell cell = hopper_cell_of(work->form, tile);
-  EXPECT_TRUE(cell.staged) << "rows are two places apart";
-  // Even places see the middle element, odd ones the last and the first.
-  const window_map even = maps_of(work->products[0], cell).filters, odd = maps_of(work->products[1], cell).filters;
+  const hopper_variant variant = hopper_variant_of(work->signature, tile);
+  EXPECT_TRUE(variant.staged) << "rows are two places apart";
+  // Even positions read the middle element, odd ones the last and the first.
+  const window_map even = maps_of(work->products[0], variant).filters,
+                   odd = maps_of(work->products[1], variant).filters;
   EXPECT_EQ(even.extents[1], 1u);
   EXPECT_EQ(even.address - p.filters.address, 64u * sizeof(std::uint16_t));
   EXPECT_EQ(odd.extents[1], 2u);
@@ -98,17 +99,17 @@ TEST_F(window_maps_of, filters_have_the_elements_of_one_remainder_by_the_stride)
   EXPECT_EQ(odd.extents[4], 128u);
 }
 
-TEST_F(window_maps_of, products_have_as_many_terms_as_are_copied) {
+TEST_F(convolution_window_maps, k_counts_all_channels_that_are_copied) {
   convolution_problem p = any(convolution_result::y, 1);
   p.channels = 72, p.window.set(2, 8, 8, 3, {1, 1, 1, 1});
   p.x = placed(72, p.window.in), p.filters = placed(72, p.window.width), p.y = placed(128, p.window.out);
   const auto work = work_of(p, needed_copies(p), 0);
   ASSERT_TRUE(work) << work.error().text();
-  EXPECT_EQ(product_as_copied(work->products[0], work->form, {.family = family::hopper}).k, 3 * 128);
-  EXPECT_EQ(product_as_copied(work->products[0], work->form, {.family = family::ampere}).k, 3 * 72);
+  EXPECT_EQ(product_as_copied(work->products[0], work->signature, {.family = family::hopper}).k, 3 * 128);
+  EXPECT_EQ(product_as_copied(work->products[0], work->signature, {.family = family::ampere}).k, 3 * 72);
 }
 
-TEST_F(window_maps_of, what_has_no_room_in_a_map_says_why) {
+TEST_F(convolution_window_maps, unsupported_windows_are_refused_with_the_reason) {
   const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, convolution_result r) {
     convolution_problem p = any(r, 2);
     for (const std::size_t i : {1, 2})
@@ -120,27 +121,27 @@ TEST_F(window_maps_of, what_has_no_room_in_a_map_says_why) {
   };
   using enum convolution_result;
   EXPECT_EQ(reason({1, 1, 1, 1}, 20, 3, y), "");
-  EXPECT_NE(reason({1, 1, 9, 1}, 200, 3, y).find("windows move by 9 places; expected at most 8"), std::string::npos);
-  EXPECT_NE(reason({1, 1, 1, 100}, 700, 4, y).find("end -299 places from an edge"), std::string::npos);
+  EXPECT_NE(reason({1, 1, 9, 1}, 200, 3, y).find("windows move by 9 positions; expected at most 8"), std::string::npos);
+  EXPECT_NE(reason({1, 1, 1, 100}, 700, 4, y).find("end -299 positions from an edge"), std::string::npos);
   EXPECT_NE(reason({130, 0, 1, 1}, 200, 3, y).find("windows begin -130"), std::string::npos);
 }
 
-TEST_F(window_maps_of, plans_of_both_families_are_there_and_the_accelerator_is_expected_to_be_faster) {
+TEST_F(convolution_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_plans) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
     convolution_problem p = any(r, 2);
     p.images = 64;
     for (const std::size_t i : {1, 2}) p.window.set(i, 28, 28, 3, {1, 1, 1, 1});
     p.x = placed(64, p.window.in), p.filters = placed(64, p.window.width), p.y = placed(128, p.window.out);
-    const auto ways = ways_for(p, testing::h100, {});
-    ASSERT_TRUE(ways) << ways.error().text();
-    EXPECT_EQ(ways->front().plan.plan.family, family::hopper);
-    EXPECT_TRUE(std::any_of(ways->begin(), ways->end(),
-                            [](const convolution_way& w) { return w.plan.plan.family == family::ampere; }));
-    chip older = testing::h100;
+    const auto candidates = convolution_candidates_for(p, testing::h100, {});
+    ASSERT_TRUE(candidates) << candidates.error().text();
+    EXPECT_EQ(candidates->front().plan.plan.family, family::hopper);
+    EXPECT_TRUE(std::any_of(candidates->begin(), candidates->end(),
+                            [](const convolution_candidate& w) { return w.plan.plan.family == family::ampere; }));
+    gpu_properties older = testing::h100;
     older.capability = 80;
-    const auto other = ways_for(p, older, {});
+    const auto other = convolution_candidates_for(p, older, {});
     ASSERT_TRUE(other) << other.error().text();
-    for (const convolution_way& w : *other) EXPECT_EQ(w.plan.plan.family, family::ampere);
+    for (const convolution_candidate& w : *other) EXPECT_EQ(w.plan.plan.family, family::ampere);
   }
 }
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the plug-in with CUTLASS's kernels and the code that loads it tell each other. Plain C types, and no header of
+/// Interface between the plug-in with CUTLASS's kernels and the code that loads it. Plain C types, and no header of
 /// CUTLASS or CUDA: both sides are compiled by different compilers.
 namespace troupe::cutlass::vendor {
 
 /// Differs for each change of the types below.
 inline constexpr unsigned interface_version = 1;
 
-enum cell_kind : int {
+enum variant_kind : int {
   product,
   scaled_product,
   grouped_product,
@@ -18,10 +18,10 @@ enum cell_kind : int {
   conv_weight_gradient
 };
 
-/// What a cell says about a launch.
+/// Result of a kernel variant's check or launch.
 enum verdict : int { taken, not_taken, misaligned, no_workspace, cuda_failed, failed };
 
-/// Operands in device memory. Leading dimensions and distances are in elements.
+/// Operands in device memory. Leading dimensions and strides are in elements.
 /// For convolutions a, b and d are what CUTLASS calls A, B and D: image, filter, result for `conv_forward`; gradient of
 /// the result, filter, gradient of the image for `conv_data_gradient`; gradient of the result, image, gradient of the
 /// filter for `conv_weight_gradient`. c has the shape of d. All are packed: NHWC, and KRSC for filters.
@@ -32,8 +32,8 @@ struct launch {
   long long a_line, b_line, c_line, d_line;
   long long a_batch, b_batch, c_batch, d_batch;
   float alpha, beta;
-  const void* bias;                 ///< n values of d's type, for cells with `bias`
-  const void *a_scales, *b_scales;  ///< for scaled products, in the order that scale_place of the cell states
+  const void* bias;                 ///< n values of d's type, for kernels with `bias`
+  const void *a_scales, *b_scales;  ///< for scaled products, in the order of the kernel's scale_place functions
   int multiprocessors;              ///< to use; 0: all
   int swizzle;                      ///< tiles side by side that share a factor; 0: one
   // A grouped product: all in device memory, one for each group. `shapes` has m, n, k of each.
@@ -47,42 +47,43 @@ struct launch {
   int pad_height, pad_width, stride_height, stride_width, dilation_height, dilation_width;
 };
 
-/// How a kernel that was compiled at run time is launched.
+/// Grid of a kernel that was compiled at run time.
 struct grid {
   unsigned x, y, z, threads, shared_bytes;
 };
 
-/// A kernel with its tile, compiled for a chip.
-struct cell {
+/// A kernel with its tile, compiled for an architecture.
+struct kernel_variant {
   const char* name;
   int kind;
   const char *a, *b, *c, *d, *accumulator;
-  const char* scale;                           ///< of the blocks of a and b; null: none
+  const char* scale;                           ///< type of the scales of a's and b's blocks; null: none
   int scale_block;                             ///< terms that share a scale
   const char *a_layout, *b_layout, *d_layout;  ///< row, column, nhwc, krsc
-  int a_alignment, b_alignment, d_alignment;   ///< elements: of addresses, lines and distances
+  int a_alignment, b_alignment, d_alignment;   ///< elements: of addresses, lines and strides
   int tile_m, tile_n, tile_k, stages;
   int cluster_m, cluster_n;
   const char* schedule;
   const char* epilogue;
-  int bias;                  ///< whether `bias` is read
-  int chip;                  ///< 10 * major + minor of the chip that it was made for
-  const char* machine_code;  ///< for which there is any, such as "sm_80 sm_90"
+  int bias;                  ///< 1 if `bias` is read
+  int capability;            ///< 10 * major + minor of the GPU that it was made for
+  const char* machine_code;  ///< architectures with machine code, such as "sm_80 sm_90"
   int threads, shared_bytes;
-  unsigned parameter_bytes;  ///< of the kernel, as the host's compiler sees them
+  unsigned parameter_bytes;  ///< of the kernel, as the host's compiler lays them out
 
-  /// Whether CUTLASS can do it; taken, not_taken or misaligned.
+  /// Checks whether CUTLASS can compute a launch; returns taken, not_taken or misaligned.
   int (*can_take)(const launch*);
   long long (*workspace_bytes)(const launch*);
   /// Enqueues the kernel on the CUstream in the current context. Returns taken, or what failed.
   int (*enqueue)(const launch*, void* workspace, long long bytes, void* stream);
-  /// Sets what the kernel on the current device believes parameter_bytes to be.
+  /// Sets the size of the parameters according to the kernel on the current device.
   int (*ask_device)(unsigned* bytes);
-  /// The distance in elements from the first scale of a to that of line and block, for one matrix; null: no scales.
+  /// Returns the offset in elements from the first scale of a to that of line and block, for one matrix; null: no
+  /// scales.
   long long (*a_scale_place)(const launch*, int line, int block);
   long long (*b_scale_place)(const launch*, int line, int block);
 
-  // For kernels that NVRTC can compile, too; null for others.
+  // Run-time compilation; null for kernels that NVRTC cannot compile.
   /// A kernel `troupe_cell` with one parameter of parameter_bytes, which includes <troupe_vendor/kernels_2x.cuh>.
   const char* source;
   /// Writes parameter_bytes of parameters, and how to launch.
@@ -91,9 +92,9 @@ struct cell {
 
 struct table {
   unsigned version;
-  unsigned cell_bytes, launch_bytes;  ///< sizes of the types above
+  unsigned variant_bytes, launch_bytes;  ///< sizes of the types above
   int count;
-  const cell* const* cells;
+  const kernel_variant* const* variants;
   const char* cutlass_version;
   const char* compiler;
   const char* headers;         ///< CUTLASS's folder of headers that was used

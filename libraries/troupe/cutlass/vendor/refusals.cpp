@@ -8,10 +8,11 @@
 namespace troupe::cutlass::vendor {
 namespace {
 
-error wrong(const cell& c, std::string_view field, long long value, std::string_view expected) {
+error wrong(const kernel_variant& c, std::string_view field, long long value, std::string_view expected) {
   return error(reaction::caller_bug, "cutlass", cat(c.name, ": ", field, " is ", value, "; expected ", expected));
 }
-error unaligned(const cell& c, std::string_view field, long long value, long long multiple, std::string_view unit) {
+error unaligned(const kernel_variant& c, std::string_view field, long long value, long long multiple,
+                std::string_view unit) {
   return error(reaction::unsupported, "cutlass",
                cat(c.name, ": ", field, " is ", value, "; expected a multiple of ", multiple, " ", unit,
                    ": take a template of ours, which loads any"));
@@ -27,7 +28,7 @@ struct operand {
   int alignment;
 };
 
-result<void> check_operand(const cell& c, const operand& o, int matrices) {
+result<void> check_operand(const kernel_variant& c, const operand& o, int matrices) {
   const bool by_rows = std::string_view(o.layout) == "row";
   const long long extent = by_rows ? o.columns : o.rows, lines = by_rows ? o.rows : o.columns;
   const std::string line = cat(o.name, "_line"), batch = cat(o.name, "_batch");
@@ -45,7 +46,7 @@ result<void> check_operand(const cell& c, const operand& o, int matrices) {
   return {};
 }
 
-result<void> check_product(const cell& c, const launch& l) {
+result<void> check_product(const kernel_variant& c, const launch& l) {
   if (l.m < 1) return wrong(c, "m", l.m, "at least 1");
   if (l.n < 1) return wrong(c, "n", l.n, "at least 1");
   if (l.k < 1) return wrong(c, "k", l.k, "at least 1: without terms there is no product, scale c instead");
@@ -69,7 +70,7 @@ result<void> check_product(const cell& c, const launch& l) {
   return {};
 }
 
-result<void> check_groups(const cell& c, const launch& l) {
+result<void> check_groups(const kernel_variant& c, const launch& l) {
   if (l.groups < 1) return wrong(c, "groups", l.groups, "at least 1");
   const std::pair<std::string_view, const void*> arrays[] = {{"shapes", l.shapes},
                                                              {"group_a", l.group_a},
@@ -85,7 +86,7 @@ result<void> check_groups(const cell& c, const launch& l) {
   return {};
 }
 
-result<void> check_convolution(const cell& c, const launch& l) {
+result<void> check_convolution(const kernel_variant& c, const launch& l) {
   const std::pair<std::string_view, int> sizes[] = {{"images", l.images},
                                                     {"height", l.height},
                                                     {"width", l.width},
@@ -127,7 +128,7 @@ int bits_of(const char* type) noexcept {
   return name == "e2m1" ? 4 : 0;
 }
 
-result<void> check(const cell& c, const launch& l) {
+result<void> check(const kernel_variant& c, const launch& l) {
   auto checked = c.kind == grouped_product ? check_groups(c, l)
                  : c.kind >= conv_forward  ? check_convolution(c, l)
                                            : check_product(c, l);

@@ -7,11 +7,11 @@
 
 namespace troupe::cutlass::vendor {
 
-/// Checks whether a cell takes a launch. Fails with the field, its value and what was expected: `caller_bug` for what
-/// no cell takes, `unsupported` for what another cell may take. Needs no GPU.
-result<void> check(const cell& c, const launch& l);
+/// Checks whether a kernel accepts a launch. Fails with the field, its value and what was expected: `caller_bug` if no
+/// kernel accepts it, `unsupported` if another kernel may. Needs no GPU.
+result<void> check(const kernel_variant& c, const launch& l);
 
-/// The size of an element in bits; 0 for a name that no cell has.
+/// Returns the size of an element in bits; 0 for a name that no kernel has.
 int bits_of(const char* type) noexcept;
 
 }  // namespace troupe::cutlass::vendor

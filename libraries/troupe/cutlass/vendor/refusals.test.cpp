@@ -9,9 +9,9 @@ namespace {
 
 const void* address(std::uintptr_t at) { return reinterpret_cast<const void*>(at); }
 
-cell some_cell(cell_kind kind = product) {
-  cell c{};
-  c.name = "some_cell", c.kind = kind;
+kernel_variant any_variant(variant_kind kind = product) {
+  kernel_variant c{};
+  c.name = "any_variant", c.kind = kind;
   c.a = c.b = c.c = c.d = "bf16";
   c.a_layout = "row", c.b_layout = "column", c.d_layout = "row";
   c.a_alignment = c.b_alignment = c.d_alignment = 8;
@@ -36,131 +36,135 @@ launch good_convolution() {
   return l;
 }
 
-// The reaction and the text of a refusal; "" if the launch is taken.
-std::string said(const cell& c, const launch& l) {
+// Returns the reaction and the text of a refusal; "" if the launch is accepted.
+std::string refusal_of(const kernel_variant& c, const launch& l) {
   const auto r = check(c, l);
   return r ? "" : std::string(to_string(r.error().reaction())) + ": " + r.error().text();
 }
 
 template <class Change>
-std::string product_with(Change change, cell c = some_cell()) {
+std::string product_with(Change change, kernel_variant c = any_variant()) {
   launch l = good_product();
   change(l);
-  return said(c, l);
+  return refusal_of(c, l);
 }
 
-TEST(vendor_refusals, a_product_that_fits_is_taken) {
-  EXPECT_EQ(said(some_cell(), good_product()), "");
+TEST(vendor_launch_checks, a_valid_product_is_accepted) {
+  EXPECT_EQ(refusal_of(any_variant(), good_product()), "");
   EXPECT_EQ(product_with([](launch& l) { l.m = 1; }), "") << "lines may be of any number";
 }
 
-TEST(vendor_refusals, empty_products_are_refused_by_field) {
-  EXPECT_EQ(product_with([](launch& l) { l.m = 0; }), "caller_bug: some_cell: m is 0; expected at least 1");
-  EXPECT_EQ(product_with([](launch& l) { l.n = -8; }), "caller_bug: some_cell: n is -8; expected at least 1");
+TEST(vendor_launch_checks, empty_products_are_refused_by_field) {
+  EXPECT_EQ(product_with([](launch& l) { l.m = 0; }), "caller_bug: any_variant: m is 0; expected at least 1");
+  EXPECT_EQ(product_with([](launch& l) { l.n = -8; }), "caller_bug: any_variant: n is -8; expected at least 1");
   EXPECT_NE(product_with([](launch& l) { l.k = 0; }).find("k is 0"), std::string::npos);
-  EXPECT_EQ(product_with([](launch& l) { l.batch = 0; }), "caller_bug: some_cell: batch is 0; expected at least 1");
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 0; }), "caller_bug: any_variant: batch is 0; expected at least 1");
 }
 
-TEST(vendor_refusals, missing_operands_are_refused) {
+TEST(vendor_launch_checks, missing_operands_are_refused) {
   for (const auto& [name, change] : {std::pair<const char*, void (*)(launch&)>{"a", [](launch& l) { l.a = nullptr; }},
                                      {"b", [](launch& l) { l.b = nullptr; }},
                                      {"d", [](launch& l) { l.d = nullptr; }}})
     EXPECT_EQ(product_with(change),
-              std::string("caller_bug: some_cell: ") + name + " is 0; expected an address in device memory");
+              std::string("caller_bug: any_variant: ") + name + " is 0; expected an address in device memory");
 }
 
-TEST(vendor_refusals, c_is_wanted_only_where_beta_is_not_zero) {
+TEST(vendor_launch_checks, c_is_required_only_if_beta_is_not_zero) {
   const auto beta = [](launch& l) { l.beta = 0.5f, l.c_line = 64; };
-  EXPECT_EQ(product_with(beta), "caller_bug: some_cell: c is 0; expected an address in device memory");
+  EXPECT_EQ(product_with(beta), "caller_bug: any_variant: c is 0; expected an address in device memory");
   EXPECT_EQ(product_with([&](launch& l) { beta(l), l.c = address(0x4000); }), "");
 }
 
-TEST(vendor_refusals, alignment_is_that_of_the_cell_and_another_may_take_it) {
+TEST(vendor_launch_checks, misaligned_operands_are_unsupported) {
   EXPECT_EQ(product_with([](launch& l) {
               l.a = address(0x1008);
-            }).find("unsupported: some_cell: a is 4104; expected a multiple of 16 bytes"),
+            }).find("unsupported: any_variant: a is 4104; expected a multiple of 16 bytes"),
             0u);
   EXPECT_EQ(product_with([](launch& l) {
               l.a_line = 76;
-            }).find("unsupported: some_cell: a_line is 76; expected a multiple of 8 elements"),
+            }).find("unsupported: any_variant: a_line is 76; expected a multiple of 8 elements"),
             0u);
-  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: some_cell: the length of a line of a is 71"),
+  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: any_variant: the length of a line of a is 71"),
             0u);
-  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: some_cell: the length of a line of d is 60"),
+  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: any_variant: the length of a line of d is 60"),
             0u)
       << "b's lines are k long";
   EXPECT_EQ(product_with([](launch& l) {
               l.batch = 2, l.a_batch = 7204, l.b_batch = 8000, l.d_batch = 6400;
-            }).find("unsupported: some_cell: a_batch is 7204"),
+            }).find("unsupported: any_variant: a_batch is 7204"),
             0u);
 }
 
-TEST(vendor_refusals, lines_must_not_overlap) {
+TEST(vendor_launch_checks, lines_must_not_overlap) {
   EXPECT_EQ(product_with([](launch& l) { l.b_line = 64; }),
-            "caller_bug: some_cell: b_line is 64; expected at least 72");
+            "caller_bug: any_variant: b_line is 64; expected at least 72");
   EXPECT_EQ(product_with([](launch& l) { l.d_line = 56; }),
-            "caller_bug: some_cell: d_line is 56; expected at least 64");
+            "caller_bug: any_variant: d_line is 56; expected at least 64");
   EXPECT_EQ(product_with([](launch& l) {
               l.batch = 3, l.a_batch = l.b_batch = 8000, l.d_batch = 0;
-            }).find("caller_bug: some_cell: d_batch is 0; expected at least 6400"),
+            }).find("caller_bug: any_variant: d_batch is 0; expected at least 6400"),
             0u);
   EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.d_batch = 6400; }), "") << "factors may be the same for all";
 }
 
-TEST(vendor_refusals, bias_and_scales_must_fit_the_epilogue) {
+TEST(vendor_launch_checks, bias_and_scales_must_fit_the_epilogue) {
   const auto bias = [](launch& l) { l.bias = address(0x5000); };
-  cell c = some_cell();
-  EXPECT_EQ(product_with(bias, c).find("unsupported: some_cell: bias is set"), 0u);
+  kernel_variant c = any_variant();
+  EXPECT_EQ(product_with(bias, c).find("unsupported: any_variant: bias is set"), 0u);
   c.bias = 1;
   EXPECT_EQ(product_with(bias, c), "");
-  EXPECT_EQ(product_with([](launch&) {}, c), "caller_bug: some_cell: bias is 0; expected an address in device memory");
-  cell s = some_cell(scaled_product);
+  EXPECT_EQ(product_with([](launch&) {}, c),
+            "caller_bug: any_variant: bias is 0; expected an address in device memory");
+  kernel_variant s = any_variant(scaled_product);
   s.scale = "ue8m0", s.scale_block = 32;
   EXPECT_EQ(product_with([](launch& l) { l.a_scales = address(0x6000); }, s),
-            "caller_bug: some_cell: b_scales is 0; expected an address in device memory");
-  EXPECT_EQ(product_with([](launch& l) { l.batch = 2; }, s).find("unsupported: some_cell: batch is 2; expected 1"), 0u);
+            "caller_bug: any_variant: b_scales is 0; expected an address in device memory");
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 2; }, s).find("unsupported: any_variant: batch is 2; expected 1"),
+            0u);
 }
 
-TEST(vendor_refusals, what_cutlass_does_not_take_is_unsupported) {
-  cell c = some_cell();
+TEST(vendor_launch_checks, launches_that_cutlass_rejects_are_unsupported) {
+  kernel_variant c = any_variant();
   c.can_take = [](const launch*) -> int { return not_taken; };
-  EXPECT_EQ(said(c, good_product()).find("unsupported: some_cell: CUTLASS does not take this launch"), 0u);
+  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS does not take this launch"), 0u);
   c.can_take = [](const launch*) -> int { return misaligned; };
-  EXPECT_EQ(said(c, good_product()).find("unsupported: some_cell: CUTLASS finds an operand misaligned"), 0u);
+  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS finds an operand misaligned"), 0u);
 }
 
-TEST(vendor_refusals, a_convolution_is_refused_by_field) {
-  const cell c = some_cell(conv_forward);
+TEST(vendor_launch_checks, a_convolution_is_refused_by_field) {
+  const kernel_variant c = any_variant(conv_forward);
   const auto with = [&](auto change) {
     launch l = good_convolution();
     change(l);
-    return said(c, l);
+    return refusal_of(c, l);
   };
   EXPECT_EQ(with([](launch&) {}), "");
   EXPECT_EQ(with([](launch& l) { l.stride_width = 0; }),
-            "caller_bug: some_cell: stride_width is 0; expected at least 1");
-  EXPECT_EQ(with([](launch& l) { l.pad_height = -1; }), "caller_bug: some_cell: pad_height is -1; expected at least 0");
+            "caller_bug: any_variant: stride_width is 0; expected at least 1");
+  EXPECT_EQ(with([](launch& l) { l.pad_height = -1; }),
+            "caller_bug: any_variant: pad_height is -1; expected at least 0");
   EXPECT_EQ(with([](launch& l) {
               l.dilation_height = 5;
-            }).find("caller_bug: some_cell: filter_height is 3; expected no more than"),
+            }).find("caller_bug: any_variant: filter_height is 3; expected no more than"),
             0u);
-  EXPECT_EQ(
-      with([](launch& l) { l.channels = 12; }).find("unsupported: some_cell: channels is 12; expected a multiple of 8"),
-      0u);
-  EXPECT_EQ(with([](launch& l) { l.filters = 3; }).find("unsupported: some_cell: filters is 3"), 0u);
+  EXPECT_EQ(with([](launch& l) {
+              l.channels = 12;
+            }).find("unsupported: any_variant: channels is 12; expected a multiple of 8"),
+            0u);
+  EXPECT_EQ(with([](launch& l) { l.filters = 3; }).find("unsupported: any_variant: filters is 3"), 0u);
   EXPECT_EQ(with([](launch& l) {
               l.b = address(0x2002);
-            }).find("unsupported: some_cell: b is 8194; expected a multiple of 16 bytes"),
+            }).find("unsupported: any_variant: b is 8194; expected a multiple of 16 bytes"),
             0u);
 }
 
-TEST(vendor_refusals, groups_want_all_arrays) {
-  const cell c = some_cell(grouped_product);
+TEST(vendor_launch_checks, groups_require_all_arrays) {
+  const kernel_variant c = any_variant(grouped_product);
   launch l{};
-  EXPECT_EQ(said(c, l), "caller_bug: some_cell: groups is 0; expected at least 1");
+  EXPECT_EQ(refusal_of(c, l), "caller_bug: any_variant: groups is 0; expected at least 1");
   l.groups = 4;
-  EXPECT_EQ(said(c, l),
-            "caller_bug: some_cell: shapes is 0; expected an array in device memory, one element for each group");
+  EXPECT_EQ(refusal_of(c, l),
+            "caller_bug: any_variant: shapes is 0; expected an array in device memory, one element for each group");
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <sstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/kept_file.hpp>
-#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {
 
-result<cells> cells::load(const std::string& file) {
+result<kernel_variants> kernel_variants::load(const std::string& file) {
   const auto path = path_of_kept_file(file, "cutlass");
   void* const library = path ? ::dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (library == nullptr)
@@ -22,24 +22,25 @@ result<cells> cells::load(const std::string& file) {
   return make(get());
 }
 
-result<cells> cells::make(const table* t) {
-  if (t->version != interface_version || t->cell_bytes != sizeof(cell) || t->launch_bytes != sizeof(launch))
+result<kernel_variants> kernel_variants::make(const table* t) {
+  if (t->version != interface_version || t->variant_bytes != sizeof(kernel_variant) ||
+      t->launch_bytes != sizeof(launch))
     return error(reaction::unsupported, "cutlass",
-                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ", t->cell_bytes,
-                     " and ", t->launch_bytes, " bytes; expected ", interface_version, ", ", sizeof(cell), " and ",
-                     sizeof(launch), ": build Troupe again"));
-  return cells(t);
+                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ",
+                     t->variant_bytes, " and ", t->launch_bytes, " bytes; expected ", interface_version, ", ",
+                     sizeof(kernel_variant), " and ", sizeof(launch), ": build Troupe again"));
+  return kernel_variants(t);
 }
 
-const cell* cells::find(std::string_view name) const noexcept {
-  for (const cell* c : all())
+const kernel_variant* kernel_variants::find(std::string_view name) const noexcept {
+  for (const kernel_variant* c : all())
     if (name == c->name) return c;
   return nullptr;
 }
 
-std::vector<std::string> cells::notes() const {
+std::vector<std::string> kernel_variants::notes() const {
   std::string run, only;
-  for (const cell* c : all()) {
+  for (const kernel_variant* c : all()) {
     std::string& names = runs_on(*c, tested_capability) ? run : only;
     names += cat(names.empty() ? "" : ", ", c->name);
   }
@@ -49,7 +50,7 @@ std::vector<std::string> cells::notes() const {
   return notes;
 }
 
-bool runs_on(const cell& c, int capability) {
+bool runs_on(const kernel_variant& c, int capability) {
   std::istringstream names(c.machine_code);
   for (std::string name; names >> name;) {
     const bool exactly = name.ends_with('a');
@@ -59,7 +60,7 @@ bool runs_on(const cell& c, int capability) {
   return false;
 }
 
-result<void> compare_parameters(const cell& c) {
+result<void> compare_parameters(const kernel_variant& c) {
   unsigned believed = 0;
   if (c.ask_device(&believed) != taken)
     return error(reaction::fatal, "cutlass",
@@ -71,7 +72,7 @@ result<void> compare_parameters(const cell& c) {
   return {};
 }
 
-result<void> enqueue(const cell& c, const launch& l, void* workspace, long long bytes, void* stream) {
+result<void> enqueue(const kernel_variant& c, const launch& l, void* workspace, long long bytes, void* stream) {
   switch (c.enqueue(&l, workspace, bytes, stream)) {
     case taken:
       return {};
@@ -89,8 +90,9 @@ result<void> enqueue(const cell& c, const launch& l, void* workspace, long long 
   }
 }
 
-result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip,
-                                         std::string_view headers, std::string_view cuda_headers) {
+result<run_time_source> source_for_nvrtc(const kernel_variants& from, const kernel_variant& c,
+                                         std::string_view architecture, std::string_view headers,
+                                         std::string_view cuda_headers) {
   if (c.source == nullptr)
     return error(
         reaction::unsupported, "cutlass",
@@ -110,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(kernel::kThreadCount) troupe_cell(c
   k(parameters, *reinterpret_cast<kernel::SharedStorage*>(shared));
 }
 )");
-  s.options = {cat("-arch=", chip),
+  s.options = {cat("-arch=", architecture),
                "-std=c++17",
                "-DNDEBUG",
                "-default-device",

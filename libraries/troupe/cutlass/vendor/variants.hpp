@@ -12,49 +12,53 @@
 namespace troupe::cutlass::vendor {
 
 /// CUTLASS's kernels, from the plug-in that is built where its headers are found. The plug-in stays loaded.
-class cells {
+class kernel_variants {
  public:
   /// Loads a plug-in; fails with `unsupported` if the file is missing or was built with another version of the
   /// interface.
-  static result<cells> load(const std::string& file);
+  static result<kernel_variants> load(const std::string& file);
   /// Checks that a table fits this code; for tables that are not in a plug-in.
-  static result<cells> make(const table* t);
+  static result<kernel_variants> make(const table* t);
 
-  std::span<const cell* const> all() const noexcept { return {table_->cells, static_cast<std::size_t>(table_->count)}; }
-  /// Null if there is none of this name.
-  const cell* find(std::string_view name) const noexcept;
+  std::span<const kernel_variant* const> all() const noexcept {
+    return {table_->variants, static_cast<std::size_t>(table_->count)};
+  }
+  /// Returns null if there is none of this name.
+  const kernel_variant* find(std::string_view name) const noexcept;
   const table& contents() const noexcept { return *table_; }
 
-  /// What `troupe doctor` shows: the version, which cells ran, and which compile but were never run.
+  /// Returns the notes that `troupe doctor` shows: the version, which kernels ran, and which compile but were never
+  /// run.
   std::vector<std::string> notes() const;
 
  private:
-  explicit cells(const table* t) noexcept : table_(t) {}
+  explicit kernel_variants(const table* t) noexcept : table_(t) {}
   const table* table_;
 };
 
-/// Whether a cell has machine code that a GPU of this capability (90 for 9.0) executes.
-bool runs_on(const cell& c, int capability);
-/// Whether any of us has such a chip: a cell's numbers are tested if so, otherwise it only compiles.
+/// Returns true if a kernel has machine code that a GPU of this capability (90 for 9.0) executes.
+bool runs_on(const kernel_variant& c, int capability);
+/// Capability of the GPUs on which results were tested; kernels for others only compile.
 inline constexpr int tested_capability = 90;
 
-/// Fails if the kernel on the current device has parameters of another size than the plug-in's host code fills. Compare
+/// Fails if the kernel on the current device has parameters of another size than the plug-in's host code fills. Call
 /// before the first launch: two compilers have disagreed on the alignment of a CUtensorMap.
-result<void> compare_parameters(const cell& c);
+result<void> compare_parameters(const kernel_variant& c);
 
-/// Enqueues a launch that `check` let pass.
-result<void> enqueue(const cell& c, const launch& l, void* workspace, long long bytes, void* stream);
+/// Enqueues a launch that `check` accepted.
+result<void> enqueue(const kernel_variant& c, const launch& l, void* workspace, long long bytes, void* stream);
 
-/// What NVRTC needs to compile the kernel of a cell that has `source`.
+/// Input of NVRTC for a kernel that has `source`.
 struct run_time_source {
   std::string text;         ///< has a kernel `troupe_cell` and the size of its parameters, `troupe_parameter_bytes`
-  std::string header_name;  ///< that of `header`, for nvrtcCreateProgram
+  std::string header_name;  ///< name of `header`, for nvrtcCreateProgram
   std::string header;
   std::vector<std::string> options;
 };
-/// Makes the source for a chip ("sm_90"). `headers` is CUTLASS's folder of headers, `cuda_headers` CUDA's. The text
-/// does not compile if its parameters have another size than parameter_bytes.
-result<run_time_source> source_for_nvrtc(const cells& from, const cell& c, std::string_view chip,
-                                         std::string_view headers, std::string_view cuda_headers);
+/// Makes the source for an architecture ("sm_90"). `headers` is CUTLASS's folder of headers, `cuda_headers` CUDA's. The
+/// text does not compile if its parameters have another size than parameter_bytes.
+result<run_time_source> source_for_nvrtc(const kernel_variants& from, const kernel_variant& c,
+                                         std::string_view architecture, std::string_view headers,
+                                         std::string_view cuda_headers);
 
 }  // namespace troupe::cutlass::vendor

@@ -2,76 +2,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {
 namespace {
 
-cell named(const char* name, const char* machine_code) {
-  cell c{};
+kernel_variant named(const char* name, const char* machine_code) {
+  kernel_variant c{};
   c.name = name, c.machine_code = machine_code, c.parameter_bytes = 368;
   return c;
 }
 
-TEST(vendor_cells, machine_code_runs_on_later_chips_of_its_generation) {
-  const cell c = named("x", "sm_80 sm_90");
+TEST(vendor_kernel_variants, machine_code_runs_on_later_gpus_of_its_generation) {
+  const kernel_variant c = named("x", "sm_80 sm_90");
   EXPECT_TRUE(runs_on(c, 80));
   EXPECT_TRUE(runs_on(c, 86));
   EXPECT_TRUE(runs_on(c, 89));
   EXPECT_TRUE(runs_on(c, 90));
   EXPECT_FALSE(runs_on(c, 75));
   EXPECT_FALSE(runs_on(c, 100));
-  EXPECT_FALSE(runs_on(named("x", "sm_86"), 80)) << "an earlier chip";
+  EXPECT_FALSE(runs_on(named("x", "sm_86"), 80)) << "an earlier GPU";
 }
 
-TEST(vendor_cells, machine_code_for_one_chip_runs_on_no_other) {
+TEST(vendor_kernel_variants, architecture_specific_code_runs_on_no_other_gpu) {
   EXPECT_TRUE(runs_on(named("x", "sm_100a"), 100));
   EXPECT_FALSE(runs_on(named("x", "sm_100a"), 103));
   EXPECT_FALSE(runs_on(named("x", "sm_90a"), 100));
 }
 
-TEST(vendor_cells, a_table_of_another_interface_is_refused) {
+TEST(vendor_kernel_variants, a_table_of_another_interface_is_refused) {
   table t{.version = interface_version,
-          .cell_bytes = sizeof(cell),
+          .variant_bytes = sizeof(kernel_variant),
           .launch_bytes = sizeof(launch),
           .count = 0,
-          .cells = nullptr,
+          .variants = nullptr,
           .cutlass_version = "",
           .compiler = "",
           .headers = "",
           .kernels_header = ""};
-  EXPECT_TRUE(cells::make(&t));
+  EXPECT_TRUE(kernel_variants::make(&t));
   table other = t;
   other.version += 1;
-  const auto r = cells::make(&other);
+  const auto r = kernel_variants::make(&other);
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::unsupported);
   EXPECT_NE(r.error().text().find("build Troupe again"), std::string::npos);
   other = t;
   other.launch_bytes += 8;
-  EXPECT_FALSE(cells::make(&other));
+  EXPECT_FALSE(kernel_variants::make(&other));
 }
 
-TEST(vendor_cells, a_missing_plug_in_says_how_to_get_it) {
-  const auto r = cells::load("/nonexistent/vendor.so");
+TEST(vendor_kernel_variants, a_missing_plug_in_says_how_to_get_it) {
+  const auto r = kernel_variants::load("/nonexistent/vendor.so");
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::unsupported);
   EXPECT_NE(r.error().text().find("scripts/setup cutlass"), std::string::npos) << r.error().text();
 }
 
-TEST(vendor_cells, notes_name_what_was_never_run) {
-  const cell run = named("known", "sm_90a"), other = named("unknown", "sm_120a");
-  const cell* const all[] = {&run, &other};
+TEST(vendor_kernel_variants, notes_name_kernels_that_never_ran) {
+  const kernel_variant run = named("known", "sm_90a"), other = named("unknown", "sm_120a");
+  const kernel_variant* const all[] = {&run, &other};
   const table t{.version = interface_version,
-                .cell_bytes = sizeof(cell),
+                .variant_bytes = sizeof(kernel_variant),
                 .launch_bytes = sizeof(launch),
                 .count = 2,
-                .cells = all,
+                .variants = all,
                 .cutlass_version = "4.2.0",
                 .compiler = "",
                 .headers = "",
                 .kernels_header = ""};
-  const auto c = cells::make(&t);
+  const auto c = kernel_variants::make(&t);
   ASSERT_TRUE(c);
   EXPECT_EQ(c->notes(), (std::vector<std::string>{"CUTLASS: 4.2.0, 2 kernels",
                                                   "kernels of CUTLASS that ran on a GPU of ours: known",
@@ -80,8 +80,8 @@ TEST(vendor_cells, notes_name_what_was_never_run) {
   EXPECT_EQ(c->find("unknow"), nullptr);
 }
 
-TEST(vendor_cells, a_kernel_of_another_parameter_size_is_never_launched) {
-  cell c = named("x", "sm_90a");
+TEST(vendor_kernel_variants, a_kernel_of_another_parameter_size_is_never_launched) {
+  kernel_variant c = named("x", "sm_90a");
   c.ask_device = [](unsigned* bytes) -> int { return *bytes = 368, taken; };
   EXPECT_TRUE(compare_parameters(c));
   c.ask_device = [](unsigned* bytes) -> int { return *bytes = 1280, taken; };
@@ -93,22 +93,22 @@ TEST(vendor_cells, a_kernel_of_another_parameter_size_is_never_launched) {
   EXPECT_FALSE(compare_parameters(c));
 }
 
-TEST(vendor_cells, only_kernels_with_a_source_are_compiled_at_run_time) {
-  const cell without = named("x", "sm_90a");
-  const cell* const all[] = {&without};
+TEST(vendor_kernel_variants, only_kernels_with_a_source_are_compiled_at_run_time) {
+  const kernel_variant without = named("x", "sm_90a");
+  const kernel_variant* const all[] = {&without};
   const table t{.version = interface_version,
-                .cell_bytes = sizeof(cell),
+                .variant_bytes = sizeof(kernel_variant),
                 .launch_bytes = sizeof(launch),
                 .count = 1,
-                .cells = all,
+                .variants = all,
                 .cutlass_version = "",
                 .compiler = "",
                 .headers = "",
                 .kernels_header = "the header"};
-  const auto c = cells::make(&t);
+  const auto c = kernel_variants::make(&t);
   ASSERT_TRUE(c);
   EXPECT_FALSE(source_for_nvrtc(*c, without, "sm_90", "/cutlass", "/cuda"));
-  cell with = without;
+  kernel_variant with = without;
   with.source = "some_kernel<1>";
   const auto s = source_for_nvrtc(*c, with, "sm_90", "/cutlass", "/cuda");
   ASSERT_TRUE(s);

@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is launched for a convolution, on a driver that records its calls.
+// Checks the launches of a convolution, on a driver that records its calls.
 #include <gtest/gtest.h>
 
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
-#include <troupe/cutlass/cells/testing/test_chip.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/cutlass/variants/testing/h100.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 namespace {
 
 using testing::h100;
 
-class launches_of_convolutions : public ::testing::Test {
+class convolution_launches : public ::testing::Test {
  protected:
-  launches_of_convolutions() { driver.reset(); }
+  convolution_launches() { driver.reset(); }
   // Images of 8 channels with filters of 3 x 3.
   convolution_problem problem_of(convolution_result r, std::int64_t stride, bool channels_last) {
     convolution_problem p;
@@ -32,32 +32,32 @@ class launches_of_convolutions : public ::testing::Test {
     p.tree = epilogue::tree(tree.data(), tree.size());
     return p;
   }
-  // A route whose kernels are the driver's.
-  convolution_route route_with(const convolution_problem& p, const convolution_choice& c) {
+  // Returns an execution plan whose kernels are the driver's.
+  convolution_execution_plan execution_plan_with(const convolution_problem& p, const convolution_choice& c) {
     const auto work = work_of(p, c, 0);
     EXPECT_TRUE(work) << work.error().text();
-    convolution_route out;
-    out.way.choice = c, out.way.bytes = work->bytes;
+    convolution_execution_plan out;
+    out.candidate.choice = c, out.candidate.bytes = work->bytes;
     const auto with = [](cuda::testing::fake_kernel& k) {
-      auto made = std::make_shared<cell>();
+      auto made = std::make_shared<kernel_variant>();
       made->kernel = reinterpret_cast<CUkernel>(&k), made->threads = 256;
       return made;
     };
     for (const convolution_product& x : work->products) {
-      auto r = std::make_shared<route>();
-      r->form = work->form.product, r->kernel = with(product), r->blocks = static_cast<unsigned>(x.product.m);
-      for (map_form& m : r->maps) m.type = route::no_map;
+      auto r = std::make_shared<execution_plan>();
+      r->signature = work->signature.product, r->kernel = with(product), r->blocks = static_cast<unsigned>(x.product.m);
+      for (matrix_map& m : r->maps) m.type = execution_plan::no_map;
       out.products.push_back(std::move(r));
     }
     for (auto& k : out.copies) k = with(copy);
     return out;
   }
   result<void> launch(const convolution_problem& p, const convolution_choice& c) {
-    const convolution_route way = route_with(p, c);
+    const convolution_execution_plan execution = execution_plan_with(p, c);
     lane on;
-    return enqueue(p, way, h100, on, 0x100000, 0, true, nullptr);
+    return enqueue(p, execution, h100, on, 0x100000, 0, true, nullptr);
   }
-  // The names of the kernels that were launched.
+  // Returns the names of the kernels that were launched.
   std::vector<std::string> launched() const {
     std::vector<std::string> out;
     for (const std::string& call : driver.calls())
@@ -72,7 +72,7 @@ class launches_of_convolutions : public ::testing::Test {
   const std::vector<std::byte> tree = epilogue::encode_tree({&sum, 1}, {}, {});
 };
 
-TEST_F(launches_of_convolutions, are_one_for_channels_that_are_neighbours) {
+TEST_F(convolution_launches, contiguous_channels_need_one_launch) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
     driver.reset();
     const convolution_problem p = problem_of(r, 1, true);
@@ -81,13 +81,13 @@ TEST_F(launches_of_convolutions, are_one_for_channels_that_are_neighbours) {
   }
 }
 
-TEST_F(launches_of_convolutions, are_one_for_each_remainder_by_the_stride_of_a_gradient_of_images) {
+TEST_F(convolution_launches, a_data_gradient_needs_one_launch_for_each_remainder_by_the_stride) {
   const convolution_problem p = problem_of(convolution_result::dx, 2, true);
   ASSERT_TRUE(launch(p, needed_copies(p)));
   EXPECT_EQ(launched(), std::vector<std::string>(4, "product"));
 }
 
-TEST_F(launches_of_convolutions, copy_factors_before_and_results_after_the_product) {
+TEST_F(convolution_launches, factors_are_copied_before_and_results_after_the_product) {
   const convolution_problem p = problem_of(convolution_result::y, 1, false);
   std::vector<kernels::copy_arguments> copies;
   copy.run = [&](auto, auto, const void* arguments) {
@@ -104,7 +104,7 @@ TEST_F(launches_of_convolutions, copy_factors_before_and_results_after_the_produ
   EXPECT_GE(copies[1].to, copies[0].to + 2 * 12 * 12 * 8 * sizeof(std::uint16_t)) << "copies must not overlap";
 }
 
-TEST_F(launches_of_convolutions, end_with_the_first_that_fails) {
+TEST_F(convolution_launches, launches_end_with_the_first_failure) {
   const convolution_problem p = problem_of(convolution_result::y, 1, false);
   driver.fail("cuLaunchKernelEx", CUDA_ERROR_INVALID_VALUE);
   const auto failed = launch(p, useful_copies(p));

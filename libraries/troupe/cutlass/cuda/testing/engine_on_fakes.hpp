@@ -15,7 +15,7 @@
 
 namespace troupe::cutlass::testing {
 
-// Before the engine is opened.
+// Called before the engine is opened.
 [[maybe_unused]] inline const int without_files =
     ::setenv("TROUPE_CACHE", "off", 1) + ::setenv("TROUPE_CUTLASS", "/none", 1);
 
@@ -42,9 +42,9 @@ class engine_on_fakes : public ::testing::Test {
   void open() {
     engine.emplace(TROUPE_ENGINE_UNDER_TEST);
     driver.reset();
-    driver.computes = true;  // so that what a kernel says of itself can be read
+    driver.computes = true;  // so that the sizes that kernels report can be read
   }
-  // What kernels say of their parameters.
+  // Sizes of the parameters that kernels report.
   void expect_layout(std::size_t bytes) {
     const unsigned layout[6] = {
         static_cast<unsigned>(bytes), sizeof(kernels::fixed_part), sizeof(kernels::place), 200000, 16, 256};
@@ -60,7 +60,7 @@ class engine_on_fakes : public ::testing::Test {
     return static_cast<bool>(done);
   }
 
-  // Memory that is only an address.
+  // Returns a matrix whose memory is only an address.
   template <access_mode M>
   static any_operand<M> matrix_at(std::uint64_t address, dtype t, std::int64_t rows, std::int64_t columns,
                                   bool by_rows = true) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// pack.cu and vendor_groups.cu, compiled for the processor.
+// Compiles pack.cu and vendor_groups.cu for the processor.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
 #include "../pack.cuh"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in with kernels as CUTLASS's, which compute by definition on the processor: the engine that is made of fakes
+// A plug-in with kernels like CUTLASS's, which compute by definition on the processor: the engine that is made of fakes
 // is its own plug-in, if TROUPE_CUTLASS names it.
 #include <array>
 #include <cmath>
@@ -14,17 +14,17 @@
 namespace troupe::cutlass::vendor {
 namespace {
 
-// What differs between cells. Tiles and types are those of the cells of the real plug-in.
+// The differences between the kernels. Tiles and types are those of the real plug-in's kernels.
 struct spec {
   const char* name;
-  cell_kind kind;
+  variant_kind kind;
   const char *factor, *result, *a_layout, *b_layout, *d_layout;
   int tile_m, tile_n, tile_k, stages, cluster;
   const char* schedule = "cooperative";
   const char* machine_code = "sm_90a";
   const char* epilogue = "alpha * acc + beta * c";
   long long workspace = 0;
-  unsigned seen_by_device = 368;
+  unsigned device_parameter_bytes = 368;
 };
 constexpr const char* old_code = "sm_80 sm_90";
 constexpr spec specs[] = {
@@ -60,7 +60,7 @@ constexpr spec specs[] = {
     {"fake90_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1},
     {"fake120_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1, "cooperative",
      "sm_120a"},
-    // Its device has parameters of another size.
+    // Its device code has another size of the parameters.
     {"fake90_disagrees", product, "f16", "bf16", "row", "column", "row", 128, 128, 64, 4, 1, "cooperative", "sm_90a",
      "alpha * acc + beta * c", 0, 1280},
 };
@@ -117,7 +117,7 @@ void compute_groups(const spec& s, const launch& l) {
   }
 }
 
-// The height and the width of a convolution's result.
+// Returns the height and the width of a convolution's result.
 std::pair<int, int> positions_of(const launch& l) {
   const auto out = [](int size, int pad, int filter, int dilation, int stride) {
     return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1;
@@ -125,7 +125,7 @@ std::pair<int, int> positions_of(const launch& l) {
   return {out(l.height, l.pad_height, l.filter_height, l.dilation_height, l.stride_height),
           out(l.width, l.pad_width, l.filter_width, l.dilation_width, l.stride_width)};
 }
-// Calls f(place in the image, place in the filter, place in the result) for each product of a convolution.
+// Calls f(position in the image, position in the filter, position in the result) for each product of a convolution.
 template <class F>
 void for_each_product(const launch& l, F&& f) {
   const auto [p, q] = positions_of(l);
@@ -194,14 +194,14 @@ struct made {
                : cuda_failed;
   }
   static int ask_device(unsigned* bytes) {
-    *bytes = s.seen_by_device;
+    *bytes = s.device_parameter_bytes;
     return cuda::testing::driver().called("ask_device", s.name) == 0 ? taken : cuda_failed;
   }
   static long long scale_place(const launch*, int line, int block) {
     return 16 * (line % 32) + 4 * (line / 32 % 4) + block % 4 + 512 * (block / 4 + line / 128);
   }
-  static cell describe() {
-    cell c{};
+  static kernel_variant describe() {
+    kernel_variant c{};
     c.name = s.name, c.kind = s.kind;
     c.a = c.b = s.factor, c.c = c.d = s.result, c.accumulator = "f32";
     c.a_layout = s.a_layout, c.b_layout = s.b_layout, c.d_layout = s.d_layout;
@@ -210,30 +210,30 @@ struct made {
     c.tile_m = s.tile_m, c.tile_n = s.tile_n, c.tile_k = s.tile_k, c.stages = s.stages;
     c.cluster_m = s.cluster, c.cluster_n = 1, c.schedule = s.schedule, c.epilogue = s.epilogue;
     c.bias = std::string_view(s.epilogue).starts_with("gelu"), c.machine_code = s.machine_code;
-    c.chip = s.machine_code == old_code ? 80 : s.machine_code == std::string_view("sm_120a") ? 120 : 90;
+    c.capability = s.machine_code == old_code ? 80 : s.machine_code == std::string_view("sm_120a") ? 120 : 90;
     c.threads = 384, c.shared_bytes = 200000, c.parameter_bytes = 368;
     c.can_take = can_take, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue, c.ask_device = ask_device;
     if (s.kind == scaled_product)
       c.scale = "ue8m0", c.scale_block = 32, c.a_scale_place = c.b_scale_place = scale_place;
     return c;
   }
-  static inline const cell one = describe();
+  static inline const kernel_variant one = describe();
 };
 
 template <std::size_t... I>
-std::array<const cell*, sizeof...(I)> all_of(std::index_sequence<I...>) {
+std::array<const kernel_variant*, sizeof...(I)> all_of(std::index_sequence<I...>) {
   return {&made<I>::one...};
 }
 
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_cells() {
-  static const auto cells = all_of(std::make_index_sequence<std::size(specs)>());
+  static const auto variants = all_of(std::make_index_sequence<std::size(specs)>());
   static const table t{.version = interface_version,
-                       .cell_bytes = sizeof(cell),
+                       .variant_bytes = sizeof(kernel_variant),
                        .launch_bytes = sizeof(launch),
-                       .count = static_cast<int>(cells.size()),
-                       .cells = cells.data(),
+                       .count = static_cast<int>(variants.size()),
+                       .variants = variants.data(),
                        .cutlass_version = "0.0.0 of fakes",
                        .compiler = "",
                        .headers = "",

@@ -12,7 +12,7 @@
 
 namespace troupe::cutlass::testing {
 
-/// What the assembler reports of a function with --ptxas-options=-v.
+/// The assembler's report of a function with --ptxas-options=-v.
 struct assembled_function {
   std::string name;
   int stack_bytes = -1, stored_bytes = -1, loaded_bytes = -1;  ///< -1: not reported
@@ -62,8 +62,8 @@ inline std::set<std::string> functions_of(std::string_view image) {
   return out;
 }
 
-/// Returns what is wrong: a function that spills registers or has a stack frame of more than `known_stack_bytes`, one
-/// of `expected` that is not reported, or a remark of the assembler. Returns "" if there is nothing.
+/// Returns the defects: a function that spills registers or has a stack frame of more than `known_stack_bytes`, one of
+/// `expected` that is not reported, or a remark of the assembler. Returns "" if there is none.
 inline std::string why_not_clean(std::string_view report, const std::set<std::string>& expected,
                                  int known_stack_bytes = 0) {
   std::string out;

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cells/chip.hpp>
+#include <troupe/cutlass/variants/gpu_properties.hpp>
 
 namespace troupe::cutlass::testing {
 
-/// What plans depend on of an H100.
-inline const chip h100{.capability = 90,
-                       .multiprocessors = 132,
-                       .shared_bytes = 227 * 1024,
-                       .second_cache = 50 << 20,
-                       .gigahertz = 1.98,
-                       .memory_bytes_per_ns = 3350,
-                       .name = "a test's"};
+/// Returns the properties of an H100 that plans depend on.
+inline const gpu_properties h100{.capability = 90,
+                                 .multiprocessors = 132,
+                                 .shared_bytes = 227 * 1024,
+                                 .l2_bytes = 50 << 20,
+                                 .gigahertz = 1.98,
+                                 .memory_bytes_per_ns = 3350,
+                                 .name = "a test's"};
 
 }  // namespace troupe::cutlass::testing

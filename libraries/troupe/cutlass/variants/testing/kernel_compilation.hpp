@@ -8,17 +8,17 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <troupe/cutlass/cells/cell_text.hpp>
-#include <troupe/cutlass/cells/functor.hpp>
-#include <troupe/cutlass/cells/recipe.hpp>
-#include <troupe/cutlass/cells/testing/assembler_report.hpp>
+#include <troupe/cutlass/variants/epilogue_source.hpp>
+#include <troupe/cutlass/variants/recipe.hpp>
+#include <troupe/cutlass/variants/testing/assembler_report.hpp>
+#include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::cutlass::testing {
 
 /// Compiles kernels and reads the assembler's report.
-class clean_cells : public ::testing::Test {
+class kernel_compilation : public ::testing::Test {
  protected:
   void SetUp() override { compile_for(90); }
   void compile_for(jit::capability gpu) {
@@ -27,8 +27,8 @@ class clean_cells : public ::testing::Test {
     builder_.reset();
     builder_.emplace(std::move(*found), gpu);
   }
-  /// Compiles the source and expects that the assembler has nothing to remark of any kernel, and that the engine finds
-  /// them. `known_stack_bytes` is the stack frame of a kernel that is known to spill: no more than that.
+  /// Compiles the source and expects no remark of the assembler on any kernel, and that the engine finds them.
+  /// `known_stack_bytes` is the largest allowed stack frame of a kernel that is known to spill.
   void expect_clean(const std::string& source, const std::string& name, int known_stack_bytes = 0) {
     SCOPED_TRACE(name);
     jit::recipe r = recipe_of(source, name);
@@ -42,7 +42,7 @@ class clean_cells : public ::testing::Test {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
     const std::set<std::string> kernels = functions_of(*made.image);
-    EXPECT_TRUE(kernels.contains(cell_kernel)) << "the image has no kernel of this name";
+    EXPECT_TRUE(kernels.contains(variant_kernel)) << "the image has no kernel of this name";
     EXPECT_EQ(kernels.contains(combining_kernel), has_reductions(source)) << "which kernels there are";
     EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
     EXPECT_EQ(why_not_clean(made.log, kernels, known_stack_bytes), "") << made.log;
@@ -51,7 +51,7 @@ class clean_cells : public ::testing::Test {
   }
   /// Returns the source's PTX for this GPU, which an image has beside its machine code or in place of it.
   std::string ptx_of(const std::string& source, const std::string& architecture) {
-    jit::recipe r = recipe_of(source, "a cell");
+    jit::recipe r = recipe_of(source, "a variant");
     r.architecture = architecture;
     r.cache = jit::cache_use::none;
     const std::string encoded = jit::encode(r);
@@ -60,31 +60,31 @@ class clean_cells : public ::testing::Test {
   }
   static std::string plain_tail() {
     const epilogue::node n[] = {{.what = epilogue::op::accumulator}};
-    return functor_text(n, {}, 0, dtype::f32, false);
+    return epilogue_source(n, {}, 0, dtype::f32, false);
   }
   static std::string gated_tail() {
     using epilogue::node, epilogue::op;
     node silu{.what = op::silu}, product{.what = op::multiply};
     product.arguments[0] = 2, product.arguments[1] = 1;
     const node n[] = {{.what = op::left}, {.what = op::right}, silu, product};
-    return functor_text(n, {}, 0, dtype::f32, false);
+    return epilogue_source(n, {}, 0, dtype::f32, false);
   }
   static std::string reducing_tail() {
     using epilogue::node, epilogue::op;
     const node n[] = {{.what = op::accumulator}, {.what = op::reduce}};
-    const memory_kind to{.type = dtype::f32, .way = 1};
-    return functor_text(n, {&to, 1}, 0, dtype::f32, false);
+    const memory_kind to{.type = dtype::f32, .access = 1};
+    return epilogue_source(n, {&to, 1}, 0, dtype::f32, false);
   }
   /// Adds a matrix, and sums rows of that if `reduces`.
   static std::string loading_tail(dtype t, bool reduces) {
     using epilogue::node, epilogue::op;
     node sum{.what = op::add}, reduction{.what = op::reduce, .operand = 1};
     sum.arguments[0] = 0, sum.arguments[1] = 1;
-    reduction.arguments[0] = 2, reduction.over = epilogue::span_of::row;
+    reduction.arguments[0] = 2, reduction.over = epilogue::reduction_scope::row;
     const node n[] = {{.what = op::accumulator}, {.what = op::load}, sum, reduction};
-    const memory_kind memory[] = {{.type = t, .way = 16}, {.type = dtype::f32, .way = 1}};
-    return reduces ? functor_text(n, memory, 0, dtype::f32, false)
-                   : functor_text(std::span(n).first(3), std::span(memory).first(1), 0, dtype::f32, false);
+    const memory_kind memory[] = {{.type = t, .access = 16}, {.type = dtype::f32, .access = 1}};
+    return reduces ? epilogue_source(n, memory, 0, dtype::f32, false)
+                   : epilogue_source(std::span(n).first(3), std::span(memory).first(1), 0, dtype::f32, false);
   }
 
  private:

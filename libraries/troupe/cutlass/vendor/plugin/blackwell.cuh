@@ -9,7 +9,7 @@ namespace troupe_vendor {
 
 /// Two multiprocessors compute a tile together.
 struct blackwell_defaults : gemm_3x_defaults {
-  static constexpr int chip = 100;
+  static constexpr int capability = 100;
   using architecture = cutlass::arch::Sm100;
   using mainloop = cutlass::gemm::KernelTmaWarpSpecialized2SmSm100;
   using epilogue = cutlass::epilogue::TmaWarpSpecialized2Sm;
@@ -17,7 +17,7 @@ struct blackwell_defaults : gemm_3x_defaults {
 };
 
 struct geforce_defaults : gemm_3x_defaults {
-  static constexpr int chip = 120;
+  static constexpr int capability = 120;
   using architecture = cutlass::arch::Sm120;
   using instructions = cutlass::arch::OpClassBlockScaledTensorOp;
   using cluster = shape<1, 1, 1>;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Convolutions of two dimensions as implicit products.
+// Two-dimensional convolutions as implicit products.
 #include "host_2x.cuh"
 
 #include <cutlass/conv/conv2d_problem_size.h>
@@ -10,7 +10,7 @@
 
 namespace troupe_vendor {
 
-template <class Kernel, int Chip>
+template <class Kernel, int Capability>
 struct conv_2x {
   using kernel = Kernel;
   using parameters = typename kernel::Params;
@@ -48,13 +48,13 @@ struct conv_2x {
     *g = {d.x, d.y, d.z, kernel::kThreadCount, sizeof(typename kernel::SharedStorage)};
     return taken;
   }
-  static cell describe() {
+  static kernel_variant describe() {
     using cutlass::conv::Operator;
-    cell c{};
+    kernel_variant c{};
     c.kind = direction == Operator::kFprop   ? conv_forward
              : direction == Operator::kDgrad ? conv_data_gradient
                                              : conv_weight_gradient;
-    c.chip = Chip;
+    c.capability = Capability;
     c.a = c.b = c.c = c.d = name_of<element>();
     c.a_layout = "nhwc", c.b_layout = direction == Operator::kWgrad ? "nhwc" : "krsc",
     c.d_layout = direction == Operator::kWgrad ? "krsc" : "nhwc";

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Cells of kernels in the 3.x style, which CUTLASS's builders put together. A cell states a configuration: see
-// gemm_3x_defaults.
+// Kernels of the 3.x style, which CUTLASS's builders compose. Each states a configuration: see gemm_3x_defaults.
 #include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <atomic>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 
-#include "cell.cuh"
+#include "variant.cuh"
 
 namespace troupe_vendor {
 
@@ -20,7 +19,7 @@ template <int M, int N, int K>
 using shape = cute::Shape<Int<M>, Int<N>, Int<K>>;
 
 struct gemm_3x_defaults {
-  static constexpr int chip = 90;
+  static constexpr int capability = 90;
   using architecture = cutlass::arch::Sm90;
   using instructions = cutlass::arch::OpClassTensorOp;
   using a_layout = cutlass::layout::RowMajor;
@@ -30,7 +29,7 @@ struct gemm_3x_defaults {
   using epilogue = cutlass::epilogue::TmaWarpSpecializedCooperative;
   using scheduler = void;
   using problem = cute::Shape<int, int, int, int>;
-  template <class Epilogue>  // which shares shared memory with the stages
+  template <class Epilogue>  // shares shared memory with the stages
   using stages = cutlass::gemm::collective::StageCountAutoCarveout<int(sizeof(typename Epilogue::SharedStorage))>;
   template <class D>
   using fusion = cutlass::epilogue::fusion::LinearCombination<D, float>;
@@ -38,7 +37,7 @@ struct gemm_3x_defaults {
   static constexpr const char* epilogue_name = "alpha * acc + beta * c";
 };
 
-/// The elements themselves of what may be elements with scales.
+/// The element type of elements that may have scales.
 template <class T>
 struct plain_element {
   using type = T;
@@ -55,7 +54,7 @@ struct gemm_3x_types {
   using d = typename Config::result;
   static constexpr int factor_alignment = Config::factor_alignment,
                        result_alignment = 128 / cutlass::sizeof_bits<d>::value;
-  // Of pointers to layouts, for groups.
+  // Strides of pointers to layouts, for groups.
   template <class Layout>
   using layout = std::conditional_t<cute::is_tuple<typename Config::problem>::value, Layout, Layout*>;
   using row = layout<cutlass::layout::RowMajor>;
@@ -71,7 +70,8 @@ struct gemm_3x_types {
   using made =
       cutlass::gemm::kernel::GemmUniversal<typename Config::problem, mainloop, epilogue, typename Config::scheduler>;
 
-  /// The kernel by a short name: g++ 12 takes the full name of one of the kernels, as nvcc writes it, for another type.
+  /// A short name of the kernel: g++ 12 confuses the full name of one of the kernels, as nvcc writes it, with another
+  /// type.
   struct kernel : made {
     struct Params : made::Params {};
     static Params to_underlying_arguments(const typename made::Arguments& a, void* workspace) {
@@ -83,7 +83,8 @@ struct gemm_3x_types {
   using arguments = typename device::Arguments;
 };
 
-/// How many clusters of a kernel a device holds at once: often fewer than its multiprocessors divided by their size.
+/// Returns how many clusters of a kernel a device holds at once: often fewer than its multiprocessors divided by their
+/// size.
 template <class Types>
 int clusters_at_once() {
   static std::atomic<int> known[16]{};
@@ -105,17 +106,19 @@ inline cutlass::KernelHardwareInfo hardware_for(const launch& l) {
   return h;
 }
 
-/// What cells of products and of groups have in common.
-template <class Cell, class Types, class Config>
+/// Code that products and groups share.
+template <class Variant, class Types, class Config>
 struct host_3x {
-  static int can_take(const launch* l) { return verdict_of(Types::device::can_implement(Cell::arguments_for(*l, {}))); }
+  static int can_take(const launch* l) {
+    return verdict_of(Types::device::can_implement(Variant::arguments_for(*l, {})));
+  }
   static long long workspace_bytes(const launch* l) {
-    return (long long)Types::device::get_workspace_size(Cell::arguments_for(*l, hardware_for(*l)));
+    return (long long)Types::device::get_workspace_size(Variant::arguments_for(*l, hardware_for(*l)));
   }
   static int enqueue(const launch* l, void* workspace, long long bytes, void* stream) {
     auto hardware = hardware_for(*l);
     if (l->multiprocessors <= 0) hardware.max_active_clusters = clusters_at_once<Types>();
-    const auto arguments = Cell::arguments_for(*l, hardware);
+    const auto arguments = Variant::arguments_for(*l, hardware);
     if (bytes < (long long)Types::device::get_workspace_size(arguments)) return no_workspace;
     typename Types::device device;
     const auto s = static_cast<cudaStream_t>(stream);
@@ -123,11 +126,12 @@ struct host_3x {
       return verdict_of(status);
     return verdict_of(device.run(s));
   }
-  static cell describe() {
+  static kernel_variant describe() {
     using tile = typename Config::tile;
     using kernel = typename Types::kernel;
-    cell c{};
-    c.kind = product, c.chip = Config::chip, c.schedule = Config::schedule_name, c.epilogue = Config::epilogue_name;
+    kernel_variant c{};
+    c.kind = product, c.capability = Config::capability, c.schedule = Config::schedule_name,
+    c.epilogue = Config::epilogue_name;
     c.a = c.b = name_of<typename plain_element<typename Config::factor>::type>(),
     c.c = c.d = name_of<typename Config::result>();
     c.accumulator = "f32";
@@ -152,7 +156,7 @@ struct gemm_3x : host_3x<gemm_3x<Config>, gemm_3x_types<Config>, Config> {
   static constexpr bool scaled = requires { typename types::mainloop::ElementSF; };
   static constexpr bool biased = requires(arguments& a) { a.epilogue.thread.bias_ptr; };
 
-  /// Strides of lines of neighbours, and from matrix to matrix.
+  /// Strides of contiguous lines, and from matrix to matrix.
   template <class Stride>
   static Stride stride(long long line, long long batch, int count) {
     Stride s{};
@@ -189,8 +193,8 @@ struct gemm_3x : host_3x<gemm_3x<Config>, gemm_3x_types<Config>, Config> {
       a.scheduler.max_swizzle_size = l.swizzle > 0 ? l.swizzle : 1;
     return a;
   }
-  static cell describe() {
-    cell c = host_3x<gemm_3x, types, Config>::describe();
+  static kernel_variant describe() {
+    kernel_variant c = host_3x<gemm_3x, types, Config>::describe();
     c.bias = biased;
     if constexpr (scaled) {
       c.kind = scaled_product;

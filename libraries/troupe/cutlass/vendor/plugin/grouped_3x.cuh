@@ -46,8 +46,8 @@ struct grouped_3x : host_3x<grouped_3x<Config>, gemm_3x_types<Config>, Config> {
     e.dD = strides<typename kernel::InternalStrideD>(l.group_d_line);
     return a;
   }
-  static cell describe() {
-    cell c = host_3x<grouped_3x, types, Config>::describe();
+  static kernel_variant describe() {
+    kernel_variant c = host_3x<grouped_3x, types, Config>::describe();
     c.kind = grouped_product;
     return c;
   }

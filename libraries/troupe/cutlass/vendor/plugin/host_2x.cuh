@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Cells of kernels in the 2.x style: nvcc compiles the kernel for the plug-in, and the parameters that it makes here
-// also serve the kernel of the same type that NVRTC compiles.
+// Kernels of the 2.x style: nvcc compiles the kernel for the plug-in, and the parameters that it makes here also serve
+// the kernel of the same type that NVRTC compiles.
 
-#include "cell.cuh"
 #include "kernels_2x.cuh"
+#include "variant.cuh"
 
 namespace troupe_vendor {
 
 template <class Kernel>
-void describe_2x(cell& c) {
+void describe_2x(kernel_variant& c) {
   using tile = typename Kernel::ThreadblockShape;
   c.accumulator = "f32", c.schedule = "multistage", c.epilogue = "alpha * acc + beta * c";
   c.tile_m = tile::kM, c.tile_n = tile::kN, c.tile_k = tile::kK, c.stages = Kernel::kStages;
@@ -20,13 +20,13 @@ void describe_2x(cell& c) {
   c.workspace_bytes = [](const launch*) -> long long { return 0; };
 }
 
-/// Launches what `fill` says.
-template <class Cell>
+/// Launches with the parameters and the grid of `fill`.
+template <class Variant>
 int enqueue_2x(const launch* l, void* workspace, long long, void* stream) {
-  typename Cell::parameters parameters;
+  typename Variant::parameters parameters;
   grid g;
-  if (const int v = Cell::fill(l, workspace, &parameters, &g); v != taken) return v;
-  const auto kernel = run_2x<typename Cell::kernel>;
+  if (const int v = Variant::fill(l, workspace, &parameters, &g); v != taken) return v;
+  const auto kernel = run_2x<typename Variant::kernel>;
   if (g.shared_bytes > 48 * 1024 &&
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(g.shared_bytes)) != cudaSuccess)
     return cuda_failed;
@@ -34,7 +34,7 @@ int enqueue_2x(const launch* l, void* workspace, long long, void* stream) {
   return cudaGetLastError() == cudaSuccess ? taken : cuda_failed;
 }
 
-template <class Kernel, int Chip>
+template <class Kernel, int Capability>
 struct product_2x {
   using kernel = Kernel;
   using parameters = typename kernel::Params;
@@ -49,15 +49,15 @@ struct product_2x {
   }
   static int can_take(const launch* l) { return verdict_of(kernel::can_implement(arguments_for(*l))); }
   static int fill(const launch* l, void*, void* to, grid* g) {
-    // Without split-K the number of multiprocessors and their blocks plays no part.
+    // The number of multiprocessors and their blocks has no effect without split-K.
     auto* const p = new (to) parameters(arguments_for(*l), 1, 1);
     const dim3 d = swizzle().get_grid_shape(p->grid_tiled_shape);
     *g = {d.x, d.y, d.z, kernel::kThreadCount, sizeof(typename kernel::SharedStorage)};
     return taken;
   }
-  static cell describe() {
-    cell c{};
-    c.kind = product, c.chip = Chip;
+  static kernel_variant describe() {
+    kernel_variant c{};
+    c.kind = product, c.capability = Capability;
     c.a = name_of<typename kernel::ElementA>(), c.b = name_of<typename kernel::ElementB>(),
     c.c = c.d = name_of<typename kernel::ElementC>();
     c.a_layout = layout_name<typename kernel::LayoutA>(), c.b_layout = layout_name<typename kernel::LayoutB>(),
@@ -71,13 +71,13 @@ struct product_2x {
 
 }  // namespace troupe_vendor
 
-/// A cell whose kernel NVRTC can compile: TROUPE_CELL_2X(name, product_2x, chip, the kernel's type).
-#define TROUPE_CELL_2X(name, family, chip, ...)                      \
-  struct name : family<__VA_ARGS__, chip> {                          \
-    static troupe_vendor::cell describe() {                          \
-      troupe_vendor::cell c = family<__VA_ARGS__, chip>::describe(); \
-      c.source = #__VA_ARGS__;                                       \
-      return c;                                                      \
-    }                                                                \
-  };                                                                 \
-  TROUPE_CELL(name, name)
+/// Defines a kernel that NVRTC can compile: TROUPE_VARIANT_2X(name, product_2x, capability, the kernel's type).
+#define TROUPE_VARIANT_2X(name, family, capability, ...)                             \
+  struct name : family<__VA_ARGS__, capability> {                                    \
+    static troupe_vendor::kernel_variant describe() {                                \
+      troupe_vendor::kernel_variant c = family<__VA_ARGS__, capability>::describe(); \
+      c.source = #__VA_ARGS__;                                                       \
+      return c;                                                                      \
+    }                                                                                \
+  };                                                                                 \
+  TROUPE_VARIANT(name, name)

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The table of a plug-in. cells.inc, which the build makes, lists the cells: CELL(name) for each.
+// The table of a plug-in. variants.inc, which the build makes, lists the kernels: VARIANT(name) for each.
 #include <troupe/cutlass/vendor/interface.hpp>
 
 namespace troupe::cutlass::vendor {
 
-#define CELL(name) extern "C" const cell* troupe_cell_##name();
-#include "cells.inc"
-#undef CELL
+#define VARIANT(name) extern "C" const kernel_variant* troupe_variant_##name();
+#include "variants.inc"
+#undef VARIANT
 
 namespace {
 
@@ -18,16 +18,16 @@ const char kernels_header[] = {
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_cells() {
-#define CELL(name) troupe_cell_##name(),
-  static const cell* const all[] = {
-#include "cells.inc"
+#define VARIANT(name) troupe_variant_##name(),
+  static const kernel_variant* const all[] = {
+#include "variants.inc"
   };
-#undef CELL
+#undef VARIANT
   static const table made = {.version = interface_version,
-                             .cell_bytes = sizeof(cell),
+                             .variant_bytes = sizeof(kernel_variant),
                              .launch_bytes = sizeof(launch),
                              .count = static_cast<int>(sizeof all / sizeof *all),
-                             .cells = all,
+                             .variants = all,
                              .cutlass_version = TROUPE_CUTLASS_VERSION,
                              .compiler = TROUPE_CUTLASS_COMPILER,
                              .headers = TROUPE_CUTLASS_HEADERS,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What all cells are made with: names of types, and what they say about themselves.
+// Code that all kernels of the plug-in share: names of types, and their descriptions.
 #include <cuda_runtime_api.h>
 #include <cutlass/cutlass.h>
 #include <cutlass/layout/matrix.h>
@@ -56,7 +56,7 @@ inline int verdict_of(cutlass::Status status) {
       return no_workspace;
     case cutlass::Status::kErrorInternal:
       return cuda_failed;
-    case cutlass::Status::kInvalid:  // what kernels of the 3.x style say of all
+    case cutlass::Status::kInvalid:  // the status that kernels of the 3.x style return for everything
     case cutlass::Status::kErrorInvalidProblem:
     case cutlass::Status::kErrorNotSupported:
       return not_taken;
@@ -65,7 +65,7 @@ inline int verdict_of(cutlass::Status status) {
   }
 }
 
-/// How many multiprocessors a launch uses.
+/// Returns how many multiprocessors a launch uses.
 inline int multiprocessors_for(const launch& l) {
   if (l.multiprocessors > 0) return l.multiprocessors;
   int device = 0, count = 0;
@@ -75,23 +75,24 @@ inline int multiprocessors_for(const launch& l) {
   return count;
 }
 
-inline cell finish(cell c, const char* name, unsigned parameter_bytes, int (*ask_device)(unsigned*)) {
+inline kernel_variant finish(kernel_variant c, const char* name, unsigned parameter_bytes,
+                             int (*ask_device)(unsigned*)) {
   c.name = name, c.machine_code = TROUPE_MACHINE_CODE, c.parameter_bytes = parameter_bytes, c.ask_device = ask_device;
   return c;
 }
 
 }  // namespace troupe_vendor
 
-/// Makes a cell of a type with `describe()` and `parameters`. The variable is what the device's compiler believes the
-/// size of the parameters to be.
-#define TROUPE_CELL(cell_name, ...)                                                                                   \
-  static __device__ unsigned believed_by_##cell_name = sizeof(__VA_ARGS__::parameters);                               \
-  static int ask_##cell_name(unsigned* bytes) {                                                                       \
-    const cudaError_t e = cudaMemcpyFromSymbol(bytes, believed_by_##cell_name, sizeof *bytes);                        \
-    return e == cudaSuccess ? troupe_vendor::taken : troupe_vendor::cuda_failed;                                      \
-  }                                                                                                                   \
-  extern "C" const troupe_vendor::cell* troupe_cell_##cell_name() {                                                   \
-    static const troupe_vendor::cell made =                                                                           \
-        troupe_vendor::finish(__VA_ARGS__::describe(), #cell_name, sizeof(__VA_ARGS__::parameters), ask_##cell_name); \
-    return &made;                                                                                                     \
+/// Defines a kernel variant of a type with `describe()` and `parameters`. The variable is the size of the parameters
+/// according to the device's compiler.
+#define TROUPE_VARIANT(variant_name, ...)                                                             \
+  static __device__ unsigned device_bytes_of_##variant_name = sizeof(__VA_ARGS__::parameters);        \
+  static int ask_##variant_name(unsigned* bytes) {                                                    \
+    const cudaError_t e = cudaMemcpyFromSymbol(bytes, device_bytes_of_##variant_name, sizeof *bytes); \
+    return e == cudaSuccess ? troupe_vendor::taken : troupe_vendor::cuda_failed;                      \
+  }                                                                                                   \
+  extern "C" const troupe_vendor::kernel_variant* troupe_variant_##variant_name() {                   \
+    static const troupe_vendor::kernel_variant made = troupe_vendor::finish(                          \
+        __VA_ARGS__::describe(), #variant_name, sizeof(__VA_ARGS__::parameters), ask_##variant_name); \
+    return &made;                                                                                     \
   }

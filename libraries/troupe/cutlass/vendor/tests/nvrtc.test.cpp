@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What NVRTC makes of the kernels of the 2.x style. Needs no GPU.
+// Compiles the kernels of the 2.x style with NVRTC and checks the images. Needs no GPU.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {
 namespace {
 
-const cells& plugin() {
-  static const cells loaded = cells::load(TROUPE_VENDOR_PLUGIN).value();
+const kernel_variants& plugin() {
+  static const kernel_variants loaded = kernel_variants::load(TROUPE_VENDOR_PLUGIN).value();
   return loaded;
 }
 
@@ -25,7 +25,7 @@ compiled compile(const run_time_source& s) {
   nvrtcProgram p = nullptr;
   const char* const header = s.header.c_str();
   const char* const name = s.header_name.c_str();
-  if (nvrtcCreateProgram(&p, s.text.c_str(), "cell.cu", 1, &header, &name) != NVRTC_SUCCESS) return c;
+  if (nvrtcCreateProgram(&p, s.text.c_str(), "variant.cu", 1, &header, &name) != NVRTC_SUCCESS) return c;
   std::vector<const char*> options;
   for (const std::string& o : s.options) options.push_back(o.c_str());
   options.push_back("--ptxas-options=-v");
@@ -42,14 +42,14 @@ compiled compile(const run_time_source& s) {
   return c;
 }
 
-// A chip that is not the one that nvcc compiled for: the exact one of the machine.
+// An architecture other than nvcc's: exactly that of the machine.
 class vendor_nvrtc : public testing::TestWithParam<const char*> {};
 
-TEST_P(vendor_nvrtc, compiles_the_kernel_with_parameters_as_the_host_fills_them) {
-  const cell* const c = plugin().find(GetParam());
+TEST_P(vendor_nvrtc, kernels_compile_with_the_parameters_that_the_host_fills) {
+  const kernel_variant* const c = plugin().find(GetParam());
   ASSERT_NE(c, nullptr);
-  const std::string chip = cat("sm_", c->chip == 80 ? 86 : c->chip);
-  const auto s = source_for_nvrtc(plugin(), *c, chip, plugin().contents().headers, TROUPE_CUDA_HEADERS);
+  const std::string architecture = cat("sm_", c->capability == 80 ? 86 : c->capability);
+  const auto s = source_for_nvrtc(plugin(), *c, architecture, plugin().contents().headers, TROUPE_CUDA_HEADERS);
   ASSERT_TRUE(s) << s.error().text();
   const compiled k = compile(*s);
   ASSERT_TRUE(k.done) << k.log;
@@ -60,15 +60,15 @@ TEST_P(vendor_nvrtc, compiles_the_kernel_with_parameters_as_the_host_fills_them)
 
 std::vector<const char*> with_source() {
   std::vector<const char*> names;
-  for (const cell* c : plugin().all())
+  for (const kernel_variant* c : plugin().all())
     if (c->source != nullptr) names.push_back(c->name);
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(each, vendor_nvrtc, testing::ValuesIn(with_source()),
                          [](const auto& of) { return std::string(of.param); });
 
-TEST(vendor_nvrtc_sizes, a_kernel_that_believes_in_another_size_does_not_compile) {
-  cell other = *plugin().find("sm80_f16_row_column");
+TEST(vendor_nvrtc_sizes, a_kernel_with_parameters_of_another_size_does_not_compile) {
+  kernel_variant other = *plugin().find("sm80_f16_row_column");
   other.parameter_bytes += 8;
   const auto s = source_for_nvrtc(plugin(), other, "sm_80", plugin().contents().headers, TROUPE_CUDA_HEADERS);
   ASSERT_TRUE(s);

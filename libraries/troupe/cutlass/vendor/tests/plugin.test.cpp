@@ -4,19 +4,19 @@
 
 #include <cmath>
 #include <set>
-#include <troupe/cutlass/vendor/cells.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {
 namespace {
 
-const cells& plugin() {
-  static const cells loaded = cells::load(TROUPE_VENDOR_PLUGIN).value();
+const kernel_variants& plugin() {
+  static const kernel_variants loaded = kernel_variants::load(TROUPE_VENDOR_PLUGIN).value();
   return loaded;
 }
 
-// A launch that the cell takes, at addresses that nobody reads.
-launch taken_by(const cell& c) {
+// Returns a launch that the kernel accepts, at addresses that no test reads.
+launch taken_by(const kernel_variant& c) {
   launch l{};
   const void* const at = reinterpret_cast<const void*>(std::uintptr_t{1} << 20);
   l.m = 384, l.n = 512, l.k = 768, l.batch = 1;
@@ -39,58 +39,58 @@ launch taken_by(const cell& c) {
   return l;
 }
 
-TEST(vendor_plugin, has_cells_for_six_chips_and_all_kinds) {
-  std::set<int> chips, kinds;
-  for (const cell* c : plugin().all()) chips.insert(c->chip), kinds.insert(c->kind);
-  EXPECT_EQ(chips, (std::set<int>{80, 86, 89, 90, 100, 120}));
+TEST(vendor_plugin, six_architectures_and_all_kinds_have_kernels) {
+  std::set<int> capabilities, kinds;
+  for (const kernel_variant* c : plugin().all()) capabilities.insert(c->capability), kinds.insert(c->kind);
+  EXPECT_EQ(capabilities, (std::set<int>{80, 86, 89, 90, 100, 120}));
   EXPECT_EQ(kinds, (std::set<int>{product, scaled_product, grouped_product, conv_forward, conv_data_gradient,
                                   conv_weight_gradient}));
 }
 
-TEST(vendor_plugin, each_cell_is_described_in_full) {
+TEST(vendor_plugin, each_kernel_is_described_in_full) {
   std::set<std::string> names;
-  for (const cell* c : plugin().all()) {
+  for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
     EXPECT_TRUE(names.insert(c->name).second) << "twice";
-    EXPECT_NE(std::string(c->name).find("sm" + std::to_string(c->chip) + "_"), std::string::npos);
-    EXPECT_TRUE(runs_on(*c, c->chip)) << c->machine_code;
+    EXPECT_NE(std::string(c->name).find("sm" + std::to_string(c->capability) + "_"), std::string::npos);
+    EXPECT_TRUE(runs_on(*c, c->capability)) << c->machine_code;
     for (const char* type : {c->a, c->b, c->c, c->d, c->accumulator}) EXPECT_GT(bits_of(type), 0) << type;
     // Loads and stores of 16 bytes.
     EXPECT_EQ(c->a_alignment * bits_of(c->a), 128);
     EXPECT_EQ(c->d_alignment * bits_of(c->d), 128);
     EXPECT_GE(c->stages, 2);
-    EXPECT_LE(c->shared_bytes, c->chip == 86 || c->chip == 89 || c->chip == 120 ? 99 * 1024
-                               : c->chip == 80                                  ? 163 * 1024
-                                                                                : 227 * 1024);
+    EXPECT_LE(c->shared_bytes, c->capability == 86 || c->capability == 89 || c->capability == 120 ? 99 * 1024
+                               : c->capability == 80                                              ? 163 * 1024
+                                                                                                  : 227 * 1024);
     EXPECT_EQ(c->scale != nullptr, c->kind == scaled_product);
-    EXPECT_EQ(c->source != nullptr, c->chip < 90) << "kernels of the 2.x style can be compiled at run time";
+    EXPECT_EQ(c->source != nullptr, c->capability < 90) << "kernels of the 2.x style can be compiled at run time";
     EXPECT_GE(c->parameter_bytes, 300u);
     EXPECT_LE(c->parameter_bytes, 4096u);
   }
 }
 
-TEST(vendor_plugin, cells_take_what_fits_and_say_how_much_workspace) {
-  for (const cell* c : plugin().all()) {
+TEST(vendor_plugin, valid_launches_are_accepted_and_have_a_workspace_size) {
+  for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
     const launch l = taken_by(*c);
     const auto r = check(*c, l);
     EXPECT_TRUE(r) << r.error().text();
     EXPECT_GE(c->workspace_bytes(&l), 0);
   }
-  const cell* const divided = plugin().find("sm90_bf16_stream_k");
+  const kernel_variant* const divided = plugin().find("sm90_bf16_stream_k");
   ASSERT_NE(divided, nullptr);
   launch l = taken_by(*divided);
   l.m = 128, l.n = 256, l.k = l.a_line = l.b_line = 16384;
   EXPECT_GT(divided->workspace_bytes(&l), 0) << "one tile is divided among many multiprocessors, which add their parts";
 }
 
-TEST(vendor_plugin, cutlass_itself_refuses_what_it_cannot_do) {
-  for (const cell* c : plugin().all()) {
+TEST(vendor_plugin, cutlass_refuses_what_it_cannot_compute) {
+  for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
     launch l = taken_by(*c);
     if (c->kind == product || c->kind == scaled_product) {
       l.k += 1;
-      EXPECT_EQ(c->can_take(&l), c->chip < 90 ? misaligned : not_taken);
+      EXPECT_EQ(c->can_take(&l), c->capability < 90 ? misaligned : not_taken);
     } else if (c->kind != grouped_product) {
       l.channels += 1;
       EXPECT_NE(c->can_take(&l), taken);
@@ -98,9 +98,9 @@ TEST(vendor_plugin, cutlass_itself_refuses_what_it_cannot_do) {
   }
 }
 
-TEST(vendor_plugin, scales_have_places_of_their_own) {
+TEST(vendor_plugin, each_scale_has_its_own_location) {
   int scaled = 0;
-  for (const cell* c : plugin().all()) {
+  for (const kernel_variant* c : plugin().all()) {
     if (c->scale == nullptr) continue;
     ++scaled;
     SCOPED_TRACE(c->name);
@@ -112,8 +112,8 @@ TEST(vendor_plugin, scales_have_places_of_their_own) {
     EXPECT_EQ(places.size(), 130u * 6u);
     EXPECT_EQ(*places.begin(), 0);
     EXPECT_LT(*places.rbegin(), 256 * 8) << "padded to 128 lines and 4 blocks";
-    // As NVIDIA's documents have it: 32 lines, 16 bytes apart, then the next 32 lines beside them, and blocks side by
-    // side.
+    // The order in NVIDIA's documents: 32 lines, 16 bytes apart, then the next 32 lines after them, and blocks one
+    // after the other.
     EXPECT_EQ(c->a_scale_place(&l, 1, 0), 16);
     EXPECT_EQ(c->a_scale_place(&l, 32, 0), 4);
     EXPECT_EQ(c->a_scale_place(&l, 0, 1), 1);
@@ -122,13 +122,13 @@ TEST(vendor_plugin, scales_have_places_of_their_own) {
   EXPECT_EQ(scaled, 4);
 }
 
-TEST(vendor_plugin, says_what_was_never_run) {
+TEST(vendor_plugin, notes_name_kernels_that_never_ran) {
   const auto notes = plugin().notes();
   ASSERT_EQ(notes.size(), 3u);
-  for (const cell* c : plugin().all())
+  for (const kernel_variant* c : plugin().all())
     for (const bool ran : {true, false}) {
       const std::string& note = notes[ran ? 1 : 2];
-      EXPECT_EQ(note.find(c->name) != std::string::npos, ran == (c->chip < 100)) << c->name << " in " << note;
+      EXPECT_EQ(note.find(c->name) != std::string::npos, ran == (c->capability < 100)) << c->name << " in " << note;
     }
 }
 

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// table PLUG-IN [--check PAGE | --sizes]: prints the table of cells for the guide, or checks that the page has it; or
-// prints each cell with the bytes of its parameters.
+// table PLUG-IN [--check PAGE | --sizes]: prints the table of kernels for the guide, or checks that the page has it; or
+// prints each kernel with the bytes of its parameters.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 using namespace troupe;
 using namespace troupe::cutlass::vendor;
 
 namespace {
 
-std::string kind_of(const cell& c) {
+std::string kind_of(const kernel_variant& c) {
   switch (c.kind) {
     case product:
       return "product";
@@ -30,7 +30,7 @@ std::string kind_of(const cell& c) {
   }
 }
 
-std::string row_of(const cell& c) {
+std::string row_of(const kernel_variant& c) {
   return cat("| `", c.name, "` | ", kind_of(c), " | ", c.a, " → ", c.d, " | ", c.a_layout, ", ", c.b_layout, " → ",
              c.d_layout, " | ", c.tile_m, " × ", c.tile_n, " × ", c.tile_k, ", ", c.stages, " stages",
              c.cluster_m * c.cluster_n > 1 ? cat(", cluster ", c.cluster_m, " × ", c.cluster_n) : "", " | ", c.schedule,
@@ -43,16 +43,16 @@ std::string row_of(const cell& c) {
 int main(int count, char** words) {
   const bool sizes = count == 3 && std::string_view(words[2]) == "--sizes";
   if (count != 2 && count != 4 && !sizes) return std::fprintf(stderr, "table PLUG-IN [--check PAGE | --sizes]\n"), 2;
-  const auto loaded = cells::load(words[1]);
+  const auto loaded = kernel_variants::load(words[1]);
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().text().c_str()), 1;
   if (sizes) {
-    for (const cell* c : loaded->all()) std::printf("%s %u\n", c->name, c->parameter_bytes);
+    for (const kernel_variant* c : loaded->all()) std::printf("%s %u\n", c->name, c->parameter_bytes);
     return 0;
   }
   std::string table =
-      "| cell | kind | elements | layouts | tile | schedule | epilogue | machine code | NVRTC too | on a GPU "
+      "| kernel | kind | elements | layouts | tile | schedule | epilogue | machine code | NVRTC too | on a GPU "
       "|\n|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const cell* c : loaded->all()) table += row_of(*c);
+  for (const kernel_variant* c : loaded->all()) table += row_of(*c);
   if (count == 2) return std::fputs(table.c_str(), stdout), 0;
   std::stringstream page;
   page << std::ifstream(words[3]).rdbuf();

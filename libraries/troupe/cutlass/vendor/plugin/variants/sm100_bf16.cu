@@ -9,4 +9,4 @@ struct sm100_bf16_configuration : blackwell_defaults {
   using tile = shape<256, 128, 64>;
   static constexpr int factor_alignment = 8;
 };
-TROUPE_CELL(sm100_bf16, gemm_3x<sm100_bf16_configuration>)
+TROUPE_VARIANT(sm100_bf16, gemm_3x<sm100_bf16_configuration>)

@@ -11,4 +11,4 @@ struct sm100_mxfp8_configuration : blackwell_defaults {
   static constexpr int factor_alignment = 16;
   using mainloop = cutlass::gemm::KernelTmaWarpSpecialized2SmMxf8f6f4Sm100;
 };
-TROUPE_CELL(sm100_mxfp8, gemm_3x<sm100_mxfp8_configuration>)
+TROUPE_VARIANT(sm100_mxfp8, gemm_3x<sm100_mxfp8_configuration>)

@@ -11,4 +11,4 @@ struct sm100_nvfp4_configuration : blackwell_defaults {
   static constexpr int factor_alignment = 32;
   using mainloop = cutlass::gemm::KernelTmaWarpSpecialized2SmNvf4Sm100;
 };
-TROUPE_CELL(sm100_nvfp4, gemm_3x<sm100_nvfp4_configuration>)
+TROUPE_VARIANT(sm100_nvfp4, gemm_3x<sm100_nvfp4_configuration>)

@@ -9,4 +9,4 @@ struct sm120_mxfp8_configuration : geforce_defaults {
   using tile = shape<128, 128, 128>;
   static constexpr int factor_alignment = 16;
 };
-TROUPE_CELL(sm120_mxfp8, gemm_3x<sm120_mxfp8_configuration>)
+TROUPE_VARIANT(sm120_mxfp8, gemm_3x<sm120_mxfp8_configuration>)

@@ -9,4 +9,4 @@ struct sm120_nvfp4_configuration : geforce_defaults {
   using tile = shape<128, 128, 128>;
   static constexpr int factor_alignment = 32;
 };
-TROUPE_CELL(sm120_nvfp4, gemm_3x<sm120_nvfp4_configuration>)
+TROUPE_VARIANT(sm120_nvfp4, gemm_3x<sm120_nvfp4_configuration>)

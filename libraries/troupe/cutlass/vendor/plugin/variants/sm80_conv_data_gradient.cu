@@ -3,5 +3,5 @@
 #include "../conv_2x.cuh"
 
 using namespace troupe_vendor;
-TROUPE_CELL_2X(sm80_conv_data_gradient_f16, conv_2x, 80,
-               data_gradient_kernel<half_t, shape<128, 128, 32>, shape<64, 64, 32>, 4>)
+TROUPE_VARIANT_2X(sm80_conv_data_gradient_f16, conv_2x, 80,
+                  data_gradient_kernel<half_t, shape<128, 128, 32>, shape<64, 64, 32>, 4>)

@@ -3,9 +3,9 @@
 #include "../host_2x.cuh"
 
 using namespace troupe_vendor;
-TROUPE_CELL_2X(
+TROUPE_VARIANT_2X(
     sm80_f16_row_column, product_2x, 80,
     product_kernel<Sm80, half_t, row, column, half_t, shape<128, 256, 32>, shape<64, 64, 32>, shape<16, 8, 16>, 3>)
-TROUPE_CELL_2X(
+TROUPE_VARIANT_2X(
     sm80_f16_row_row, product_2x, 80,
     product_kernel<Sm80, half_t, row, row, half_t, shape<128, 256, 32>, shape<64, 64, 32>, shape<16, 8, 16>, 3>)

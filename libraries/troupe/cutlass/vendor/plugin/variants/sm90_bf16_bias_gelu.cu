@@ -12,4 +12,4 @@ struct sm90_bf16_bias_gelu_configuration : gemm_3x_defaults {
   using fusion = cutlass::epilogue::fusion::LinCombPerColBiasEltAct<cutlass::epilogue::thread::GELU_taylor, D, float>;
   static constexpr const char* epilogue_name = "gelu(alpha * acc + beta * c + bias)";
 };
-TROUPE_CELL(sm90_bf16_bias_gelu, gemm_3x<sm90_bf16_bias_gelu_configuration>)
+TROUPE_VARIANT(sm90_bf16_bias_gelu, gemm_3x<sm90_bf16_bias_gelu_configuration>)

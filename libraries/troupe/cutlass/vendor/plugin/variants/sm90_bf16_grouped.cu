@@ -9,4 +9,4 @@ struct sm90_bf16_grouped_configuration : grouped_defaults {
   using tile = shape<128, 256, 64>;
   static constexpr int factor_alignment = 8;
 };
-TROUPE_CELL(sm90_bf16_grouped, grouped_3x<sm90_bf16_grouped_configuration>)
+TROUPE_VARIANT(sm90_bf16_grouped, grouped_3x<sm90_bf16_grouped_configuration>)

@@ -12,4 +12,4 @@ struct sm90_bf16_pingpong_configuration : gemm_3x_defaults {
   using epilogue = cutlass::epilogue::TmaWarpSpecialized;
   static constexpr const char* schedule_name = "ping-pong";
 };
-TROUPE_CELL(sm90_bf16_pingpong, gemm_3x<sm90_bf16_pingpong_configuration>)
+TROUPE_VARIANT(sm90_bf16_pingpong, gemm_3x<sm90_bf16_pingpong_configuration>)

@@ -11,4 +11,4 @@ struct sm90_bf16_stream_k_configuration : gemm_3x_defaults {
   using scheduler = cutlass::gemm::StreamKScheduler;
   static constexpr const char* schedule_name = "cooperative, stream-K";
 };
-TROUPE_CELL(sm90_bf16_stream_k, gemm_3x<sm90_bf16_stream_k_configuration>)
+TROUPE_VARIANT(sm90_bf16_stream_k, gemm_3x<sm90_bf16_stream_k_configuration>)

@@ -11,4 +11,4 @@ struct sm90_e4m3_fast_configuration : gemm_3x_defaults {
   using mainloop = cutlass::gemm::KernelTmaWarpSpecializedCooperativeFP8FastAccum;
   static constexpr const char* schedule_name = "cooperative, fast accumulation";
 };
-TROUPE_CELL(sm90_e4m3_fast, gemm_3x<sm90_e4m3_fast_configuration>)
+TROUPE_VARIANT(sm90_e4m3_fast, gemm_3x<sm90_e4m3_fast_configuration>)

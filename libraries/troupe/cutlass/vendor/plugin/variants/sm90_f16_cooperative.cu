@@ -9,4 +9,4 @@ struct sm90_f16_cooperative_configuration : gemm_3x_defaults {
   using tile = shape<128, 256, 64>;
   static constexpr int factor_alignment = 8;
 };
-TROUPE_CELL(sm90_f16_cooperative, gemm_3x<sm90_f16_cooperative_configuration>)
+TROUPE_VARIANT(sm90_f16_cooperative, gemm_3x<sm90_f16_cooperative_configuration>)

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// bench PLUG-IN [SIZE...]: times the products of a GPU's own cells against cuBLASLt's first choice, in turns, with
-// buffers rotated beyond L2 and random values.
+// bench PLUG-IN [SIZE...]: times the products of the kernels made for this GPU against cuBLASLt's first choice,
+// alternating, with buffers rotated beyond the L2 cache and random values.
 #include <cublasLt.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <troupe/cutlass/vendor/cells.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 #include <vector>
 
 #include "reference.hpp"
@@ -30,7 +30,7 @@ constexpr int sets = 4;
 struct operands {
   std::vector<std::unique_ptr<memory>> a, b;
   memory d, bias;
-  operands(const cell& c, long long n) : d(n * n * bits_of(c.d) / 8), bias(n * bits_of(c.d) / 8) {
+  operands(const kernel_variant& c, long long n) : d(n * n * bits_of(c.d) / 8), bias(n * bits_of(c.d) / 8) {
     for (int i = 0; i < sets; ++i) {
       a.push_back(std::make_unique<memory>(n * n * bits_of(c.a) / 8)),
           b.push_back(std::make_unique<memory>(n * n * bits_of(c.b) / 8));
@@ -44,10 +44,10 @@ cudaDataType type_of(const std::string& name) {
   return name == "f16" ? CUDA_R_16F : name == "bf16" ? CUDA_R_16BF : name == "e4m3" ? CUDA_R_8F_E4M3 : CUDA_R_32F;
 }
 
-// D = A B, all by rows and B by columns, as cuBLASLt sees it transposed.
+// Computes D = A B, all by rows and B by columns; cuBLASLt gets it transposed.
 class vendor_product {
  public:
-  vendor_product(const cell& c, long long n, const memory& bias) : workspace_(64 << 20) {
+  vendor_product(const kernel_variant& c, long long n, const memory& bias) : workspace_(64 << 20) {
     MUST(cublasLtCreate(&handle_));
     MUST(cublasLtMatmulDescCreate(&what_, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -66,9 +66,9 @@ class vendor_product {
     MUST(cublasLtMatrixLayoutCreate(&result_, type_of(c.d), n, n, n));
     cublasLtMatmulPreference_t preference;
     MUST(cublasLtMatmulPreferenceCreate(&preference));
-    const size_t room = workspace_.bytes();
-    MUST(
-        cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof room));
+    const size_t workspace_bytes = workspace_.bytes();
+    MUST(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                              sizeof workspace_bytes));
     int found = 0;
     MUST(cublasLtMatmulAlgoGetHeuristic(handle_, what_, factor_, factor_, result_, result_, preference, 1, &choice_,
                                         &found));
@@ -88,7 +88,7 @@ class vendor_product {
   memory workspace_;
 };
 
-// Microseconds of one of `times`.
+// Returns the microseconds of one of `times`.
 template <class Run>
 double time_of(int times, const Run& run) {
   cudaEvent_t from, to;
@@ -106,7 +106,7 @@ double time_of(int times, const Run& run) {
   return double(ms) * 1e3 / times;
 }
 
-void bench(const cell& c, int n) {
+void bench(const kernel_variant& c, int n) {
   const operands o(c, n);
   const vendor_product raw(c, n, o.bias);
   launch l{};
@@ -145,13 +145,13 @@ void bench(const cell& c, int n) {
 
 int main(int count, char** words) {
   if (count < 2) return std::printf("bench PLUG-IN [SIZE...]\n"), 2;
-  const auto loaded = cells::load(words[1]);
+  const auto loaded = kernel_variants::load(words[1]);
   if (!loaded) return std::printf("%s\n", loaded.error().text().c_str()), 1;
   std::printf("%s, CUTLASS %s\n", reference::device_name().c_str(), loaded->contents().cutlass_version);
   std::vector<int> sizes;
   for (int i = 2; i < count; ++i) sizes.push_back(std::atoi(words[i]));
   if (sizes.empty()) sizes = {4096, 8192};
-  for (const cell* c : loaded->all())
-    if (c->kind == product && c->chip == reference::capability() && std::string(c->b_layout) == "column")
+  for (const kernel_variant* c : loaded->all())
+    if (c->kind == product && c->capability == reference::capability() && std::string(c->b_layout) == "column")
       for (const int n : sizes) bench(*c, n);
 }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// make_images PLUG-IN CHIP FOLDER: compiles the cells that have a source by NVRTC for a chip, into
-// FOLDER/<cell>.<chip>.cubin, for a test on a machine without CUTLASS's headers. Needs no GPU.
+// make_images PLUG-IN ARCHITECTURE FOLDER: compiles the kernels that have a source by NVRTC for an architecture, into
+// FOLDER/<kernel>.<architecture>.cubin, for a test on a machine without CUTLASS's headers. Needs no GPU.
 #include <nvrtc.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/vendor/cells.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 using namespace troupe::cutlass::vendor;
 
@@ -17,7 +17,7 @@ namespace {
 bool make_image(const run_time_source& s, const std::string& file) {
   nvrtcProgram p = nullptr;
   const char *const header = s.header.c_str(), *const name = s.header_name.c_str();
-  if (nvrtcCreateProgram(&p, s.text.c_str(), "cell.cu", 1, &header, &name) != NVRTC_SUCCESS) return false;
+  if (nvrtcCreateProgram(&p, s.text.c_str(), "variant.cu", 1, &header, &name) != NVRTC_SUCCESS) return false;
   std::vector<const char*> options;
   for (const std::string& o : s.options) options.push_back(o.c_str());
   const bool done = nvrtcCompileProgram(p, static_cast<int>(options.size()), options.data()) == NVRTC_SUCCESS;
@@ -39,11 +39,11 @@ bool make_image(const run_time_source& s, const std::string& file) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 4) return std::fprintf(stderr, "make_images PLUG-IN CHIP FOLDER\n"), 2;
-  const auto loaded = cells::load(words[1]);
+  if (count != 4) return std::fprintf(stderr, "make_images PLUG-IN ARCHITECTURE FOLDER\n"), 2;
+  const auto loaded = kernel_variants::load(words[1]);
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().text().c_str()), 1;
   std::filesystem::create_directories(words[3]);
-  for (const cell* c : loaded->all()) {
+  for (const kernel_variant* c : loaded->all()) {
     if (c->source == nullptr) continue;
     const auto s = source_for_nvrtc(*loaded, *c, words[2], loaded->contents().headers, TROUPE_CUDA_HEADERS);
     if (!s) return std::fprintf(stderr, "%s\n", s.error().text().c_str()), 1;

@@ -60,11 +60,11 @@ __global__ void fill_with(void* at, long long count, int type, unsigned seed) {
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
     unsigned z = unsigned(i) * 2654435761u + seed * 40503u;
     z ^= z >> 15, z *= 2246822519u, z ^= z >> 13, z *= 3266489917u, z ^= z >> 16;
-    store(at, i, type, float(int(z % 1025u) - 512) / 512);  // of 10 bits, as tf32 has them
+    store(at, i, type, float(int(z % 1025u) - 512) / 512);  // 10 bits, the precision of tf32
   }
 }
 
-// What a launch and a cell say, for kernels.
+// Description of a launch and its kernel variant, for kernels.
 struct question {
   launch l;
   int a, b, d;  // types
@@ -73,8 +73,8 @@ struct question {
 };
 
 struct allowed {
-  double of_sum;     // of the sum of magnitudes: how sums are accumulated
-  double of_result;  // of the result: how it is rounded
+  double of_sum;     // relative to the sum of magnitudes: rounding of sums
+  double of_result;  // relative to the result: its rounding
 };
 __device__ allowed allowed_for(const question& q, double terms) {
   const double rounding = q.d == f16 ? 1.0 / 2048 : q.d == bf16 ? 1.0 / 256 : q.d == e4m3 ? 1.0 / 16 : 1.0 / (1 << 23);
@@ -83,18 +83,18 @@ __device__ allowed allowed_for(const question& q, double terms) {
   return {sums, rounding};
 }
 
-__device__ double judge(const question& q, double sum, double magnitudes, double terms, double c, double bias,
-                        double got) {
+__device__ double relative_error(const question& q, double sum, double magnitudes, double terms, double c, double bias,
+                                 double got) {
   double wanted = q.l.alpha * sum + (q.l.beta != 0 ? q.l.beta * c : 0) + bias;
   const allowed a = allowed_for(q, terms);
-  double room = fabs(double(q.l.alpha)) * magnitudes * a.of_sum +
-                (fabs(q.l.alpha * sum) + fabs(q.l.beta * c) + fabs(bias)) / (1 << 22);
+  double tolerance = fabs(double(q.l.alpha)) * magnitudes * a.of_sum +
+                     (fabs(q.l.alpha * sum) + fabs(q.l.beta * c) + fabs(bias)) / (1 << 22);
   if (q.gelu) {
-    room = room * 1.13 + fabs(wanted) / 1024;  // its steepest slope, and the hardware's tanh of 11 bits
+    tolerance = tolerance * 1.13 + fabs(wanted) / 1024;  // its steepest slope, and the hardware's tanh of 11 bits
     wanted = 0.5 * wanted * (1 + tanh(0.79788456080286535588 * (wanted + 0.044715 * wanted * wanted * wanted)));
   }
-  room += fabs(wanted) * a.of_result + 1e-7;  // and what is below f16's normal numbers
-  const double w = fabs(got - wanted) / room;
+  tolerance += fabs(wanted) * a.of_result + 1e-7;  // values below f16's normal numbers
+  const double w = fabs(got - wanted) / tolerance;
   return w == w ? w : 1e30;
 }
 
@@ -121,7 +121,7 @@ __global__ void check_product(question q, double* worst, unsigned long long* tou
     }
     const double c = l.beta != 0 ? load(l.c, z * l.c_batch + (long long)i * l.c_line + j, q.d) : 0;
     const double bias = l.bias != nullptr ? load(l.bias, j, q.d) : 0;
-    record(judge(q, sum, magnitudes, l.k, c, bias, load(l.d, at, q.d)), worst);
+    record(relative_error(q, sum, magnitudes, l.k, c, bias, load(l.d, at, q.d)), worst);
   }
 }
 
@@ -130,7 +130,7 @@ struct sums {
   __device__ void add(double x) { sum += x, magnitudes += fabs(x); }
 };
 
-// Element i of d, by definition.
+// Returns element i of d, by definition.
 __device__ sums convolve(const question& q, int kind, long long i, int p_count, int q_count) {
   const launch& l = q.l;
   const auto image = [&](const void* of, int n, int y, int x, int ch) {
@@ -185,10 +185,11 @@ __global__ void check_convolution(question q, int kind, long long count, int p_c
   const double terms = kind == conv_weight_gradient ? double(q.l.images) * p_count * q_count
                                                     : double(q.l.filter_height) * q.l.filter_width *
                                                           (kind == conv_forward ? q.l.channels : q.l.filters);
-  record(judge(q, s.sum, s.magnitudes, terms, q.l.beta != 0 ? load(q.l.c, i, q.d) : 0, 0, load(q.l.d, i, q.d)), worst);
+  record(relative_error(q, s.sum, s.magnitudes, terms, q.l.beta != 0 ? load(q.l.c, i, q.d) : 0, 0, load(q.l.d, i, q.d)),
+         worst);
 }
 
-question question_of(const cell& c, const launch& l) {
+question question_of(const kernel_variant& c, const launch& l) {
   question q{};
   q.l = l, q.a = type_of(c.a), q.b = type_of(c.b), q.d = type_of(c.d);
   const bool a_rows = std::strcmp(c.a_layout, "row") == 0, b_rows = std::strcmp(c.b_layout, "row") == 0;
@@ -247,7 +248,7 @@ int multiprocessors() {
 }
 void synchronize() { MUST(cudaDeviceSynchronize()); }
 
-difference compare(const cell& c, const launch& l) {
+difference compare(const kernel_variant& c, const launch& l) {
   const report r;
   check_product<<<dim3(unsigned(l.d_line + 15) / 16, unsigned(l.m + 15) / 16), dim3(16, 16)>>>(question_of(c, l),
                                                                                                r.worst, r.touched());
@@ -255,7 +256,7 @@ difference compare(const cell& c, const launch& l) {
   return r.read();
 }
 
-difference compare_convolution(const cell& c, const launch& l) {
+difference compare_convolution(const kernel_variant& c, const launch& l) {
   const report r;
   const auto out = [](int size, int pad, int filter, int dilation, int stride) {
     return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1;

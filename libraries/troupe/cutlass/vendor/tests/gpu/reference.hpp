@@ -26,7 +26,7 @@ class memory {
 
 /// Writes values in -1 to 1 that the type has; tf32 is stored as f32.
 void fill(const memory& m, const std::string& type, unsigned seed);
-/// Writes 0xff into all bytes: not a number in all types.
+/// Writes 0xff to all bytes: not a number in all types.
 void poison(const memory& m);
 void copy_in(const memory& to, const void* from, std::size_t bytes);
 int capability();
@@ -34,16 +34,16 @@ std::string device_name();
 int multiprocessors();
 void synchronize();
 
-/// How far results are from double precision, in units of what is allowed: more than 1 is wrong. `touched`: elements
+/// The largest difference from double precision, in units of the tolerance: more than 1 is wrong. `touched`: elements
 /// between the lines of d that are no longer poisoned.
 struct difference {
   double worst = 0;
   unsigned long long touched = 0;
 };
 
-/// What `c` should have computed of `l`; gelu: with the activation of `sm90_bf16_bias_gelu`.
-difference compare(const cell& c, const launch& l);
-difference compare_convolution(const cell& c, const launch& l);
+/// Compares d with the product `l` of `c` in double precision; gelu: with the activation of `sm90_bf16_bias_gelu`.
+difference compare(const kernel_variant& c, const launch& l);
+difference compare_convolution(const kernel_variant& c, const launch& l);
 
 /// An image of a kernel compiled at run time.
 class image {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs every cell that this GPU can run against double precision. Needs a GPU, and fails without one.
+// Runs every kernel that this GPU can run against double precision. Needs a GPU, and fails without one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/vendor/cells.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
+#include <troupe/cutlass/vendor/variants.hpp>
 
 #include "reference.hpp"
 
@@ -22,13 +22,13 @@ std::string folder() {
   const char* const named = std::getenv("TROUPE_TEST_VENDOR");  // with vendor.so and images/
   return named != nullptr ? named : TROUPE_VENDOR_FOLDER;
 }
-const cells& plugin() {
-  static const cells loaded = cells::load(folder() + "/vendor.so").value();
+const kernel_variants& plugin() {
+  static const kernel_variants loaded = kernel_variants::load(folder() + "/vendor.so").value();
   return loaded;
 }
-std::vector<const cell*> runnable(int first_kind, int last_kind) {
-  std::vector<const cell*> some;
-  for (const cell* c : plugin().all())
+std::vector<const kernel_variant*> runnable(int first_kind, int last_kind) {
+  std::vector<const kernel_variant*> some;
+  for (const kernel_variant* c : plugin().all())
     if (c->kind >= first_kind && c->kind <= last_kind && runs_on(*c, reference::capability())) some.push_back(c);
   return some;
 }
@@ -41,10 +41,10 @@ struct factors {
 };
 constexpr factors all_factors[] = {{1, 0}, {1, 1}, {-0.75f, 0.5f}, {0, 1}, {0, 0}};
 
-// How a launch is made to run: by the plug-in's kernel or by the one that was compiled at run time.
+// The launched kernel: the plug-in's or the one that was compiled at run time.
 using runner = std::function<void(const launch&)>;
 
-void enqueue_with_workspace(const cell& c, const launch& l) {
+void enqueue_with_workspace(const kernel_variant& c, const launch& l) {
   const long long wanted = c.workspace_bytes(&l);
   const memory workspace(static_cast<std::size_t>(wanted) + 16);
   const auto r = enqueue(c, l, workspace.at(), wanted, nullptr);
@@ -52,7 +52,7 @@ void enqueue_with_workspace(const cell& c, const launch& l) {
   reference::synchronize();
 }
 
-void run_product(const cell& c, int m, int n, int k, int batch, factors f, const runner& run) {
+void run_product(const kernel_variant& c, int m, int n, int k, int batch, factors f, const runner& run) {
   SCOPED_TRACE(cat(c.name, " m ", m, " n ", n, " k ", k, " batch ", batch, " alpha ", std::to_string(f.alpha), " beta ",
                    std::to_string(f.beta)));
   const bool a_rows = std::string_view(c.a_layout) == "row", b_rows = std::string_view(c.b_layout) == "row";
@@ -90,7 +90,7 @@ struct extents {
 constexpr extents all_extents[] = {{384, 512, 768, 1},  {1, 16, 16, 1},      {77, 120, 208, 1},
                                    {513, 264, 1040, 1}, {128, 256, 8192, 1}, {200, 136, 96, 3}};
 
-void run_products(const cell& c, const runner& run) {
+void run_products(const kernel_variant& c, const runner& run) {
   for (const factors f : all_factors) run_product(c, 200, 136, 96, 1, f, run);
   for (const extents& e : all_extents) run_product(c, e.m, e.n, e.k, e.batch, {1, 0}, run);
   run_product(c, 77, 120, 208, 2, {-0.75f, 0.5f}, run);
@@ -98,8 +98,8 @@ void run_products(const cell& c, const runner& run) {
 
 TEST(vendor_cuda, products_equal_double_precision) {
   const auto some = runnable(product, product);
-  ASSERT_FALSE(some.empty()) << "no cell for this GPU";
-  for (const cell* c : some) {
+  ASSERT_FALSE(some.empty()) << "no kernel for this GPU";
+  for (const kernel_variant* c : some) {
     const auto same = compare_parameters(*c);
     ASSERT_TRUE(same) << same.error().text();
     run_products(*c, [&](const launch& l) { enqueue_with_workspace(*c, l); });
@@ -107,7 +107,7 @@ TEST(vendor_cuda, products_equal_double_precision) {
 }
 
 TEST(vendor_cuda, the_comparison_finds_a_result_that_is_wrong_by_a_fiftieth) {
-  for (const cell* c : runnable(product, product)) {
+  for (const kernel_variant* c : runnable(product, product)) {
     const runner run = [&](const launch& l) {
       launch other = l;
       other.alpha = 1.02f;
@@ -122,7 +122,7 @@ TEST(vendor_cuda, the_comparison_finds_a_result_that_is_wrong_by_a_fiftieth) {
 TEST(vendor_cuda, groups_equal_double_precision) {
   const extents groups[] = {
       {128, 256, 64, 1}, {1, 16, 128, 1}, {300, 512, 96, 1}, {77, 120, 208, 1}, {256, 264, 1040, 1}};
-  for (const cell* c : runnable(grouped_product, grouped_product)) {
+  for (const kernel_variant* c : runnable(grouped_product, grouped_product)) {
     const auto same = compare_parameters(*c);
     ASSERT_TRUE(same) << same.error().text();
     for (const factors f : all_factors) {
@@ -191,7 +191,7 @@ launch convolution(int images, int height, int width, int channels, int filters,
   return l;
 }
 
-void run_convolutions(const cell& c, const runner& run) {
+void run_convolutions(const kernel_variant& c, const runner& run) {
   const launch problems[] = {convolution(2, 14, 14, 64, 128, 3, 1, 1, 1), convolution(3, 15, 13, 16, 24, 3, 1, 2, 1),
                              convolution(1, 9, 8, 136, 72, 1, 0, 1, 1), convolution(2, 17, 19, 8, 32, 5, 2, 3, 1),
                              convolution(1, 20, 11, 32, 40, 3, 2, 1, 2)};
@@ -219,17 +219,17 @@ void run_convolutions(const cell& c, const runner& run) {
 TEST(vendor_cuda, convolutions_equal_double_precision) {
   const auto some = runnable(conv_forward, conv_weight_gradient);
   ASSERT_EQ(some.size(), 3u);
-  for (const cell* c : some) {
+  for (const kernel_variant* c : some) {
     const auto same = compare_parameters(*c);
     ASSERT_TRUE(same) << same.error().text();
     run_convolutions(*c, [&](const launch& l) { enqueue_with_workspace(*c, l); });
   }
 }
 
-// The images are what NVRTC made of the cells' sources for this chip: see make_images.cpp.
+// NVRTC made the images from the kernels' sources for this GPU: see make_images.cpp.
 TEST(vendor_cuda, kernels_compiled_at_run_time_equal_double_precision) {
   int count = 0;
-  for (const cell* c : plugin().all()) {
+  for (const kernel_variant* c : plugin().all()) {
     if (c->source == nullptr) continue;
     const std::string file = cat(folder(), "/images/", c->name, ".sm_", reference::capability(), ".cubin");
     ASSERT_TRUE(std::filesystem::exists(file)) << file;
