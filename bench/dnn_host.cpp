@@ -37,7 +37,7 @@ class direct_graph {
   direct_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
       : graph_(encoded), parts_(by.find(graph_.graph(), dnn::any_workspace)) {
     if (!is_complete()) return;
-    const dnn::fusion_match& what = parts_[0]->what();
+    const dnn::fusion_match& what = parts_[0]->match();
     for (const auto* list : {&what.inputs, &what.outputs})
       for (const dnn::fusion_match::tensor& t : *list)
         addresses_.push_back(graph_.memory(graph_.graph().tensors()[t.number].memory).data());
@@ -45,11 +45,11 @@ class direct_graph {
   }
   /// Returns true if oneDNN implements the whole operation, without copies before or after.
   bool is_complete() const {
-    if (parts_.size() != 1 || parts_[0]->what().nodes.size() != graph_.graph().nodes().size()) return false;
-    const dnn::fusion_match& what = parts_[0]->what();
+    if (parts_.size() != 1 || parts_[0]->match().nodes.size() != graph_.graph().nodes().size()) return false;
+    const dnn::fusion_match& what = parts_[0]->match();
     for (const auto* list : {&what.inputs, &what.outputs})
       for (const dnn::fusion_match::tensor& t : *list)
-        if (!dnn::lies_alike(t.shape, graph_.graph().tensors()[t.number].shape)) return false;
+        if (!dnn::same_layout(t.shape, graph_.graph().tensors()[t.number].shape)) return false;
     return true;
   }
   std::span<std::byte> memory(std::size_t i) const noexcept { return graph_.memory(i); }

@@ -91,24 +91,24 @@ class one_call final : public called_graph {
  public:
   one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
-    parts_ = by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).parts;
-    if (parts_.size() != 1 || parts_[0]->what().nodes.size() != graph().nodes().size())
+    parts_ = by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).vendor_kernels;
+    if (parts_.size() != 1 || parts_[0]->match().nodes.size() != graph().nodes().size())
       unfit("it does not compute the graph in one call");
     std::vector<void*> addresses;
-    for (const auto* list : {&parts_[0]->what().inputs, &parts_[0]->what().outputs})
-      for (const dnn::claim::tensor& t : *list) {
+    for (const auto* list : {&parts_[0]->match().inputs, &parts_[0]->match().outputs})
+      for (const dnn::fusion_match::tensor& t : *list) {
         const encoded_tensor& is = tensor(t.number);
-        if (is.where != encoded_tensor::place::memory || is.type != t.type || !dnn::lies_alike(is.shape, t.shape))
+        if (is.where != encoded_tensor::place::memory || is.type != t.type || !dnn::same_layout(is.shape, t.shape))
           unfit("it needs a copy of an operand");
         addresses.push_back(address(t.number));
       }
     // All parts of this vendor are plans.
-    const auto& planned = static_cast<const planned_part&>(*parts_[0]);
+    const auto& planned = static_cast<const cudnn_kernel&>(*parts_[0]);
     add_call(planned.pack(), planned.plan(), addresses);
   }
 
  private:
-  std::vector<std::unique_ptr<dnn::part>> parts_;
+  std::vector<std::unique_ptr<dnn::vendor_kernel>> parts_;
 };
 
 class fused_in_three final : public called_graph {
@@ -118,8 +118,8 @@ class fused_in_three final : public called_graph {
     if (nodes.size() != 5 || nodes[0].what != dnn::op::convolution || nodes[4].what != dnn::op::write)
       unfit("the graph is no convolution with bias, residual and relu");
     const std::uint16_t x = nodes[0].inputs[0], w = nodes[0].inputs[1], to = nodes[4].outputs[0],
-                        bias = dnn::other_of(nodes[1], nodes[0].outputs[0]),
-                        residual = dnn::other_of(nodes[2], nodes[1].outputs[0]);
+                        bias = dnn::other_input(nodes[1], nodes[0].outputs[0]),
+                        residual = dnn::other_input(nodes[2], nodes[1].outputs[0]);
     const encoded_tensor& y = tensor(to);
     void *const convolved = more_memory(bytes_of_memory(y)), *const summed = more_memory(bytes_of_memory(y));
     add(
@@ -138,7 +138,7 @@ class fused_in_three final : public called_graph {
     add(
         [&](operations& o) {
           const auto a = given(o, to), b = given(o, residual), c = given(o, to);
-          const auto sum = o.between(y.shape);
+          const auto sum = o.intermediate(y.shape);
           o.pointwise({CUDNN_POINTWISE_ADD}, {a, b}, sum);
           o.pointwise({CUDNN_POINTWISE_RELU_FWD}, {sum}, c);
         },
@@ -146,29 +146,29 @@ class fused_in_three final : public called_graph {
   }
 
  private:
-  operations::tensor given(operations& o, std::uint16_t t) const { return o.given(tensor(t).type, tensor(t).shape); }
+  operations::tensor given(operations& o, std::uint16_t t) const { return o.argument(tensor(t).type, tensor(t).shape); }
   template <class Draw>
   void add(Draw&& draw, std::initializer_list<void*> addresses) {
-    auto s = std::make_unique<sketch>();
-    draw(s->drawn);
-    const descriptor whole = s->drawn.finish(library()).value();
+    auto s = std::make_unique<operation_graph>();
+    draw(s->operations);
+    const descriptor whole = s->operations.make_graph(library()).value();
     packs_.push_back(std::make_unique<variant_pack>(*s));
     const std::span<void* const> all(addresses.begin(), addresses.size());
-    const auto attempt_at = [&](const execution_plan& p) -> result<dnn::cudnn::attempt> {
+    const auto try_plan = [&](const execution_plan& p) -> result<dnn::cudnn::trial_result> {
       const device_memory room = p.workspace != 0 ? make_memory(p.workspace) : device_memory();
       const auto run = [&] {
         return packs_.back()->enqueue(p, library(), all, reinterpret_cast<void*>(room.get())) == CUDNN_STATUS_SUCCESS;
       };
-      if (!run()) return dnn::cudnn::attempt{.why_not = "it fails"};
+      if (!run()) return dnn::cudnn::trial_result{.why_not = "it fails"};
       synchronize();
       constexpr int times = 20;
       const std::int64_t start = now_ns();
       for (int i = 0; i < times; ++i) run();
       synchronize();
-      return dnn::cudnn::attempt{.microseconds = static_cast<double>(now_ns() - start) / 1e3 / times};
+      return dnn::cudnn::trial_result{.microseconds = static_cast<double>(now_ns() - start) / 1e3 / times};
     };
     auto plan = std::make_unique<execution_plan>(
-        choose_engine(library(), whole, {.deterministic = true, .measured = true, .attempt_at = attempt_at}).value());
+        choose_engine(library(), whole, {.deterministic = true, .measured = true, .try_plan = try_plan}).value());
     add_call(*packs_.back(), *plan, all);
     plans_.push_back(std::move(plan));
   }

@@ -87,7 +87,7 @@ class matmuls final : public raw_matmuls {
       product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, second_.of(which));
     if (problem_.epilogue == kind::quantize && !two)
       product_->set(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, second_.of(which));
-    // What is passed as C without being added is read by nobody.
+    // A C that is passed without being added is never read.
     const CUdeviceptr d = two && !adds ? between_.of(0) : d_.of(which),
                       c = adds                                          ? third_.of(which)
                           : problem_.epilogue == kind::quantize && !two ? between_.of(0)

@@ -36,7 +36,7 @@ value refused(std::string_view is, std::string expected) {
   m.refuse("activation", is, std::move(expected));
   return m.done();
 }
-value slope_is_ignored(const activation& a) {
+value refused_slope(const activation& a) {
   return refused(cat("is ", to_string(a.kind), " with a slope"), "leaky_relu or elu, which have one");
 }
 
@@ -44,7 +44,7 @@ value apply(fn function, const value& x, const activation& a) {
   return has_slope(a.kind) ? pointwise(function, x, a.slope) : pointwise(function, x);
 }
 
-// The value of y = f(x) makes f'(x) a function of y.
+// Returns f'(x) computed from y = f(x).
 value derivative_from_output(const value& y, const activation& a) {
   switch (a.kind) {
     case kind::relu:
@@ -86,18 +86,18 @@ bool can_use_output(const activation& a) noexcept {
 
 value activate(const value& x, const activation& a) {
   if (!is_known(a.kind)) return refused("is unknown", "one of activation_kind");
-  if (!has_slope(a.kind) && a.slope != 0) return slope_is_ignored(a);
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   return a.kind == kind::none ? x : apply(table[static_cast<std::size_t>(a.kind)].function, x, a);
 }
 
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a) {
   if (!is_known(a.kind)) return refused("is unknown", "one of activation_kind");
-  if (!has_slope(a.kind) && a.slope != 0) return slope_is_ignored(a);
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   return a.kind == kind::none ? dy : dy * apply(table[static_cast<std::size_t>(a.kind)].derivative, x, a);
 }
 
 value activation_gradient_of_output(const value& dy, const value& y, const activation& a) {
-  if (!has_slope(a.kind) && a.slope != 0) return slope_is_ignored(a);
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   if (!can_use_output(a))
     return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
                    "one whose derivative follows from y; or x to be given");

@@ -6,7 +6,7 @@
 
 namespace troupe::dnn {
 
-/// Which function: those of pointwise.hpp, by the same names; `none` leaves elements as they are.
+/// The functions of pointwise.hpp, by the same names; `none` leaves elements unchanged.
 enum class activation_kind : std::uint8_t {
   none,
   relu,
@@ -26,7 +26,8 @@ std::string_view to_string(activation_kind k) noexcept;
 ///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}
 struct activation {
   activation_kind kind;
-  double slope;  ///< of leaky_relu below 0; what elu tends to is -slope. Others have none: 0
+  double slope;  ///< leaky_relu: slope for negative x. elu: the limit for x -> -inf is -slope. 0 for all other
+                 ///< functions
 
   constexpr activation(activation_kind k = activation_kind::none, double of_slope = 0) noexcept
       : kind(k), slope(of_slope) {}
@@ -34,11 +35,11 @@ struct activation {
 };
 
 value activate(const value& x, const activation& a);
-/// The gradient of x from that of y = activate(x): computed from x, or from y, which `can_use_output` must allow.
+/// Returns the gradient of x from that of y = activate(x): computed from x, or from y if `can_use_output` is true.
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a);
 value activation_gradient_of_output(const value& dy, const value& y, const activation& a);
-/// Returns true if the derivative follows from y: of none, relu, tanh, sigmoid and softplus, and of leaky_relu and elu
-/// with a positive slope.
+/// Returns true if the derivative can be computed from y: for none, relu, tanh, sigmoid and softplus, and for
+/// leaky_relu and elu with a positive slope.
 bool can_use_output(const activation& a) noexcept;
 
 }  // namespace troupe::dnn

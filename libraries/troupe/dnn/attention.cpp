@@ -12,8 +12,8 @@ namespace {
 
 using detail::maker;
 
-// What is asked for, and the extents that follow from it.
-struct asked {
+// Checks the arguments of an attention, and finds the extents that follow from them.
+struct attention_check {
   maker& m;
   const value &q, &k, &v;
   const attention_options& o;
@@ -27,10 +27,10 @@ struct asked {
   void check_bias();
   void check_numbers();
   void check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows);
-  void check_indexes(std::string_view name, const value& v, std::size_t rank, std::int64_t first);
+  void check_integers(std::string_view name, const value& v, std::size_t rank, std::int64_t first);
 };
 
-void asked::check_extents() {
+void attention_check::check_extents() {
   const auto of_q = q.extents(), of_k = k.extents(), of_v = v.extents();
   heads = of_q[1], queries = of_q[2], keys = of_k[2];
   for (const auto& [name, t] : {std::pair("q", &q), std::pair("v", &v)})
@@ -48,8 +48,8 @@ void asked::check_extents() {
     m.refuse("v", cat("holds ", to_string(v.type())), cat(to_string(k.type()), ", as k; convert one of them"));
 }
 
-// Engines read these as they are, so that no engine computes in double because of them.
-void asked::check_indexes(std::string_view name, const value& given, std::size_t rank, std::int64_t first) {
+// Requires i32 in memory: engines read them without conversion, so that no engine computes in double because of them.
+void attention_check::check_integers(std::string_view name, const value& given, std::size_t rank, std::int64_t first) {
   if (!m.has_rank(name, given, rank, rank)) return;
   if (!given.from().memory)
     m.refuse(name, "is computed", "i32 that are read from memory");
@@ -59,26 +59,27 @@ void asked::check_indexes(std::string_view name, const value& given, std::size_t
     m.refuse_extents(name, given, cat(first, rank == 1 ? "" : " x the pages of a sequence"));
 }
 
-// `rows` is the batch of the tensor; 0: pages.
-void asked::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
+// `rows` is the batch of the tensor; 0 for pages.
+void attention_check::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
   const std::string name(which);
-  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given, and so is offsets", "only one of them");
-  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given beside pages", "lengths");
+  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given, and so is offsets", "one of them");
+  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given, and so is pages", "lengths instead");
   if (s.offsets && rows != 1) m.refuse(name + ".offsets", cat("is given for a batch of ", rows), "1");
-  if (s.lengths) check_indexes(name + ".lengths", *s.lengths, 1, batch);
-  if (s.offsets) check_indexes(name + ".offsets", *s.offsets, 1, batch + 1);
+  if (s.lengths) check_integers(name + ".lengths", *s.lengths, 1, batch);
+  if (s.offsets) check_integers(name + ".offsets", *s.offsets, 1, batch + 1);
 }
 
-void asked::check_bias() {
+void attention_check::check_bias() {
   if (!o.bias || !m.fine()) return;
   const std::int64_t all[] = {batch, heads, queries, keys};
   if (o.queries.offsets || o.keys.offsets)
-    m.refuse("bias", "is given beside offsets", "sequences that lie in a row of the batch each");
+    m.refuse("bias", "is given, and so is offsets",
+             "lengths instead of offsets, with each sequence in a row of the batch");
   else if (!detail::broadcasts(o.bias->extents(), all))
-    m.refuse_extents("bias", *o.bias, cat(maker::text_of(all), ", or 1 in the place of an extent"));
+    m.refuse_extents("bias", *o.bias, cat(maker::text_of(all), ", where each extent may be 1"));
 }
 
-void asked::check_numbers() {
+void attention_check::check_numbers() {
   if (o.scale && !std::isfinite(*o.scale)) m.refuse("scale", "is " + std::to_string(*o.scale), "a finite number");
   if (o.soft_cap && !(*o.soft_cap > 0 && std::isfinite(*o.soft_cap)))
     m.refuse("soft_cap", "is " + std::to_string(*o.soft_cap), "more than 0");
@@ -87,10 +88,10 @@ void asked::check_numbers() {
   if (!o.dropout) return;
   if (!(o.dropout->probability >= 0 && o.dropout->probability < 1))
     m.refuse("dropout", "has the probability " + std::to_string(o.dropout->probability), "at least 0 and less than 1");
-  if (o.dropout->step) check_indexes("dropout.step", *o.dropout->step, 1, 1);
+  if (o.dropout->step) check_integers("dropout.step", *o.dropout->step, 1, 1);
 }
 
-bool asked::check() {
+bool attention_check::check() {
   if (!m.has_rank("q", q, 4, 4) || !m.has_rank("k", k, 4, 4) || !m.has_rank("v", v, 4, 4)) return false;
   check_extents();
   batch = q.extents()[0];
@@ -99,7 +100,7 @@ bool asked::check() {
   if (o.queries.offsets && batch < 1) m.refuse("queries.offsets", "has no sequence", "1 number more than sequences");
   check_sequences("queries", o.queries, q.extents()[0]);
   if (o.pages) {
-    check_indexes("pages", *o.pages, 2, batch);
+    check_integers("pages", *o.pages, 2, batch);
     if (m.fine() && __builtin_mul_overflow(keys, o.pages->extents()[1], &keys))
       m.refuse_extents("pages", *o.pages, "fewer than 2^63 keys in all");
   } else if (!o.keys.offsets && k.extents()[0] != batch) {
@@ -111,7 +112,7 @@ bool asked::check() {
   return m.fine();
 }
 
-attention_attributes asked::attributes() const {
+attention_attributes attention_check::attributes() const {
   const auto layout = [](const attention_sequences& s) {
     return s.lengths ? sequence_layout::lengths : s.offsets ? sequence_layout::offsets : sequence_layout::whole;
   };
@@ -133,7 +134,7 @@ attention_attributes asked::attributes() const {
           .offset = drops ? o.dropout->offset : 0};
 }
 
-// In the order of attention_inputs.
+// Returns the inputs of the node, in the order of attention_inputs.
 std::vector<value> inputs(std::vector<value> all, const value& q, const value& k, const value& v,
                           const attention_options& o) {
   all.insert(all.end(), {q, k, v});
@@ -156,13 +157,13 @@ dtype type_of(const value& q, const value& k, const value& v, const attention_op
 
 attended attention(const value& q, const value& k, const value& v, const attention_options& o) {
   maker m(op::attention, "attention", inputs({}, q, k, v, o));
-  if (asked a{m, q, k, v, o}; a.check()) {
+  if (attention_check a{m, q, k, v, o}; a.check()) {
     const auto of_q = q.extents();
     const std::int64_t of_y[] = {of_q[0], of_q[1], of_q[2], v.extents()[3]},
                        of_statistics[] = {of_q[0], of_q[1], of_q[2], 1};
     m.with(a.attributes());
-    m.gives(type_of(q, k, v, o), of_y);
-    m.gives(type_of(q, k, v, o), of_statistics);
+    m.add_output(type_of(q, k, v, o), of_y);
+    m.add_output(type_of(q, k, v, o), of_statistics);
   }
   const std::vector<value> all = m.all(2);
   return {all[0], all[1]};
@@ -172,27 +173,27 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
                                        const value& v, const attention_options& o) {
   constexpr std::string_view name = "attention_gradient";
   maker m(op::attention_gradient, name, inputs({dy, of.y, of.statistics}, q, k, v, o));
-  if (o.pages) m.refuse("pages", "is given", "k and v that are no pools, which are only read");
-  if (asked a{m, q, k, v, o}; a.check()) {
+  if (o.pages) m.refuse("pages", "is given", "none: an attention with pages has no gradient");
+  if (attention_check a{m, q, k, v, o}; a.check()) {
     const auto of_q = q.extents();
     const std::int64_t of_y[] = {of_q[0], of_q[1], of_q[2], v.extents()[3]},
                        of_statistics[] = {of_q[0], of_q[1], of_q[2], 1};
     const auto check = [&](std::string_view input, const value& given, std::span<const std::int64_t> extents) {
       if (m.fine() && !std::equal(given.extents().begin(), given.extents().end(), extents.begin(), extents.end()))
-        m.refuse_extents(input, given, cat(maker::text_of(extents), ", what the attention gives"));
+        m.refuse_extents(input, given, cat(maker::text_of(extents), ", as the attention's result has"));
     };
     check("dy", dy, of_y);
     check("y", of.y, of_y);
     check("statistics", of.statistics, of_statistics);
     m.with(a.attributes());
     const dtype type = type_of(q, k, v, o);
-    for (const value* x : {&q, &k, &v}) m.gives(type, x->extents());
-    if (o.bias) m.gives(type, o.bias->extents());
+    for (const value* x : {&q, &k, &v}) m.add_output(type, x->extents());
+    if (o.bias) m.add_output(type, o.bias->extents());
   }
   std::vector<value> all = m.all(o.bias ? 4 : 3);
   if (!o.bias) {
     maker none(op::attention_gradient, name, std::vector<value>());
-    none.refuse("dbias", "is not computed", "a bias, if its gradient is wanted");
+    none.refuse("dbias", "is not computed", "a bias to be given");
     all.push_back(none.done());
   }
   return {all[0], all[1], all[2], all[3]};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What attention means, by cases that are computed by hand; its gradients, by finite differences.
+// Attention, compared with cases that are computed by hand; its gradients, with finite differences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,8 +46,8 @@ class dnn_attention : public ::testing::Test {
     return given(shape, out);
   }
   value whole(const extents& shape, std::vector<std::int32_t> values) {
-    const auto& kept = whole_.emplace_back(std::move(values));
-    return value(in_any({{}, reinterpret_cast<std::uint64_t>(kept.data()), kept.size() * sizeof(std::int32_t)},
+    const auto& held = whole_.emplace_back(std::move(values));
+    return value(in_any({{}, reinterpret_cast<std::uint64_t>(held.data()), held.size() * sizeof(std::int32_t)},
                         dense(shape), dtype::i32));
   }
 
@@ -59,9 +59,9 @@ class dnn_attention : public ::testing::Test {
     if (g.refused()) return {};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-    EXPECT_FALSE(seen.empty());
-    return seen.empty() ? numbers() : evaluate(seen)[seen.nodes().back().outputs[0]];
+    const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    EXPECT_FALSE(encoded_view.empty());
+    return encoded_view.empty() ? numbers() : evaluate(encoded_view)[encoded_view.nodes().back().outputs[0]];
   }
   static void expect_values(const value& v, const numbers& expected) {
     const numbers got = values_of(v);
@@ -72,7 +72,7 @@ class dnn_attention : public ::testing::Test {
           << "element " << i << " is " << got[i] << ", expected " << expected[i];
   }
 
-  // Scores are q, so that tests choose them: k is 1, and v counts 1, 10, 100 ...
+  // Returns an attention whose keys all have the score 0: q is 0, k is 1, and v counts 1, 10, 100 ...
   attended of_equal_keys(std::int64_t queries, std::int64_t keys, attention_options o) {
     numbers v;
     for (std::int64_t j = 0; j < keys; ++j) v.push_back(std::pow(10.0, static_cast<double>(j)));
@@ -81,7 +81,7 @@ class dnn_attention : public ::testing::Test {
     return attention(q, k, given({1, 1, keys, 1}, v).read(), o);
   }
 
-  // The gradients of all variables, compared with differences.
+  // Compares the gradients of all variables with finite differences.
   void expect_gradients(variable& q, variable& k, variable& v, variable* bias, const attention_options& options) {
     const auto with_bias = [&] {
       attention_options o = options;
@@ -125,7 +125,7 @@ class dnn_attention : public ::testing::Test {
   std::mt19937_64 random_{7};
 };
 
-TEST_F(dnn_attention, weighs_values_by_the_softmax_of_scaled_products) {
+TEST_F(dnn_attention, y_is_the_sum_of_values_weighted_by_the_softmax_of_scaled_products) {
   const value q = given({1, 1, 2, 2}, {1, 0, 0, 2}).read(),
               k = given({1, 1, 2, 2}, {std::log(3.0), 7, 0, 7 + std::log(2.0)}).read(),
               v = given({1, 1, 2, 3}, {4, 8, 0, 0, 0, 12}).read();
@@ -133,33 +133,33 @@ TEST_F(dnn_attention, weighs_values_by_the_softmax_of_scaled_products) {
   const attended a = attention(q, k, v, {.scale = 1});
   expect_values(a.y, {3, 6, 3, 0.8, 1.6, 9.6});
   expect_values(a.statistics, {std::log(4.0), 14 + std::log(5.0)});
-  // By the root of the width, 4: scores log(3) and 0 again.
+  // Scaled by the root of the width, 4: scores log(3) and 0 again.
   const value wide_q = given({1, 1, 1, 4}, {2, 0, 0, 0}).read(),
               wide_k = given({1, 1, 2, 4}, {std::log(3.0), 5, 5, 5, 0, 5, 5, 5}).read(),
               narrow_v = given({1, 1, 2, 1}, {4, 0}).read();
   expect_values(attention(wide_q, wide_k, narrow_v).y, {3});
 }
 
-TEST_F(dnn_attention, shares_the_heads_of_keys_among_neighbours) {
+TEST_F(dnn_attention, neighbouring_heads_share_the_heads_of_keys) {
   const value q = given({1, 4, 1, 1}, {0, 0, 0, 0}).read(), k = given({1, 2, 1, 1}, {1, 1}).read(),
               v = given({1, 2, 1, 1}, {5, 6}).read();
   expect_values(attention(q, k, v).y, {5, 5, 6, 6});
 }
 
-TEST_F(dnn_attention, sees_keys_around_the_diagonal) {
+TEST_F(dnn_attention, the_window_limits_the_keys_around_the_diagonal) {
   expect_values(of_equal_keys(3, 3, {.window = causal}).y, {1, 5.5, 37});
   expect_values(of_equal_keys(2, 4, {.window = causal}).y, {1, 5.5});
   expect_values(of_equal_keys(2, 4, {.window = causal_bottom_right}).y, {37, 1111 / 4.0});
   expect_values(of_equal_keys(3, 3, {.window = {.left = 1, .right = 0}}).y, {1, 5.5, 55});
   expect_values(of_equal_keys(3, 3, {.window = {.left = 0, .right = 1}}).y, {5.5, 55, 100});
   expect_values(of_equal_keys(2, 4, {.window = {.left = 1, .right = 0, .bottom_right = true}}).y, {55, 550});
-  // The first queries lie before the first key.
+  // The diagonals of the first queries are before the first key.
   const attended early = of_equal_keys(4, 2, {.window = causal_bottom_right});
   expect_values(early.y, {0, 0, 1, 5.5});
   expect_values(early.statistics, {-infinite, -infinite, 0, std::log(2.0)});
 }
 
-TEST_F(dnn_attention, caps_scores_then_adds_a_bias_and_slopes) {
+TEST_F(dnn_attention, scores_are_capped_before_the_bias_is_added) {
   const value q = given({1, 1, 1, 1}, {4}).read(), k = given({1, 1, 2, 1}, {1, 0}).read(),
               v = given({1, 1, 2, 1}, {8, 0}).read();
   const double capped = 2 * std::tanh(4.0 / 2);
@@ -172,7 +172,7 @@ TEST_F(dnn_attention, caps_scores_then_adds_a_bias_and_slopes) {
   expect_values(none.statistics, {-infinite});
 }
 
-TEST_F(dnn_attention, has_a_slope_for_each_head) {
+TEST_F(dnn_attention, alibi_has_a_slope_for_each_head) {
   const auto distances = [&](std::int64_t heads, attention_window window) {
     const extents of_q{1, heads, 1, 1}, of_k{1, 1, 2, 1};
     const value q = given(of_q, numbers(static_cast<std::size_t>(heads), 0)).read(), k = given(of_k, {1, 1}).read();
@@ -190,14 +190,14 @@ TEST_F(dnn_attention, has_a_slope_for_each_head) {
   near(distances(1, {}), {-0x1p-8});
 }
 
-TEST_F(dnn_attention, ignores_what_is_beyond_a_sequence) {
+TEST_F(dnn_attention, tokens_beyond_a_sequence_are_ignored) {
   const value q = given({2, 1, 2, 1}, {0, 0, 0, nan}).read(), k = given({2, 1, 2, 1}, {1, 1, 1, nan}).read(),
               v = given({2, 1, 2, 1}, {2, 4, 6, nan}).read();
   const attended a =
       attention(q, k, v, {.queries = {.lengths = whole({2}, {2, 1})}, .keys = {.lengths = whole({2}, {2, 1})}});
   expect_values(a.y, {3, 3, 6, 0});
   expect_values(a.statistics, {std::log(2.0), std::log(2.0), 0, -infinite});
-  // No keys; more than there are; the diagonal follows the lengths.
+  // Negative lengths count as 0, too large ones are clamped; the diagonal depends on the lengths.
   expect_values(attention(q, given({2, 1, 2, 1}, {1, 1, 1, 1}).read(), given({2, 1, 2, 1}, {2, 4, 6, 8}).read(),
                           {.window = causal_bottom_right,
                            .queries = {.lengths = whole({2}, {9, 1})},
@@ -206,7 +206,7 @@ TEST_F(dnn_attention, ignores_what_is_beyond_a_sequence) {
                 {0, 0, 7, 0});
 }
 
-TEST_F(dnn_attention, separates_sequences_that_lie_after_each_other) {
+TEST_F(dnn_attention, packed_sequences_are_separate) {
   const value q = given({1, 1, 4, 1}, {0, 0, 0, 0}).read(), k = given({1, 1, 5, 1}, {1, 1, 1, 1, 1}).read(),
               v = given({1, 1, 5, 1}, {1, 2, 4, 8, 16}).read();
   const attention_sequences queries{.offsets = whole({4}, {0, 1, 1, 3})}, keys{.offsets = whole({4}, {0, 2, 3, 5})};
@@ -214,14 +214,14 @@ TEST_F(dnn_attention, separates_sequences_that_lie_after_each_other) {
   expect_values(a.y, {1.5, 12, 12, 0});
   expect_values(a.statistics, {std::log(2.0), std::log(2.0), std::log(2.0), -infinite});
   expect_values(attention(q, k, v, {.window = causal, .queries = queries, .keys = keys}).y, {1, 8, 12, 0});
-  // Queries after each other, of sequences whose keys lie in rows.
+  // Packed queries, of sequences whose keys are in rows of the batch.
   const value rows = given({3, 1, 2, 1}, {1, 1, 1, 1, 1, 1}).read(),
               of_rows = given({3, 1, 2, 1}, {1, 2, 3, 4, 5, 6}).read();
   expect_values(attention(q, rows, of_rows, {.queries = queries, .keys = {.lengths = whole({3}, {1, 1, 2})}}).y,
                 {1, 5.5, 5.5, 0});
 }
 
-TEST_F(dnn_attention, finds_keys_in_pages_and_sees_none_that_the_pool_has_not) {
+TEST_F(dnn_attention, pages_that_the_pool_does_not_have_are_ignored) {
   const value q = given({2, 1, 1, 1}, {0, 0}).read(), k = given({3, 1, 2, 1}, {1, 1, 1, 1, 1, 1}).read(),
               v = given({3, 1, 2, 1}, {1, 2, 4, 8, 16, 32}).read();
   const auto y = [&](std::vector<std::int32_t> table, std::vector<std::int32_t> lengths) {
@@ -235,7 +235,7 @@ TEST_F(dnn_attention, finds_keys_in_pages_and_sees_none_that_the_pool_has_not) {
   expect_values(attention(q, k, v, {.pages = whole({2, 1}, {1, 2})}).y, {6, 24});
 }
 
-TEST_F(dnn_attention, drops_weights_by_counted_random_numbers) {
+TEST_F(dnn_attention, dropout_uses_the_numbers_of_attention_dropping) {
   const std::int64_t n = 64;
   const value q = given({2, 2, n, 1}, numbers(4 * n, 0)).read(), k = given({2, 2, n, 1}, numbers(4 * n, 1)).read(),
               v = given({2, 2, n, 1}, numbers(4 * n, 1)).read();
@@ -248,9 +248,9 @@ TEST_F(dnn_attention, drops_weights_by_counted_random_numbers) {
   double sum = 0;
   for (std::int64_t head = 0; head < 4; ++head)
     for (std::int64_t i = 0; i < n; ++i) {
-      double kept = 0;
-      for (std::int64_t j = 0; j < n; ++j) kept += dropping.keeps(head, i, j) ? 1 : 0;
-      expected.push_back(kept / 0.75 / static_cast<double>(n));
+      double retained = 0;
+      for (std::int64_t j = 0; j < n; ++j) retained += dropping.keeps(head, i, j) ? 1 : 0;
+      expected.push_back(retained / 0.75 / static_cast<double>(n));
       sum += expected.back();
     }
   expect_values(y(7).y, expected);
@@ -261,7 +261,7 @@ TEST_F(dnn_attention, drops_weights_by_counted_random_numbers) {
   expect_values(y(7).statistics, numbers(4 * n, std::log(static_cast<double>(n))));
 }
 
-TEST(dnn_philox, has_the_numbers_of_its_authors) {
+TEST(dnn_philox, words_are_those_of_the_authors) {
   const auto words = [](random_words counter, std::uint64_t key) {
     const random_words r = philox(counter, key);
     return std::vector<std::uint32_t>(r.word, r.word + 4);
@@ -273,7 +273,7 @@ TEST(dnn_philox, has_the_numbers_of_its_authors) {
             (std::vector<std::uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST_F(dnn_attention, has_gradients_that_are_its_slopes) {
+TEST_F(dnn_attention, gradients_match_finite_differences) {
   variable &q = any({2, 4, 3, 5}), &k = any({2, 2, 4, 5}), &v = any({2, 2, 4, 3});
   expect_gradients(q, k, v, nullptr, {});
   expect_gradients(q, k, v, nullptr, {.scale = 0.7, .soft_cap = 0.8, .alibi = true, .window = causal_bottom_right});
@@ -286,7 +286,7 @@ TEST_F(dnn_attention, has_gradients_that_are_its_slopes) {
                    {.queries = {.lengths = whole({2}, {2, 3})}, .keys = {.lengths = whole({2}, {4, 0})}});
 }
 
-TEST_F(dnn_attention, has_gradients_of_sequences_that_lie_after_each_other) {
+TEST_F(dnn_attention, gradients_of_packed_sequences_match_finite_differences) {
   variable &q = any({1, 2, 6, 3}), &k = any({1, 1, 7, 3}), &v = any({1, 1, 7, 2});
   expect_gradients(q, k, v, nullptr,
                    {.window = causal_bottom_right,
@@ -295,7 +295,7 @@ TEST_F(dnn_attention, has_gradients_of_sequences_that_lie_after_each_other) {
                     .dropout = attention_dropout{.probability = 0.2, .seed = 9}});
 }
 
-TEST_F(dnn_attention, has_no_gradients_beyond_a_sequence) {
+TEST_F(dnn_attention, gradients_beyond_a_sequence_are_0) {
   const variable &q = any({1, 1, 3, 2}), &k = any({1, 1, 3, 2}), &v = any({1, 1, 3, 2});
   const attention_options o{.queries = {.lengths = whole({1}, {2})}, .keys = {.lengths = whole({1}, {1})}};
   const value dy = given({1, 1, 3, 2}, {1, 2, 3, 4, nan, nan}).read();

@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <troupe/dnn/op.hpp>
 
-/// What the nodes of attention say beside their tensors.
+/// The attributes of attention nodes.
 namespace troupe::dnn {
 
-/// Where the tokens of a sequence lie: in a row of the batch, all of them or as many as a tensor says; or all sequences
-/// after each other, with a tensor that says where each begins.
+/// The layout of a sequence's tokens. whole: all tokens of a row of the batch. lengths: the first tokens of a row, as
+/// many as a tensor says. offsets: all sequences one after another in one row, with a tensor of their first tokens.
 enum class sequence_layout : std::int64_t { whole, lengths, offsets };
 
-/// Inputs: q, k, v, and what `attention_inputs` counts. Outputs: y and statistics.
+/// Inputs: q, k, v, and those that `attention_inputs` numbers. Outputs: y and statistics.
 struct attention_attributes {
   static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
   double scale, soft_cap;            ///< soft_cap 0: none
-  std::int64_t left, right;          ///< keys before and after the diagonal that are seen
+  std::int64_t left, right;          ///< number of keys before and after the diagonal that a query attends to
   std::int64_t bottom_right;         ///< 1: the last query's diagonal is at the last key
   std::int64_t has_bias, has_alibi;  ///< flags
-  sequence_layout queries, keys;     ///< unless whole, an input of i32 says more
+  sequence_layout queries, keys;     ///< unless whole, an i32 input has the lengths or offsets
   std::int64_t has_pages, has_step;  ///< flags
   double dropout;                    ///< the probability
   std::uint64_t seed, offset;        ///< of the dropout; offset is below 2^32
@@ -32,7 +32,7 @@ using attention_gradient_attributes = attention_attributes;
 struct attention_inputs {
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t q, k, v, bias = none;
-  std::size_t numbers;  ///< how many hold numbers: those that follow hold i32, in memory
+  std::size_t numbers;  ///< number of inputs that hold numbers; those that follow hold i32, in memory
   std::size_t queries = none, keys = none, pages = none, step = none, count;
 
   constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept

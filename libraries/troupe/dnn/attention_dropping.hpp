@@ -6,23 +6,23 @@
 
 namespace troupe::dnn {
 
-/// Which weights of an attention are kept. Four neighbouring keys share a counter: it is key / 4, query, the head among
-/// all of the batch, and the offset; its word is key % 4.
+/// The weights of an attention that dropout retains. Four neighbouring keys share a counter: it is key / 4, query, the
+/// head among all of the batch, and the offset; its word is key % 4.
 struct attention_dropping {
   std::uint64_t seed;
   std::uint32_t offset, threshold;
 
-  TROUPE_EVERYWHERE static constexpr attention_dropping of(double probability, std::uint64_t seed,
+  TROUPE_HOST_DEVICE static constexpr attention_dropping of(double probability, std::uint64_t seed,
                                                            std::uint64_t offset) noexcept {
     return {seed, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(probability * 4294967296.0)};
   }
-  TROUPE_EVERYWHERE constexpr random_words words(std::int64_t head_of_batch, std::int64_t query,
+  TROUPE_HOST_DEVICE constexpr random_words words(std::int64_t head_of_batch, std::int64_t query,
                                                  std::int64_t key) const noexcept {
     return philox({{static_cast<std::uint32_t>(key / 4), static_cast<std::uint32_t>(query),
                     static_cast<std::uint32_t>(head_of_batch), offset}},
                   seed);
   }
-  TROUPE_EVERYWHERE constexpr bool keeps(std::int64_t head_of_batch, std::int64_t query,
+  TROUPE_HOST_DEVICE constexpr bool keeps(std::int64_t head_of_batch, std::int64_t query,
                                          std::int64_t key) const noexcept {
     return words(head_of_batch, query, key).word[key % 4] >= threshold;
   }

@@ -15,7 +15,7 @@ using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 // Sets the extents of the scales. Returns m.fine().
 bool find_blocks(maker& m, const value& x, std::size_t along, std::int64_t block, extents& scales) {
   if (!m.fine()) return false;
-  if (along >= x.rank()) m.refuse("index", cat("is ", along), cat("less than ", x.rank()));
+  if (along >= x.rank()) m.refuse("axis", cat("is ", along), cat("less than ", x.rank()));
   if (block < 1) m.refuse("block", cat("is ", block), "at least 1");
   if (!m.fine()) return false;
   std::copy(x.extents().begin(), x.extents().end(), scales.begin());
@@ -38,8 +38,8 @@ block_scaled quantize_blocks(const value& x, const block_options& o) {
   extents e{};
   if (find_blocks(m, x, o.along, o.block, e)) {
     m.with(block_attributes{static_cast<std::int64_t>(o.along), o.block, o.elements, o.scales, {}});
-    m.gives(o.elements, x.extents());
-    m.gives(o.scales, std::span<const std::int64_t>(e.data(), x.rank()));
+    m.add_output(o.elements, x.extents());
+    m.add_output(o.scales, std::span<const std::int64_t>(e.data(), x.rank()));
   }
   const auto all = m.all(2);
   return {all[0], all[1]};
@@ -54,7 +54,7 @@ value dequantize_blocks(const value& elements, const value& scales, std::size_t 
     if (!std::equal(scales.extents().begin(), scales.extents().end(), expected.begin(), expected.end()))
       m.refuse_extents("scales", scales, cat(maker::text_of(expected), ", one for each block"));
     m.with(block_attributes{static_cast<std::int64_t>(along), block, elements.type(), scales.type(), {}});
-    m.gives(detail::floating_type({elements, scales}), elements.extents());
+    m.add_output(detail::floating_type({elements, scales}), elements.extents());
   }
   return m.done();
 }

@@ -12,24 +12,24 @@
 
 namespace troupe::dnn {
 
-/// No limit of the bytes that a request may use beside its operands.
+/// No limit on the bytes of workspace.
 inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
 
-/// Computes a graph of tensors, and writes what it says.
+/// Computes a graph of tensors, and writes its results.
 struct computation {
   dnn::graph graph;
   dnn::precision precision = dnn::precision::exact;
   dnn::repeatability repeatability = dnn::repeatability::always;
   dnn::fusion fusion = dnn::fusion::allowed;
   dnn::choice choice = dnn::choice::recommended;
-  /// The most bytes of memory beside the operands.
+  /// The most bytes of workspace: memory beside the operands.
   std::uint64_t workspace = any_workspace;
   using reply = void;
   TROUPE_REQUEST("dnn.computation", graph, precision, repeatability, fusion, choice, workspace)
   void check(checker&) const;
 };
 
-/// Finds out how to compute a graph, before the first request needs it. Its memory is neither read nor written.
+/// Plans a graph before the first request needs it. The graph's memory is neither read nor written.
 struct prepare {
   dnn::graph graph;
   dnn::precision precision = dnn::precision::exact;
@@ -37,7 +37,7 @@ struct prepare {
   dnn::fusion fusion = dnn::fusion::allowed;
   dnn::choice choice = dnn::choice::recommended;
   std::uint64_t workspace = any_workspace;
-  using reply = std::uint64_t;  ///< how many bytes beside the operands it needs
+  using reply = std::uint64_t;  ///< bytes of workspace that the plan needs
   static prepare of(const computation& r) {
     return {r.graph.without_writes(), r.precision, r.repeatability, r.fusion, r.choice, r.workspace};
   }
@@ -49,15 +49,15 @@ struct prepare {
   void check(checker&) const;
 };
 
-/// How plans were found since the engine was opened, see plan::statistics.
+/// Returns how plans were found since the engine was opened, see plan::statistics.
 struct read_statistics {
-  bool start_anew = false;  ///< counts from 0 afterwards
+  bool start_anew = false;  ///< resets the counters to 0 afterwards
   using reply = plan::statistics;
   TROUPE_REQUEST("dnn.read_statistics", start_anew)
   void check(checker&) const {}
 };
 
-/// Computes what is written, and all that it needs.
+/// Computes the values that are written, and all that they depend on.
 ///   dnn::compute(gpu, {write(relu(convolution(read(x), read(filters))), y)});
 template <std::same_as<device> Device>
 accepted compute(const Device& gpu, graph g, const call_options_of<Device>& how = {}) {

@@ -23,7 +23,7 @@ class dnn_requests : public ::testing::Test {
         y(buffer<float>(memory.at<float>(4, 4).range), {4});
     return {.graph = {write(tanh(read(x)), y)}};
   }
-  // What the engine is sent; words that are not used are 0.
+  // Returns the bytes that the engine receives; words that are not used are 0.
   static std::vector<std::byte> encoded(const R& r) {
     std::vector<std::uint64_t> blob(blob_bytes(r) / sizeof(std::uint64_t) + 1);
     std::vector<std::byte> out(max_payload_bytes);
@@ -53,7 +53,7 @@ class dnn_requests : public ::testing::Test {
 using both = ::testing::Types<computation, prepare>;
 TYPED_TEST_SUITE(dnn_requests, both);
 
-TYPED_TEST(dnn_requests, send_each_field_or_name_it_when_they_are_refused) {
+TYPED_TEST(dnn_requests, each_field_is_sent_or_named_in_the_refusal) {
   const TypeParam first = this->request();
   ASSERT_EQ(this->memory.refusal(first), "");
   std::set<std::string> changed, sent, refused, fields;
@@ -73,7 +73,7 @@ TYPED_TEST(dnn_requests, send_each_field_or_name_it_when_they_are_refused) {
     fields.emplace(nth_name(TypeParam::request_fields, i));
   EXPECT_EQ(changed, fields);
   EXPECT_EQ(sent, fields);
-  fields.erase("workspace");  // which has no number that is wrong
+  fields.erase("workspace");  // any number is valid
   EXPECT_EQ(refused, fields);
 }
 

@@ -34,12 +34,13 @@ convolution_attributes attributes_of(maker& m, const convolution_options& o, std
   return f;
 }
 
-// There may be no images, but each has elements, and so have filters.
+// Requires extents of at least 1, from axis `first` on: there may be no images, but each has elements, and so do
+// filters.
 bool has_elements(maker& m, std::string_view name, std::span<const std::int64_t> extents, std::size_t first) {
   if (m.fine() && std::any_of(extents.begin() + static_cast<std::ptrdiff_t>(std::min(first, extents.size())),
                               extents.end(), [](std::int64_t n) { return n < 1; }))
     m.refuse(name, "is " + maker::text_of(extents),
-             first == 0 ? "at least 1 in each place" : "at least 1 in each place but that of images");
+             first == 0 ? "extents of at least 1" : "extents of at least 1, but for the number of images");
   return m.fine();
 }
 bool have_elements(maker& m, std::string_view images, std::span<const std::int64_t> x,
@@ -47,8 +48,8 @@ bool have_elements(maker& m, std::string_view images, std::span<const std::int64
   return has_elements(m, images, x, 1) && has_elements(m, "filters", filters, 0);
 }
 
-// Whether the filters can slide over x, and give y, whose extents this sets or, where they are given, requires.
-struct fitting {
+// Checks that the filters fit x, and finds the extents of y.
+struct convolution_check {
   maker& m;
   const convolution_attributes& f;
   std::size_t rank;
@@ -65,14 +66,14 @@ struct fitting {
                cat(x[1] / f.groups, ", as ", f.groups == 1 ? "the image has" : "a group of the image has"));
     return m.fine();
   }
-  // Sets the extents of y.
+  // Sets the extents of y. Returns false if the filters are larger than the padded image.
   bool slides(extents& y) const {
     y[0] = x[0], y[1] = filters[0];
     for (std::size_t i = 2; i < rank; ++i) {
       y[i] = detail::positions(f.window, i - 2, x[i], filters[i]);
       if (y[i] < 1) {
         m.refuse("filters", "is " + maker::text_of(filters),
-                 cat("to fit the image, which is ", maker::text_of(x), ", with its padding"));
+                 cat("a window that fits into the padded image; x is ", maker::text_of(x)));
         return false;
       }
     }
@@ -95,26 +96,26 @@ value convolution(const value& x, const value& filters, const convolution_option
     return m.done();
   const convolution_attributes f = attributes_of(m, o, x.rank() - 2);
   extents y{};
-  const fitting fit{m, f, x.rank(), x.extents(), filters.extents()};
+  const convolution_check fit{m, f, x.rank(), x.extents(), filters.extents()};
   if (!have_elements(m, "x", x.extents(), filters.extents()) || !fit.channels_fit("filters", &filters) ||
       !fit.slides(y))
     return m.done();
   m.with(f);
-  m.gives_sums(detail::type_of_sums(x, filters), of(y, x.rank()), count(filters.extents().subspan(1)));
+  m.add_sum_output(detail::type_of_sums(x, filters), of(y, x.rank()), count(filters.extents().subspan(1)));
   return m.done();
 }
 
 namespace {
 
-// The most products that an element of the gradient of x is the sum of.
-extent terms_of_data(const value& filters) noexcept { return count(filters.extents()) / filters.extents()[1]; }
+// Returns the largest number of products that an element of the gradient of x is the sum of.
+extent summands_of_data(const value& filters) noexcept { return count(filters.extents()) / filters.extents()[1]; }
 
-// Of either gradient: requires that a convolution of x and filters has the extents of dy.
+// Makes either gradient. Requires that a convolution of x and filters has the extents of dy.
 value gradient(maker m, const value& dy, const value& other, std::span<const std::int64_t> x,
                std::span<const std::int64_t> filters, std::span<const std::int64_t> result,
-               const convolution_options& o, extent terms, std::string_view name_of_other) {
+               const convolution_options& o, extent summands, std::string_view name_of_other) {
   const std::size_t rank = dy.rank();
-  if (result.size() != rank) m.refuse("result", cat("has ", result.size(), " axes"), cat(rank, ", as dy"));
+  if (result.size() != rank) m.refuse("result", cat("has ", detail::axes_text(result.size())), cat(rank, ", as dy"));
   const bool of_images = result.data() == x.data();
   if (!has_elements(m, "result", result, of_images ? 1 : 0) || !has_elements(m, "dy", dy.extents(), 1) ||
       !has_elements(m, name_of_other, other.extents(), of_images ? 0 : 1) ||
@@ -122,12 +123,12 @@ value gradient(maker m, const value& dy, const value& other, std::span<const std
     return m.done();
   const convolution_attributes f = attributes_of(m, o, rank - 2);
   extents y{};
-  const fitting fit{m, f, rank, x, filters};
+  const convolution_check fit{m, f, rank, x, filters};
   if (!m.fine() || !fit.channels_fit("filters", nullptr) || !fit.slides(y)) return m.done();
   if (!std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
-    m.refuse_extents("dy", dy, cat(maker::text_of(of(y, rank)), ", what the convolution gives"));
+    m.refuse_extents("dy", dy, cat(maker::text_of(of(y, rank)), ", as the convolution's result has"));
   m.with(f);
-  m.gives_sums(detail::type_of_sums(dy, other), result, terms);
+  m.add_sum_output(detail::type_of_sums(dy, other), result, summands);
   return m.done();
 }
 
@@ -138,7 +139,7 @@ value convolution_data_gradient(const value& dy, const value& filters, std::span
   maker m(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("filters", filters, dy.rank(), dy.rank()))
     return m.done();
-  return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, terms_of_data(filters), "filters");
+  return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, summands_of_data(filters), "filters");
 }
 
 value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
@@ -163,10 +164,10 @@ value transposed_convolution(const value& x, const value& filters, const convolu
                1 - f.window.padding_before[i] - f.window.padding_after[i] + extra[i];
     if (extra[i] >= f.window.stride[i])
       m.refuse("more", cat("is ", extra[i]), cat("less than stride, ", f.window.stride[i]));
-    if (y[i + 2] < 1) m.refuse("padding", "leaves nothing of the result", "less");
+    if (y[i + 2] < 1) m.refuse("padding", "leaves a result without elements", "less padding");
   }
   if (!m.fine()) return m.done();
-  return gradient(std::move(m), x, filters, of(y, rank), filters.extents(), of(y, rank), o, terms_of_data(filters),
+  return gradient(std::move(m), x, filters, of(y, rank), filters.extents(), of(y, rank), o, summands_of_data(filters),
                   "filters");
 }
 

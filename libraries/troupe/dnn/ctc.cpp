@@ -18,13 +18,13 @@ void check(maker& m, const value& logits, const ctc_labels& l) {
   for (const std::size_t i : {0, 2})
     if (is[i] > detail::most_counted)
       m.refuse_extents("logits", logits, cat("at most ", detail::most_counted, " steps and classes"));
-  if (is[0] < 1) m.refuse_extents("logits", logits, "at least 1 step; only sequences may be none");
+  if (is[0] < 1) m.refuse_extents("logits", logits, "at least 1 step; only the number of sequences may be 0");
   if (l.blank < 0 || l.blank >= is[2]) m.refuse("blank", cat("is ", l.blank), cat("one of the ", is[2], " classes"));
   if (!m.has_rank("labels", l.labels, 2, 2)) return;
   if (l.labels.extents()[0] != is[1])
     m.refuse_extents("labels", l.labels, cat(is[1], " x longest, as the logits have sequences"));
   if (l.labels.extents()[1] < 1)
-    m.refuse_extents("labels", l.labels, "room for at least 1 label; counts say how many there are");
+    m.refuse_extents("labels", l.labels, "at least 1 in the second place; counts may be 0");
   if (l.labels.extents()[1] > detail::most_counted)
     m.refuse_extents("labels", l.labels, cat("at most ", detail::most_counted, " labels of a sequence"));
   const std::pair<std::string_view, const value*> counts[] = {{"steps", &l.steps}, {"counts", &l.counts}};
@@ -44,7 +44,7 @@ value ctc_loss(const value& logits, const ctc_labels& l) {
   check(m, logits, l);
   if (!m.fine()) return m.done();
   m.with(ctc_attributes{l.blank});
-  m.gives(detail::floating_type({logits}), logits.extents().subspan(1, 1));
+  m.add_output(detail::floating_type({logits}), logits.extents().subspan(1, 1));
   return m.done();
 }
 
@@ -54,7 +54,7 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
   if (m.has_rank("dloss", dloss, 1, 1) && dloss.extents()[0] != logits.extents()[1])
     m.refuse_extents("dloss", dloss, cat(logits.extents()[1], ", as the logits have sequences"));
   m.with(ctc_attributes{l.blank});
-  m.gives(detail::floating_type({dloss, logits}), logits.extents());
+  m.add_output(detail::floating_type({dloss, logits}), logits.extents());
   return m.done();
 }
 

@@ -4,25 +4,25 @@
 
 #include <troupe/dnn/value.hpp>
 
-/// Connectionist temporal classification: what a sequence says, whenever it says it.
+/// Connectionist temporal classification: the loss of a sequence of labels whose alignment to the steps is unknown.
 namespace troupe::dnn {
 
-/// What the labels of some sequences are. All are i32 in memory.
+/// The labels of a batch of sequences. All are i32 in memory.
 struct ctc_labels {
   value labels;            ///< batch x longest; beyond a sequence's labels they are not used
-  value steps;             ///< of each sequence: how many of the logits' steps are used
-  value counts;            ///< of each sequence: how many labels it has
-  std::int64_t blank = 0;  ///< the class of a step that says nothing
+  value steps;             ///< number of logits' steps that each sequence uses
+  value counts;            ///< number of labels of each sequence
+  std::int64_t blank = 0;  ///< the class of a step without a label
 };
 
-/// -log of the probability that a sequence says its labels in order, for each sequence. The logits are time x batch x
-/// classes; the probabilities of a step are their softmax, which is computed here. Equal labels after each other have a
+/// Returns, for each sequence, -log of the probability that it has its labels in order. The logits are time x batch x
+/// classes; the probabilities of a step are their softmax, which is computed here. Equal labels in succession have a
 /// blank between them.
 ///
 /// The loss is infinite, and its gradient 0, if no alignment is possible: too few steps for the labels; a label that is
-/// no class or the blank; a number of steps or labels that is negative or more than there are.
+/// no class or the blank; a number of steps or labels that is negative or exceeds the extent.
 value ctc_loss(const value& logits, const ctc_labels& l);
-/// The gradient of the logits from that of each loss. It is 0 beyond a sequence's steps.
+/// Returns the gradient of the logits from that of each loss. It is 0 beyond a sequence's steps.
 value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_labels& l);
 
 }  // namespace troupe::dnn

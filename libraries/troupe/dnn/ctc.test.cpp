@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the loss of alignments means, by hand; and how tensors that do not fit are refused.
+// The CTC loss, compared with cases that are computed by hand; and refusals of tensors that do not fit.
 #include <limits>
 #include <troupe/dnn/testing/definition.hpp>
 
@@ -25,14 +25,14 @@ class dnn_ctc : public testing::definition {
   }
 };
 
-TEST_F(dnn_ctc, adds_up_the_alignments_of_a_sequence) {
+TEST_F(dnn_ctc, loss_sums_over_the_alignments_of_a_sequence) {
   const double log3 = std::log(3.0);
-  // Of 2 steps with equal probabilities: 1 1, - 1, 1 -; 1 2; none for 1 1; - -. Of 3: 1 - 1.
+  // The alignments of 2 steps with equal probabilities: 1 1, - 1, 1 -; 1 2; none for 1 1; - -. Those of 3: 1 - 1.
   const ctc_labels l = labels(2, {1, 9, 1, 2, 1, 1, 9, 9, 1, 1, 9, 9}, {2, 2, 2, 2, 3, 0}, {1, 2, 2, 0, 2, 0});
   expect(ctc_loss(zeros({3, 6, 3}), l), {log3, 2 * log3, infinite, 2 * log3, 3 * log3, 0});
 }
 
-TEST_F(dnn_ctc, takes_the_softmax_of_logits_and_any_class_as_blank) {
+TEST_F(dnn_ctc, loss_uses_the_softmax_of_logits_and_any_class_as_blank) {
   ctc_labels l = labels(1, {0}, {1}, {1});
   l.blank = 2;
   const double a = std::exp(1.0), b = std::exp(-0.5), c = std::exp(3.0), sum = a + b + c;
@@ -41,21 +41,21 @@ TEST_F(dnn_ctc, takes_the_softmax_of_logits_and_any_class_as_blank) {
   expect(ctc_loss_gradient(given({1}, {2}), logits, l), {2 * (a / sum - 1), 2 * b / sum, 2 * c / sum});
 }
 
-TEST_F(dnn_ctc, is_infinite_without_a_gradient_where_no_alignment_is_possible) {
+TEST_F(dnn_ctc, loss_is_infinite_and_gradient_0_if_no_alignment_is_possible) {
   const ctc_labels l = labels(1, {3, -1, 0, most, least, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 3, -1, 2, 2, 0},
                               {1, 1, 1, 1, 1, 1, 1, 2, -1, 1});
   expect(ctc_loss(zeros({2, 10, 3}), l), numbers(10, infinite));
   expect(ctc_loss_gradient(given({10}, numbers(10, infinite)), zeros({2, 10, 3}), l), numbers(60, 0));
 }
 
-TEST_F(dnn_ctc, has_no_alignment_through_classes_without_probability) {
+TEST_F(dnn_ctc, classes_of_probability_0_are_in_no_alignment) {
   const ctc_labels l = labels(1, {1, 2}, {1, 1}, {1, 1});
   const value logits = given({1, 2, 3}, {0, -infinite, 0, 0, -infinite, 0});
   expect(ctc_loss(logits, l), {infinite, std::log(2.0)});
   expect(ctc_loss_gradient(given({2}, {1, 1}), logits, l), {0, 0, 0, 0.5, 0, -0.5});
 }
 
-TEST_F(dnn_ctc, refuses_what_does_not_fit) {
+TEST_F(dnn_ctc, wrong_extents_and_types_are_refused) {
   const auto reason = [&](const value& logits, const ctc_labels& l) { return ctc_loss(logits, l).why_refused(); };
   const ctc_labels l = labels(2, {1, 2}, {2}, {2});
   const value logits = zeros({2, 1, 3});

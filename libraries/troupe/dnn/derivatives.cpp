@@ -20,8 +20,8 @@ value inverse_of(const value& v) {
   return number ? value(1 / *number) : 1 / v;
 }
 
-// Of functions with one argument.
-slope derivative_of_one(epilogue::op function, const value& x, const value& y) {
+// Returns the derivative of a function with one argument.
+optional_gradient derivative_of_one(epilogue::op function, const value& x, const value& y) {
   switch (function) {
     case function_op::negate:
       return -1;
@@ -68,8 +68,9 @@ slope derivative_of_one(epilogue::op function, const value& x, const value& y) {
   }
 }
 
-// Where two are equal, the first one is their minimum and maximum.
-slope derivative_of_two(epilogue::op function, const value& a, const value& b, const value& y, bool of_a) {
+// Returns the derivative of a function with two arguments. Of two equal arguments, the first is their minimum and
+// maximum.
+optional_gradient derivative_of_two(epilogue::op function, const value& a, const value& b, const value& y, bool of_a) {
   switch (function) {
     case function_op::add:
       return 1;
@@ -124,7 +125,7 @@ value no_gradient(std::string_view through) {
   return m.done();
 }
 
-slope derivative(epilogue::op function, std::span<const value> arguments, const value& y, std::size_t of) {
+optional_gradient derivative(epilogue::op function, std::span<const value> arguments, const value& y, std::size_t of) {
   if (arguments.size() == 1) return derivative_of_one(function, arguments[0], y);
   if (arguments.size() == 2) return derivative_of_two(function, arguments[0], arguments[1], y, of == 0);
   return no_gradient(epilogue::to_string(function));

@@ -9,10 +9,10 @@
 namespace troupe::dnn {
 namespace {
 
+using detail::optional_gradient;
 using detail::producer;
-using detail::slope;
 
-// Whether both read the same memory by the same view.
+// Returns true if both read the same memory by the same view.
 bool are_the_same(const in_any& a, const in_any& b) noexcept {
   return a.range().address == b.range().address && a.range().owner.get() == b.range().owner.get() &&
          a.shape() == b.shape() && a.type() == b.type();
@@ -28,13 +28,13 @@ value refused(std::string is, std::string expected) {
   return m.done();
 }
 
-class way_back {
+class backward_pass {
  public:
-  explicit way_back(std::span<const value> variables) : variables_(variables) {
+  explicit backward_pass(std::span<const value> variables) : variables_(variables) {
     for (const value& v : variables) add_variable(v);
   }
   std::vector<value> from(const value& loss) {
-    if (visit(loss)) slope_at(loss) = value(1);
+    if (visit(loss)) gradient_at(loss) = value(1);
     for (std::size_t i = order_.size(); i-- > 0;) propagate(nodes_.at(order_[i]));
     std::vector<value> out;
     for (std::size_t i = 0; i < variables_.size(); ++i) out.push_back(gradient_of(i));
@@ -43,9 +43,9 @@ class way_back {
 
  private:
   struct node {
-    value of;                   // its first output
-    std::vector<slope> slopes;  // of its outputs
-    bool is_variable = false, is_seen = false, leads = false;
+    value of;                                  // its first output
+    std::vector<optional_gradient> gradients;  // of its outputs
+    bool is_variable = false, is_visited = false, depends_on_variable = false;
     std::optional<value> rounded = {};
   };
 
@@ -54,7 +54,7 @@ class way_back {
     n.is_variable = true;
     if (v.from().memory) reads_.push_back(v);
   }
-  // The first value that reads this memory stands for all that do.
+  // Returns the first value that reads this memory, which stands for all that do.
   const value& canonical(const value& v) const {
     if (!v.from().memory) return v;
     const auto same = std::find_if(reads_.begin(), reads_.end(),
@@ -63,38 +63,40 @@ class way_back {
   }
   node& of(const value& v) {
     const value& c = canonical(v);
-    return nodes_.try_emplace(&c.from(), node{c.sibling(0), std::vector<slope>(c.from().outputs.size())}).first->second;
+    return nodes_.try_emplace(&c.from(), node{c.sibling(0), std::vector<optional_gradient>(c.from().outputs.size())})
+        .first->second;
   }
-  slope& slope_at(const value& v) { return of(v).slopes[v.output()]; }
+  optional_gradient& gradient_at(const value& v) { return of(v).gradients[v.output()]; }
 
-  // Numbers the nodes that have a variable behind them, each after its inputs. Returns whether this one has. The depth
-  // of a value is limited, so this does not go too deep.
+  // Lists the nodes that depend on a variable, each after its inputs. Returns true if this one does. The depth of a
+  // value is limited, and so is that of the recursion.
   bool visit(const value& v) {
     node& n = of(v);
-    if (n.is_seen) return n.leads;
-    n.is_seen = true;
-    n.leads = n.is_variable;
+    if (n.is_visited) return n.depends_on_variable;
+    n.is_visited = true;
+    n.depends_on_variable = n.is_variable;
     const producer& p = n.of.from();
     if (p.memory && !n.is_variable)
       for (const value& r : reads_)
         if (overlap(*r.from().memory, *p.memory)) is_read_otherwise_ = true;
     for (const value& i : p.inputs) {
-      n.leads |= visit(i);
+      n.depends_on_variable |= visit(i);
       if (p.what == op::convert && i.output() == 0) of(i).rounded = v;
     }
-    if (n.leads && p.what != op::none) order_.push_back(&p);
-    return n.leads;
+    if (n.depends_on_variable && p.what != op::none) order_.push_back(&p);
+    return n.depends_on_variable;
   }
 
   void propagate(const node& n) {
-    if (std::none_of(n.slopes.begin(), n.slopes.end(), [](const slope& s) { return s.has_value(); })) return;
+    if (std::none_of(n.gradients.begin(), n.gradients.end(), [](const optional_gradient& g) { return g.has_value(); }))
+      return;
     const std::vector<value>& inputs = n.of.from().inputs;
-    detail::passage p{n.of, n.slopes, {}, n.rounded};
-    for (const value& i : inputs) p.wanted.push_back(of(i).leads);
-    const std::vector<slope> all = detail::slopes_of_inputs(p);
+    detail::backward_node p{n.of, n.gradients, {}, n.rounded};
+    for (const value& i : inputs) p.is_needed.push_back(of(i).depends_on_variable);
+    const std::vector<optional_gradient> all = detail::gradients_of_inputs(p);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!all[i]) continue;
-      slope& to = slope_at(inputs[i]);
+      optional_gradient& to = gradient_at(inputs[i]);
       to = to ? detail::sum_of(*to, *all[i]) : *all[i];
     }
   }
@@ -104,9 +106,9 @@ class way_back {
     if (v.from().refused) return v;
     if (v.rank() == 0) return refused(cat(i, " is a number"), "a tensor");
     if (is_read_otherwise_ && v.from().memory)
-      return refused(cat(i, " is read by another view of the same memory, too"), "one view");
-    if (!of(v).is_seen) return refused(cat(i, " is not used by the loss"), "one that is");
-    return detail::spread_over(slope_at(v).value_or(0), v);
+      return refused(cat(i, " is also read by another view of the same memory"), "one view");
+    if (!of(v).is_visited) return refused(cat(i, " is not used by the loss"), "a value that the loss is computed from");
+    return detail::spread_over(gradient_at(v).value_or(0), v);
   }
 
   std::span<const value> variables_;
@@ -126,7 +128,7 @@ std::vector<value> gradients(const value& loss, std::span<const value> variables
     m.refuse_extents("loss", loss, "one element");
     return std::vector<value>(variables.size(), m.done());
   }
-  return way_back(variables).from(loss);
+  return backward_pass(variables).from(loss);
 }
 
 }  // namespace troupe::dnn

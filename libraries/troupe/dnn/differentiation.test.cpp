@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that are derived, compared with finite differences of what the reference says of the loss.
+// Derived gradients, compared with finite differences of the loss, both computed by the reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,14 +26,14 @@ class dnn_differentiation : public ::testing::Test {
     for (double& x : out.numbers) x = values(random_);
     return out;
   }
-  // A loss in which every element of y has another weight.
+  // Returns a loss in which every element of y has another weight.
   static value loss_of(const value& y) {
     const value weighted = y * (random_uniform(y.extents(), random_seed(3)) + 0.5);
     std::vector<std::size_t> over(y.rank());
     for (std::size_t i = 0; i < over.size(); ++i) over[i] = i;
     return reduce(weighted, reduction_kind::sum, over);
   }
-  // The gradients of loss_of(y(...)) with respect to all variables.
+  // Compares the gradients of loss_of(y(...)) with respect to all variables with finite differences.
   void expect_gradients(const std::vector<variable*>& of, const std::function<value(const all_values&)>& y) {
     const auto loss = [&] {
       all_values read;
@@ -42,13 +42,14 @@ class dnn_differentiation : public ::testing::Test {
     };
     const auto [l, read] = loss();
     ASSERT_EQ(l.why_refused(), "");
-    const all_values slopes = gradients(l, read);
-    ASSERT_EQ(slopes.size(), of.size());
+    const all_values derivatives = gradients(l, read);
+    ASSERT_EQ(derivatives.size(), of.size());
     constexpr double step = 1e-5;
     for (std::size_t k = 0; k < of.size(); ++k) {
-      ASSERT_EQ(slopes[k].why_refused(), "") << "variable " << k;
-      ASSERT_EQ(extents(slopes[k].extents().begin(), slopes[k].extents().end()), of[k]->shape) << "variable " << k;
-      const std::vector<double> got = values_of(slopes[k]);
+      ASSERT_EQ(derivatives[k].why_refused(), "") << "variable " << k;
+      ASSERT_EQ(extents(derivatives[k].extents().begin(), derivatives[k].extents().end()), of[k]->shape)
+          << "variable " << k;
+      const std::vector<double> got = values_of(derivatives[k]);
       for (std::size_t i = 0; i < got.size(); ++i) {
         double& x = of[k]->numbers[i];
         const double before = x;
@@ -68,7 +69,7 @@ class dnn_differentiation : public ::testing::Test {
   std::deque<variable> all_;
 };
 
-TEST_F(dnn_differentiation, of_every_function_of_elements) {
+TEST_F(dnn_differentiation, elementwise_functions_match_finite_differences) {
   using function_op = epilogue::op;
   std::size_t counts[4] = {};
   for (function_op f = function_op::negate; is_known(f); f = static_cast<function_op>(static_cast<int>(f) + 1)) {
@@ -92,24 +93,24 @@ TEST_F(dnn_differentiation, of_every_function_of_elements) {
   EXPECT_EQ(counts[3], 1u);
 }
 
-TEST_F(dnn_differentiation, of_elements_that_are_combined_with_all) {
+TEST_F(dnn_differentiation, broadcast_operands_match_finite_differences) {
   variable &x = any({3, 4, 2}), &row = any({1, 4, 1}), &one = any({1, 1, 1});
   expect_gradients({&x, &row, &one}, [](const all_values& v) { return (v[0] + v[1]) * v[2] - 3 * v[1] / 2; });
   expect_gradients({&row, &one}, [](const all_values& v) { return v[0] * v[1] + 1; });
-  // A slope that is the same everywhere belongs to elements that are combined with many.
+  // The gradient of a mean is one number, also for elements that are broadcast.
   expect_gradients({&row},
                    [&x](const all_values& v) { return reduce(x.read() + v[0], reduction_kind::mean, {0, 1, 2}); });
   expect_gradients({&row}, [&x](const all_values& v) { return reduce(x.read() * v[0], reduction_kind::mean, {0, 1}); });
 }
 
-TEST_F(dnn_differentiation, of_values_that_are_used_often) {
+TEST_F(dnn_differentiation, values_used_several_times_match_finite_differences) {
   expect_gradients({&any({3, 3})}, [](const all_values& v) {
     const value y = tanh(v[0]), z = y * y + v[0];
     return z * y + exp(z) - product(z, transpose(y, {1, 0})) + reduce(z, reduction_kind::sum, {0, 1});
   });
 }
 
-TEST_F(dnn_differentiation, of_convolutions_and_of_their_gradients) {
+TEST_F(dnn_differentiation, convolutions_and_their_gradients_match_finite_differences) {
   const convolution_options o{.padding = {2, 0}, .padding_after = {0, 1}, .stride = {1, 2}, .groups = 2};
   variable &x = any({2, 4, 5, 4}), &filters = any({6, 2, 3, 2});
   expect_gradients({&x, &filters}, [&](const all_values& v) { return convolution(v[0], v[1], o); });
@@ -127,12 +128,12 @@ TEST_F(dnn_differentiation, of_convolutions_and_of_their_gradients) {
   });
 }
 
-TEST_F(dnn_differentiation, of_products_of_one_matrix_with_many) {
+TEST_F(dnn_differentiation, broadcast_products_match_finite_differences) {
   expect_gradients({&any({2, 3, 4}), &any({1, 4, 2})}, [](const all_values& v) { return product(v[0], v[1]); });
   expect_gradients({&any({1, 3, 4}), &any({3, 4, 2})}, [](const all_values& v) { return product(v[0], v[1]); });
 }
 
-TEST_F(dnn_differentiation, of_reductions) {
+TEST_F(dnn_differentiation, reductions_match_finite_differences) {
   using enum reduction_kind;
   for (const reduction_kind kind : {sum, mean, maximum, minimum, absolute_maximum, norm1, norm2}) {
     SCOPED_TRACE(static_cast<int>(kind));
@@ -141,13 +142,13 @@ TEST_F(dnn_differentiation, of_reductions) {
   }
 }
 
-TEST_F(dnn_differentiation, a_largest_element_that_comes_twice_shares_its_gradient) {
+TEST_F(dnn_differentiation, equal_maxima_share_the_gradient) {
   variable x{{1, 3, 3, 2}, {1, 4}};
   EXPECT_EQ(values_of(gradients(reduce(x.read(), reduction_kind::maximum, {0, 1}), {x.read()})[0]),
             (std::vector<double>{0, 0.5, 0.5, 0}));
 }
 
-TEST_F(dnn_differentiation, of_normalizations) {
+TEST_F(dnn_differentiation, normalizations_match_finite_differences) {
   variable &x = any({3, 4, 2, 3}), &scale = any({1, 4, 1, 1}), &offset = any({1, 4, 1, 1}), &tail = any({1, 1, 2, 3});
   expect_gradients({&x, &scale, &offset},
                    [](const all_values& v) { return batch_norm(v[0], 0.1, affine{v[1], v[2]}).y; });
@@ -162,7 +163,7 @@ TEST_F(dnn_differentiation, of_normalizations) {
   expect_gradients({&x}, [](const all_values& v) { return local_response_norm(v[0], {.size = 3, .alpha = 1}); });
 }
 
-TEST_F(dnn_differentiation, of_images_that_are_pooled_and_resampled) {
+TEST_F(dnn_differentiation, pooling_and_resampling_match_finite_differences) {
   variable& x = any({2, 2, 5, 6});
   const pooling_options o{.padding = 1, .stride = {2, 1}};
   expect_gradients({&x}, [&](const all_values& v) { return max_pool(v[0], {3, 2}, o); });
@@ -171,11 +172,11 @@ TEST_F(dnn_differentiation, of_images_that_are_pooled_and_resampled) {
   expect_gradients({&x}, [](const all_values& v) { return resample(v[0], {7, 3}, {resampling_kind::cubic}); });
 }
 
-TEST_F(dnn_differentiation, of_softmax) {
+TEST_F(dnn_differentiation, softmax_matches_finite_differences) {
   expect_gradients({&any({3, 4})}, [](const all_values& v) { return softmax(v[0], 0) + log_softmax(v[0], 1); });
 }
 
-TEST_F(dnn_differentiation, of_attention) {
+TEST_F(dnn_differentiation, attention_matches_finite_differences) {
   variable &q = any({2, 4, 3, 2}), &k = any({2, 2, 5, 2}), &v = any({2, 2, 5, 3}), &bias = any({1, 4, 3, 5});
   attention_options o;
   o.soft_cap = 2;
@@ -188,7 +189,7 @@ TEST_F(dnn_differentiation, of_attention) {
   expect_gradients({&q}, [](const all_values& all) { return attention(all[0], all[0], all[0], {}).y; });
 }
 
-TEST_F(dnn_differentiation, of_layers_of_recurrences) {
+TEST_F(dnn_differentiation, recurrences_match_finite_differences) {
   variable &x = any({4, 2, 3}), &input = any({12, 3}), &recurrent = any({12, 2}), &b = any({12}), &d = any({12}),
            &projection = any({2, 3}), &h = any({2, 2}), &c = any({2, 3});
   expect_gradients({&x, &input, &recurrent, &b, &d, &projection, &h, &c}, [](const all_values& v) {
@@ -201,7 +202,7 @@ TEST_F(dnn_differentiation, of_layers_of_recurrences) {
                    [](const all_values& v) { return recurrence(v[0], {v[1], v[2]}, {.cell = recurrent_cell::gru}).h; });
 }
 
-TEST_F(dnn_differentiation, of_alignments) {
+TEST_F(dnn_differentiation, ctc_loss_matches_finite_differences) {
   const std::int32_t numbers[] = {1, 2, 2, 1, 5, 4, 2, 2};
   const auto whole = [&](int first, tensor_shape s) {
     return value(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(numbers + first), 16}, s, dtype::i32));
@@ -212,14 +213,14 @@ TEST_F(dnn_differentiation, of_alignments) {
   expect_gradients({&any({5, 2, 3})}, [&](const all_values& v) { return ctc_loss(v[0], l); });
 }
 
-TEST_F(dnn_differentiation, of_elements_in_another_form) {
+TEST_F(dnn_differentiation, shape_operations_match_finite_differences) {
   expect_gradients({&any({2, 6, 3}), &any({2, 1, 3})}, [](const all_values& v) {
-    const value parts = concatenate({v[0], v[1]}, 1);  // 2 x 7 x 3
-    const value turned = transpose(parts, {1, 2, 0});  // 7 x 3 x 2
-    return reshape(slice(turned, 0, 1, 4), {6, 4}) * reshape(slice(turned, 0, 3, 4), {6, 4}) +
-           reshape(slice(turned, 0, 0, 4), {6, 4});
+    const value parts = concatenate({v[0], v[1]}, 1);      // 2 x 7 x 3
+    const value transposed = transpose(parts, {1, 2, 0});  // 7 x 3 x 2
+    return reshape(slice(transposed, 0, 1, 4), {6, 4}) * reshape(slice(transposed, 0, 3, 4), {6, 4}) +
+           reshape(slice(transposed, 0, 0, 4), {6, 4});
   });
-  // Slopes that are one number.
+  // Gradients that are one number.
   expect_gradients({&any({2, 3})}, [](const all_values& v) {
     return reduce(slice(reshape(transpose(concatenate({v[0], v[0]}, 1), {1, 0}), {3, 4}), 1, 1, 2),
                   reduction_kind::mean, {0, 1});
@@ -228,57 +229,57 @@ TEST_F(dnn_differentiation, of_elements_in_another_form) {
 
 TEST_F(dnn_differentiation, memory_that_is_read_twice_is_one_variable) {
   variable& x = any({3});
-  const all_values slopes = gradients(reduce(x.read() * x.read(), reduction_kind::sum, {0}), {x.read()});
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values_of(slopes[0])[i], 2 * x.numbers[i]);
+  const all_values derivatives = gradients(reduce(x.read() * x.read(), reduction_kind::sum, {0}), {x.read()});
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values_of(derivatives[0])[i], 2 * x.numbers[i]);
 }
 
 TEST_F(dnn_differentiation, a_computed_value_can_be_a_variable) {
   variable& x = any({3});
   const value y = exp(x.read());
-  const all_values slopes = gradients(reduce(y * y, reduction_kind::sum, {0}), {y, x.read()});
+  const all_values derivatives = gradients(reduce(y * y, reduction_kind::sum, {0}), {y, x.read()});
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(values_of(slopes[0])[i], 2 * std::exp(x.numbers[i]), 1e-12);
-    EXPECT_NEAR(values_of(slopes[1])[i], 2 * std::exp(2 * x.numbers[i]), 1e-12);
+    EXPECT_NEAR(values_of(derivatives[0])[i], 2 * std::exp(x.numbers[i]), 1e-12);
+    EXPECT_NEAR(values_of(derivatives[1])[i], 2 * std::exp(2 * x.numbers[i]), 1e-12);
   }
 }
 
-TEST_F(dnn_differentiation, what_only_jumps_has_a_gradient_of_zero) {
+TEST_F(dnn_differentiation, piecewise_constant_functions_have_a_gradient_of_0) {
   variable& x = any({3});
   EXPECT_EQ(values_of(gradients(reduce(floor(x.read()), reduction_kind::sum, {0}), {x.read()})[0]),
             (std::vector<double>{0, 0, 0}));
 }
 
-TEST_F(dnn_differentiation, what_is_not_selected_has_no_effect) {
+TEST_F(dnn_differentiation, operands_that_are_not_selected_have_no_effect) {
   variable x{{0, 1}, {2}};
   const value y = select(equal(x.read(), 0), 5, sqrt(x.read()));
   EXPECT_EQ(values_of(gradients(reduce(y, reduction_kind::sum, {0}), {x.read()})[0])[1], 0.5);
 }
 
-TEST_F(dnn_differentiation, of_half_types_convert_factors_alone) {
+TEST_F(dnn_differentiation, only_factors_are_converted_to_half_types) {
   const auto half = [&](std::uint64_t at) {
     return value(in_any(memory_range{{}, at, 32}, {.rank = 2, .extents = {4, 4}, .strides = {4, 1}}, dtype::bf16));
   };
   const value x = half(64), w = half(128);
   const value y = convert(product(convert(gelu(product(x, w)), dtype::bf16), w), dtype::bf16);
-  const all_values slopes = gradients(reduce(y, reduction_kind::mean, {0, 1}), {w, x});
-  for (const value& s : slopes) {
+  const all_values derivatives = gradients(reduce(y, reduction_kind::mean, {0, 1}), {w, x});
+  for (const value& s : derivatives) {
     EXPECT_EQ(s.why_refused(), "");
     EXPECT_EQ(s.type(), dtype::f32);
   }
 }
 
-// As cuDNN computes it: y and its gradient, and what the gradient gives, are rounded to the half type, and nothing else
+// cuDNN computes the gradient only if y, its gradient and the results are rounded to the half type, and nothing else
 // reads them.
-TEST_F(dnn_differentiation, of_attention_in_a_half_type_use_what_is_rounded) {
+TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {
   const auto half = [](std::uint64_t at) {
     return value(in_any(memory_range{{}, at, 1024}, {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}},
                         dtype::f16));
   };
   const value q = half(1024), k = half(2048), v = half(3072);
   const value y = convert(attention(q, k, v).y, dtype::f16);
-  const all_values slopes = gradients(reduce(y * y, reduction_kind::mean, {0, 1, 2, 3}), {q, k, v});
+  const all_values derivatives = gradients(reduce(y * y, reduction_kind::mean, {0, 1, 2, 3}), {q, k, v});
   std::vector<written> to;
-  for (const value& s : slopes)
+  for (const value& s : derivatives)
     to.push_back({s, out_any(memory_range{{}, 4096 + 1024 * to.size(), 1024},
                              {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}}, dtype::f32)});
   const graph g(to);
@@ -299,13 +300,14 @@ TEST_F(dnn_differentiation, of_attention_in_a_half_type_use_what_is_rounded) {
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});
 }
 
-TEST_F(dnn_differentiation, what_has_no_gradient_is_refused_by_name) {
+TEST_F(dnn_differentiation, operations_without_a_gradient_are_refused_by_name) {
   variable &x = any({4, 4}), &other = any({4});
   const auto sum = [](const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); };
   const auto why = [&](const value& loss, const value& of) { return gradients(loss, {of})[0].why_refused(); };
   const value v = x.read();
   EXPECT_EQ(why(v, v), "has a gradient whose loss is 4 x 4; expected one element");
-  EXPECT_EQ(why(sum(v), other.read()), "has a gradient whose variable 0 is not used by the loss; expected one that is");
+  EXPECT_EQ(why(sum(v), other.read()),
+            "has a gradient whose variable 0 is not used by the loss; expected a value that the loss is computed from");
   EXPECT_EQ(why(sum(v), 3), "has a gradient whose variable 0 is a number; expected a tensor");
   const std::string expected = ", which has no derivative; expected operations that have derivatives";
   EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose path passes d_gelu" + expected);
@@ -317,7 +319,7 @@ TEST_F(dnn_differentiation, what_has_no_gradient_is_refused_by_name) {
   EXPECT_EQ(why(sum(softmax_gradient(v, v, 0)), v), "has a gradient whose path passes softmax_gradient" + expected);
   const value again(in_any(x.range(), {.rank = 2, .extents = {4, 1}, .strides = {4, 1}}, dtype::f64));
   EXPECT_EQ(why(sum(v * again), v),
-            "has a gradient whose variable 0 is read by another view of the same memory, too; expected one view");
+            "has a gradient whose variable 0 is also read by another view of the same memory; expected one view");
   const value bad = product(v, other.read());
   EXPECT_EQ(why(bad, v), bad.why_refused());
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything of dnn: tensors, what is computed from them, the requests, and the types of elements.
+/// The whole of dnn: tensors, operations on them, the requests, and the types of elements.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/float4.hpp>
 #include <troupe/base/float8.hpp>

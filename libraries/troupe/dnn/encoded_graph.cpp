@@ -19,13 +19,13 @@ bool is_sound(const encoded_tensor& t, std::size_t memory) noexcept {
   return t.where == place::number ? elements == 1 : elements > 0;
 }
 
-// An engine finds each input by its position, so that those that a attributes promises must be there.
+// Engines find each input by its position, so the numbers of inputs and outputs must be those of the attributes.
 bool has_counts(const encoded_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
   return n.input_count == inputs && n.output_count == outputs;
 }
 bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
 
-bool normalizes_soundly(const encoded_node& n) noexcept {
+bool has_sound_normalization(const encoded_node& n) noexcept {
   const auto f = n.attributes.as<normalization_attributes>();
   if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
   const std::int64_t affine = f.has_affine ? (f.rms ? 1 : 2) : 0, running = f.has_running ? 2 : 0;
@@ -33,7 +33,7 @@ bool normalizes_soundly(const encoded_node& n) noexcept {
   return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
 }
 
-bool attends_soundly(const encoded_node& n) noexcept {
+bool has_sound_attention(const encoded_node& n) noexcept {
   const auto f = n.attributes.as<attention_attributes>();
   for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
     if (!is_flag(flag)) return false;
@@ -47,7 +47,7 @@ bool attends_soundly(const encoded_node& n) noexcept {
   return has_counts(n, static_cast<std::int64_t>(attention_inputs(f, gradient).count), gradient ? 3 + f.has_bias : 2);
 }
 
-bool recurs_soundly(const encoded_node& n) noexcept {
+bool has_sound_recurrence(const encoded_node& n) noexcept {
   const auto f = n.attributes.as<recurrence_attributes>();
   const std::int64_t flags[] = {f.reversed,    f.has_state, f.has_biases, f.has_projection,
                                 f.has_lengths, f.has_dy,    f.has_dh,     f.has_dc};
@@ -78,16 +78,16 @@ bool has_sound_attributes(const encoded_node& n) noexcept {
     }
     case op::normalization:
     case op::normalization_gradient:
-      return normalizes_soundly(n);
+      return has_sound_normalization(n);
     case op::recurrence:
     case op::recurrence_gradient:
-      return recurs_soundly(n);
+      return has_sound_recurrence(n);
     case op::softmax:
     case op::softmax_gradient:
       return is_flag(n.attributes.as<softmax_attributes>().logarithmic);
     case op::attention:
     case op::attention_gradient:
-      return attends_soundly(n);
+      return has_sound_attention(n);
     case op::random: {
       const random_kind kind = n.attributes.as<random_attributes>().kind;
       return kind >= random_kind::uniform && kind <= random_kind::bernoulli;
@@ -108,7 +108,7 @@ bool has_sound_attributes(const encoded_node& n) noexcept {
   }
 }
 
-// Words are read as they are in memory.
+// Returns false if the words of a seed are not u32 or i32 in memory, which engines read without conversion.
 bool has_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
   if (n.what != op::random || n.input_count == 0) return true;
   const encoded_tensor& t = all[n.inputs[0]];
@@ -192,7 +192,7 @@ bool encoded_graph::is_sound() const noexcept {
 
 std::span<const std::byte> encoded_graph::structure() const noexcept {
   if (empty()) return {};
-  // Addresses are only in the memory, which is last. The head has its count.
+  // The memory, which is last, alone has addresses. The head has its count.
   return {reinterpret_cast<const std::byte*>(nodes_.data()) - sizeof(head),
           encoded_bytes(nodes_.size(), tensors_.size(), 0)};
 }

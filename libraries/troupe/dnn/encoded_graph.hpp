@@ -17,20 +17,20 @@ namespace troupe::dnn {
 inline constexpr std::size_t most_nodes = 256, most_tensors = 768, most_memory = 256;
 inline constexpr std::uint16_t no_tensor = 0xffff;
 
-/// A tensor of a graph, as an engine sees it. Index 0 of a batch of images is the image, index 1 the channel, the
-/// others are spatial, whatever the strides.
+/// A tensor of an encoded graph. Axis 0 of a batch of images is the image, axis 1 the channel, the others are spatial,
+/// whatever the strides.
 struct encoded_tensor {
   enum class place : std::uint8_t { within, memory, number };  ///< within: between nodes only
   dtype type;
   place where;
-  std::uint16_t memory;  ///< its index
+  std::uint16_t memory;  ///< index of the memory
   std::uint32_t unused;
   double number;
-  tensor_shape shape;  ///< within the graph without gaps, the last index is the fastest
+  tensor_shape shape;  ///< between nodes without gaps, the last axis is the fastest
 };
 static_assert(sizeof(encoded_tensor) == 152);
 
-/// A node. Its inputs are outputs of nodes before it, or given.
+/// A node. Its inputs are outputs of earlier nodes, memory or numbers.
 struct encoded_node {
   static constexpr std::size_t most_inputs = 12, most_outputs = 8;
   op what;
@@ -38,8 +38,8 @@ struct encoded_node {
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
   node_attributes attributes;
 
-  /// Returns how many inputs, the first, hold numbers. The others hold places or counts: i32 in memory, which engines
-  /// read as they are.
+  /// Returns the number of inputs that hold numbers, which come first. The others hold positions or counts: i32 in
+  /// memory, which engines read without conversion.
   std::size_t count_numbers() const noexcept;
 };
 static_assert(sizeof(encoded_node) == 176);
@@ -55,19 +55,19 @@ struct encoded_memory {
 class encoded_graph {
  public:
   encoded_graph() noexcept = default;
-  /// Reads an encoded graph in place. One that is damaged has no nodes.
+  /// Reads an encoded graph in place. If it is damaged, it has no nodes.
   encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept;
-  /// The same, of one that is known not to be damaged.
+  /// Does the same without checking the encoding.
   explicit encoded_graph(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const encoded_node> nodes() const noexcept { return nodes_; }
   std::span<const encoded_tensor> tensors() const noexcept { return tensors_; }
   std::span<const encoded_memory> memory() const noexcept { return memory_; }
-  /// Returns the bytes of all but the addresses: equal graphs have equal ones.
+  /// Returns the bytes of all but the addresses: equal for equal graphs.
   std::span<const std::byte> structure() const noexcept;
 
-  /// The encoding: this, then nodes, tensors and memory.
+  /// The head of the encoding; nodes, tensors and memory follow.
   struct head {
     std::uint32_t nodes, tensors, memory, reserved;
   };
@@ -87,14 +87,14 @@ class encoded_graph {
 /// A number for each axis of a tensor.
 using axis_values = std::array<std::int64_t, tensor_shape::max_rank>;
 
-/// The strides of elements without gaps, the last index the fastest.
+/// Returns the strides of elements without gaps; the last axis is the fastest.
 inline axis_values dense_strides(const tensor_shape& s) noexcept {
   axis_values out{};
   std::int64_t stride = 1;
   for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
   return out;
 }
-/// Returns the number of elements; -1 if it is no number.
+/// Returns the number of elements; -1 if an extent is negative or the number overflows.
 constexpr std::int64_t elements_of(const tensor_shape& s) noexcept {
   std::int64_t n = 1;
   for (std::size_t i = 0; i < s.rank; ++i)

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// A graph that is in order: sum = x + 2, which is written.
+// Returns a valid graph: sum = x + 2, which is written.
 encoding small_graph() {
   encoding e;
   const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.within({2, 2}),
@@ -18,7 +18,7 @@ encoding small_graph() {
   return e;
 }
 
-TEST(encoded_graphs, reads_a_graph_in_place) {
+TEST(encoded_graphs, a_graph_is_read_in_place) {
   encoding e = small_graph();
   const encoded_graph g = e.encoded();
   EXPECT_EQ(g.nodes().size(), 2u);
@@ -30,7 +30,7 @@ TEST(encoded_graphs, reads_a_graph_in_place) {
   EXPECT_TRUE(evaluate(encoded_graph()).empty());
 }
 
-TEST(encoded_graphs, has_a_structure_without_addresses) {
+TEST(encoded_graphs, the_structure_has_no_addresses) {
   encoding one = small_graph(), other = small_graph(), different = small_graph();
   different.nodes[0].attributes = node_attributes::of(pointwise_attributes{epilogue::op::subtract, {}});
   const encoded_graph a = one.encoded(), b = other.encoded(), c = different.encoded();
@@ -39,7 +39,7 @@ TEST(encoded_graphs, has_a_structure_without_addresses) {
   EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
 }
 
-TEST(encoded_graphs, may_read_memory_that_it_writes_and_then_has_two_contents) {
+TEST(encoded_graphs, memory_that_is_read_and_written_has_its_old_contents_where_it_is_read) {
   encoding e;
   float memory[] = {1, 2};
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
@@ -53,10 +53,10 @@ TEST(encoded_graphs, may_read_memory_that_it_writes_and_then_has_two_contents) {
   EXPECT_EQ(all[x], (numbers{2, 4})) << "what it has afterwards";
   EXPECT_EQ(all[y], (numbers{3, 4})) << "computed from what it had before";
   e.memory[0].mode = access_mode::write;
-  EXPECT_TRUE(e.encoded().empty()) << "memory that is read is said to be written only";
+  EXPECT_TRUE(e.encoded().empty()) << "memory that is read is encoded as written only";
 }
 
-TEST(encoded_graphs, is_empty_if_it_is_cut_or_counts_too_much) {
+TEST(encoded_graphs, a_truncated_encoding_or_a_wrong_count_yields_an_empty_graph) {
   encoding e = small_graph();
   const std::byte* encoded = e.encode();
   for (std::size_t bytes = 0; bytes < e.bytes(); ++bytes) EXPECT_TRUE(encoded_graph(encoded, bytes).empty()) << bytes;
@@ -74,7 +74,7 @@ TEST(encoded_graphs, is_empty_if_it_is_cut_or_counts_too_much) {
   EXPECT_TRUE(large.encoded().empty());
 }
 
-TEST(encoded_graphs, is_empty_if_any_part_is_damaged) {
+TEST(encoded_graphs, damage_to_any_part_yields_an_empty_graph) {
   const struct {
     const char* what;
     void (*damage)(encoding&);
@@ -122,8 +122,8 @@ TEST(encoded_graphs, is_empty_if_any_part_is_damaged) {
   }
 }
 
-TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unknown_kind) {
-  const auto is_seen = [](op what, std::size_t inputs, std::size_t outputs, const auto& f) {
+TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph) {
+  const auto is_accepted = [](op what, std::size_t inputs, std::size_t outputs, const auto& f) {
     encoding e;
     e.node(what, {}, {}, f);
     encoded_node& n = e.nodes[0];
@@ -133,25 +133,29 @@ TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unkno
     return !e.encoded().empty();
   };
   for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
-    EXPECT_EQ(is_seen(op::reduction, 1, 1, reduction_attributes{1, reduction_kind(kind)}), kind >= 0 && kind < 8)
+    EXPECT_EQ(is_accepted(op::reduction, 1, 1, reduction_attributes{1, reduction_kind(kind)}), kind >= 0 && kind < 8)
         << kind;
     const pooling_attributes f{{1}, by_one, pooling_kind(kind)};
-    EXPECT_EQ(is_seen(op::pooling, 1, 1, f), kind >= 0 && kind < 3) << kind;
-    EXPECT_EQ(is_seen(op::pooling_gradient, 2, 1, f), kind == 0) << kind;
-    EXPECT_EQ(is_seen(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
-    EXPECT_EQ(is_seen(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
+    EXPECT_EQ(is_accepted(op::pooling, 1, 1, f), kind >= 0 && kind < 3) << kind;
+    EXPECT_EQ(is_accepted(op::pooling_gradient, 2, 1, f), kind == 0) << kind;
+    EXPECT_EQ(is_accepted(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
+    EXPECT_EQ(is_accepted(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
   }
   for (const std::int64_t kind : {-1, 0, 2, 3}) {
-    EXPECT_EQ(is_seen(op::random, 0, 1, random_attributes{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2) << kind;
-    EXPECT_FALSE(is_seen(op::random, 1, 1, random_attributes{random_kind(kind), 0, 0, 0})) << "the seed is no memory";
-    EXPECT_EQ(is_seen(op::resampling, 1, 1, resampling_attributes{resampling_kind(kind), 0}), kind == 0 || kind == 2)
+    EXPECT_EQ(is_accepted(op::random, 0, 1, random_attributes{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2)
         << kind;
-    EXPECT_EQ(is_seen(op::pooling_with_indexes, 1, 2, pooling_attributes{{1}, by_one, pooling_kind(kind)}), kind == 0)
+    EXPECT_FALSE(is_accepted(op::random, 1, 1, random_attributes{random_kind(kind), 0, 0, 0}))
+        << "the seed is no memory";
+    EXPECT_EQ(is_accepted(op::resampling, 1, 1, resampling_attributes{resampling_kind(kind), 0}),
+              kind == 0 || kind == 2)
         << kind;
-    EXPECT_EQ(is_seen(op::block_quantization, 1, 2, block_attributes{0, kind, dtype::f8e4m3, dtype::f32, {}}),
+    EXPECT_EQ(is_accepted(op::pooling_with_indexes, 1, 2, pooling_attributes{{1}, by_one, pooling_kind(kind)}),
+              kind == 0)
+        << kind;
+    EXPECT_EQ(is_accepted(op::block_quantization, 1, 2, block_attributes{0, kind, dtype::f8e4m3, dtype::f32, {}}),
               kind > 0);
   }
-  EXPECT_FALSE(is_seen(op::resampling_gradient, 1, 1, resampling_attributes{resampling_kind::linear, 2}));
+  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{resampling_kind::linear, 2}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
     for (std::size_t outputs = 0; outputs <= encoded_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})
@@ -163,16 +167,16 @@ TEST(encoded_graphs, is_empty_if_a_form_does_not_fit_its_tensors_or_has_an_unkno
             const bool forward =
                 rms ? !running && has == std::make_pair(affine ? 2ul : 1ul, 3ul)
                     : has == std::make_pair(1ul + (affine ? 2 : 0) + (running ? 2 : 0), running ? 5ul : 3ul);
-            EXPECT_EQ(is_seen(op::normalization, inputs, outputs, f), forward);
+            EXPECT_EQ(is_accepted(op::normalization, inputs, outputs, f), forward);
             const bool backward = has == std::make_pair(affine ? 5ul : 4ul, affine ? (rms ? 2ul : 3ul) : 1ul);
-            EXPECT_EQ(is_seen(op::normalization_gradient, inputs, outputs, f), backward);
+            EXPECT_EQ(is_accepted(op::normalization_gradient, inputs, outputs, f), backward);
           }
 }
 
-TEST(encoded_graphs, is_empty_if_an_attention_does_not_fit_its_tensors) {
+TEST(encoded_graphs, an_attention_that_does_not_fit_its_tensors_yields_an_empty_graph) {
   const std::int32_t length = 1;
-  const auto is_seen = [&](op what, const attention_attributes& f, std::size_t numbers, std::size_t whole,
-                           std::size_t outputs) {
+  const auto is_accepted = [&](op what, const attention_attributes& f, std::size_t numbers, std::size_t whole,
+                               std::size_t outputs) {
     encoding e;
     e.node(what, {}, {}, f);
     encoded_node& n = e.nodes[0];
@@ -183,33 +187,33 @@ TEST(encoded_graphs, is_empty_if_an_attention_does_not_fit_its_tensors) {
     return !e.encoded().empty();
   };
   const attention_attributes plain{.scale = 1};
-  EXPECT_TRUE(is_seen(op::attention, plain, 3, 0, 2));
-  EXPECT_FALSE(is_seen(op::attention, plain, 2, 0, 2));
-  EXPECT_FALSE(is_seen(op::attention, plain, 3, 1, 2));
-  EXPECT_TRUE(is_seen(op::attention_gradient, plain, 6, 0, 3));
-  EXPECT_FALSE(is_seen(op::attention_gradient, plain, 6, 0, 4));
+  EXPECT_TRUE(is_accepted(op::attention, plain, 3, 0, 2));
+  EXPECT_FALSE(is_accepted(op::attention, plain, 2, 0, 2));
+  EXPECT_FALSE(is_accepted(op::attention, plain, 3, 1, 2));
+  EXPECT_TRUE(is_accepted(op::attention_gradient, plain, 6, 0, 3));
+  EXPECT_FALSE(is_accepted(op::attention_gradient, plain, 6, 0, 4));
   const attention_attributes with_all{.scale = 1,
                                       .has_bias = 1,
                                       .queries = sequence_layout::offsets,
                                       .keys = sequence_layout::lengths,
                                       .has_pages = 1,
                                       .has_step = 1};
-  EXPECT_TRUE(is_seen(op::attention, with_all, 4, 4, 2));
-  EXPECT_FALSE(is_seen(op::attention, with_all, 5, 3, 2)) << "an f64 where an i32 is read";
-  EXPECT_FALSE(is_seen(op::attention_gradient, with_all, 7, 4, 4)) << "pages have no gradients";
+  EXPECT_TRUE(is_accepted(op::attention, with_all, 4, 4, 2));
+  EXPECT_FALSE(is_accepted(op::attention, with_all, 5, 3, 2)) << "an f64 where an i32 is read";
+  EXPECT_FALSE(is_accepted(op::attention_gradient, with_all, 7, 4, 4)) << "pages have no gradients";
   attention_attributes wrong = plain;
   wrong.left = -1;
-  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
+  EXPECT_FALSE(is_accepted(op::attention, wrong, 3, 0, 2));
   wrong = plain, wrong.dropout = 1;
-  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
+  EXPECT_FALSE(is_accepted(op::attention, wrong, 3, 0, 2));
   wrong = plain, wrong.queries = sequence_layout(3);
-  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 1, 2));
+  EXPECT_FALSE(is_accepted(op::attention, wrong, 3, 1, 2));
   wrong = plain, wrong.has_alibi = 2;
-  EXPECT_FALSE(is_seen(op::attention, wrong, 3, 0, 2));
+  EXPECT_FALSE(is_accepted(op::attention, wrong, 3, 0, 2));
 }
 
-// Whether an engine can follow each number of the graph to a tensor or to memory.
-bool refers_to_what_exists(const encoded_graph& g) {
+// Returns true if each index of the graph refers to a tensor or to memory.
+bool has_valid_references(const encoded_graph& g) {
   for (const encoded_node& n : g.nodes()) {
     if (!is_known(n.what) || n.input_count > encoded_node::most_inputs || n.output_count > encoded_node::most_outputs)
       return false;
@@ -224,7 +228,7 @@ bool refers_to_what_exists(const encoded_graph& g) {
   });
 }
 
-TEST(encoded_graphs, refers_to_what_exists_whatever_bytes_are_changed) {
+TEST(encoded_graphs, no_changed_byte_makes_a_graph_refer_to_missing_tensors) {
   encoding e = small_graph();
   e.encode();
   auto* bytes = reinterpret_cast<std::byte*>(e.words.data());
@@ -232,7 +236,7 @@ TEST(encoded_graphs, refers_to_what_exists_whatever_bytes_are_changed) {
     for (int change = 1; change < 256; ++change) {
       const std::byte before = bytes[i];
       bytes[i] ^= static_cast<std::byte>(change);
-      EXPECT_TRUE(refers_to_what_exists({bytes, e.bytes()})) << "byte " << i << " changed by " << change;
+      EXPECT_TRUE(has_valid_references({bytes, e.bytes()})) << "byte " << i << " changed by " << change;
       bytes[i] = before;
     }
 }

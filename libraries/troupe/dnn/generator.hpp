@@ -6,58 +6,58 @@
 #include <cstdint>
 #include <troupe/dnn/philox.hpp>
 
-/// Random numbers from a counter: any of a sequence is computed without those before it. Host and device have the same.
+/// Random numbers from a counter: each is computed without its predecessors. Host and device compute the same ones.
 namespace troupe::dnn {
 
-/// Number n of the sequence that a seed has: four of them share a counter, n / 4. These are the numbers of cuRAND's
+/// Returns number n of the sequence of a seed. Four of them share a counter, n / 4. These are the numbers of cuRAND's
 /// `curand_init(seed, 0, offset)` for Philox.
-TROUPE_EVERYWHERE std::uint32_t random_word(std::uint64_t seed, std::uint64_t n) noexcept {
+TROUPE_HOST_DEVICE std::uint32_t random_word(std::uint64_t seed, std::uint64_t n) noexcept {
   const random_words r = philox(seed, n >> 2);
   const std::uint32_t first = (n & 1) != 0 ? r.word[1] : r.word[0], second = (n & 1) != 0 ? r.word[3] : r.word[2];
   return (n & 2) != 0 ? second : first;
 }
 
-/// Of the 2^24 numbers in [0, 1): exact in float.
+/// Returns one of the 2^24 multiples of 2^-24 in [0, 1), which float represents exactly.
 template <class N>
-TROUPE_EVERYWHERE N uniform_of(std::uint32_t word) noexcept {
+TROUPE_HOST_DEVICE N uniform_of(std::uint32_t word) noexcept {
   return static_cast<N>(static_cast<std::int32_t>(word >> 8)) * N(0x1p-24);
 }
 
-/// `bernoulli_of(word, bernoulli_limit(p))` is 1 where uniform_of(word) < p.
+/// Returns the limit for `bernoulli_of`: bernoulli_of(word, bernoulli_limit(p)) is 1 if uniform_of(word) < p.
 inline std::uint32_t bernoulli_limit(double probability) noexcept {
   return static_cast<std::uint32_t>(std::ceil(probability * 0x1p24));
 }
 template <class N>
-TROUPE_EVERYWHERE N bernoulli_of(std::uint32_t word, std::uint32_t limit) noexcept {
+TROUPE_HOST_DEVICE N bernoulli_of(std::uint32_t word, std::uint32_t limit) noexcept {
   return (word >> 8) < limit ? N(1) : N(0);
 }
 
-/// An angle of `turns`, in [0, 1), as a multiple of a quarter and a rest of at most an eighth, in radians.
+/// An angle of a fraction of a turn, in [0, 1), as a multiple of a quarter and a rest of at most an eighth, in radians.
 template <class N>
 struct turn {
   std::uint32_t quarters;
   N rest;
 };
 template <class N>
-TROUPE_EVERYWHERE turn<N> turn_of(std::uint32_t word) noexcept {
+TROUPE_HOST_DEVICE turn<N> turn_of(std::uint32_t word) noexcept {
   const std::uint32_t eighths = word >> 29, quarters = (eighths + 1) >> 1;
   const auto rest = static_cast<std::int32_t>(word >> 8) - static_cast<std::int32_t>(quarters << 22);
   return {quarters, static_cast<N>(rest) * N(6.28318530717958647693 * 0x1p-24)};
 }
 
-/// Box and Muller's transformation of a pair of words: the first of two normal numbers, or the second. No number is
-/// beyond 5.8.
+/// Applies the Box-Muller transform to a pair of words: returns the first of two normal numbers, or the second. The
+/// magnitude is below 5.8.
 template <class N>
-TROUPE_EVERYWHERE N normal_of(std::uint32_t first, std::uint32_t second, bool is_second) noexcept {
+TROUPE_HOST_DEVICE N normal_of(std::uint32_t first, std::uint32_t second, bool is_second) noexcept {
   const N u = (static_cast<N>(static_cast<std::int32_t>(first >> 9)) + N(0.5)) * N(0x1p-23);
   const turn<N> t = turn_of<N>(second);
   const std::uint32_t quarters = is_second ? t.quarters + 3 : t.quarters;  // a sine is the cosine a quarter before
   const N along = (quarters & 1) != 0 ? -std::sin(t.rest) : std::cos(t.rest);
   return std::sqrt(N(-2) * std::log(u)) * ((quarters & 2) != 0 ? -along : along);
 }
-/// Normal number n of the sequence: numbers n of a pair, 2k and 2k + 1, are made of the words 2k and 2k + 1.
+/// Returns normal number n of the sequence. The pair of numbers 2k and 2k + 1 is made of the words 2k and 2k + 1.
 template <class N>
-TROUPE_EVERYWHERE N random_normal(std::uint64_t seed, std::uint64_t n) noexcept {
+TROUPE_HOST_DEVICE N random_normal(std::uint64_t seed, std::uint64_t n) noexcept {
   const random_words r = philox(seed, n >> 2);
   const bool upper = (n & 2) != 0;
   return normal_of<N>(upper ? r.word[2] : r.word[0], upper ? r.word[3] : r.word[1], (n & 1) != 0);

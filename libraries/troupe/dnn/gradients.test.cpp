@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the reference says of gradients, compared with finite differences of what it says of the operations.
+// The gradient operations of the reference, compared with finite differences of its forward operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class dnn_gradients : public ::testing::Test {
   }
   static extents of(const value& v) { return {v.extents().begin(), v.extents().end()}; }
 
-  // `gradient(dy)` is that of y with respect to x.
+  // Compares `gradient(dy)`, the gradient of y with respect to x, with finite differences.
   void expect_gradient(variable& x, const std::function<value()>& y,
                        const std::function<value(const value& dy)>& gradient) {
     const variable dy = any(of(y()));
@@ -55,7 +55,7 @@ class dnn_gradients : public ::testing::Test {
   std::mt19937_64 random_{7};
 };
 
-TEST_F(dnn_gradients, of_convolutions) {
+TEST_F(dnn_gradients, gradients_of_convolutions_match_finite_differences) {
   const convolution_options options[] = {{.padding = 1, .stride = 2},
                                          {.padding = {2, 0}, .padding_after = {0, 1}, .dilation = {1, 2}, .groups = 2}};
   for (const convolution_options& o : options) {
@@ -67,7 +67,7 @@ TEST_F(dnn_gradients, of_convolutions) {
   }
 }
 
-TEST_F(dnn_gradients, of_pooling) {
+TEST_F(dnn_gradients, gradients_of_pooling_match_finite_differences) {
   variable x = any({2, 2, 5, 6});
   const pooling_options o{.padding = 1, .stride = {2, 1}};
   expect_gradient(
@@ -79,7 +79,7 @@ TEST_F(dnn_gradients, of_pooling) {
         [&](const value& dy) { return mean_pool_gradient(dy, x.shape, {3, 2}, o, counts_padding); });
 }
 
-TEST_F(dnn_gradients, of_normalizations) {
+TEST_F(dnn_gradients, gradients_of_normalizations_match_finite_differences) {
   variable x = any({3, 4, 2, 3}), scale = any({1, 4, 1, 1}), offset = any({1, 4, 1, 1}), tail = any({1, 1, 2, 3});
   using norm = std::function<normalized()>;
   const auto of_channels = [&] { return affine{scale.read(), offset.read()}; };
@@ -101,7 +101,7 @@ TEST_F(dnn_gradients, of_normalizations) {
       [&](const value& dy) { return normalization_gradient(dy, x.read(), layer_norm(x.read(), 1, 0.1)).dx; });
 }
 
-TEST_F(dnn_gradients, of_softmax) {
+TEST_F(dnn_gradients, gradients_of_softmax_match_finite_differences) {
   variable x = any({3, 4, 5});
   for (const std::size_t over : {0, 1, 2}) {
     expect_gradient(
@@ -113,7 +113,7 @@ TEST_F(dnn_gradients, of_softmax) {
   }
 }
 
-TEST_F(dnn_gradients, of_dropout_have_the_same_mask) {
+TEST_F(dnn_gradients, gradients_of_dropout_have_the_mask_of_the_forward_pass) {
   variable x = any({4, 6});
   const random_seed seed(3, 5);
   expect_gradient(
@@ -121,7 +121,7 @@ TEST_F(dnn_gradients, of_dropout_have_the_same_mask) {
       [&](const value& dy) { return dropout_gradient(dy, 0.4, seed); });
 }
 
-TEST_F(dnn_gradients, of_normalizations_across_channels) {
+TEST_F(dnn_gradients, gradients_of_local_response_norm_match_finite_differences) {
   for (const std::int64_t size : {1, 2, 3, 5, 9}) {
     variable x = any({2, 6, 2, 3});
     const response_norm_options o{.size = size, .alpha = 1.5, .beta = 0.6, .k = 1.2};
@@ -131,7 +131,7 @@ TEST_F(dnn_gradients, of_normalizations_across_channels) {
   }
 }
 
-TEST_F(dnn_gradients, of_resampling) {
+TEST_F(dnn_gradients, gradients_of_resampling_match_finite_differences) {
   const std::pair<extents, extents> cases[] = {
       {{5}, {8}}, {{7}, {3}}, {{3, 4}, {5, 4}}, {{4, 5}, {1, 2}}, {{2, 3, 4}, {4, 2, 5}}};
   for (const auto& [in, out] : cases)
@@ -147,7 +147,7 @@ TEST_F(dnn_gradients, of_resampling) {
       }
 }
 
-TEST_F(dnn_gradients, of_pooling_follow_its_indexes) {
+TEST_F(dnn_gradients, gradients_of_pooling_from_indexes_match_finite_differences) {
   variable x = any({2, 2, 5, 6});
   const pooling_options o{.padding = 1, .stride = {2, 1}};
   expect_gradient(
@@ -157,7 +157,7 @@ TEST_F(dnn_gradients, of_pooling_follow_its_indexes) {
       });
 }
 
-TEST_F(dnn_gradients, of_recurrences) {
+TEST_F(dnn_gradients, gradients_of_recurrences_match_finite_differences) {
   const std::int32_t steps[] = {4, 2, 0};
   const value lengths(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(steps), sizeof steps},
                              {.rank = 1, .extents = {3}, .strides = {1}}, dtype::i32));
@@ -180,32 +180,33 @@ TEST_F(dnn_gradients, of_recurrences) {
         return recurrence_options{cell, reversed,
                                   recurrent_state{h.read(), is_lstm ? std::optional(c.read()) : std::nullopt}, lengths};
       };
-      // All that a layer gives as one matrix of sequences, so that one gradient belongs to all of it.
+      // Returns all results of a layer as one matrix of sequences, so that they have one gradient.
       const auto all = [&] {
         const recurrent_result r = recurrence(x.read(), weights(), options());
         const value y = reshape(transpose(r.y, {1, 0, 2}), {3, 4 * width});
         return is_lstm ? concatenate({y, r.h, r.c}, 1) : concatenate({y, r.h}, 1);
       };
-      const auto back = [&](const value& s) {
-        recurrent_gradients slopes{.y = transpose(reshape(slice(s, 1, 0, 4 * width), {3, 4, width}), {1, 0, 2}),
-                                   .h = slice(s, 1, 4 * width, width)};
-        if (is_lstm) slopes.c = slice(s, 1, 5 * width, 3);
-        return recurrence_gradient(slopes, x.read(), weights(), recurrence(x.read(), weights(), options()).reserve,
+      const auto back = [&](const value& g) {
+        recurrent_output_gradients of_results{
+            .y = transpose(reshape(slice(g, 1, 0, 4 * width), {3, 4, width}), {1, 0, 2}),
+            .h = slice(g, 1, 4 * width, width)};
+        if (is_lstm) of_results.c = slice(g, 1, 5 * width, 3);
+        return recurrence_gradient(of_results, x.read(), weights(), recurrence(x.read(), weights(), options()).reserve,
                                    options());
       };
-      expect_gradient(x, all, [&](const value& s) { return back(s).dx; });
-      expect_gradient(input, all, [&](const value& s) { return back(s).dinput; });
-      expect_gradient(recurrent, all, [&](const value& s) { return back(s).drecurrent; });
-      expect_gradient(b, all, [&](const value& s) { return back(s).dinput_bias; });
-      expect_gradient(d, all, [&](const value& s) { return back(s).drecurrent_bias; });
-      expect_gradient(h, all, [&](const value& s) { return back(s).dh; });
-      if (is_lstm) expect_gradient(c, all, [&](const value& s) { return back(s).dc; });
-      if (width != 3) expect_gradient(projection, all, [&](const value& s) { return back(s).dprojection; });
+      expect_gradient(x, all, [&](const value& g) { return back(g).dx; });
+      expect_gradient(input, all, [&](const value& g) { return back(g).dinput; });
+      expect_gradient(recurrent, all, [&](const value& g) { return back(g).drecurrent; });
+      expect_gradient(b, all, [&](const value& g) { return back(g).dinput_bias; });
+      expect_gradient(d, all, [&](const value& g) { return back(g).drecurrent_bias; });
+      expect_gradient(h, all, [&](const value& g) { return back(g).dh; });
+      if (is_lstm) expect_gradient(c, all, [&](const value& g) { return back(g).dc; });
+      if (width != 3) expect_gradient(projection, all, [&](const value& g) { return back(g).dprojection; });
     }
   }
 }
 
-TEST_F(dnn_gradients, of_layers_in_both_directions) {
+TEST_F(dnn_gradients, gradients_of_bidirectional_layers_match_finite_differences) {
   variable x = any({3, 2, 2}), first = any({12, 2}), second = any({12, 6}), recurrent = any({12, 3});
   const rnn_options o{.bidirectional = true};
   const auto weights = [&] {
@@ -224,7 +225,7 @@ TEST_F(dnn_gradients, of_layers_in_both_directions) {
   });
 }
 
-TEST_F(dnn_gradients, of_alignments) {
+TEST_F(dnn_gradients, gradients_of_ctc_loss_match_finite_differences) {
   // Repeated labels, one sequence that is shorter than the logits, one without labels.
   const std::int32_t all[] = {1, 1, 2, 3, 2, 3, 0, 0, 0}, steps[] = {6, 4, 5}, counts[] = {3, 3, 0};
   const auto whole = [](const std::int32_t* at, tensor_shape s) {

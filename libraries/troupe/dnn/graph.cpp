@@ -19,7 +19,7 @@ struct graph::parts {
   std::optional<detail::refusal> refused;
 };
 
-/// Numbers the nodes, each after those that it uses.
+/// Numbers the nodes, each after its inputs.
 class graph::builder {
  public:
   builder(parts& to, std::vector<operand>& memory) noexcept : to_(to), memory_(memory) {}
@@ -28,7 +28,7 @@ class graph::builder {
     check(w);
     if (!to_.refused && detail::is_empty(w.what)) {
       add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
-      add_memory_behind(w.what);
+      add_operands_of(w.what);
     } else if (!to_.refused) {
       const std::uint16_t from = tensor_of(w.what);
       const std::uint16_t to = add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
@@ -40,7 +40,7 @@ class graph::builder {
                 .outputs = {to},
                 .attributes = {}});
     }
-    // What a refused graph was to write is known nevertheless: its readers must hear of it.
+    // The writes of a refused graph are recorded nevertheless: readers of that memory must fail too.
     const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
       return m.mode != access_mode::read && m.range.address == w.to.range().address;
     });
@@ -48,18 +48,18 @@ class graph::builder {
       memory_.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
   }
 
-  /// To be called after all has been added. What nothing has to be computed for computes a number, which nobody reads.
+  /// Completes the graph, after all writes have been added. A graph without nodes computes a number that nothing reads.
   void finish() {
-    put_last_what_is_written_in_place();
+    move_in_place_writes_to_end();
     if (to_.nodes.empty()) add_constant(0, {dtype::f32, {.rank = 1, .extents = {1}}});
   }
 
  private:
-  // Moves what is written in place behind all else, with the operations on elements that nothing else needs: most of
-  // what reads that memory has done so by then, and nothing needs a copy of it.
-  void put_last_what_is_written_in_place() {
+  // Moves writes to memory that is also read behind all other nodes, with the elementwise operations that only they
+  // need: most reads of that memory precede them then, and need no copy of it.
+  void move_in_place_writes_to_end() {
     std::vector<encoded_node>& nodes = to_.nodes;
-    std::vector<bool> is_needed(to_.tensors.size());  // by a node that stays where it is
+    std::vector<bool> is_needed(to_.tensors.size());  // by a node that is not moved
     std::vector<encoded_node> stay, last;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const encoded_node& n = nodes[i];
@@ -82,12 +82,12 @@ class graph::builder {
     if (!detail::is_element(w.to.type()))
       return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));
     const auto extents = w.what.extents();
-    // A view that was refused when it was made has its own reason, which the request finds.
+    // A view that was refused when it was made has its own reason, which the request reports.
     const bool fits = w.what.rank() == 0
                           ? elements_of(s) == 1
                           : s.rank == extents.size() && std::equal(extents.begin(), extents.end(), s.extents.begin());
     if (!fits && s.rank != 0)
-      return refuse(cat("writes what ", detail::maker::text_of(w.what), " to memory that is ",
+      return refuse(cat("writes a value that ", detail::maker::text_of(w.what), " to memory that is ",
                         detail::maker::text_of(std::span(s.extents.data(), s.rank))),
                     "equal extents");
   }
@@ -109,7 +109,7 @@ class graph::builder {
   std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       operand& m = memory_[i];
-      // What is written twice is two operands, which overlap.
+      // Memory that is written twice is two operands, which overlap.
       if ((mode != access_mode::read && m.mode != access_mode::read) || m.range.address != range.address ||
           m.range.owner.get() != range.owner.get() || m.shape != shape || m.type != type)
         continue;
@@ -120,17 +120,17 @@ class graph::builder {
     if (to_.refused) return 0;
     memory_.push_back({range, shape, type, mode});
     const auto number = static_cast<std::uint16_t>(memory_.size() - 1);
-    // Engines do not see what has no elements, but it is an operand of the request.
+    // Engines do not receive tensors without elements, but these are operands of the request.
     memory_tensors_.push_back(
         elements_of(shape) == 0 ? no_tensor : add_tensor({type, encoded_tensor::place::memory, number, 0, 0, shape}));
     return memory_tensors_.back();
   }
-  // What need not be computed leads to operands nevertheless.
-  void add_memory_behind(const value& v) {
+  // Adds the operands that a value reads, though it need not be computed.
+  void add_operands_of(const value& v) {
     const detail::producer& p = v.from();
-    if (to_.refused || !passed_.insert(&p).second) return;
+    if (to_.refused || !visited_.insert(&p).second) return;
     if (p.memory) add_memory(p.memory->range(), p.memory->shape(), p.memory->type(), access_mode::read);
-    for (const value& input : p.inputs) add_memory_behind(input);
+    for (const value& input : p.inputs) add_operands_of(input);
   }
 
   std::uint16_t add_tensor_within(const detail::producer::output& o) {
@@ -154,10 +154,10 @@ class graph::builder {
     return sum;
   }
 
-  // An output that is known without its operation.
-  std::uint16_t tensor_of_nothing(const value& v) {
+  // Returns the tensor of an output that is known without its operation.
+  std::uint16_t tensor_of_known_output(const value& v) {
     const detail::producer& p = v.from();
-    for (const value& input : p.inputs) add_memory_behind(input);
+    for (const value& input : p.inputs) add_operands_of(input);
     const detail::known_output is = detail::output_of_nothing(p, v.output());
     if (is.same) return tensor_of(*is.same);
     const auto [known, is_new] = constants_.try_emplace({&p, v.output()}, no_tensor);
@@ -165,18 +165,19 @@ class graph::builder {
     return known->second;
   }
 
-  std::uint16_t given(const detail::producer& p) {
+  std::uint16_t add_given(const detail::producer& p) {
     if (p.memory) return add_memory(p.memory->range(), p.memory->shape(), p.memory->type(), access_mode::read);
     return add_number(p.number);
   }
 
-  // Inputs first. The depth of a value is limited, so this does not go too deep. Precondition: it has elements.
+  // Adds a value after its inputs. The depth of a value is limited, and so is that of the recursion. Precondition: it
+  // has elements.
   std::uint16_t tensor_of(const value& v) {
     const detail::producer& p = v.from();
-    if (p.what != op::concatenation && detail::reads_nothing(p)) return tensor_of_nothing(v);
+    if (p.what != op::concatenation && detail::reads_nothing(p)) return tensor_of_known_output(v);
     const auto known = made_.find(&p);
     if (known != made_.end()) return static_cast<std::uint16_t>(known->second + v.output());
-    if (p.what == op::none) return made_[&p] = given(p);
+    if (p.what == op::none) return made_[&p] = add_given(p);
     encoded_node n{.what = p.what,
                    .input_count = 0,
                    .output_count = static_cast<std::uint8_t>(p.outputs.size()),
@@ -187,7 +188,7 @@ class graph::builder {
     for (const value& input : p.inputs) {
       if (to_.refused) break;
       if (detail::is_empty(input))
-        add_memory_behind(input);
+        add_operands_of(input);
       else
         n.inputs[n.input_count++] = tensor_of(input);
     }
@@ -204,10 +205,10 @@ class graph::builder {
 
   parts& to_;
   std::vector<operand>& memory_;
-  std::map<const detail::producer*, std::uint16_t> made_;  // the first of their tensors
+  std::map<const detail::producer*, std::uint16_t> made_;  // the first output of each node
   std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> constants_;
-  std::set<const detail::producer*> passed_;   // whose memory is known
-  std::vector<std::uint16_t> memory_tensors_;  // of each operand in memory
+  std::set<const detail::producer*> visited_;  // whose operands are added
+  std::vector<std::uint16_t> memory_tensors_;  // the tensor of each operand
 };
 
 graph::graph(std::span<const written> all) {
@@ -252,8 +253,8 @@ void graph::encode(std::byte* to) const noexcept {
   put_records(to, nodes());
   put_records(to, tensors());
   for (const operand& m : memory()) {
-    const encoded_memory seen{m.range.address, m.mode, {}};
-    put_records(to, std::span(&seen, 1));
+    const encoded_memory encoded{m.range.address, m.mode, {}};
+    put_records(to, std::span(&encoded, 1));
   }
 }
 

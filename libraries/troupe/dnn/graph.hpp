@@ -20,11 +20,11 @@ namespace detail {
 struct refusal;
 }
 
-/// All that a request writes, and how it is computed. Made of what is written; what several of them use is computed
-/// once. As a field of a request, it keeps its memory alive.
+/// The values that a request writes, and how they are computed. Made from the values that are written; values that
+/// several of them use are computed once. As a field of a request, it keeps its memory alive.
 class graph {
  public:
-  /// One tensor in memory. One that is read several times is one operand.
+  /// One tensor in memory. A tensor that is read several times is one operand.
   struct operand {
     memory_range range;
     tensor_shape shape;
@@ -36,7 +36,7 @@ class graph {
   graph(const std::vector<written>& all) : graph(std::span(all)) {}
   graph(std::span<const written> all);
 
-  // For the sources of this library.
+  // Used by the sources of this library.
   std::span<const encoded_node> nodes() const noexcept;
   std::span<const encoded_tensor> tensors() const noexcept;
   std::span<const operand> memory() const noexcept { return *memory_; }
@@ -45,14 +45,15 @@ class graph {
   void visit_memory(F&& f) {
     for (operand& m : *memory_) f(m.range);
   }
-  /// Returns why it is refused, a value that was not made, see `value`; null if it is not.
+  /// Returns why the graph is refused: the refusal of a value that could not be made, see `value`; null if it is not
+  /// refused.
   const detail::refusal* refused() const noexcept;
-  /// Returns the same graph with all of its memory only read, for a request that prepares its plan.
+  /// Returns the same graph with all memory read-only, for a request that prepares its plan.
   graph without_writes() const;
-  /// Returns the graph that the worker sees.
+  /// Returns the encoded graph, in the worker.
   encoded_graph encoded() const noexcept;
 
-  // For the codec.
+  // Used by the codec.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
   graph(const std::byte* encoded, std::size_t bytes) noexcept;
@@ -68,7 +69,7 @@ class graph {
   const std::byte* encoded_ = nullptr;
 };
 
-/// Returns "convolution, sum, relu, write".
+/// Returns the names of the operations: "convolution, sum, relu, write".
 std::string to_string(const graph& g);
 
 }  // namespace troupe::dnn
@@ -83,7 +84,7 @@ struct operands_in<dnn::graph> {
   static void visit(const dnn::graph& g, V&& f) {
     for (const auto& m : g.memory()) f(&m, m.range, bytes_of(m.type), m.mode);
   }
-  /// Returns ".read[1]" for the second tensor that is read.
+  /// Returns ".read[1]" for the second tensor that is only read.
   static std::string text_of(const dnn::graph& g, const void* place);
 };
 

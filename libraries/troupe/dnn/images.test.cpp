@@ -25,14 +25,14 @@ void expect_near(const numbers& got, const numbers& want, double tolerance = 1e-
   }
 }
 
-TEST(dnn_images, are_normalized_by_the_mean_of_squares_of_neighbouring_channels) {
+TEST(dnn_images, local_response_norm_divides_by_the_squares_of_neighbouring_channels) {
   const variable x{{1, 2, 3, 4}, {1, 4}};
   // Sums of squares: 1 + 4, 1 + 4 + 9, 4 + 9 + 16, 9 + 16; alpha / size is 2.
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 1, .k = 1})),
               {1 / 11.0, 2 / 29.0, 3 / 59.0, 4 / 51.0});
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 0.5, .k = 1})),
               {1 / std::sqrt(11), 2 / std::sqrt(29), 3 / std::sqrt(59), 4 / std::sqrt(51)});
-  // Of two, the second is the one behind.
+  // With two channels, the second is the next one.
   expect_near(values_of(local_response_norm(x.read(), {.size = 2, .alpha = 2, .beta = 1, .k = 1})),
               {1 / 6.0, 2 / 14.0, 3 / 26.0, 4 / 17.0});
   const variable image{{1, 2, 3, 4}, {1, 2, 2}};
@@ -40,10 +40,10 @@ TEST(dnn_images, are_normalized_by_the_mean_of_squares_of_neighbouring_channels)
               {1 / 11.0, 2 / 21.0, 3 / 11.0, 4 / 21.0});
 }
 
-TEST(dnn_images, are_resampled_with_borders_on_each_other) {
+TEST(dnn_images, resampling_aligns_the_borders) {
   const variable x{{0, 8, 4}, {1, 1, 3}};
   const auto of = [&](std::int64_t to, resampling_kind kind) { return values_of(resample(x.read(), {to}, {kind})); };
-  // Places -1/4, 1/4, 3/4, 5/4, 7/4, 9/4.
+  // Positions -1/4, 1/4, 3/4, 5/4, 7/4, 9/4.
   expect_near(of(6, resampling_kind::linear), {0, 2, 6, 7, 5, 4});
   expect_near(of(6, resampling_kind::nearest), {0, 0, 8, 8, 4, 4});
   expect_near(of(1, resampling_kind::linear), {8});
@@ -55,7 +55,7 @@ TEST(dnn_images, are_resampled_with_borders_on_each_other) {
   EXPECT_EQ(values_of(resample_by(x.read(), {2.5}, {resampling_kind::nearest})).size(), 7u);
 }
 
-TEST(dnn_images, are_resampled_with_aligned_corners) {
+TEST(dnn_images, resampling_can_align_the_corners) {
   const variable x{{0, 8, 4}, {1, 1, 3}};
   const auto of = [&](std::int64_t to, resampling_kind kind) {
     return values_of(resample(x.read(), {to}, {kind, true}));
@@ -69,7 +69,7 @@ TEST(dnn_images, are_resampled_with_aligned_corners) {
               {0, 2, 4, 4, 6, 8, 8, 10, 12});
 }
 
-TEST(dnn_images, have_the_same_neighbours_whether_seen_from_the_image_or_the_result) {
+TEST(dnn_images, forward_and_backward_resampling_use_the_same_neighbours) {
   for (const std::int64_t taps : {1, 2, 4})
     for (const std::int64_t aligned : {0, 1})
       for (std::int64_t in = 1; in < 12; ++in)
@@ -88,7 +88,7 @@ TEST(dnn_images, have_the_same_neighbours_whether_seen_from_the_image_or_the_res
         }
 }
 
-TEST(dnn_images, know_where_their_largest_elements_lie) {
+TEST(dnn_images, max_pool_with_indexes_returns_the_positions_of_the_maxima) {
   const variable x{{1, 5, 5, nan, 2, nan, 0, 0}, {1, 2, 4}};
   const pooled p = max_pool_with_indexes(x.read(), 2);
   expect_near(values_of(p.y), {5, nan, nan, 0});
@@ -98,14 +98,14 @@ TEST(dnn_images, know_where_their_largest_elements_lie) {
   expect_near(values_of(max_pool_index_gradient(dy.read(), p.indexes, x.shape, 2)), {0, 1, 0, 2, 0, 3, 4, 0});
   const variable plane{{1, 2, 3, 4, 9, 6, 7, 8, 5}, {1, 1, 3, 3}};
   expect_near(values_of(max_pool_with_indexes(plane.read(), 2, {.stride = 1}).indexes), {4, 4, 4, 4});
-  // Positions that a window does not see are ignored.
+  // Positions outside their window are ignored.
   std::int32_t wild[] = {-1, 1, 2, 1 << 30};
   const value indexes(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(wild), sizeof wild},
                              {.rank = 3, .extents = {1, 2, 2}, .strides = {4, 2, 1}}, dtype::i32));
   expect_near(values_of(max_pool_index_gradient(dy.read(), indexes, x.shape, 2)), numbers(8));
 }
 
-TEST(dnn_images, are_quantized_in_blocks_with_powers_of_two) {
+TEST(dnn_images, quantization_uses_powers_of_two_as_scales) {
   const variable x{{448, 7, -100, 0, 0.5, 0.25, 1e-3, 3}, {1, 8}};
   const block_scaled q = quantize_blocks(x.read(), {.along = 1, .block = 3});
   expect_near(values_of(q.scales), {1, 0x1p-9, 0x1p-7});
@@ -119,7 +119,7 @@ TEST(dnn_images, are_quantized_in_blocks_with_powers_of_two) {
   expect_near(values_of(e.elements), {448, 224, nan, 0, 448});
 }
 
-TEST(dnn_images, are_quantized_in_blocks_with_scales_of_other_types) {
+TEST(dnn_images, quantization_rounds_scales_of_other_types) {
   const variable x{{12, 3, 0, 0}, {2, 2}};
   const block_scaled f =
       quantize_blocks(x.read(), {.along = 1, .block = 2, .elements = dtype::f8e5m2, .scales = dtype::f32});
@@ -129,12 +129,12 @@ TEST(dnn_images, are_quantized_in_blocks_with_scales_of_other_types) {
       quantize_blocks(x.read(), {.along = 1, .block = 2, .elements = dtype::f4e2m1, .scales = dtype::f8e4m3});
   expect_near(values_of(n.scales), {2, 0});
   expect_near(values_of(n.elements), {6, 1.5, 0, 0});
-  // Along the first index, 12 and 0 share a scale, as do 3 and 0.
+  // Along axis 0, 12 and 0 share a scale, as do 3 and 0.
   expect_near(values_of(quantize_blocks(x.read(), {.along = 0, .block = 2, .elements = dtype::f4e2m1}).scales),
               {2, 0.5});
 }
 
-TEST(dnn_images, have_elements_of_narrow_types_that_are_rounded_as_conversions_round) {
+TEST(dnn_images, narrow_types_round_as_conversions_do) {
   for (const dtype t : {dtype::f8e4m3, dtype::f8e5m2, dtype::f4e2m1})
     for (double v = 0x1p-20; v < 1e6; v *= 1.0009)
       for (const double x : {v, -v, std::ldexp(std::round(std::ldexp(v, 10)), -10)})

@@ -27,7 +27,7 @@ std::vector<std::size_t> all_but(std::size_t rank, std::initializer_list<std::si
   return out;
 }
 
-struct request_of_norm {
+struct norm_parameters {
   std::string_view name;
   std::span<const std::size_t> over;
   double epsilon = 0;
@@ -46,10 +46,10 @@ extents statistics_of(const value& x, std::int64_t over, std::int64_t groups) no
 
 void check_scale(maker& m, std::string_view name, const value* v, const value& x) {
   if (v != nullptr && m.fine() && !detail::broadcasts(v->extents(), x.extents()))
-    m.refuse_extents(name, *v, cat(maker::text_of(x.extents()), ", or 1 in the place of an extent"));
+    m.refuse_extents(name, *v, cat(maker::text_of(x.extents()), ", where each extent may be 1"));
 }
 
-std::vector<value> normalized_by(const value& x, const request_of_norm& r) {
+std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   std::vector<value> inputs{x};
   if (r.scale != nullptr) inputs.push_back(*r.scale);
   if (r.offset != nullptr) inputs.push_back(*r.offset);
@@ -57,10 +57,11 @@ std::vector<value> normalized_by(const value& x, const request_of_norm& r) {
   maker m(op::normalization, r.name, inputs);
   const std::size_t outputs = r.running != nullptr ? 5 : 3;
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.all(outputs);
-  // A group is an index more.
+  // Groups add an axis.
   if (r.groups > 1 && !m.has_rank("x", x, 2, tensor_shape::max_rank - 1)) return m.all(outputs);
   const std::int64_t over = detail::bits_of(r.over, x.rank());
-  if (over <= 0) m.refuse("over", over == 0 ? "is empty" : "has an axis that x has not, or one twice", "indexes of x");
+  if (over <= 0)
+    m.refuse("over", over == 0 ? "is empty" : "has an axis that x does not have, or one twice", "axes of x");
   if (!(r.epsilon >= 0) || !std::isfinite(r.epsilon))
     m.refuse("epsilon", "is " + std::to_string(r.epsilon), "0 or more");
   if (r.groups < 1 || (r.groups > 1 && (x.rank() < 2 || x.extents()[1] % r.groups != 0)))
@@ -87,12 +88,12 @@ std::vector<value> normalized_by(const value& x, const request_of_norm& r) {
                                   .epsilon = r.epsilon,
                                   .momentum = r.running != nullptr ? r.running->momentum : 0});
   const dtype type = detail::floating_type({x});
-  m.gives(type, x.extents());
-  for (std::size_t i = 1; i < outputs; ++i) m.gives(type, statistics);
+  m.add_output(type, x.extents());
+  for (std::size_t i = 1; i < outputs; ++i) m.add_output(type, statistics);
   return m.all(outputs);
 }
 
-normalized with(const value& x, request_of_norm r, const std::optional<affine>& a) {
+normalized with(const value& x, norm_parameters r, const std::optional<affine>& a) {
   if (a) r.scale = &a->scale, r.offset = &a->offset;
   const std::vector<value> all = normalized_by(x, r);
   return {all[0], all[1], all[2]};
@@ -126,11 +127,11 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
     m.refuse_extents("mean", of.mean, cat(maker::text_of(statistics), ", as the inverse deviation"));
   m.with(f);
   const dtype type = detail::floating_type({dy, x});
-  m.gives(type, x.extents());
-  for (std::size_t i = 1; i < outputs; ++i) m.gives(type, scale->extents());
+  m.add_output(type, x.extents());
+  for (std::size_t i = 1; i < outputs; ++i) m.add_output(type, scale->extents());
   std::vector<value> all = m.all(outputs);
   const auto missing = [&](std::string_view what) {
-    return detail::not_computed(op::normalization_gradient, name, what, "a scale, if its gradient is wanted");
+    return detail::not_computed(op::normalization_gradient, name, what, "a scale to be given");
   };
   return {all[0], outputs > 1 ? all[1] : missing("dscale"), outputs > 2 ? all[2] : missing("doffset")};
 }
@@ -163,7 +164,7 @@ normalized rms_norm(const value& x, std::size_t count, double epsilon, const std
 batch_normalized batch_norm(const value& x, double epsilon, const std::optional<affine>& a,
                             const std::optional<running_averages>& running) {
   const auto over = all_but(x.rank(), {1});
-  request_of_norm r{.name = "batch_norm", .over = over, .epsilon = epsilon};
+  norm_parameters r{.name = "batch_norm", .over = over, .epsilon = epsilon};
   if (a) r.scale = &a->scale, r.offset = &a->offset;
   if (running) r.running = &*running;
   std::vector<value> all = normalized_by(x, r);

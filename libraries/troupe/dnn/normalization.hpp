@@ -9,47 +9,48 @@
 
 namespace troupe::dnn {
 
-/// What a normalisation gives. The mean and the inverse of the deviation are wanted by its gradient; they have extent 1
-/// in the indexes that they are taken over.
+/// Results of a normalisation. Its gradient needs `mean` and `inverse_deviation`, whose extent is 1 along each axis
+/// that the statistics are taken over.
 struct normalized {
   value y, mean, inverse_deviation;
 };
-/// The factor and what is added for each element: their extents are those of x, or 1.
+/// The factor and the summand of each element: each extent is that of x, or 1.
 struct affine {
   value scale, offset;
 };
 
-/// (x - mean) / sqrt(variance + epsilon), times scale plus offset, with statistics over the given indexes.
+/// Returns (x - mean) / sqrt(variance + epsilon), times scale plus offset, with statistics over the given axes.
 normalized normalize(const value& x, std::span<const std::size_t> over, double epsilon,
                      const std::optional<affine>& a = {});
-/// Over the last `count` indexes.
+/// Normalises over the last `count` axes.
 normalized layer_norm(const value& x, std::size_t count, double epsilon, const std::optional<affine>& a = {});
-/// Over the spatial indexes of each channel of each image.
+/// Normalises over the spatial axes of each channel of each image.
 normalized instance_norm(const value& x, double epsilon, const std::optional<affine>& a = {});
-/// The same over groups of neighbouring channels.
+/// Normalises over the spatial axes of each group of neighbouring channels of each image.
 normalized group_norm(const value& x, std::int64_t groups, double epsilon, const std::optional<affine>& a = {});
-/// Over the last `count` indexes, without a mean: x / sqrt(mean of squares + epsilon), times scale.
+/// Normalises over the last `count` axes without a mean: x / sqrt(mean of squares + epsilon), times scale.
 normalized rms_norm(const value& x, std::size_t count, double epsilon, const std::optional<value>& scale = {});
 
-/// Averages over many batches: `next = (1 - momentum) * mean + momentum * mean of this batch`, and likewise of the
+/// Averages over many batches: `next = (1 - momentum) * mean + momentum * mean of this batch`, and likewise for the
 /// unbiased variance.
 struct running_averages {
   value mean, variance;
   double momentum = 0.1;
 };
-/// The same, and the next averages.
+/// Results of a batch normalisation: those of any normalisation, and the next averages.
 struct batch_normalized : normalized {
   value next_mean, next_variance;  ///< refused if no averages were given
 };
-/// Over all images and spatial indexes of each channel; scale and offset are 1 x channels x 1 ...
+/// Normalises over all images and spatial axes of each channel; scale and offset are 1 x channels x 1 ...
 batch_normalized batch_norm(const value& x, double epsilon, const std::optional<affine>& a = {},
                             const std::optional<running_averages>& running = {});
 
-/// The gradients of what the normalisation of the same x was given.
+/// The gradients of the inputs of a normalisation.
 struct normalization_gradients {
-  value dx, dscale, doffset;  ///< the last two are refused where there was none
+  value dx, dscale, doffset;  ///< refused if the normalisation had no scale or offset
 };
-/// `of` is what was computed from x: its mean and inverse deviation, over the indexes where they have extent 1.
+/// Returns the gradients from that of y. `of` is what the normalisation of the same x returned: its mean and inverse
+/// deviation, over the axes along which they have extent 1.
 normalization_gradients normalization_gradient(const value& dy, const value& x, const normalized& of,
                                                const std::optional<value>& scale = {});
 normalization_gradients rms_norm_gradient(const value& dy, const value& x, const normalized& of,

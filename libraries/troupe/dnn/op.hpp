@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string_view>
 
-/// What the nodes of a graph of tensors compute, see docs/dnn.md.
+/// The operations of a graph's nodes, see docs/dnn.md.
 namespace troupe::dnn {
 
-/// The numbers are sent between processes and stored with plans: add at the end.
+/// The operation of a node. The numbers are sent between processes and stored with plans: add at the end.
 enum class op : std::uint8_t {
   none = 0,
   write,      ///< to memory, rounded to its type
@@ -17,8 +17,8 @@ enum class op : std::uint8_t {
   convolution,
   convolution_data_gradient,
   convolution_weight_gradient,
-  product,    ///< of matrices, the last two indexes
-  reduction,  ///< over some indexes, whose extents become 1
+  product,    ///< of matrices, the last two axes
+  reduction,  ///< over some axes, whose extents become 1
   normalization,
   normalization_gradient,
   pooling,
@@ -26,7 +26,7 @@ enum class op : std::uint8_t {
   softmax,
   softmax_gradient,
   reshape,        ///< the same elements in row-major order, with other extents
-  transposition,  ///< other order of indexes
+  transposition,  ///< another order of axes
   concatenation,
   slice,
   attention,
@@ -40,13 +40,13 @@ enum class op : std::uint8_t {
   pooling_index_gradient,
   block_quantization,
   block_dequantization,
-  recurrence,  ///< a layer of cells, from step to step in one direction
+  recurrence,  ///< a layer of cells, step by step in one direction
   recurrence_gradient,
   ctc_loss,  ///< of alignments of labels to steps
   ctc_loss_gradient,
 };
 
-/// Name of an operation, and how many tensors it has.
+/// The name of an operation, and its numbers of inputs and outputs.
 struct op_info {
   std::string_view name;
   std::uint8_t least_inputs, most_inputs, least_outputs, most_outputs;

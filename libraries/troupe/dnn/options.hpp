@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// How a graph may be computed: fields of requests.
+/// Options of the computation of a graph: fields of requests.
 namespace troupe::dnn {
 
 /// The least precision that products of f32 may have. An engine may be more precise: the host engine always is.
@@ -18,7 +18,7 @@ constexpr std::string_view to_string(precision p) noexcept {
   return !is_known(p) ? "unknown" : p == precision::exact ? "exact" : "tf32";
 }
 
-/// Whether equal requests have equal results in every run of one plan.
+/// The repeatability of results: whether equal requests have equal results in every run of one plan.
 enum class repeatability : std::uint8_t {
   always = 0,
   not_needed = 1,  ///< sums may be added in another order each time, where that is faster
@@ -28,7 +28,7 @@ constexpr std::string_view to_string(repeatability r) noexcept {
   return !is_known(r) ? "unknown" : r == repeatability::always ? "always" : "not_needed";
 }
 
-/// What happens to a graph that an engine cannot compute in one step.
+/// The treatment of a graph that an engine cannot compute in one step.
 enum class fusion : std::uint8_t {
   allowed = 0,   ///< it is divided
   required = 1,  ///< the request is refused
@@ -38,7 +38,7 @@ constexpr std::string_view to_string(fusion f) noexcept {
   return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
 }
 
-/// How an engine chooses among the ways that a vendor's library has.
+/// The choice among the algorithms that a vendor's library offers.
 enum class choice : std::uint8_t {
   recommended = 0,  ///< the first that the library recommends
   measured = 1,     ///< the fastest, by measurement when the graph is planned

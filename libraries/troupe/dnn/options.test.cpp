@@ -6,7 +6,7 @@
 namespace troupe::dnn::testing {
 namespace {
 
-struct of_convolutions {
+struct convolution_case {
   TROUPE_OPTIONS(convolution_options, padding, padding_after, stride, dilation, groups)
   static options make(value_source&) {
     return {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
@@ -25,8 +25,8 @@ struct of_convolutions {
             TROUPE_SET(dilation, 0),           TROUPE_SET(groups, 1),       TROUPE_SET(groups, 0)};
   }
 };
-// With filters of all channels, groups are more than a number that must fit.
-struct of_whole_convolutions {
+// The filters fit any number of groups, so that a change of it changes the results.
+struct ungrouped_filters_case {
   struct options_of_groups {
     std::int64_t groups;
   };
@@ -43,7 +43,7 @@ struct of_whole_convolutions {
   }
 };
 
-struct of_pooling {
+struct pooling_case {
   TROUPE_OPTIONS(pooling_options, padding, padding_after, stride, dilation)
   static options make(value_source&) {
     return {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}};
@@ -51,7 +51,7 @@ struct of_pooling {
   static std::vector<operation> operations(value_source& t, const options& o) {
     const value x = t({2, 3, 7, 6}), like = mean_pool(x, {3, 2}, o);
     const auto e = like.extents();
-    // A gradient of y with the extents that these options give, so that these do not only fit no longer.
+    // A gradient of y with the extents that follow from these options, so that a change is not refused for its extents.
     const value dy = e.empty() ? x : t({e.begin(), e.end()});
     const pooled p = max_pool_with_indexes(x, {3, 2}, o);
     return {{"maximum", {max_pool(x, {3, 2}, o)}},
@@ -69,7 +69,7 @@ struct of_pooling {
   }
 };
 
-struct of_response_norms {
+struct response_norm_case {
   TROUPE_OPTIONS(response_norm_options, size, alpha, beta, k)
   static options make(value_source&) { return {.size = 3, .alpha = 0.5, .beta = 0.8, .k = 1.5}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
@@ -83,7 +83,7 @@ struct of_response_norms {
   }
 };
 
-struct of_resampling {
+struct resampling_case {
   TROUPE_OPTIONS(resampling_options, kind, aligned_corners)
   static options make(value_source&) { return {}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
@@ -98,7 +98,7 @@ struct of_resampling {
   }
 };
 
-struct of_blocks {
+struct quantization_case {
   TROUPE_OPTIONS(block_options, along, block, elements, scales)
   static options make(value_source&) { return {.along = 1, .block = 4}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
@@ -118,12 +118,12 @@ struct of_blocks {
             TROUPE_SET(scales, dtype::f16)};
   }
 };
-struct of_scaled_blocks {
-  struct places {
+struct dequantization_case {
+  struct arguments {
     std::size_t along;
     std::int64_t block;
   };
-  TROUPE_OPTIONS(places, along, block)
+  TROUPE_OPTIONS(arguments, along, block)
   static options make(value_source&) { return {1, 4}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
     const value elements = t({4, 4});
@@ -136,7 +136,7 @@ struct of_scaled_blocks {
   }
 };
 
-struct of_random_numbers {
+struct random_case {
   struct seeds {
     std::uint64_t seed, offset;
     std::optional<value> words;
@@ -161,7 +161,7 @@ struct of_random_numbers {
   }
 };
 
-struct of_normalizations {
+struct normalization_case {
   struct arguments {
     double epsilon;
     value scale, offset;
@@ -190,7 +190,7 @@ struct of_normalizations {
             TROUPE_SET(scale, wrong), TROUPE_SET(offset, other), TROUPE_SET(offset, wrong)};
   }
 };
-struct of_running_averages {
+struct running_averages_case {
   TROUPE_OPTIONS(running_averages, mean, variance, momentum)
   static options make(value_source& t) { return {t({1, 4, 1}), t({1, 4, 1}), 0.3}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
@@ -203,8 +203,8 @@ struct of_running_averages {
             TROUPE_SET(variance, wrong), TROUPE_SET(momentum, 0.4), TROUPE_SET(momentum, 2)};
   }
 };
-// Which indexes, groups and kinds: arguments without a struct of the library.
-struct of_indexes {
+// Axes, groups and kinds: arguments that are not in a struct of the library.
+struct axes_case {
   struct arguments {
     std::size_t over;
     reduction_kind kind;
@@ -236,9 +236,9 @@ struct of_indexes {
   }
 };
 
-using cases =
-    ::testing::Types<of_convolutions, of_whole_convolutions, of_pooling, of_response_norms, of_resampling, of_blocks,
-                     of_scaled_blocks, of_random_numbers, of_normalizations, of_running_averages, of_indexes>;
+using cases = ::testing::Types<convolution_case, ungrouped_filters_case, pooling_case, response_norm_case,
+                               resampling_case, quantization_case, dequantization_case, random_case, normalization_case,
+                               running_averages_case, axes_case>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn, option_cases, cases);
 
 }  // namespace

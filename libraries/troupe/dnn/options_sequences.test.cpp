@@ -22,7 +22,7 @@ std::vector<operation> attentions(value_source& t, const attention_options& o) {
   return {{"attention", {a.y, a.statistics}}, gradient};
 }
 
-struct of_attention {
+struct attention_case {
   TROUPE_OPTIONS(attention_options, scale, soft_cap, bias, alibi, window, queries, keys, pages, dropout)
   static options make(value_source& t) {
     return {.scale = 0.4, .soft_cap = 2, .bias = t({2, 4, 5, 6}), .window = {.left = 3, .right = 1}};
@@ -48,7 +48,7 @@ struct of_attention {
             TROUPE_SET(dropout, attention_dropout{.probability = 0.5})};
   }
 };
-struct of_windows {
+struct attention_window_case {
   TROUPE_OPTIONS(attention_window, left, right, bottom_right)
   static options make(value_source&) { return {.left = 1, .right = 1}; }
   static std::vector<operation> operations(value_source& t, const options& o) { return attentions(t, {.window = o}); }
@@ -57,8 +57,8 @@ struct of_windows {
             TROUPE_SET(right, 0), TROUPE_SET(right, -1), TROUPE_SET(bottom_right, true)};
   }
 };
-// Of queries and of keys.
-struct of_tokens {
+// The sequences of queries and of keys.
+struct sequences_case {
   struct both_sides {
     attention_sequences queries, keys;
   };
@@ -81,8 +81,8 @@ struct of_tokens {
     return out;
   }
 };
-struct of_tokens_in_one_row {
-  TROUPE_OPTIONS(of_tokens::both_sides, queries, keys)
+struct packed_sequences_case {
+  TROUPE_OPTIONS(sequences_case::both_sides, queries, keys)
   static options make(value_source& t) {
     return {{.lengths = {}, .offsets = t.whole({3}, {0, 2, 5})}, {.lengths = {}, .offsets = t.whole({3}, {0, 3, 6})}};
   }
@@ -97,7 +97,7 @@ struct of_tokens_in_one_row {
             {"keys", [=](options& o) { o.keys.offsets = {}; }}};
   }
 };
-struct of_attention_dropout {
+struct attention_dropout_case {
   TROUPE_OPTIONS(attention_dropout, probability, seed, offset, step)
   static options make(value_source& t) {
     return {.probability = 0.4, .seed = 5, .offset = 6, .step = t.whole({1}, {7})};
@@ -120,7 +120,8 @@ struct of_attention_dropout {
 
 // A layer of 3 units, and its gradient.
 std::vector<operation> recurrences(value_source& t, const recurrence_options& o,
-                                   const std::optional<recurrent_weights>& given = {}, recurrent_gradients d = {}) {
+                                   const std::optional<recurrent_weights>& given = {},
+                                   recurrent_output_gradients d = {}) {
   const value x = t({4, 2, 5}), dy = t({4, 2, 3});
   const std::int64_t rows = o.cell == recurrent_cell::lstm ? 12 : o.cell == recurrent_cell::gru ? 9 : 3;
   const recurrent_weights w = given ? *given : recurrent_weights{t({rows, 5}) * 0.3, t({rows, 3}) * 0.3};
@@ -136,7 +137,7 @@ std::vector<operation> recurrences(value_source& t, const recurrence_options& o,
   return {forward, backward};
 }
 
-struct of_recurrences {
+struct recurrence_case {
   TROUPE_OPTIONS(recurrence_options, cell, reversed, initial, lengths)
   static options make(value_source& t) {
     return {.cell = recurrent_cell::tanh, .initial = recurrent_state{t({2, 3})}, .lengths = t.whole({2}, {4, 3})};
@@ -159,7 +160,7 @@ struct of_recurrences {
             TROUPE_SET(lengths, three)};
   }
 };
-struct of_states {
+struct recurrent_state_case {
   TROUPE_OPTIONS(recurrent_state, h, c)
   static options make(value_source& t) { return {t({2, 3}), t({2, 3})}; }
   static std::vector<operation> operations(value_source& t, const options& o) { return recurrences(t, {.initial = o}); }
@@ -168,7 +169,7 @@ struct of_states {
     return {TROUPE_SET(h, other), TROUPE_SET(h, wide), TROUPE_SET(c, other), TROUPE_SET(c, wide), TROUPE_NONE(c)};
   }
 };
-struct of_weights {
+struct recurrent_weights_case {
   TROUPE_OPTIONS(recurrent_weights, input, recurrent, biases, projection)
   static options make(value_source& t) {
     return {t({16, 5}) * 0.3, t({16, 3}) * 0.3, recurrent_weights::bias{t({16}), t({16})}, t({3, 4})};
@@ -191,8 +192,8 @@ struct of_weights {
             TROUPE_SET(projection, projection)};
   }
 };
-struct of_slopes {
-  TROUPE_OPTIONS(recurrent_gradients, y, h, c)
+struct output_gradients_case {
+  TROUPE_OPTIONS(recurrent_output_gradients, y, h, c)
   static options make(value_source& t) { return {t({4, 2, 3}), t({2, 3}), t({2, 3})}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
     return {recurrences(t, {.cell = recurrent_cell::lstm}, {}, o)[1]};
@@ -204,7 +205,7 @@ struct of_slopes {
   }
 };
 
-struct of_layers {
+struct layers_case {
   TROUPE_OPTIONS(rnn_options, cell, bidirectional, lengths)
   static options make(value_source& t) {
     return {.cell = recurrent_cell::tanh, .bidirectional = false, .lengths = t.whole({2}, {4, 3})};
@@ -231,7 +232,7 @@ struct of_layers {
   }
 };
 
-struct of_alignments {
+struct ctc_case {
   TROUPE_OPTIONS(ctc_labels, labels, steps, counts, blank)
   static options make(value_source& t) {
     return {t.whole({2, 2}, {1, 2, 3, 3}), t.whole({2}, {5, 4}), t.whole({2}, {2, 1}), 0};
@@ -249,8 +250,9 @@ struct of_alignments {
   }
 };
 
-using cases = ::testing::Types<of_attention, of_windows, of_tokens, of_tokens_in_one_row, of_attention_dropout,
-                               of_recurrences, of_states, of_weights, of_slopes, of_layers, of_alignments>;
+using cases = ::testing::Types<attention_case, attention_window_case, sequences_case, packed_sequences_case,
+                               attention_dropout_case, recurrence_case, recurrent_state_case, recurrent_weights_case,
+                               output_gradients_case, layers_case, ctc_case>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, option_cases, cases);
 
 }  // namespace

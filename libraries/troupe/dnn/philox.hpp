@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <troupe/epilogue/host_device.hpp>
 
-/// Random numbers that are a function of a counter: the same on every engine, in any order.
+/// Random numbers that depend only on a counter: the same on every engine, in any order.
 namespace troupe::dnn {
 
 struct random_words {
@@ -13,19 +13,19 @@ struct random_words {
 };
 
 inline constexpr int philox_rounds = 10;
-/// What is added to the two words of the key, each round.
+/// The increments of the two words of the key, each round.
 inline constexpr std::uint32_t philox_step_low = 0x9E3779B9, philox_step_high = 0xBB67AE85;
 
-TROUPE_EVERYWHERE constexpr random_words philox_round(const random_words& n, std::uint32_t k,
+TROUPE_HOST_DEVICE constexpr random_words philox_round(const random_words& n, std::uint32_t k,
                                                       std::uint32_t m) noexcept {
   const std::uint64_t p = std::uint64_t{0xD2511F53} * n.word[0], q = std::uint64_t{0xCD9E8D57} * n.word[2];
   return {{static_cast<std::uint32_t>(q >> 32) ^ n.word[1] ^ k, static_cast<std::uint32_t>(q),
            static_cast<std::uint32_t>(p >> 32) ^ n.word[3] ^ m, static_cast<std::uint32_t>(p)}};
 }
 
-/// Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011): the four words of a
-/// counter, by a key.
-TROUPE_EVERYWHERE constexpr random_words philox(random_words n, std::uint64_t key) noexcept {
+/// Returns the four words of a counter and a key: Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as
+/// easy as 1, 2, 3" (2011).
+TROUPE_HOST_DEVICE constexpr random_words philox(random_words n, std::uint64_t key) noexcept {
   auto k = static_cast<std::uint32_t>(key), m = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < philox_rounds; ++round) {
     n = philox_round(n, k, m);
@@ -33,7 +33,7 @@ TROUPE_EVERYWHERE constexpr random_words philox(random_words n, std::uint64_t ke
   }
   return n;
 }
-TROUPE_EVERYWHERE constexpr random_words philox(std::uint64_t key, std::uint64_t low, std::uint64_t high = 0) noexcept {
+TROUPE_HOST_DEVICE constexpr random_words philox(std::uint64_t key, std::uint64_t low, std::uint64_t high = 0) noexcept {
   return philox({{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
                   static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}},
                 key);

@@ -19,7 +19,7 @@ value make(epilogue::op function, std::vector<value> inputs) {
   for (const value& v : inputs) rank = std::max(rank, v.rank());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && inputs[i].rank() != rank)
-      m.refuse(cat("argument ", i), cat("has ", inputs[i].rank(), " axes"), cat(rank, ", as the other"));
+      m.refuse(cat("argument ", i), cat("has ", detail::axes_text(inputs[i].rank())), cat(rank, ", as the other"));
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::fill_n(extents.begin(), rank, 1);
   for (const value& v : inputs)
@@ -28,13 +28,13 @@ value make(epilogue::op function, std::vector<value> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && !detail::broadcasts(inputs[i].extents(), std::span(extents.data(), rank)))
       m.refuse_extents(cat("argument ", i), inputs[i],
-                       cat(maker::text_of(std::span(extents.data(), rank)), ", or 1 in the place of an extent"));
+                       cat(maker::text_of(std::span(extents.data(), rank)), ", where each extent may be 1"));
   m.with(pointwise_attributes{.function = function, .unused = {}});
   dtype type = dtype::f32;
   for (const value& v : inputs)
     if (v.rank() != 0 && v.type() == dtype::f64) type = dtype::f64;
-  // Numbers alone have one result, with no index.
-  m.gives(type, std::span<const std::int64_t>(extents.data(), rank));
+  // An operation on numbers alone has one result, without axes.
+  m.add_output(type, std::span<const std::int64_t>(extents.data(), rank));
   return m.done();
 }
 
@@ -49,7 +49,7 @@ value pointwise(epilogue::op function, const value& x, const value& y, const val
 value convert(const value& x, dtype to) {
   maker m(op::convert, "conversion", {x});
   if (!detail::is_element(to)) m.refuse("type", cat("is ", to_string(to)), std::string(detail::elements));
-  m.gives(to, x.extents());
+  m.add_output(to, x.extents());
   return m.done();
 }
 

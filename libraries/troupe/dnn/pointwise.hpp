@@ -5,11 +5,11 @@
 #include <troupe/dnn/value.hpp>
 #include <troupe/epilogue/op.hpp>
 
-/// What is computed for each element: the operations of epilogues, see docs/epilogues.md. Tensors must have equal
-/// extents, or 1 where one element is combined with all; numbers fit everything.
+/// Functions of elements: the operations of epilogues, see docs/epilogues.md. Tensors must have equal extents, or 1
+/// where one element is combined with all; numbers fit any tensor.
 namespace troupe::dnn {
 
-/// Any function of epilogue::op, see epilogue::is_function.
+/// Applies any function of epilogue::op, see epilogue::is_function.
 value pointwise(epilogue::op function, const value& x);
 value pointwise(epilogue::op function, const value& x, const value& y);
 value pointwise(epilogue::op function, const value& x, const value& y, const value& z);
@@ -21,18 +21,19 @@ inline value operator*(const value& x, const value& y) { return pointwise(epilog
 inline value operator/(const value& x, const value& y) { return pointwise(epilogue::op::divide, x, y); }
 inline value min(const value& x, const value& y) { return pointwise(epilogue::op::minimum, x, y); }
 inline value max(const value& x, const value& y) { return pointwise(epilogue::op::maximum, x, y); }
-/// 1 where it holds, otherwise 0.
+/// Returns 1 where the comparison holds, otherwise 0.
 inline value equal(const value& x, const value& y) { return pointwise(epilogue::op::equal, x, y); }
 inline value less(const value& x, const value& y) { return pointwise(epilogue::op::less, x, y); }
 inline value less_equal(const value& x, const value& y) { return pointwise(epilogue::op::less_equal, x, y); }
 inline value not_equal(const value& x, const value& y) { return 1 - equal(x, y); }
 inline value greater(const value& x, const value& y) { return less(y, x); }
 inline value greater_equal(const value& x, const value& y) { return less_equal(y, x); }
-/// 1 where both, one, or none of them is not 0, as NaN is not; otherwise 0.
+/// Returns 1 where both, at least one, or none of the operands is true, otherwise 0. NaN and all numbers but 0 are
+/// true.
 inline value logical_and(const value& x, const value& y) { return pointwise(epilogue::op::logical_and, x, y); }
 inline value logical_or(const value& x, const value& y) { return pointwise(epilogue::op::logical_or, x, y); }
 inline value logical_not(const value& x) { return equal(x, 0); }
-/// x where the condition is not 0, otherwise y.
+/// Returns x where the condition is not 0, otherwise y.
 inline value select(const value& condition, const value& x, const value& y) {
   return pointwise(epilogue::op::select, condition, x, y);
 }
@@ -51,7 +52,7 @@ inline value pow(const value& x, const value& exponent) { return pointwise(epilo
 inline value fmod(const value& x, const value& y) { return pointwise(epilogue::op::modulo, x, y); }
 inline value floor(const value& x) { return pointwise(epilogue::op::floor, x); }
 inline value ceil(const value& x) { return pointwise(epilogue::op::ceiling, x); }
-/// The nearest whole number, half way the even one.
+/// Rounds to the nearest integer, ties to even.
 inline value nearest(const value& x) { return pointwise(epilogue::op::nearest_whole, x); }
 inline value relu(const value& x) { return pointwise(epilogue::op::relu, x); }
 inline value leaky_relu(const value& x, const value& slope) { return pointwise(epilogue::op::leaky_relu, x, slope); }
@@ -79,7 +80,7 @@ inline value d_sigmoid(const value& x) { return pointwise(epilogue::op::d_sigmoi
 inline value d_softplus(const value& x) { return pointwise(epilogue::op::d_softplus, x); }
 inline value d_hard_swish(const value& x) { return pointwise(epilogue::op::d_hard_swish, x); }
 
-/// Rounds to a type, and saturates: what follows sees the rounded value.
+/// Rounds to a type, and saturates: later operations use the rounded value.
 value convert(const value& x, dtype to);
 template <class T>
 value convert(const value& x) {

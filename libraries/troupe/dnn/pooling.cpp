@@ -29,7 +29,7 @@ pooling_attributes attributes_of(maker& m, per_axis window, const pooling_option
   return f;
 }
 
-// Returns the sum of (a * i + b) / m, rounded down, over i from 0 to n - 1, as Euclid's algorithm goes.
+// Returns the sum of (a * i + b) / m, rounded down, over i from 0 to n - 1, by Euclid's algorithm.
 std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, std::int64_t m) noexcept {
   for (std::int64_t sum = 0;;) {
     sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
@@ -41,15 +41,16 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
   }
 }
 
-// Whether each of `count` windows along an index has an element in the image.
-bool all_see_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
-  const std::int64_t before = f.window.padding_before[i], step = f.window.stride[i], dilation = f.window.dilation[i];
-  if ((f.extents[i] - 1) * dilation < before || (count - 1) * step - before >= length) return false;
-  // A window that begins before the image steps over it if its first element that is not before is behind it. Modulo
-  // the dilation, those elements are at `first`, `first + step` and so on: none may be at `length` or above.
-  const std::int64_t begin_before = std::min(count, (before + step - 1) / step);
+// Returns true if each of `count` windows along a spatial axis contains an element of the image.
+bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
+  const std::int64_t padding = f.window.padding_before[i], stride = f.window.stride[i], dilation = f.window.dilation[i];
+  if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
+  // A window that begins before the image skips the image if its first element that is not before the image is behind
+  // it. Modulo the dilation, those elements are at `first`, `first + stride` and so on: none may be at `length` or
+  // above.
+  const std::int64_t begin_before = std::min(count, (padding + stride - 1) / stride);
   if (dilation <= length || begin_before == 0) return true;
-  const std::int64_t first = (dilation - before % dilation) % dilation, next = step % dilation;
+  const std::int64_t first = (dilation - padding % dilation) % dilation, next = stride % dilation;
   return sum_of_quotients(begin_before, next, first + dilation - length, dilation) ==
          sum_of_quotients(begin_before, next, first, dilation);
 }
@@ -60,8 +61,9 @@ void slide(maker& m, const pooling_attributes& f, std::span<const std::int64_t> 
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
     y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
     if (y[i + 2] < 1)
-      return m.refuse("window", cat("is ", f.extents[i]), cat("to fit the image, which is ", maker::text_of(x)));
-    if (!all_see_image(f, i, y[i + 2], x[i + 2]))
+      return m.refuse("window", cat("is ", f.extents[i]),
+                      cat("a window that fits into the padded image; x is ", maker::text_of(x)));
+    if (!all_reach_image(f, i, y[i + 2], x[i + 2]))
       return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
   }
 }
@@ -73,11 +75,11 @@ value pool(const value& x, per_axis window, const pooling_options& o, pooling_ki
   extents y{};
   if (m.fine()) slide(m, f, x.extents(), y);
   m.with(f);
-  m.gives(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+  m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
   return m.done();
 }
 
-// Positions are i32.
+// Requires images whose positions fit i32.
 void check_positions(maker& m, std::span<const std::int64_t> x) {
   std::int64_t count = 1;
   for (std::size_t i = 2; i < x.size(); ++i)
@@ -87,7 +89,8 @@ void check_positions(maker& m, std::span<const std::int64_t> x) {
 
 value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
                     const pooling_options& o, pooling_kind kind) {
-  if (of_x.size() != dy.rank()) m.refuse("result", cat("has ", of_x.size(), " axes"), cat(dy.rank(), ", as dy"));
+  if (of_x.size() != dy.rank())
+    m.refuse("result", cat("has ", detail::axes_text(of_x.size())), cat(dy.rank(), ", as dy"));
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
     m.refuse("result", "is " + maker::text_of(of_x), "extents of at least 0");
   if (!m.fine()) return m.done();
@@ -97,9 +100,9 @@ value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
     m.refuse_extents(
         "dy", dy,
-        cat(maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())), ", what the pooling gives"));
+        cat(maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())), ", as the pooling's result has"));
   m.with(f);
-  m.gives(type, of_x);
+  m.add_output(type, of_x);
   return m.done();
 }
 
@@ -120,8 +123,8 @@ pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_opti
     if (m.fine()) slide(m, f, x.extents(), y);
     check_positions(m, x.extents());
     m.with(f);
-    m.gives(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
-    m.gives(dtype::i32, std::span<const std::int64_t>(y.data(), x.rank()));
+    m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+    m.add_output(dtype::i32, std::span<const std::int64_t>(y.data(), x.rank()));
   }
   const auto all = m.all(2);
   return {all[0], all[1]};
@@ -137,7 +140,7 @@ value max_pool_index_gradient(const value& dy, const value& indexes, std::span<c
   maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   if (indexes.type() != dtype::i32)
-    m.refuse("indexes", cat("holds ", to_string(indexes.type())), "i32, as max_pool_with_indexes gives");
+    m.refuse("indexes", cat("holds ", to_string(indexes.type())), "i32, as max_pool_with_indexes returns");
   else if (!std::equal(indexes.extents().begin(), indexes.extents().end(), dy.extents().begin(), dy.extents().end()))
     m.refuse_extents("indexes", indexes, cat(maker::text_of(dy.extents()), ", as dy"));
   check_positions(m, of_x);

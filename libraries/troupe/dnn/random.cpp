@@ -28,10 +28,10 @@ value make(std::string_view name, random_kind kind, std::span<const std::int64_t
   maker m(op::random, name, inputs);
   if (s.words()) check_words(m, *s.words());
   if (extents.empty() || extents.size() > tensor_shape::max_rank)
-    m.refuse("result", cat("has ", extents.size(), " axes"), "1 to 8");
+    m.refuse("result", cat("has ", detail::axes_text(extents.size())), "1 to 8");
   if (!(probability >= 0 && probability <= 1)) m.refuse("probability", "is " + std::to_string(probability), "0 to 1");
   m.with(random_attributes{kind, s.seed(), s.offset(), probability});
-  m.gives(dtype::f32, extents);
+  m.add_output(dtype::f32, extents);
   return m.done();
 }
 
@@ -42,8 +42,8 @@ value drop(std::string_view name, std::string_view input, const value& x, double
     refusal.refuse("probability", "is " + std::to_string(probability), "0 to 1");
     return refusal.done();
   }
-  const value kept = make(name, random_kind::bernoulli, x.extents(), 1 - probability, s);
-  return select(kept, probability < 1 ? x * (1 / (1 - probability)) : x, 0);
+  const value mask = make(name, random_kind::bernoulli, x.extents(), 1 - probability, s);
+  return select(mask, probability < 1 ? x * (1 / (1 - probability)) : x, 0);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void expect_words(const random_words& got, std::array<std::uint32_t, 4> want) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(got.word[i], want[i]) << i;
 }
 
-TEST(dnn_random, has_the_words_of_philox) {
+TEST(dnn_random, words_are_those_of_philox) {
   // The known answers of Random123.
   expect_words(philox(0, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   expect_words(philox(~0ull, ~0ull, ~0ull), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -22,7 +22,7 @@ TEST(dnn_random, has_the_words_of_philox) {
                {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST(dnn_random, numbers_the_elements_in_row_major_order) {
+TEST(dnn_random, elements_are_numbered_in_row_major_order) {
   const numbers all = values_of(random_uniform({3, 5}, {77, 6}));
   ASSERT_EQ(all.size(), 15u);
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -33,7 +33,7 @@ TEST(dnn_random, numbers_the_elements_in_row_major_order) {
   EXPECT_NE(values_of(random_uniform({3, 5}, {78, 6})), all);
 }
 
-TEST(dnn_random, is_uniform_normal_or_a_choice) {
+TEST(dnn_random, numbers_have_the_moments_of_their_distributions) {
   constexpr std::int64_t count = 40000;
   const auto mean = [](const numbers& all, int power) {
     double sum = 0;
@@ -59,7 +59,7 @@ TEST(dnn_random, is_uniform_normal_or_a_choice) {
     }
 }
 
-TEST(dnn_random, has_the_normal_numbers_of_box_and_muller) {
+TEST(dnn_random, normal_numbers_are_those_of_box_and_muller) {
   for (std::uint64_t n = 0; n < 1000; n += 2) {
     const double u = (random_word(5, n) / 512 + 0.5) / 8388608,
                  angle = 2 * M_PI * (random_word(5, n + 1) >> 8) / 16777216;
@@ -71,7 +71,7 @@ TEST(dnn_random, has_the_normal_numbers_of_box_and_muller) {
   EXPECT_NEAR(normal_of<double>(0, 0, false), std::sqrt(48 * std::log(2.0)), 1e-12) << "the largest";
 }
 
-TEST(dnn_random, takes_the_seed_from_memory) {
+TEST(dnn_random, the_seed_can_be_read_from_memory) {
   const std::uint32_t seed[] = {77, 5}, with_offset[] = {77, 5, 4, 1};
   const std::int32_t negative[] = {-1, -2};
   const auto words = [](const auto& w) {
@@ -87,14 +87,14 @@ TEST(dnn_random, takes_the_seed_from_memory) {
   EXPECT_EQ(values_of(random_normal({9}, words(negative))), values_of(random_normal({9}, {0xfffffffeffffffff, 3})));
 }
 
-TEST(dnn_random, drops_elements_and_scales_the_others) {
+TEST(dnn_random, dropout_scales_the_elements_that_it_retains) {
   variable x{numbers(1000), {10, 100}};
   for (std::size_t i = 0; i < 1000; ++i) x.numbers[i] = static_cast<double>(i + 1);
   x.numbers[0] = x.numbers[999] = std::nan("");
   const random_seed seed(9, 100);
-  const numbers y = values_of(dropout(x.read(), 0.25, seed)), kept = values_of(random_bernoulli({1000}, 0.75, seed));
-  for (std::size_t i = 1; i < 999; ++i) EXPECT_EQ(y[i], kept[i] != 0 ? x.numbers[i] * (1 / 0.75) : 0);
-  EXPECT_EQ(std::isnan(y[0]), kept[0] != 0);
+  const numbers y = values_of(dropout(x.read(), 0.25, seed)), mask = values_of(random_bernoulli({1000}, 0.75, seed));
+  for (std::size_t i = 1; i < 999; ++i) EXPECT_EQ(y[i], mask[i] != 0 ? x.numbers[i] * (1 / 0.75) : 0);
+  EXPECT_EQ(std::isnan(y[0]), mask[0] != 0);
   EXPECT_EQ(values_of(dropout_gradient(x.read(), 0.25, seed))[1], y[1]);
   const numbers all = values_of(dropout(x.read(), 0, seed)), none = values_of(dropout(x.read(), 1, seed));
   EXPECT_EQ(all[500], 501);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What ready requests mean, and that each of their fields matters.
+// The definitions of ready requests, and that each of their fields matters.
 #include <cmath>
 #include <map>
 #include <random>
@@ -19,24 +19,25 @@ class dnn_ready : public ::testing::Test {
  protected:
   using request = typename Case::request;
 
-  place_of_tensor tensor_of(const extents& e) {
+  tensor_in_memory tensor_of(const extents& e) {
     numbers values(static_cast<std::size_t>(elements_of(dense(e))));
     for (double& v : values) v = uniform(random);
-    const numbers& kept = held.emplace_back(std::move(values));
-    return {memory_range{{}, reinterpret_cast<std::uint64_t>(kept.data()), kept.size() * sizeof(double)}, dense(e),
-            dtype::f64};
+    const numbers& values_held = held.emplace_back(std::move(values));
+    return {memory_range{{}, reinterpret_cast<std::uint64_t>(values_held.data()), values_held.size() * sizeof(double)},
+            dense(e), dtype::f64};
   }
-  place_of_tensor whole(const extents& e, const std::vector<std::int32_t>& n) {
-    const auto& kept = held_whole.emplace_back(n);
-    return {memory_range{{}, reinterpret_cast<std::uint64_t>(kept.data()), kept.size() * sizeof kept[0]}, dense(e),
-            dtype::i32};
+  tensor_in_memory whole(const extents& e, const std::vector<std::int32_t>& n) {
+    const auto& values_held = held_whole.emplace_back(n);
+    return {memory_range{
+                {}, reinterpret_cast<std::uint64_t>(values_held.data()), values_held.size() * sizeof values_held[0]},
+            dense(e), dtype::i32};
   }
   tensor_source source() {
     return {[this](const extents& e) { return tensor_of(e); },
             [this](const extents& e, const std::vector<std::int32_t>& n) { return whole(e, n); }};
   }
 
-  /// What a graph writes where; or why it is refused.
+  /// The results of a graph by address, or the reason why it is refused.
   struct outcome {
     std::string refused;
     std::map<std::uint64_t, numbers> results;
@@ -48,12 +49,12 @@ class dnn_ready : public ::testing::Test {
     if (g.refused()) return {g.refused()->what + "; expected " + g.refused()->expected, {}, 0};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-    EXPECT_FALSE(seen.empty());
-    const auto values = evaluate(seen);
-    for (const encoded_node& n : seen.nodes())
+    const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    EXPECT_FALSE(encoded_view.empty());
+    const auto values = evaluate(encoded_view);
+    for (const encoded_node& n : encoded_view.nodes())
       if (n.what == op::write)
-        out.results[seen.memory()[seen.tensors()[n.outputs[0]].memory].address] = values[n.outputs[0]];
+        out.results[encoded_view.memory()[encoded_view.tensors()[n.outputs[0]].memory].address] = values[n.outputs[0]];
     return out;
   }
   static outcome outcome_of(const request& r) {
@@ -68,7 +69,7 @@ class dnn_ready : public ::testing::Test {
 };
 TYPED_TEST_SUITE(dnn_ready, all_ready_cases);
 
-TYPED_TEST(dnn_ready, request_computes_what_it_says) {
+TYPED_TEST(dnn_ready, a_request_computes_its_definition) {
   const auto r = TypeParam::make(this->source());
   const auto got = this->outcome_of(r), want = this->outcome_of(graph(TypeParam::meaning(r)));
   ASSERT_EQ(want.refused, "");
@@ -88,7 +89,7 @@ TYPED_TEST(dnn_ready, request_computes_what_it_says) {
   EXPECT_EQ(name_of<typename TypeParam::request>(), TypeParam::request::request_name);
 }
 
-TYPED_TEST(dnn_ready, request_changes_its_results_or_is_refused_with_each_of_its_fields) {
+TYPED_TEST(dnn_ready, a_change_of_any_field_changes_the_results_or_is_refused) {
   using request = typename TypeParam::request;
   const request r = TypeParam::make(this->source());
   const auto before = this->outcome_of(r);
@@ -104,7 +105,7 @@ TYPED_TEST(dnn_ready, request_changes_its_results_or_is_refused_with_each_of_its
   EXPECT_EQ(changed, fields);
 }
 
-TYPED_TEST(dnn_ready, request_names_one_of_its_fields_when_it_is_refused) {
+TYPED_TEST(dnn_ready, a_refusal_names_a_field_of_the_request) {
   using request = typename TypeParam::request;
   const request r = TypeParam::make(this->source());
   for (const auto& c : TypeParam::changes(this->source())) {
@@ -119,7 +120,7 @@ TYPED_TEST(dnn_ready, request_names_one_of_its_fields_when_it_is_refused) {
     EXPECT_NE(sent.graph.refused()->is, "") << c.field;
     std::size_t written = 0;
     for (const auto& m : sent.graph.memory()) written += m.mode == access_mode::write;
-    EXPECT_GT(written, 0u) << "readers of its results must hear of it";
+    EXPECT_GT(written, 0u) << "readers of its results must fail too";
   }
 }
 

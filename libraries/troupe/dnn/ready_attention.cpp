@@ -9,8 +9,8 @@ namespace {
 
 using detail::request_builder;
 
-// With what refusals of attention call by other names.
-request_builder form_with_names() {
+// Makes a builder that knows the names that refusals of attention use for fields.
+request_builder builder_with_names() {
   return request_builder({{"queries.lengths", "query_lengths"},
                           {"keys.lengths", "key_lengths"},
                           {"queries.offsets", "query_offsets"},
@@ -33,7 +33,7 @@ attention_options options_of(request_builder& f, const R& r) {
                         .pages = {},
                         .dropout = {}};
   if constexpr (requires { r.pages; }) out.pages = given("pages", r.pages);
-  if (r.step && r.dropout == 0) f.refuse("step", "is given", "a dropout, which is 0");
+  if (r.step && r.dropout == 0) f.refuse("step", "is given", "none, as dropout is 0");
   if (r.dropout != 0) out.dropout = attention_dropout{r.dropout, r.seed, r.offset, given("step", r.step)};
   return out;
 }
@@ -41,7 +41,7 @@ attention_options options_of(request_builder& f, const R& r) {
 }  // namespace
 
 computation attention_forward::sent() const {
-  request_builder f = form_with_names();
+  request_builder f = builder_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   const attended a = attention(from, to, of, options_of(f, *this));
   f.write("y", a.y, y);
@@ -50,14 +50,14 @@ computation attention_forward::sent() const {
 }
 
 computation attention_backward::sent() const {
-  request_builder f = form_with_names();
+  request_builder f = builder_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   f.require_with("bias", bias.has_value(), "dbias", dbias.has_value());
   const attention_options o = options_of(f, *this);
   const auto e = from.extents();
-  const value kept =
+  const value sums =
       e.size() == 4 ? f.read("statistics", statistics, {.rank = 4, .extents = {e[0], e[1], e[2], 1}}) : from;
-  const attention_gradients g = attention_gradient(f.read("dy", dy), {f.read("y", y), kept}, from, to, of, o);
+  const attention_gradients g = attention_gradient(f.read("dy", dy), {f.read("y", y), sums}, from, to, of, o);
   f.write("dq", g.dq, dq), f.write("dk", g.dk, dk), f.write("dv", g.dv, dv);
   f.write("dbias", g.dbias, dbias);
   return f.done(workspace);

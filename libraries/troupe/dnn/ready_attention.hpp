@@ -15,23 +15,23 @@ struct attention_forward {
   out_any y;
   std::optional<out_any> statistics = {};  ///< batch x heads x queries, for the gradient
   std::optional<double> scale = {}, soft_cap = {};
-  std::optional<in_any> bias = {};  ///< batch x heads x queries x keys, or 1 in the place of an extent
+  std::optional<in_any> bias = {};  ///< batch x heads x queries x keys; each extent may be 1
   bool alibi = false;
   attention_window window = {};
   std::optional<in_any> query_lengths = {}, key_lengths = {};  ///< of the sequences in the rows of the batch
-  std::optional<in_any> query_offsets = {}, key_offsets = {};  ///< of sequences that lie after each other
+  std::optional<in_any> query_offsets = {}, key_offsets = {};  ///< of sequences that are packed in one row
   std::optional<in_any> pages = {};                            ///< of k and v
   double dropout = 0;                                          ///< the probability that a weight is 0
   std::uint64_t seed = 0;
   std::uint32_t offset = 0;
-  std::optional<in_any> step = {};  ///< is added to the offset
+  std::optional<in_any> step = {};  ///< added to the offset
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.attention_forward", q, k, v, y, statistics, scale, soft_cap, bias, alibi, window, query_lengths,
                  key_lengths, query_offsets, key_offsets, pages, dropout, seed, offset, step, workspace)
   computation sent() const;
 };
 
-/// The gradients from that of y; y and statistics are what the forward request gave, with the same options.
+/// The gradients from that of y; y and statistics are what the forward request wrote, with the same options.
 struct attention_backward {
   in_any dy, q, k, v, y, statistics;
   out_any dq, dk, dv;

@@ -9,8 +9,9 @@
 /// as 1 x channels x 1 ...
 namespace troupe::dnn {
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, of each channel of this batch. Running averages are
-/// replaced by the next ones: (1 - momentum) * what they have + momentum * this batch's, with its unbiased variance.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, with the statistics of each channel of this batch.
+/// Running averages are replaced by the next ones: (1 - momentum) * their old values + momentum * this batch's, with
+/// its unbiased variance.
 struct batch_norm_training {
   in_any x;
   out_any y;
@@ -36,7 +37,7 @@ struct batch_norm_inference {
   computation sent() const;
 };
 
-/// The gradients of x, scale and offset from that of y; mean and inverse deviation are what the training gave.
+/// The gradients of x, scale and offset from that of y; mean and inverse deviation are what the training request wrote.
 struct batch_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;

@@ -27,9 +27,9 @@ computation conv_forward::sent() const {
   const value image = f.read("x", x), all_filters = f.read("filters", filters);
   const value product = convolution(image, all_filters, options_of(*this));
   value sum = alpha == 1 ? product : alpha * product;
-  if (residual && beta == 0) f.refuse("residual", "is given", "beta to be its factor, which is 0");
+  if (residual && beta == 0) f.refuse("residual", "is given", "none, as its factor beta is 0");
   if (f.fine() && product.why_refused().empty()) {
-    const auto same = detail::wanted_extents::of(product);
+    const auto same = detail::expected_extents::of(product);
     if (residual) sum = sum + beta * f.read("residual", *residual, same);
     if (!residual && beta != 0) sum = sum + beta * f.read("y", y, same);
     if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(product, product.extents()[1]));

@@ -15,20 +15,20 @@ struct conv_forward {
   in_any x, filters;
   out_any y;
   std::optional<in_any> bias = {};
-  std::optional<in_any> residual = {};  ///< not given: what y has, if beta is not 0
+  std::optional<in_any> residual = {};  ///< not given: the old y, if beta is not 0
   double alpha = 1, beta = 0;
   dnn::activation activation = {};
   per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< after it; not given: as before it
+  per_axis padding_after = {};  ///< after the image; not given: as before it
   per_axis stride = 1, dilation = 1;
-  std::int64_t groups = 1;  ///< of channels that see each other
+  std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
                  stride, dilation, groups, workspace)
   computation sent() const;
 };
 
-/// dx = alpha * the gradient of x from that of y + beta * what dx has.
+/// dx = alpha * the gradient of x from that of y + beta * the old dx.
 struct conv_data_backward {
   in_any dy, filters;
   out_any dx;
@@ -41,7 +41,7 @@ struct conv_data_backward {
   computation sent() const;
 };
 
-/// dfilters = alpha * the gradient of the filters from that of y + beta * what dfilters has.
+/// dfilters = alpha * the gradient of the filters from that of y + beta * the old dfilters.
 struct conv_weight_backward {
   in_any dy, x;
   out_any dfilters;

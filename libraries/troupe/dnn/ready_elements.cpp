@@ -33,7 +33,7 @@ computation pool_backward::sent() const {
   detail::request_builder f({{"result", "dx"}});
   if (!is_known(kind)) f.refuse("kind", "is unknown", "one of pooling_kind");
   const bool is_maximum = kind == pooling_kind::maximum;
-  if (!x && is_maximum) f.refuse("x", "is not given", "the image, of which a maximum was taken");
+  if (!x && is_maximum) f.refuse("x", "is not given", "the image that maxima were taken of");
   if (x && !is_maximum) f.refuse("x", "is given", "none, for a mean");
   const value d = f.read("dy", dy);
   if (x) {
@@ -46,14 +46,14 @@ computation pool_backward::sent() const {
 }
 
 computation softmax_forward::sent() const {
-  detail::request_builder f({{"index", "over"}});
+  detail::request_builder f({{"axis", "over"}});
   const value from = f.read("x", x);
   f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
   return f.done(workspace);
 }
 
 computation softmax_backward::sent() const {
-  detail::request_builder f({{"index", "over"}});
+  detail::request_builder f({{"axis", "over"}});
   const value d = f.read("dy", dy), of = f.read("y", y);
   f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
   return f.done(workspace);
@@ -85,9 +85,9 @@ computation reduction::sent() const {
   for (std::size_t i = 0; i < from.rank() && i < y.shape().rank; ++i)
     if (y.shape().extents[i] == 1) over.push_back(i);
   if (y.shape().rank != from.rank())
-    f.refuse("y", cat("has ", y.shape().rank, " axes"), cat(from.rank(), ", as x"));
+    f.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x"));
   else if (over.empty())
-    f.refuse("y", "has no extent of 1", "1 at each index that is combined");
+    f.refuse("y", "has no extent of 1", "1 along each axis that is combined");
   f.write("y", reduce(from, kind, over), alpha, beta, y);
   return f.done(workspace);
 }

@@ -16,20 +16,20 @@ struct pool_forward {
   out_any y;
   per_axis window;
   pooling_kind kind = pooling_kind::maximum;
-  per_axis padding = 0;         ///< beside the image, before it
-  per_axis padding_after = {};  ///< after it; not given: as before it
-  per_axis stride = {};         ///< not given: as the window
+  per_axis padding = 0;         ///< before the image
+  per_axis padding_after = {};  ///< after the image; not given: as before it
+  per_axis stride = {};         ///< not given: the window
   per_axis dilation = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, workspace)
   computation sent() const;
 };
-/// dx from dy. That of a maximum is its first element's in row-major order.
+/// dx from dy. The gradient of a maximum goes to its first element in row-major order.
 struct pool_backward {
   in_any dy;
   out_any dx;
   per_axis window;
-  std::optional<in_any> x = {};  ///< of a maximum; a mean does without
+  std::optional<in_any> x = {};  ///< required for a maximum; a mean does not use it
   pooling_kind kind = pooling_kind::maximum;
   per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
   std::uint64_t workspace = any_workspace;
@@ -37,7 +37,7 @@ struct pool_backward {
   computation sent() const;
 };
 
-/// y = exp(x) divided by its sum along an index, or the logarithm of that.
+/// y = exp(x) divided by its sum along axis `over`, or the logarithm of that.
 struct softmax_forward {
   in_any x;
   out_any y;
@@ -47,7 +47,7 @@ struct softmax_forward {
   TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, workspace)
   computation sent() const;
 };
-/// dx from dy and y, which is what the forward request gave.
+/// dx from dy and y, which is what the forward request wrote.
 struct softmax_backward {
   in_any dy, y;
   out_any dx;
@@ -67,19 +67,19 @@ struct activation_forward {
   TROUPE_REQUEST("dnn.activation_forward", x, y, activation, workspace)
   computation sent() const;
 };
-/// dx from dy, and from x or y: y suffices for relu, tanh, sigmoid and softplus, and for leaky_relu and elu whose slope
-/// is more than 0.
+/// dx from dy, and from x or y: y suffices for relu, tanh, sigmoid and softplus, and for leaky_relu and elu with a
+/// positive slope.
 struct activation_backward {
   in_any dy;
   out_any dx;
   dnn::activation activation;
-  std::optional<in_any> x = {}, y = {};  ///< one of them
+  std::optional<in_any> x = {}, y = {};  ///< exactly one of them
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, workspace)
   computation sent() const;
 };
 
-/// y = alpha * x, combined along the indexes where y has the extent 1, + beta * what y has.
+/// y = alpha * x, combined along the axes where y has the extent 1, + beta * the old y.
 struct reduction {
   in_any x;
   out_any y;
@@ -89,7 +89,7 @@ struct reduction {
   TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, workspace)
   computation sent() const;
 };
-/// y = alpha * x + beta * what y has, rounded to the type of y, with its strides.
+/// y = alpha * x + beta * the old y, rounded to the type of y, with its strides.
 struct transform {
   in_any x;
   out_any y;

@@ -14,13 +14,13 @@ response_norm_options options_of(const R& r) noexcept {
   return {.size = r.size, .alpha = r.alpha, .beta = r.beta, .k = r.k};
 }
 
-// The spatial extents of what is resampled. Returns those of the other if the numbers of indexes differ.
+// Returns the spatial extents of the operand; those of the other if the numbers of axes differ.
 std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string_view field, const out_any& o,
                                          std::string_view other_field, const value& other) {
   const std::size_t rank = o.shape().rank;
   if (rank == other.rank() && rank > 2) return {o.shape().extents.data() + 2, rank - 2};
   if (rank != 0 && rank != other.rank())
-    f.refuse(field, cat("has ", rank, " axes"), cat(other.rank(), ", as ", other_field));
+    f.refuse(field, cat("has ", detail::axes_text(rank)), cat(other.rank(), ", as ", other_field));
   return other.extents().subspan(std::min<std::size_t>(2, other.rank()));
 }
 

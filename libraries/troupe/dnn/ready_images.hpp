@@ -8,11 +8,11 @@
 /// Normalisation across channels and resampling as requests.
 namespace troupe::dnn {
 
-/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in the channels that an element sees.
+/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in `size` neighbouring channels.
 struct lrn_forward {
   in_any x;
   out_any y;
-  std::int64_t size = 5;  ///< channels that are seen, see response_norm_options
+  std::int64_t size = 5;  ///< number of channels in the sum, see response_norm_options
   double alpha = 1e-4, beta = 0.75, k = 2;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, workspace)

@@ -13,11 +13,11 @@
 namespace troupe::dnn {
 namespace {
 
-using detail::of_channels, detail::request_builder, detail::wanted_extents;
+using detail::of_channels, detail::request_builder, detail::expected_extents;
 
-// What scale, offset and statistics are of: the last indexes, or channels.
+// The extents of scale and offset, and of statistics: the last axes, or channels.
 struct normalized_part {
-  wanted_extents affine, statistics;
+  expected_extents affine, statistics;
 };
 normalized_part of_last(request_builder& f, const value& x, std::size_t count) {
   if (count < 1 || count > x.rank()) f.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
@@ -30,7 +30,7 @@ normalized_part of_last(request_builder& f, const value& x, std::size_t count) {
   return out;
 }
 std::int64_t channels_of(const value& x) noexcept { return x.rank() > 1 ? x.extents()[1] : 1; }
-// `groups` of the channels of each image, or of all images.
+// Returns the extents for `groups` of the channels of each image, or of all images.
 normalized_part of_groups(const value& x, std::int64_t groups, bool of_each_image = true) noexcept {
   normalized_part out{of_channels(x, channels_of(x)), of_channels(x, groups)};
   if (of_each_image && x.rank() > 0) out.statistics.extents[0] = x.extents()[0];
@@ -142,7 +142,7 @@ computation batch_norm_training::sent() const {
 computation batch_norm_inference::sent() const {
   request_builder f;
   const value from = f.read("x", x);
-  if (from.rank() < 2) f.refuse("x", cat("has ", from.rank(), " axes"), "2 to 8");
+  if (from.rank() < 2) f.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) f.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
   const normalized_part part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(f, *this, part);

@@ -4,12 +4,12 @@
 
 #include <troupe/dnn/computation.hpp>
 
-/// Normalisations of each image or row as requests. Tensors may leave out indexes where they have extent 1: a scale of
-/// a layer normalisation has the last `count` extents of x, one of the others an element for each channel; mean and
+/// Normalisations of each image or row as requests. Tensors may omit axes along which they have extent 1: a scale of a
+/// layer normalisation has the last `count` extents of x, a scale of the others an element for each channel; mean and
 /// inverse deviation have an element for each set that is normalised.
 namespace troupe::dnn {
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over the last `count` indexes.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over the last `count` axes.
 struct layer_norm_forward {
   in_any x;
   out_any y;
@@ -21,7 +21,7 @@ struct layer_norm_forward {
   TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, workspace)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request gave.
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
 struct layer_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;
@@ -34,7 +34,7 @@ struct layer_norm_backward {
   computation sent() const;
 };
 
-/// y = x / sqrt(mean of squares + epsilon) * scale, over the last `count` indexes.
+/// y = x / sqrt(mean of squares + epsilon) * scale, over the last `count` axes.
 struct rms_norm_forward {
   in_any x;
   out_any y;
@@ -46,7 +46,7 @@ struct rms_norm_forward {
   TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, workspace)
   computation sent() const;
 };
-/// The gradients from that of y; the inverse deviation is what the forward request gave.
+/// The gradients from that of y; the inverse deviation is what the forward request wrote.
 struct rms_norm_backward {
   in_any dy, x, inverse_deviation;
   out_any dx;
@@ -58,7 +58,8 @@ struct rms_norm_backward {
   computation sent() const;
 };
 
-/// The same over groups of neighbouring channels of each image; as many groups as channels: an instance normalisation.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighbouring channels of each image; as
+/// many groups as channels: an instance normalisation.
 struct group_norm_forward {
   in_any x;
   out_any y;
@@ -70,7 +71,7 @@ struct group_norm_forward {
   TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, workspace)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request gave.
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
 struct group_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;
@@ -83,7 +84,7 @@ struct group_norm_backward {
   computation sent() const;
 };
 
-/// The same over each channel of each image.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over each channel of each image.
 struct instance_norm_forward {
   in_any x;
   out_any y;
@@ -94,7 +95,7 @@ struct instance_norm_forward {
   TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, workspace)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request gave.
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
 struct instance_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;

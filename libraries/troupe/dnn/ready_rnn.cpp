@@ -19,14 +19,14 @@ extents extents_of(const any_operand<M>& o) noexcept {
 }
 bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-// How many elements lie from the first to the last.
+// Returns the number of elements from the first to the last, gaps included.
 std::int64_t reach_of(const tensor_shape& s) noexcept {
   std::int64_t out = 1;
   for (std::size_t i = 0; i < s.rank; ++i) out += (s.extents[i] - 1) * s.strides[i];
   return out;
 }
-// The memory from element `first` along index 0 on, with this shape. No more than that: parts of one tensor are written
-// by one request.
+// Returns the memory from element `first` along axis 0 on, with this shape. No more than that: parts of one tensor are
+// written by one request.
 template <access_mode M>
 any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor_shape& shape) {
   const std::uint64_t of_each = bytes_of(o.type()),
@@ -37,7 +37,7 @@ any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor
       std::min(range.bytes - std::min(range.bytes, before), static_cast<std::uint64_t>(reach_of(shape)) * of_each);
   return {std::move(range), shape, o.type()};
 }
-// Element i along index 0, without that index.
+// Returns element i along axis 0, without that axis.
 template <access_mode M>
 any_operand<M> element_of(const any_operand<M>& o, std::size_t i) {
   tensor_shape s{.rank = o.shape().rank - 1};
@@ -50,7 +50,7 @@ value content(const any_operand<M>& o) {
   return value(in_any(o.range(), o.shape(), o.type()));
 }
 
-// All that both requests read in the same way.
+// The operands that both requests read, and the layers computed from them.
 template <class R>
 class layers {
  public:
@@ -70,26 +70,26 @@ class layers {
   const value& x() const noexcept { return x_; }
   const rnn_options& options() const noexcept { return options_; }
   std::span<const recurrent_weights> weights() const noexcept { return weights_; }
-  /// What is computed without initial states: its extents are known.
+  /// Returns the result without initial states, whose extents are known.
   const rnn_result& plain() const noexcept { return plain_; }
 
-  /// Requires the extents of states: layers x batch x width. Returns whether they fit.
+  /// Requires the extents of states: layers x batch x width. Returns true if they fit.
   template <access_mode M>
   bool fits(std::string_view field, const any_operand<M>& o, bool is_c) {
     if (is_c && !has_c(r_.cell)) f_.refuse(field, "is given", "an LSTM, or none");
     if (!f_.fine()) return false;
-    std::vector<std::int64_t> wanted{static_cast<std::int64_t>(count())};
+    std::vector<std::int64_t> expected{static_cast<std::int64_t>(count())};
     for (const recurrent_result& l : plain_.layers) {
       const extents state = (is_c ? l.c : l.h).extents();
-      if (wanted.size() == 1) wanted.insert(wanted.end(), state.begin(), state.end());
-      if (!equal(state, extents(wanted).subspan(1)))
+      if (expected.size() == 1) expected.insert(expected.end(), state.begin(), state.end());
+      if (!equal(state, extents(expected).subspan(1)))
         f_.refuse(field, "is given", "layers whose states have equal extents");
     }
-    if (f_.fine() && !equal(extents_of(o), wanted))
-      f_.refuse(field, detail::maker::text_of(content(o)), detail::maker::text_of(wanted));
+    if (f_.fine() && !equal(extents_of(o), expected))
+      f_.refuse(field, detail::maker::text_of(content(o)), detail::maker::text_of(expected));
     return f_.fine();
   }
-  /// The same for each layer, or none.
+  /// Reads the states of each layer; none if not given.
   template <access_mode M>
   std::vector<value> read_states(std::string_view field, const std::optional<any_operand<M>>& o, bool is_c) {
     std::vector<value> out;
@@ -100,10 +100,10 @@ class layers {
   template <class F>
   void write_states(std::string_view field, const std::optional<out_any>& o, bool is_c, F&& state) {
     if (!o) return;
-    // A view that was refused when it was made has its own reason.
+    // A view that was refused when it was made has its own reason, which the request reports.
     const bool is_view = o->shape().rank != 0;
     if (is_view && fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
-      f_.refuse(field, "has layers that lie among each other", "states of one layer behind those of another");
+      f_.refuse(field, "has interleaved layers", "states of one layer behind those of another");
     if (!is_view || !f_.fine()) return f_.write(field, x_, *o);
     for (std::size_t i = 0; i < count(); ++i) f_.write(field, state(i), element_of(*o, i));
   }
@@ -118,7 +118,7 @@ class layers {
     each_reserved([&](std::size_t, part, extent, extent elements) { sum = sum + elements; });
     return f_.fine() && !sum.overflowed() ? sum.value() : 0;
   }
-  /// A part of the reserve: that of a layer, or its y, which is the next layer's input.
+  /// A part of the reserve: the reserve of a layer, or its y, which is the next layer's input.
   using part = value recurrent_result::*;
   /// Calls `f(i, part, first, elements)` for each part that layer i has in the reserve.
   template <class F>
@@ -135,7 +135,7 @@ class layers {
       if (i + (options_.bidirectional ? 2 : 1) < count()) put(i, &recurrent_result::y);
     }
   }
-  /// The same with the memory of each part, after it is known that the reserve is a vector of all elements.
+  /// Calls `f(i, part, memory)` for each part, after checking that the reserve is a vector of all elements.
   template <access_mode M, class F>
   void each_in_memory(const any_operand<M>& reserve, F&& f) {
     const std::int64_t n = reserve_elements();
@@ -151,7 +151,7 @@ class layers {
     });
   }
 
-  /// Names the weights of the first layer that is refused.
+  /// Refuses the request by the weights of the first layer that is refused.
   void check(const rnn_result& of) {
     for (std::size_t i = 0; i < of.layers.size() && f_.fine(); ++i)
       if (const auto& no = of.layers[i].y.from().refused) f_.refuse(name_of(no->input, i), no->is, no->expected);
@@ -173,8 +173,8 @@ class layers {
     const rnn_weights& w = r_.weights[i];
     const auto name = [i](std::string_view of) { return cat("weights[", i, "].", of); };
     recurrent_weights out{f_.read(name("input"), w.input), f_.read(name("recurrent"), w.recurrent)};
-    if (w.input_bias && !w.recurrent_bias) f_.refuse(name("input_bias"), "is given", "recurrent_bias also");
-    if (w.recurrent_bias && !w.input_bias) f_.refuse(name("recurrent_bias"), "is given", "input_bias also");
+    if (w.input_bias && !w.recurrent_bias) f_.refuse(name("input_bias"), "is given", "recurrent_bias to be given, too");
+    if (w.recurrent_bias && !w.input_bias) f_.refuse(name("recurrent_bias"), "is given", "input_bias to be given, too");
     if (w.input_bias && w.recurrent_bias)
       out.biases = {f_.read(name("input_bias"), *w.input_bias), f_.read(name("recurrent_bias"), *w.recurrent_bias)};
     if (w.projection) out.projection = f_.read(name("projection"), *w.projection);
@@ -194,7 +194,7 @@ void write_weight_gradients(request_builder& f, const rnn_backward& r, const rnn
     const recurrence_gradients* const of = i < g.layers.size() ? &g.layers[i] : nullptr;
     const auto write = [&](std::string_view name, value recurrence_gradients::* which, const out_any& to, bool has) {
       const std::string field = cat("dweights[", i, "].", name);
-      if (!has) f.refuse(field, cat("is given, but weights[", i, "] has none"), "no gradient of it");
+      if (!has) f.refuse(field, cat("is given, but weights[", i, "] has none"), "none");
       f.write(field, of != nullptr ? of->*which : g.dx, to);
     };
     const auto write_given = [&](std::string_view name, value recurrence_gradients::* which,
@@ -241,16 +241,16 @@ computation rnn_forward::sent() const {
 computation rnn_backward::sent() const {
   request_builder f;
   layers<rnn_backward> all(f, *this);
-  const value slope = f.read("dy", dy, detail::wanted_extents::of(all.plain().y));
+  const value gradient = f.read("dy", dy, detail::expected_extents::of(all.plain().y));
   rnn_result of = all.plain();
   all.each_in_memory(
       reserve, [&](std::size_t i, auto part, const in_any& from) { of.layers[i].*part = f.read("reserve", from); });
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
-    f.refuse("dweights", cat("are of ", dweights.size()), cat(all.count(), ", as weights"));
+    f.refuse("dweights", cat("are ", dweights.size()), cat(all.count(), ", as weights"));
   // Initial states are not read for their gradients: they are in the reserve.
   std::vector<recurrent_state> initial;
-  std::vector<recurrent_gradients> last;
+  std::vector<recurrent_output_gradients> last;
   for (std::size_t i = 0; i < all.count() && f.fine(); ++i) {
     const recurrent_result& l = all.plain().layers[i];
     if (dinitial_h || dinitial_c) initial.push_back({l.h, has_c(cell) ? std::optional(l.c) : std::nullopt});
@@ -258,8 +258,8 @@ computation rnn_backward::sent() const {
       last.push_back(
           {.h = h.empty() ? std::nullopt : std::optional(h[i]), .c = c.empty() ? std::nullopt : std::optional(c[i])});
   }
-  rnn_gradients g{slope, {}};
-  if (f.fine()) g = rnn_gradient(slope, all.x(), all.weights(), of, all.options(), initial, last);
+  rnn_gradients g{gradient, {}};
+  if (f.fine()) g = rnn_gradient(gradient, all.x(), all.weights(), of, all.options(), initial, last);
   f.write("dx", g.dx, dx);
   write_weight_gradients(f, *this, g);
   all.write_states("dinitial_h", dinitial_h, false, [&](std::size_t i) { return g.layers[i].dh; });

@@ -6,34 +6,34 @@
 #include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/ready_rnn_weights.hpp>
 
-/// Layers of recurrences as requests, see rnn.hpp. Weights have an element for each layer in turn, of both directions
-/// if there are two: the reversed one is the second. States have the same order along their index 0: layers x batch x
+/// Layers of recurrences as requests, see rnn.hpp. Weights have an element for each layer in turn, for both directions
+/// if there are two: the reversed one is the second. States have the same order along their axis 0: layers x batch x
 /// width, so all layers with states have one width.
 namespace troupe::dnn {
 
-/// y is that of the last layer. States begin with what is given, or 0.
+/// y is that of the last layer. States begin with the initial ones, or 0.
 struct rnn_forward {
   in_any x;  ///< time x batch x inputs
   out_any y;
   list<rnn_weights> weights;
   recurrent_cell cell = recurrent_cell::lstm;
   bool bidirectional = false;
-  std::optional<in_any> lengths = {};  ///< i32: of each sequence, how many steps it has
+  std::optional<in_any> lengths = {};  ///< i32: number of steps of each sequence
   std::optional<in_any> initial_h = {}, initial_c = {};
   std::optional<out_any> last_h = {}, last_c = {};
-  /// For the gradient: a vector of reserve_elements(), which the gradient takes as it is.
+  /// A vector of reserve_elements() for the gradient, which reads it unchanged.
   std::optional<out_any> reserve = {};
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.rnn_forward", x, y, weights, cell, bidirectional, lengths, initial_h, initial_c, last_h, last_c,
                  reserve, workspace)
-  /// Returns how many elements the reserve must have, which follows from x, weights and cell; 0 if they do not fit.
+  /// Returns the number of elements that the reserve must have, which follows from x, weights and cell; 0 if these do
+  /// not fit.
   ///   r.reserve = tensor(gpu.alloc<float>(n), {n});
   std::int64_t reserve_elements() const;
   computation sent() const;
 };
 
-/// The gradients from those of y and, if there are some, of the last states. The other fields are what the forward
-/// request was given.
+/// The gradients from those of y and, if given, of the last states. The other fields are those of the forward request.
 struct rnn_backward {
   in_any dy, x, reserve;
   out_any dx;

@@ -21,10 +21,10 @@ struct rnn_weights {
     f("input_bias", w.input_bias), f("recurrent_bias", w.recurrent_bias), f("projection", w.projection);
   }
 };
-/// Where the gradients of these are written.
+/// The memory that the gradients of these weights are written to.
 struct rnn_weight_gradients {
   out_any input, recurrent;
-  std::optional<out_any> input_bias = {}, recurrent_bias = {}, projection = {};  ///< only of what there is
+  std::optional<out_any> input_bias = {}, recurrent_bias = {}, projection = {};  ///< only for weights that are given
   template <class W, class F>
   static void visit(W& w, F&& f) {
     rnn_weights::visit(w, f);

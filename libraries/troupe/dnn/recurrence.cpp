@@ -42,32 +42,33 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
 
 void check_cell(maker& m, const recurrence_attributes& f) {
   if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
-    m.refuse("cell", "is none", "relu, tanh, lstm or gru");
+    m.refuse("cell", "is unknown", "relu, tanh, lstm or gru");
   if (f.has_projection != 0 && !detail::has_c(f.cell))
     m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
 }
 
-// The weights fit the cell, x and each other. Returns whether all extents are known.
+// Checks that the weights fit the cell, x and each other. Returns true if all extents are known.
 bool check_weights(maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
   check_cell(m, f);
   if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
       !m.has_rank("recurrent weights", w.recurrent, 2, 2))
     return false;
   const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(f.cell);
-  if (x.extents()[2] < 1) m.refuse_extents("x", x, "at least 1 input; only steps and sequences may be none");
+  if (x.extents()[2] < 1)
+    m.refuse_extents("x", x, "at least 1 input; only the numbers of steps and sequences may be 0");
   if (rows < 1 || w.recurrent.extents()[1] < 1)
-    m.refuse_extents("recurrent weights", w.recurrent, "at least 1 in each place");
+    m.refuse_extents("recurrent weights", w.recurrent, "extents of at least 1");
   if (rows % gates != 0)
     m.refuse_extents("recurrent weights", w.recurrent,
-                     cat("a number of rows that can be divided by ", gates, ", the gates of a ", name_of(f.cell)));
+                     cat("a number of rows that is a multiple of ", gates, ", the gates of a ", name_of(f.cell)));
   if (w.projection && m.has_rank("projection", *w.projection, 2, 2)) {
     expect_extents(m, "projection", *w.projection, {w.recurrent.extents()[1], rows / gates},
-                   "the recurrent weights have columns, and rows for each gate");
+                   "the recurrent weights have columns and rows for each gate");
   } else if (m.fine()) {
     expect_extents(m, "recurrent weights", w.recurrent, {rows, rows / gates}, "there are rows for each gate");
   }
   expect_extents(m, "input weights", w.input, {rows, x.extents()[2]},
-                 "the recurrent weights have rows, and x has inputs");
+                 "the recurrent weights have rows and x has inputs");
   if (w.biases) {
     expect_extents(m, "input bias", w.biases->input, {rows}, "the weights have rows");
     expect_extents(m, "recurrent bias", w.biases->recurrent, {rows}, "the weights have rows");
@@ -77,9 +78,9 @@ bool check_weights(maker& m, const value& x, const recurrent_weights& w, const r
 
 void check_state(maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
                  const detail::recurrence_layout& l) {
-  if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences, and h is wide");
+  if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences and h has a width");
   if (c && !detail::has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
-  if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences, and the state is wide");
+  if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences and the state has a width");
 }
 
 void check_lengths(maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
@@ -93,7 +94,7 @@ void check_lengths(maker& m, const std::optional<value>& lengths, const detail::
 void check_initial(maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
   if (!m.fine() || !o.initial) return;
   check_state(m, "initial ", o.initial->h, o.initial->c, l);
-  if (detail::has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is absent", "one, as there is an initial h");
+  if (detail::has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
 }
 
 tensor_shape shape_of(const value& v) noexcept {
@@ -124,10 +125,10 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
     check_lengths(m, o.lengths, l);
     m.with(f);
     const dtype type = type_of(inputs);
-    m.gives(type, extents{l.time, l.batch, l.width});
-    m.gives(type, extents{l.batch, l.width});
-    if (detail::has_c(f.cell)) m.gives(type, extents{l.batch, l.hidden});
-    m.gives(type, extents{l.time, l.batch, l.line});
+    m.add_output(type, extents{l.time, l.batch, l.width});
+    m.add_output(type, extents{l.batch, l.width});
+    if (detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    m.add_output(type, extents{l.time, l.batch, l.line});
   }
   const bool has_c = detail::has_c(f.cell);
   std::vector<value> all = m.all(4);
@@ -135,8 +136,9 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
           all[has_c ? 3 : 2]};
 }
 
-recurrence_gradients recurrence_gradient(const recurrent_gradients& d, const value& x, const recurrent_weights& w,
-                                         const value& reserve, const recurrence_options& o) {
+recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, const value& x,
+                                         const recurrent_weights& w, const value& reserve,
+                                         const recurrence_options& o) {
   constexpr std::string_view name = "recurrence_gradient";
   std::vector<value> inputs{x, w.input, w.recurrent, reserve};
   for (const std::optional<value>* each : {&d.y, &d.h, &d.c, &w.projection, &o.lengths})
@@ -144,22 +146,22 @@ recurrence_gradients recurrence_gradient(const recurrent_gradients& d, const val
   recurrence_gradient_attributes f = attributes_of(w, o);
   f.has_dy = d.y.has_value(), f.has_dh = d.h.has_value(), f.has_dc = d.c.has_value();
   maker m(op::recurrence_gradient, name, inputs);
-  if (!d.y && !d.h && !d.c) m.refuse("gradients", "are none", "that of y or of a last state");
+  if (!d.y && !d.h && !d.c) m.refuse("gradients", "are not given", "that of y or of a last state");
   if (m.fine() && check_weights(m, x, w, f)) {
     const detail::recurrence_layout l = layout_of(f, x, w);
     check_initial(m, o, l);
     check_lengths(m, o.lengths, l);
-    expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the layer gives");
+    expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the layer returned it");
     if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "y");
     check_state(m, "last d", d.h, d.c, l);
     m.with(f);
     const dtype type = type_of(inputs);
-    m.gives(type, x.extents());
-    m.gives(type, w.input.extents()), m.gives(type, w.recurrent.extents());
-    if (w.biases) m.gives(type, extents{l.rows}), m.gives(type, extents{l.rows});
-    if (w.projection) m.gives(type, w.projection->extents());
-    if (o.initial) m.gives(type, extents{l.batch, l.width});
-    if (o.initial && detail::has_c(f.cell)) m.gives(type, extents{l.batch, l.hidden});
+    m.add_output(type, x.extents());
+    m.add_output(type, w.input.extents()), m.add_output(type, w.recurrent.extents());
+    if (w.biases) m.add_output(type, extents{l.rows}), m.add_output(type, extents{l.rows});
+    if (w.projection) m.add_output(type, w.projection->extents());
+    if (o.initial) m.add_output(type, extents{l.batch, l.width});
+    if (o.initial && detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
   }
   const std::vector<value> all = m.all(8);
   const detail::recurrence_gradient_places at(f);
@@ -170,11 +172,11 @@ recurrence_gradients recurrence_gradient(const recurrent_gradients& d, const val
   return {.dx = all[0],
           .dinput = all[1],
           .drecurrent = all[2],
-          .dinput_bias = output(at.dinput_bias, "dinput_bias", "biases, if their gradients are wanted"),
-          .drecurrent_bias = output(at.drecurrent_bias, "drecurrent_bias", "biases, if their gradients are wanted"),
-          .dprojection = output(at.dprojection, "dprojection", "a projection, if its gradient is wanted"),
-          .dh = output(at.dh, "dh", "an initial state, if its gradient is wanted"),
-          .dc = output(at.dc, "dc", "an initial state of an LSTM, if its gradient is wanted")};
+          .dinput_bias = output(at.dinput_bias, "dinput_bias", "biases to be given"),
+          .drecurrent_bias = output(at.drecurrent_bias, "drecurrent_bias", "biases to be given"),
+          .dprojection = output(at.dprojection, "dprojection", "a projection to be given"),
+          .dh = output(at.dh, "dh", "an initial state to be given"),
+          .dc = output(at.dc, "dc", "an initial state of an LSTM to be given")};
 }
 
 }  // namespace troupe::dnn

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What recurrences mean, by hand; and how those that do not fit are refused.
+// Recurrences, compared with cases that are computed by hand; and refusals of tensors that do not fit.
 #include <troupe/base/half.hpp>
 #include <troupe/dnn/sequence_attributes.hpp>
 #include <troupe/dnn/testing/definition.hpp>
@@ -14,11 +14,11 @@ const double log3 = std::log(3.0);  // sigmoid(log3) = 0.75
 
 class dnn_recurrence : public testing::definition {
  protected:
-  // Each step adds x to the state.
+  // Returns weights with which each step adds x to the state.
   recurrent_weights adding() { return {given({1, 1}, {1}), given({1, 1}, {1})}; }
 };
 
-TEST_F(dnn_recurrence, of_simple_cells_applies_a_function_to_the_input_and_the_state_before) {
+TEST_F(dnn_recurrence, simple_cells_apply_a_function_to_the_input_and_the_state_before) {
   const value x = given({2, 1, 1}, {1, -2});
   const recurrent_weights w{given({1, 1}, {2}), given({1, 1}, {3}),
                             recurrent_weights::bias{given({1}, {0.5}), given({1}, {0.25})}};
@@ -32,7 +32,7 @@ TEST_F(dnn_recurrence, of_simple_cells_applies_a_function_to_the_input_and_the_s
   expect(recurrence(given({1, 1, 1}, {-9}), w, {.cell = recurrent_cell::relu}).y, {0});
 }
 
-TEST_F(dnn_recurrence, of_an_lstm_has_its_gates_in_the_order_of_input_forget_cell_output) {
+TEST_F(dnn_recurrence, lstm_gates_are_in_the_order_input_forget_cell_output) {
   const value x = given({1, 1, 1}, {0}), zeros = given({4}, {0, 0, 0, 0});
   recurrent_weights w{given({4, 1}, {0, 0, 0, 0}), given({4, 1}, {0, 0, 0, 0}),
                       recurrent_weights::bias{given({4}, {log3, 0, std::atanh(0.5), -log3}), zeros}};
@@ -50,7 +50,7 @@ TEST_F(dnn_recurrence, of_an_lstm_has_its_gates_in_the_order_of_input_forget_cel
   expect(recurrence(x, w, o).c, {c});
 }
 
-TEST_F(dnn_recurrence, of_a_gru_resets_what_the_state_was_multiplied_by) {
+TEST_F(dnn_recurrence, a_gru_resets_the_product_of_the_state) {
   const recurrent_weights w{given({3, 1}, {0, 0, 1}), given({3, 1}, {0, 0, 1}),
                             recurrent_weights::bias{given({3}, {log3, -log3, -2}), given({3}, {0, 0, 1})}};
   const recurrent_result r = recurrence(given({1, 1, 1}, {0.5}), w,
@@ -58,7 +58,7 @@ TEST_F(dnn_recurrence, of_a_gru_resets_what_the_state_was_multiplied_by) {
   expect(r.y, {0.75 * std::tanh(0.5 - 2 + 0.75 * 3) + 0.25 * 2});
 }
 
-TEST_F(dnn_recurrence, goes_through_each_sequence_from_its_own_first_or_last_step) {
+TEST_F(dnn_recurrence, each_sequence_is_processed_from_its_own_first_or_last_step) {
   const value x = given({3, 4, 1}, {1, 10, 100, 1000, 2, 20, 200, 2000, 4, 40, 400, 4000});
   recurrence_options o{.cell = recurrent_cell::relu,
                        .initial = recurrent_state{given({4, 1}, {0.5, 0, 0, 0})},
@@ -72,7 +72,7 @@ TEST_F(dnn_recurrence, goes_through_each_sequence_from_its_own_first_or_last_ste
   expect(back.h, {3.5, 70, 0, 0});
 }
 
-TEST_F(dnn_recurrence, gradients_pass_by_sequences_without_steps) {
+TEST_F(dnn_recurrence, gradients_ignore_sequences_without_steps) {
   const value x = given({2, 2, 1}, {1, 2, 3, 4});
   const recurrence_options o{
       .cell = recurrent_cell::relu, .initial = recurrent_state{given({2, 1}, {1, 1})}, .lengths = whole({2}, {0, 1})};
@@ -85,7 +85,7 @@ TEST_F(dnn_recurrence, gradients_pass_by_sequences_without_steps) {
   expect(g.drecurrent, {10});
 }
 
-TEST_F(dnn_recurrence, of_several_layers_and_directions_feed_each_other) {
+TEST_F(dnn_recurrence, y_of_both_directions_is_the_input_of_the_next_layer) {
   const value x = given({2, 1, 1}, {1, 2});
   const recurrent_weights two{given({1, 2}, {1, 10}), given({1, 1}, {1})};
   const std::vector<recurrent_weights> w{adding(), adding(), two, two};
@@ -112,42 +112,41 @@ class dnn_recurrence_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{1 << 18};
 };
 
-TEST_F(dnn_recurrence_refusals, name_weights_that_do_not_fit) {
+TEST_F(dnn_recurrence_refusals, wrong_weights_are_named) {
   const value input = given({16, 3}), recurrent = given({16, 4}), bias = given({16});
   EXPECT_EQ(refusal({input, recurrent, recurrent_weights::bias{bias, bias}}, {}), "");
   EXPECT_EQ(refusal({input, given({16, 2}), {}, given({2, 4})}, {}), "");
   EXPECT_EQ(recurrence(given({5, 2}), {input, recurrent}, {}).y.why_refused(),
             "has a recurrence whose x has 2 axes; expected 3");
-  EXPECT_EQ(
-      refusal({given({16, 4}), recurrent}, {}),
-      "has a recurrence whose input weights is 16 x 4; expected 16 x 3, as the recurrent weights have rows, and x "
-      "has inputs");
+  EXPECT_EQ(refusal({given({16, 4}), recurrent}, {}),
+            "has a recurrence whose input weights is 16 x 4; expected 16 x 3, as the recurrent weights have rows and x "
+            "has inputs");
   EXPECT_EQ(refusal({input, given({16, 5})}, {}),
             "has a recurrence whose recurrent weights is 16 x 5; expected 16 x 4, as there are rows for each gate");
   EXPECT_EQ(
       refusal({input, recurrent}, {.cell = recurrent_cell::gru}),
-      "has a recurrence whose recurrent weights is 16 x 4; expected a number of rows that can be divided by 3, the "
+      "has a recurrence whose recurrent weights is 16 x 4; expected a number of rows that is a multiple of 3, the "
       "gates of a GRU");
   EXPECT_EQ(refusal({input, recurrent, recurrent_weights::bias{bias, given({15})}}, {}),
             "has a recurrence whose recurrent bias is 15; expected 16, as the weights have rows");
   EXPECT_EQ(
       refusal({input, given({16, 2}), {}, given({2, 5})}, {}),
-      "has a recurrence whose projection is 2 x 5; expected 2 x 4, as the recurrent weights have columns, and rows "
+      "has a recurrence whose projection is 2 x 5; expected 2 x 4, as the recurrent weights have columns and rows "
       "for each gate");
   EXPECT_EQ(refusal({given({4, 3}), given({4, 4}), {}, given({4, 4})}, {.cell = recurrent_cell::tanh}),
             "has a recurrence whose projection is given to a simple cell; expected an LSTM, or no projection");
   EXPECT_EQ(refusal({input, recurrent}, {.cell = recurrent_cell(9)}),
-            "has a recurrence whose cell is none; expected relu, tanh, lstm or gru");
+            "has a recurrence whose cell is unknown; expected relu, tanh, lstm or gru");
 }
 
-TEST_F(dnn_recurrence_refusals, name_states_and_lengths_that_do_not_fit) {
+TEST_F(dnn_recurrence_refusals, wrong_states_and_lengths_are_named) {
   const recurrent_weights w{given({16, 3}), given({16, 4})};
   const value h = given({2, 4});
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{h, h}, .lengths = given<std::int32_t>({2})}), "");
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{given({3, 4}), h}}),
-            "has a recurrence whose initial h is 3 x 4; expected 2 x 4, as x has sequences, and h is wide");
+            "has a recurrence whose initial h is 3 x 4; expected 2 x 4, as x has sequences and h has a width");
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{h}}),
-            "has a recurrence whose initial c is absent; expected one, as there is an initial h");
+            "has a recurrence whose initial c is not given; expected one, as initial h is given");
   EXPECT_EQ(refusal({given({12, 3}), given({12, 4})}, {.cell = recurrent_cell::gru, .initial = recurrent_state{h, h}}),
             "has a recurrence whose initial c is given to a GRU; expected an LSTM, or no c");
   EXPECT_EQ(refusal(w, {.lengths = given({2})}), "has a recurrence whose lengths holds f32; expected i32");
@@ -158,44 +157,43 @@ TEST_F(dnn_recurrence_refusals, name_states_and_lengths_that_do_not_fit) {
       "has a recurrence whose last c is not computed; expected an LSTM");
 }
 
-TEST_F(dnn_recurrence_refusals, name_gradients_that_do_not_fit) {
+TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
   const value x = given({5, 2, 3});
   const recurrent_weights w{given({16, 3}), given({16, 4})};
   const value reserve = recurrence(x, w, {}).reserve;
   EXPECT_EQ(recurrence_gradient({.y = given({5, 2, 4})}, x, w, reserve, {}).dx.why_refused(), "");
   EXPECT_EQ(recurrence_gradient({}, x, w, reserve, {}).dx.why_refused(),
-            "has a recurrence_gradient whose gradients are none; expected that of y or of a last state");
+            "has a recurrence_gradient whose gradients are not given; expected that of y or of a last state");
   EXPECT_EQ(recurrence_gradient({.y = given({5, 2, 3})}, x, w, reserve, {}).dx.why_refused(),
             "has a recurrence_gradient whose dy is 5 x 2 x 3; expected 5 x 2 x 4, as y");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 3})}, x, w, reserve, {}).dx.why_refused(),
-            "has a recurrence_gradient whose last dh is 2 x 3; expected 2 x 4, as x has sequences, and h is wide");
+            "has a recurrence_gradient whose last dh is 2 x 3; expected 2 x 4, as x has sequences and h has a width");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 4})}, x, w, given({5, 2, 7}), {}).dx.why_refused(),
-            "has a recurrence_gradient whose reserve is 5 x 2 x 7; expected 5 x 2 x 24, as the layer gives");
+            "has a recurrence_gradient whose reserve is 5 x 2 x 7; expected 5 x 2 x 24, as the layer returned it");
   const recurrence_gradients g = recurrence_gradient({.h = given({2, 4})}, x, w, reserve, {});
-  EXPECT_EQ(
-      g.dinput_bias.why_refused(),
-      "has a recurrence_gradient whose dinput_bias is not computed; expected biases, if their gradients are wanted");
+  EXPECT_EQ(g.dinput_bias.why_refused(),
+            "has a recurrence_gradient whose dinput_bias is not computed; expected biases to be given");
   EXPECT_EQ(g.dh.why_refused(),
-            "has a recurrence_gradient whose dh is not computed; expected an initial state, if its gradient is wanted");
+            "has a recurrence_gradient whose dh is not computed; expected an initial state to be given");
 }
 
-TEST_F(dnn_recurrence_refusals, count_the_lists_of_layers) {
+TEST_F(dnn_recurrence_refusals, wrong_numbers_of_layers_are_named) {
   const value x = given({5, 2, 3});
   const std::vector<recurrent_weights> w(3, {given({16, 3}), given({16, 4})});
   EXPECT_EQ(rnn(x, w, {.bidirectional = true}).y.why_refused(),
-            "has a rnn whose weights are of 3; expected two for each layer, one for each direction");
-  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights are of 0; expected at least one layer");
+            "has a rnn whose weights are 3; expected two for each layer, one for each direction");
+  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights are 0; expected at least one layer");
   const std::vector<recurrent_state> states(2, {given({2, 4}), given({2, 4})});
   EXPECT_EQ(rnn(x, w, {}, states).layers[2].h.why_refused(),
-            "has a rnn whose initial states are of 2; expected 3, as the weights, or none");
+            "has a rnn whose initial states are 2; expected 3, as the weights, or none");
   EXPECT_EQ(rnn_gradient(x, x, w, {x, {}}, {}).dx.why_refused(),
-            "has a rnn_gradient whose results are of 0; expected 3, as the weights");
+            "has a rnn_gradient whose results are 0; expected 3, as the weights");
 }
 
-TEST(dnn_recurrence_attributes, is_seen_only_with_the_tensors_that_it_promises) {
+TEST(dnn_recurrence_attributes, attributes_are_accepted_only_with_the_tensors_that_they_declare) {
   const std::int32_t length = 1;
-  const auto is_seen = [&](op what, const recurrence_attributes& f, std::size_t inputs, std::size_t outputs,
-                           bool last_is_whole = false) {
+  const auto is_accepted = [&](op what, const recurrence_attributes& f, std::size_t inputs, std::size_t outputs,
+                               bool last_is_whole = false) {
     testing::encoding e;
     e.node(what, {}, {}, f);
     encoded_node& n = e.nodes[0];
@@ -207,12 +205,12 @@ TEST(dnn_recurrence_attributes, is_seen_only_with_the_tensors_that_it_promises) 
     return !e.encoded().empty();
   };
   recurrence_attributes f{};
-  EXPECT_TRUE(is_seen(op::recurrence, f, 3, 3));
-  EXPECT_FALSE(is_seen(op::recurrence, f, 4, 3));
-  EXPECT_FALSE(is_seen(op::recurrence_gradient, f, 4, 3)) << "the gradient of nothing";
+  EXPECT_TRUE(is_accepted(op::recurrence, f, 3, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, f, 4, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence_gradient, f, 4, 3)) << "the gradient of nothing";
   f.has_dh = 1;
-  EXPECT_TRUE(is_seen(op::recurrence_gradient, f, 5, 3));
-  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3)) << "a gradient that goes in";
+  EXPECT_TRUE(is_accepted(op::recurrence_gradient, f, 5, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3)) << "a gradient as an input of the forward pass";
   f = {.cell = recurrent_cell::lstm,
        .reversed = 0,
        .has_state = 1,
@@ -222,16 +220,16 @@ TEST(dnn_recurrence_attributes, is_seen_only_with_the_tensors_that_it_promises) 
        .has_dy = 0,
        .has_dh = 0,
        .has_dc = 0};
-  EXPECT_TRUE(is_seen(op::recurrence, f, 9, 4, true));
-  EXPECT_FALSE(is_seen(op::recurrence, f, 9, 4)) << "lengths of f64";
+  EXPECT_TRUE(is_accepted(op::recurrence, f, 9, 4, true));
+  EXPECT_FALSE(is_accepted(op::recurrence, f, 9, 4)) << "lengths of f64";
   f.has_dy = f.has_dh = f.has_dc = 1;
-  EXPECT_TRUE(is_seen(op::recurrence_gradient, f, 9, 8, true));
+  EXPECT_TRUE(is_accepted(op::recurrence_gradient, f, 9, 8, true));
   f.cell = recurrent_cell::gru;
-  EXPECT_FALSE(is_seen(op::recurrence_gradient, f, 8, 7, true)) << "a projection of a GRU";
+  EXPECT_FALSE(is_accepted(op::recurrence_gradient, f, 8, 7, true)) << "a projection of a GRU";
   f = {}, f.cell = recurrent_cell(4);
-  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3));
   f = {}, f.reversed = 2;
-  EXPECT_FALSE(is_seen(op::recurrence, f, 3, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3));
 }
 
 }  // namespace

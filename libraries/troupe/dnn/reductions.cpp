@@ -15,9 +15,9 @@ using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 value softmax_of(const value& x, std::size_t over, bool logarithmic) {
   maker m(op::softmax, logarithmic ? "log_softmax" : "softmax", {x});
   m.has_rank("x", x, 1, tensor_shape::max_rank);
-  if (m.fine() && over >= x.rank()) m.refuse("index", cat("is ", over), cat("less than ", x.rank()));
+  if (m.fine() && over >= x.rank()) m.refuse("axis", cat("is ", over), cat("less than ", x.rank()));
   m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
-  m.gives(detail::floating_type({x}), x.extents());
+  m.add_output(detail::floating_type({x}), x.extents());
   return m.done();
 }
 
@@ -26,9 +26,9 @@ value softmax_gradient_of(const value& dy, const value& y, std::size_t over, boo
   m.has_rank("y", y, 1, tensor_shape::max_rank);
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.extents().begin(), y.extents().end()))
     m.refuse_extents("dy", dy, cat(maker::text_of(y.extents()), ", as y"));
-  if (m.fine() && over >= y.rank()) m.refuse("index", cat("is ", over), cat("less than ", y.rank()));
+  if (m.fine() && over >= y.rank()) m.refuse("axis", cat("is ", over), cat("less than ", y.rank()));
   m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
-  m.gives(detail::floating_type({dy, y}), y.extents());
+  m.add_output(detail::floating_type({dy, y}), y.extents());
   return m.done();
 }
 
@@ -38,18 +38,18 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
   maker m(op::reduction, "reduction", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   const std::int64_t bits = detail::bits_of(over, x.rank());
-  if (bits <= 0) m.refuse("axes", bits == 0 ? "are none" : "has one that x has not, or one twice", "axes of x");
+  if (bits <= 0) m.refuse("axes", bits == 0 ? "are none" : "have one that x does not have, or one twice", "axes of x");
   if (how < reduction_kind::sum || how > reduction_kind::norm2)
-    m.refuse("kind", "is none", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
+    m.refuse("kind", "is unknown", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
   extents e{};
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
-  // No number is the largest of none.
+  // The maximum or minimum of no elements is undefined.
   const bool has_number = how != reduction_kind::maximum && how != reduction_kind::minimum;
   for (std::size_t i = 0; m.fine() && !has_number && i < x.rank(); ++i)
     if (x.extents()[i] == 0 && e[i] == 1 && std::find(e.begin(), e.begin() + x.rank(), 0) == e.begin() + x.rank())
       m.refuse_extents("x", x, "elements to find the maximum or minimum of");
   m.with(reduction_attributes{bits, how});
-  m.gives(detail::floating_type({x}), std::span<const std::int64_t>(e.data(), x.rank()));
+  m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }
 
@@ -76,7 +76,7 @@ value product(const value& a, const value& b) {
   e[rank - 2] = x[rank - 2], e[rank - 1] = y[rank - 1];
   if (m.fine() && !detail::are_factors(a.type(), b.type()))
     m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a; convert one of them"));
-  m.gives_sums(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
+  m.add_sum_output(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
   return m.done();
 }
 

@@ -7,7 +7,7 @@
 #include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/internal/roundings.hpp>
 #include <troupe/dnn/reference.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn {
@@ -21,7 +21,7 @@ void round_to(dtype type, input_values x, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& at) { y[at] = epilogue::nearest_of(type, x[at]); });
 }
 
-void compute_each(epilogue::op function, std::span<const input_values> in, output_values y) {
+void compute_pointwise(epilogue::op function, std::span<const input_values> in, output_values y) {
   for_each_index(y.shape, [&](const tensor_index& at) {
     const double second = in.size() > 1 ? in[1][at] : 0, third = in.size() > 2 ? in[2][at] : 0;
     y[at] = epilogue::value_of(function, in[0][at], second, third);
@@ -87,7 +87,7 @@ void reduce(const reduction_attributes& f, input_values x, output_values y) {
   }
 }
 
-// Calls `f(indexes)` for each row along an index, with the indexes of all of its elements.
+// Calls `f(indexes)` for each row along an axis, with the indexes of all of its elements.
 template <class F>
 void for_each_row(const tensor_shape& s, std::int64_t along, F&& f) {
   const auto i = static_cast<std::size_t>(along);
@@ -209,7 +209,7 @@ class evaluation {
       case op::convert:
         return round_to(graph_.tensors()[n.outputs[0]].type, in[0], out[0]);
       case op::pointwise:
-        return compute_each(f.as<pointwise_attributes>().function, in, out[0]);
+        return compute_pointwise(f.as<pointwise_attributes>().function, in, out[0]);
       case op::convolution:
         return detail::convolve(f.as<convolution_attributes>(), in[0], in[1], out[0]);
       case op::convolution_data_gradient:
@@ -276,7 +276,7 @@ class evaluation {
 
   const encoded_graph& graph_;
   std::vector<std::vector<double>> numbers_;
-  std::vector<std::vector<double>> read_;  // of memory that is read: what it has before anything is written
+  std::vector<std::vector<double>> read_;  // the contents of memory that is read, before anything is written
   std::optional<detail::roundings> moved_;
   std::vector<double> moved_inputs_[encoded_node::most_inputs];  // of one node
 };

@@ -14,9 +14,10 @@ struct tensor_in {
   extents shape;
   numbers values;
 };
-// Returns what one node computes: each of its outputs.
-template <class Form>
-std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std::vector<extents>& out, const Form& f) {
+// Returns the outputs of one node.
+template <class Attributes>
+std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std::vector<extents>& out,
+                            const Attributes& f) {
   encoding e;
   e.node(what, {}, {}, f);
   encoded_node& n = e.nodes.back();
@@ -26,8 +27,8 @@ std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std
   const auto values = e.values();
   return {values.end() - static_cast<std::ptrdiff_t>(out.size()), values.end()};
 }
-template <class Form>
-numbers of(op what, const std::vector<tensor_in>& in, const extents& out, const Form& f) {
+template <class Attributes>
+numbers of(op what, const std::vector<tensor_in>& in, const extents& out, const Attributes& f) {
   return all_of(what, in, {out}, f)[0];
 }
 
@@ -41,7 +42,7 @@ void expect_near(const numbers& got, const numbers& expected, double tolerance =
   }
 }
 
-// Numbers without a pattern, from -2 to 2.
+// Returns numbers without a pattern, from -2 to 2.
 numbers some(std::size_t count, std::uint32_t seed) {
   numbers out(count);
   for (double& x : out) x = static_cast<double>((seed = seed * 1664525 + 1013904223) >> 16) / 16384 - 2;
@@ -57,9 +58,9 @@ double dot(const numbers& a, const numbers& b) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
-// Returns the gradient of `f` at x by differences.
+// Returns the gradient of `f` at x by finite differences.
 template <class F>
-numbers slope(numbers x, F f) {
+numbers finite_differences(numbers x, F f) {
   constexpr double h = 1e-5;
   numbers out;
   for (double& each : x) {
@@ -74,7 +75,7 @@ numbers slope(numbers x, F f) {
   return out;
 }
 
-TEST(dnn_reference, reads_memory_of_any_type_and_strides) {
+TEST(dnn_reference, memory_of_any_type_and_strides_is_read) {
   const half channels_last[] = {half(1.0f), half(10.0f), half(2.0f), half(20.0f), half(3.0f), half(30.0f)};
   const std::int8_t bytes[] = {-128, 127};
   encoding e;
@@ -87,7 +88,7 @@ TEST(dnn_reference, reads_memory_of_any_type_and_strides) {
   EXPECT_EQ(got[z], (numbers{0.1}));
 }
 
-TEST(dnn_reference, rounds_only_what_is_written_or_converted) {
+TEST(dnn_reference, only_writes_and_conversions_round) {
   std::int8_t memory[] = {77, 77, 77, 77};
   encoding e;
   const auto x = e.given({4}, {2.5, 200, nan, 0.1}), same = e.within({4}), small = e.within({4}, dtype::f8e4m3),
@@ -104,7 +105,7 @@ TEST(dnn_reference, rounds_only_what_is_written_or_converted) {
   EXPECT_EQ(memory[0], 77) << "memory was written";
 }
 
-TEST(dnn_reference, converts_by_rounding_once_to_even_and_saturates_small_types) {
+TEST(dnn_reference, conversions_round_once_to_even_and_saturate_small_types) {
   const auto converted = [](dtype type, double x) {
     encoding e;
     const auto to = e.within({1}, type);
@@ -119,7 +120,7 @@ TEST(dnn_reference, converts_by_rounding_once_to_even_and_saturates_small_types)
   EXPECT_EQ(converted(dtype::u8, -3), 0);
 }
 
-TEST(dnn_reference, computes_each_element_with_what_is_broadcast) {
+TEST(dnn_reference, extents_of_1_are_broadcast) {
   encoding e;
   const auto x = e.given({2, 3}, {1, 2, 3, 4, 5, 6}), column = e.given({2, 1}, {10, 20}),
              row = e.given({1, 3}, {1, 0, -1}), three = e.number(3), four = e.number(4, 2);
@@ -142,7 +143,7 @@ TEST(dnn_reference, computes_each_element_with_what_is_broadcast) {
   EXPECT_EQ(got[negated], (numbers{-1, -2, -3, -4, -5, -6}));
 }
 
-TEST(dnn_reference, convolves_without_flipping_the_filter) {
+TEST(dnn_reference, convolution_does_not_flip_the_filter) {
   const convolution_attributes plain{by_one, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 4}, {1, 2, 3, 4}}, {{1, 1, 2}, {10, 1}}}, {1, 1, 3}, plain),
             (numbers{12, 23, 34}));
@@ -151,14 +152,14 @@ TEST(dnn_reference, convolves_without_flipping_the_filter) {
             (numbers{5421, 6532}));
 }
 
-TEST(dnn_reference, convolves_with_padding_steps_and_dilation) {
+TEST(dnn_reference, convolution_has_padding_stride_and_dilation) {
   // The image with zeros is 0 1 2 3 4 5 0 0; windows of 3 with a gap start at 0 and 3.
   const convolution_attributes f{{{1}, {2}, {3}, {2}}, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
             (numbers{420, 53}));
 }
 
-TEST(dnn_reference, convolves_each_group_of_channels_with_its_own_filters) {
+TEST(dnn_reference, each_group_of_channels_has_its_own_filters) {
   const tensor_in x{{2, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8}}, filters{{2, 2, 1}, {1, 10, 100, 1000}};
   EXPECT_EQ(of(op::convolution, {x, filters}, {2, 2, 1}, convolution_attributes{by_one, 2}),
             (numbers{21, 4300, 65, 8700}));
@@ -167,14 +168,14 @@ TEST(dnn_reference, convolves_each_group_of_channels_with_its_own_filters) {
             (numbers{4321, 8765}));
 }
 
-TEST(dnn_reference, adds_up_each_use_in_the_gradients_of_a_convolution) {
+TEST(dnn_reference, gradients_of_a_convolution_sum_over_all_products) {
   const tensor_in dy{{1, 1, 3}, {1, 2, 3}}, filters{{1, 1, 2}, {10, 1}}, x{{1, 1, 4}, {1, 2, 3, 4}};
   const convolution_attributes f{by_one, 1};
   EXPECT_EQ(of(op::convolution_data_gradient, {dy, filters}, {1, 1, 4}, f), (numbers{10, 21, 32, 3}));
   EXPECT_EQ(of(op::convolution_weight_gradient, {dy, x}, {1, 1, 2}, f), (numbers{14, 20}));
 }
 
-TEST(dnn_reference, has_gradients_of_a_convolution_that_are_adjoint_to_it) {
+TEST(dnn_reference, gradients_of_a_convolution_are_adjoint_to_it) {
   struct {
     extents x, filters, y;
     convolution_attributes f;
@@ -193,13 +194,13 @@ TEST(dnn_reference, has_gradients_of_a_convolution_that_are_adjoint_to_it) {
   }
 }
 
-TEST(dnn_reference, multiplies_matrices_of_a_batch) {
+TEST(dnn_reference, product_multiplies_the_matrices_of_a_batch) {
   const tensor_in a{{2, 2, 3}, {1, 2, 3, 4, 5, 6, 1, 0, 0, 0, 0, 1}}, b{{1, 3, 2}, {1, 10, 2, 20, 3, 30}};
   EXPECT_EQ(of(op::product, {a, b}, {2, 2, 2}, node_attributes{}), (numbers{14, 140, 32, 320, 1, 10, 3, 30}));
   EXPECT_EQ(of(op::product, {{{1, 2}, {3, 4}}, {{2, 1}, {5, 6}}}, {1, 1}, node_attributes{}), (numbers{39}));
 }
 
-TEST(dnn_reference, reduces_over_some_indexes) {
+TEST(dnn_reference, reduction_combines_the_given_axes) {
   const tensor_in x{{2, 3}, {1, -2, 3, -4, 0.5, 2}};
   const auto rows = [&](reduction_kind kind) { return of(op::reduction, {x}, {2, 1}, reduction_attributes{2, kind}); };
   EXPECT_EQ(rows(reduction_kind::sum), (numbers{2, -1.5}));
@@ -214,13 +215,13 @@ TEST(dnn_reference, reduces_over_some_indexes) {
   EXPECT_EQ(of(op::reduction, {x}, {1, 1}, reduction_attributes{3, reduction_kind::mean}), (numbers{0.5 / 6}));
 }
 
-TEST(dnn_reference, passes_nan_on_in_extrema) {
+TEST(dnn_reference, maximum_and_minimum_propagate_nan) {
   for (const numbers& x : {numbers{nan, 1}, numbers{1, nan}})
     for (const auto kind : {reduction_kind::maximum, reduction_kind::minimum, reduction_kind::absolute_maximum})
       expect_near(of(op::reduction, {{{2}, x}}, {1}, reduction_attributes{1, kind}), {nan});
 }
 
-TEST(dnn_reference, normalizes_a_batch_and_updates_running_averages) {
+TEST(dnn_reference, normalization_of_a_batch_updates_running_averages) {
   // Channel 0: 1 3 5 7, mean 4, variance 5; channel 1: 2 2 2 2.
   const normalization_attributes f{
       .over = 0b101, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 1, .epsilon = 4, .momentum = 0.25};
@@ -238,7 +239,7 @@ TEST(dnn_reference, normalizes_a_batch_and_updates_running_averages) {
   expect_near(got[4], {3 + 0.25 * 5 * 4 / 3, 3});
 }
 
-TEST(dnn_reference, keeps_the_variance_of_one_element) {
+TEST(dnn_reference, the_variance_of_one_element_is_not_corrected) {
   const normalization_attributes f{
       .over = 1, .groups = 1, .rms = 0, .has_affine = 0, .has_running = 1, .epsilon = 1, .momentum = 0.5};
   const auto got = all_of(op::normalization, {{{1, 1}, {6}}, {{1, 1}, {0}}, {{1, 1}, {8}}},
@@ -246,7 +247,7 @@ TEST(dnn_reference, keeps_the_variance_of_one_element) {
   EXPECT_EQ(got, (std::vector<numbers>{{0}, {6}, {1}, {3}, {4}}));
 }
 
-TEST(dnn_reference, normalizes_groups_of_neighbouring_channels) {
+TEST(dnn_reference, normalization_divides_channels_into_groups_of_neighbours) {
   const normalization_attributes f{
       .over = 0b110, .groups = 2, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const auto got =
@@ -257,7 +258,7 @@ TEST(dnn_reference, normalizes_groups_of_neighbouring_channels) {
   expect_near(got[2], {1, 0.05});
 }
 
-TEST(dnn_reference, divides_by_the_root_mean_square_in_the_rms_form) {
+TEST(dnn_reference, rms_normalization_divides_by_the_root_mean_square) {
   const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 1, .has_affine = 1, .has_running = 0, .epsilon = 3.5, .momentum = 0};
   const auto got = all_of(op::normalization, {{{1, 2}, {3, 4}}, {{1, 2}, {1, 10}}}, {{1, 2}, {1, 1}, {1, 1}}, f);
@@ -266,7 +267,7 @@ TEST(dnn_reference, divides_by_the_root_mean_square_in_the_rms_form) {
   expect_near(got[2], {0.25});
 }
 
-TEST(dnn_reference, has_the_gradient_of_a_normalization) {
+TEST(dnn_reference, gradient_of_a_normalization_has_the_computed_values) {
   // A layer of 1 and 3: mean 2, deviation 1, normalized -1 and 1.
   const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
@@ -279,7 +280,7 @@ TEST(dnn_reference, has_the_gradient_of_a_normalization) {
   expect_near(got[2], {2, 1, 1});
 }
 
-TEST(dnn_reference, has_gradients_of_normalizations_that_are_their_slopes) {
+TEST(dnn_reference, gradients_of_normalizations_match_finite_differences) {
   struct {
     extents x, statistics, scale;
     normalization_attributes f;
@@ -309,24 +310,27 @@ TEST(dnn_reference, has_gradients_of_normalizations_that_are_their_slopes) {
     const auto got = all_of(op::normalization_gradient, in, out, f);
     expect_near(
         got[0],
-        slope(x.values, [&](const numbers& v) { return dot(dy.values, forward(v, scale.values, offset.values)[0]); }),
+        finite_differences(
+            x.values, [&](const numbers& v) { return dot(dy.values, forward(v, scale.values, offset.values)[0]); }),
         1e-7);
     if (out.size() > 1)
       expect_near(
           got[1],
-          slope(scale.values, [&](const numbers& v) { return dot(dy.values, forward(x.values, v, offset.values)[0]); }),
+          finite_differences(scale.values,
+                             [&](const numbers& v) { return dot(dy.values, forward(x.values, v, offset.values)[0]); }),
           1e-7);
     if (out.size() > 2)
       expect_near(
           got[2],
-          slope(offset.values, [&](const numbers& v) { return dot(dy.values, forward(x.values, scale.values, v)[0]); }),
+          finite_differences(offset.values,
+                             [&](const numbers& v) { return dot(dy.values, forward(x.values, scale.values, v)[0]); }),
           1e-7);
   }
 }
 
-TEST(dnn_reference, pools_windows_that_reach_beyond_the_image) {
+TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
   const tensor_in x{{1, 1, 5}, {-1, -2, -3, -4, -5}};
-  // Windows of 3 start at -1, 1 and 3; the last place of the last is outside.
+  // Windows of 3 start at -1, 1 and 3; the last element of the last window is outside.
   pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::maximum};
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -2, -4}));
   f.kind = pooling_kind::mean;
@@ -335,18 +339,18 @@ TEST(dnn_reference, pools_windows_that_reach_beyond_the_image) {
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1.5, -3, -4.5}));
 }
 
-TEST(dnn_reference, pools_images_of_two_indexes_with_dilation) {
+TEST(dnn_reference, pooling_of_two_axes_has_dilation) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
   const pooling_attributes f{{2, 2}, {{}, {}, {1, 1}, {2, 1}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
 }
 
-TEST(dnn_reference, passes_nan_on_in_pooling) {
+TEST(dnn_reference, pooling_propagates_nan) {
   const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
   expect_near(of(op::pooling, {{{1, 1, 4}, {1, nan, 2, 3}}}, {1, 1, 3}, f), {nan, nan, 3});
 }
 
-TEST(dnn_reference, takes_the_gradient_of_a_maximum_to_the_first) {
+TEST(dnn_reference, the_gradient_of_a_maximum_goes_to_its_first_element) {
   const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
   const tensor_in dy{{1, 1, 4}, {1, 10, 100, 1000}};
   EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, 2, 1, 3, 3}}}, {1, 1, 5}, f), (numbers{1, 10, 0, 1100, 0}));
@@ -354,7 +358,7 @@ TEST(dnn_reference, takes_the_gradient_of_a_maximum_to_the_first) {
             (numbers{0, 11, 100, 0, 1000}));
 }
 
-TEST(dnn_reference, distributes_the_gradient_of_a_mean) {
+TEST(dnn_reference, the_gradient_of_a_mean_is_distributed_over_the_window) {
   const tensor_in dy{{1, 1, 3}, {6, 12, 18}};
   pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{2, 6, 4, 10, 6}));
@@ -362,7 +366,7 @@ TEST(dnn_reference, distributes_the_gradient_of_a_mean) {
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{3, 7, 4, 13, 9}));
 }
 
-TEST(dnn_reference, has_softmax_along_one_index) {
+TEST(dnn_reference, softmax_is_along_one_axis) {
   const tensor_in x{{2, 2}, {0, std::log(4.0), std::log(3.0), std::log(4.0)}};
   expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{1, 0}), {0.2, 0.8, 3.0 / 7, 4.0 / 7});
   expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{0, 0}), {0.25, 0.5, 0.75, 0.5});
@@ -373,7 +377,7 @@ TEST(dnn_reference, has_softmax_along_one_index) {
   expect_near(of(op::softmax, {{{2}, {-infinite, -infinite}}}, {2}, softmax_attributes{0, 0}), {nan, nan});
 }
 
-TEST(dnn_reference, has_the_gradient_of_softmax) {
+TEST(dnn_reference, gradient_of_softmax_matches_finite_differences) {
   const tensor_in dy{{1, 2}, {1, 3}};
   expect_near(of(op::softmax_gradient, {dy, {{1, 2}, {0.25, 0.75}}}, {1, 2}, softmax_attributes{1, 0}),
               {-0.375, 0.375});
@@ -385,11 +389,11 @@ TEST(dnn_reference, has_the_gradient_of_softmax) {
     const tensor_in x{{3, 2}, some(6, 1)}, weights{{3, 2}, some(6, 2)};
     const auto forward = [&](const numbers& v) { return of(op::softmax, {{{3, 2}, v}}, {3, 2}, f); };
     expect_near(of(op::softmax_gradient, {weights, {{3, 2}, forward(x.values)}}, {3, 2}, f),
-                slope(x.values, [&](const numbers& v) { return dot(weights.values, forward(v)); }), 1e-8);
+                finite_differences(x.values, [&](const numbers& v) { return dot(weights.values, forward(v)); }), 1e-8);
   }
 }
 
-TEST(dnn_reference, moves_elements) {
+TEST(dnn_reference, shape_operations_move_elements) {
   const tensor_in x{{2, 3}, {1, 2, 3, 4, 5, 6}};
   EXPECT_EQ(of(op::reshape, {x}, {3, 1, 2}, node_attributes{}), (numbers{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(of(op::transposition, {x}, {3, 2}, transposition_attributes{{1, 0}}), (numbers{1, 4, 2, 5, 3, 6}));

@@ -13,7 +13,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr tensor_index nowhere{-1};
 
-// Where the tokens of a sequence are.
+// The positions of a sequence's tokens.
 struct tokens {
   std::int64_t row, first, count;
 };
@@ -36,7 +36,7 @@ class attention_node {
   }
 
   tensor_index query(const tokens& t, std::int64_t h, std::int64_t i) const noexcept { return {t.row, h, t.first + i}; }
-  // `nowhere` if it lies in a page that the pool does not have.
+  // Returns the index of a key; `nowhere` if its page is not in the pool.
   tensor_index key(const tokens& t, std::int64_t h, std::int64_t j) const noexcept {
     const std::int64_t head = h / (q.shape.extents[1] / k.shape.extents[1]);
     if (f_.has_pages == 0) return {t.row, head, t.first + j};
@@ -46,12 +46,13 @@ class attention_node {
     return {static_cast<std::int64_t>(page), head, j % of_a_page};
   }
 
-  // A query's score of a key; -infinity if it does not see it. `slope` becomes that of the score by q * k.
+  // Returns a query's score of a key; -infinity if the query does not attend to it. `gradient` becomes the derivative
+  // of the score with respect to q * k.
   double score(std::int64_t b, std::int64_t h, const tokens& queries, std::int64_t i, const tokens& keys,
-               std::int64_t j, double& slope) const {
+               std::int64_t j, double& gradient) const {
     const double diagonal = static_cast<double>(i + (f_.bottom_right ? keys.count - queries.count : 0)),
                  from_it = static_cast<double>(j) - diagonal;
-    slope = f_.scale;
+    gradient = f_.scale;
     const bool is_before = f_.left != attention_attributes::unlimited && from_it < -static_cast<double>(f_.left),
                is_after = f_.right != attention_attributes::unlimited && from_it > static_cast<double>(f_.right);
     const tensor_index at = key(keys, h, j);
@@ -59,15 +60,15 @@ class attention_node {
     double s = f_.scale * dot(q, query(queries, h, i), k, at);
     if (f_.soft_cap != 0) {
       const double t = std::tanh(s / f_.soft_cap);
-      s = f_.soft_cap * t, slope *= 1 - t * t;
+      s = f_.soft_cap * t, gradient *= 1 - t * t;
     }
     if (f_.has_bias) s += in_[at_.bias][{b, h, i, j}];
     if (f_.has_alibi) s -= alibi_slope(h) * std::fabs(from_it);
     return s;
   }
 
-  // What a weight is multiplied by.
-  double kept(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
+  // Returns the dropout's factor of a weight.
+  double dropout_factor(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
     if (f_.dropout == 0) return 1;
     return dropping_.keeps(b * q.shape.extents[1] + h, i, j) ? 1 / (1 - f_.dropout) : 0;
   }
@@ -126,9 +127,9 @@ void attend(const attention_attributes& f, std::span<const input_values> in, std
   node.for_each_head([&](std::int64_t b, std::int64_t h, const tokens& queries, const tokens& keys) {
     for (std::int64_t i = 0; i < queries.count; ++i) {
       std::vector<double> scores;
-      double largest = -infinite, sum = 0, slope = 0;
+      double largest = -infinite, sum = 0, gradient = 0;
       for (std::int64_t j = 0; j < keys.count; ++j) {
-        scores.push_back(node.score(b, h, queries, i, keys, j, slope));
+        scores.push_back(node.score(b, h, queries, i, keys, j, gradient));
         if (!(scores.back() <= largest)) largest = scores.back();
       }
       if (largest == -infinite) continue;
@@ -138,7 +139,7 @@ void attend(const attention_attributes& f, std::span<const input_values> in, std
       for (std::int64_t j = 0; j < keys.count; ++j) {
         const double s = scores[static_cast<std::size_t>(j)];
         if (s == -infinite) continue;
-        node.add(y, to, std::exp(s - largest) / sum * node.kept(b, h, i, j), node.v, node.key(keys, h, j));
+        node.add(y, to, std::exp(s - largest) / sum * node.dropout_factor(b, h, i, j), node.v, node.key(keys, h, j));
       }
     }
   });
@@ -156,15 +157,15 @@ void find_attention_gradient(const attention_gradient_attributes& f, std::span<c
       if (statistic == -infinite) continue;
       const double mean = node.dot(dy, query, y, query);
       for (std::int64_t j = 0; j < keys.count; ++j) {
-        double slope = 0;
-        const double s = node.score(b, h, queries, i, keys, j, slope);
+        double gradient = 0;
+        const double s = node.score(b, h, queries, i, keys, j, gradient);
         if (s == -infinite) continue;
         const tensor_index key = node.key(keys, h, j);
-        const double weight = std::exp(s - statistic), kept = node.kept(b, h, i, j);
-        const double ds = weight * (kept * node.dot(dy, query, node.v, key) - mean);
-        node.add(dv, key, weight * kept, dy, query);
-        node.add(dq, query, ds * slope, node.k, key);
-        node.add(dk, key, ds * slope, node.q, query);
+        const double weight = std::exp(s - statistic), factor = node.dropout_factor(b, h, i, j);
+        const double ds = weight * (factor * node.dot(dy, query, node.v, key) - mean);
+        node.add(dv, key, weight * factor, dy, query);
+        node.add(dq, query, ds * gradient, node.k, key);
+        node.add(dk, key, ds * gradient, node.q, query);
         if (f.has_bias) out[3][{b, h, i, j}] += ds;
       }
     }

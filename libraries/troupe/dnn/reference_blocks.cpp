@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/internal/reference_nodes.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn::detail {
@@ -14,7 +14,7 @@ tensor_index block_of(const block_attributes& f, tensor_index at) noexcept {
   return at;
 }
 
-// The power of two that is not less than x, within f8e8m0's.
+// Returns the least power of two that is not less than x, within the range of f8e8m0.
 double next_power_of_two(double x) noexcept {
   if (std::isnan(x)) return x;
   int exponent = -127;

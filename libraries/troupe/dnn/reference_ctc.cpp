@@ -11,18 +11,18 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// log(exp(a) + exp(b)).
+// Returns log(exp(a) + exp(b)).
 double log_sum(double a, double b) noexcept {
   if (a == -infinite || b == -infinite) return a == -infinite ? b : a;
   const double most = std::isnan(a) || a > b ? a : b;
   return most + std::log(std::exp(a - most) + std::exp(b - most));
 }
 
-// The alignments of one sequence. They go through states: a blank, a label, a blank, ..., the last label, a blank. A
-// step stays, or goes to the next state, or past a blank between different labels.
+// The alignments of one sequence. They pass through states: a blank, a label, a blank, ..., the last label, a blank. At
+// each step an alignment stays, or goes to the next state, or past a blank between different labels.
 class alignments {
  public:
-  // logits, labels, numbers of steps and of labels.
+  // `in` is logits, labels, numbers of steps and of labels.
   alignments(const ctc_attributes& f, std::span<const input_values> in, std::int64_t sequence)
       : logits_(in[0]), sequence_(sequence), blank_(f.blank) {
     const auto b = static_cast<std::size_t>(sequence);
@@ -51,16 +51,16 @@ class alignments {
     return -total(a);
   }
 
-  // The gradient of the logits of step t, class c, for `slope` of the loss: `to(t, c)`.
+  // Writes the gradient of the logits of step t, class c, for the gradient `dloss` of the loss: `to(t, c)`.
   template <class To>
-  void gradient(double slope, To&& to) const {
+  void gradient(double dloss, To&& to) const {
     if (!possible_ || loss() == infinite) return;
     const auto a = forward(), b = backward();
     const double all = total(a);
     for (std::int64_t t = 0; t < steps_; ++t) {
       const auto i = static_cast<std::size_t>(t);
-      for (std::int64_t c = 0; c < classes(); ++c) to(t, c) = slope * std::exp(log_of(t, c));
-      for (std::size_t s = 0; s < states_.size(); ++s) to(t, states_[s]) -= slope * std::exp(a[i][s] + b[i][s] - all);
+      for (std::int64_t c = 0; c < classes(); ++c) to(t, c) = dloss * std::exp(log_of(t, c));
+      for (std::size_t s = 0; s < states_.size(); ++s) to(t, states_[s]) -= dloss * std::exp(a[i][s] + b[i][s] - all);
     }
   }
 
@@ -84,7 +84,7 @@ class alignments {
     return steps(static_cast<std::size_t>(steps_), std::vector<double>(states_.size(), -infinite));
   }
 
-  // Of being in a state after a step, having said what is before it.
+  // Returns the logarithms of the probabilities of being in a state after a step, with the labels before it emitted.
   steps forward() const {
     steps a = empty();
     for (std::size_t t = 0; t < a.size(); ++t)
@@ -96,7 +96,7 @@ class alignments {
       }
     return a;
   }
-  // Of saying what is behind a state, after a step.
+  // Returns the logarithms of the probabilities of emitting the labels behind a state, after a step.
   steps backward() const {
     steps b = empty();
     for (std::size_t t = b.size(); t-- > 0;)
@@ -124,7 +124,7 @@ class alignments {
   const std::int64_t sequence_, blank_;
   bool possible_ = false;
   std::int64_t steps_ = 0;
-  std::vector<std::int64_t> states_;  // the class of each
+  std::vector<std::int64_t> states_;  // the class of each state
   std::vector<double> logarithms_;    // of the probability of each class at each step
 };
 

@@ -8,9 +8,9 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Calls `f(index)` for each channel that the element sees.
+// Calls `f(index)` for each channel in the sum of an element.
 template <class F>
-void for_each_seen(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
+void for_each_channel(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
   const std::int64_t first = at[1] - (attributes.size - 1) / 2;
   for (std::int64_t c = first; c < first + attributes.size; ++c) {
     at[1] = c;
@@ -20,11 +20,11 @@ void for_each_seen(const local_response_norm_attributes& attributes, const tenso
 
 double divisor(const local_response_norm_attributes& f, input_values x, const tensor_index& at) {
   double sum = 0;
-  for_each_seen(f, x.shape, at, [&](const tensor_index& seen) { sum += x[seen] * x[seen]; });
+  for_each_channel(f, x.shape, at, [&](const tensor_index& c) { sum += x[c] * x[c]; });
   return f.k + f.alpha / static_cast<double>(f.size) * sum;
 }
 
-// An element of an image, along one index, and what it counts.
+// An element of an image along one axis, and its weight.
 struct part {
   std::int64_t at;
   double weight;
@@ -37,7 +37,7 @@ double cubic(double distance) noexcept {
   return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
 }
 
-// What element `o` of `out` is made of.
+// Returns the elements that element `o` of `out` is interpolated from.
 std::vector<part> parts_of(const resampling_attributes& f, std::int64_t o, std::int64_t in, std::int64_t out) {
   const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
@@ -45,8 +45,8 @@ std::vector<part> parts_of(const resampling_attributes& f, std::int64_t o, std::
     if (f.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
     return {{on_image(out == 1 ? 0 : std::floor((2 * i * (from - 1) + (to - 1)) / (2 * (to - 1)))), 1}};
   }
-  const double place = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
-  const double below = std::floor(place), rest = place - below;
+  const double position = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
+  const double below = std::floor(position), rest = position - below;
   if (f.kind == resampling_kind::linear) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
   std::vector<part> all;
   for (int k = -1; k <= 2; ++k) all.push_back({on_image(below + k), cubic(rest - k)});
@@ -86,9 +86,9 @@ void find_response_gradient(const local_response_norm_attributes& f, input_value
   for_each_index(x.shape, [&](const tensor_index& at) {
     const double d = divisor(f, x, at);
     dx[at] += dy[at] * std::pow(d, -f.beta);
-    const double slope =
+    const double factor =
         -2 * f.alpha / static_cast<double>(f.size) * f.beta * dy[at] * x[at] * std::pow(d, -f.beta - 1);
-    for_each_seen(f, x.shape, at, [&](const tensor_index& seen) { dx[seen] += slope * x[seen]; });
+    for_each_channel(f, x.shape, at, [&](const tensor_index& c) { dx[c] += factor * x[c]; });
   });
 }
 

@@ -27,7 +27,7 @@ class normalized_sets {
     return static_cast<std::size_t>(position);
   }
   std::size_t size() const noexcept { return static_cast<std::size_t>(elements_of(statistics_)); }
-  /// Returns the number of elements of each.
+  /// Returns the number of elements of each set.
   double count() const noexcept { return static_cast<double>(elements_of(elements_)) / static_cast<double>(size()); }
 
   /// Returns the mean of `value(index, set)` in each set.
@@ -96,7 +96,7 @@ void find_normalization_gradient(const normalization_gradient_attributes& f, std
     const std::size_t set = sets.set_of(at);
     const double n = normalized(at, set);
     out[0][at] = r.numbers[set] * (scaled(at) - mean[set] - n * mean_of_product[set]);
-    // The gradients of a scale and an offset that are broadcast add up what each of their elements is used for.
+    // The gradients of a broadcast scale and offset sum over all uses of each element.
     if (f.has_affine) out[1][at] += dy[at] * n;
     if (f.has_affine && !f.rms) out[2][at] += dy[at];
   });

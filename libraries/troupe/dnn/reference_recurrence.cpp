@@ -12,11 +12,11 @@ namespace {
 using numbers = std::vector<double>;
 
 double sigmoid(double x) noexcept { return 1 / (1 + std::exp(-x)); }
-// The gradients of functions, from what they gave.
+// Return the derivatives of functions, from their results.
 double of_sigmoid(double y) noexcept { return y * (1 - y); }
 double of_tanh(double y) noexcept { return 1 - y * y; }
 
-// A line of a matrix, or of step `t` of sequence `b`.
+// Returns a line of a matrix, or of step `t` of sequence `b`.
 template <class Values>
 auto* line_of(const Values& v, std::int64_t line) noexcept {
   return v.numbers.data() + line * v.shape.extents[v.shape.rank - 1];
@@ -27,24 +27,25 @@ std::int64_t steps_of(std::span<const input_values> in, std::size_t lengths, std
   return static_cast<std::int64_t>(std::clamp(in[lengths].numbers[static_cast<std::size_t>(b)], 0.0, double(time)));
 }
 
-// Row `i` of a matrix, times x.
+// Returns row `i` of a matrix, times x.
 double row_product(const input_values& matrix, std::int64_t i, const double* x) noexcept {
   const double* const row = line_of(matrix, i);
   double sum = 0;
   for (std::int64_t k = 0; k < matrix.shape.extents[1]; ++k) sum += row[k] * x[k];
   return sum;
 }
-// to += slope^T * row of a matrix; dmatrix += slope * x.
-void add_row(const input_values& matrix, std::int64_t i, double slope, double* to) noexcept {
+// Add gradient^T * row of a matrix to `to`; and gradient * x to dmatrix.
+void add_row(const input_values& matrix, std::int64_t i, double gradient, double* to) noexcept {
   const double* const row = line_of(matrix, i);
-  for (std::int64_t k = 0; k < matrix.shape.extents[1]; ++k) to[k] += slope * row[k];
+  for (std::int64_t k = 0; k < matrix.shape.extents[1]; ++k) to[k] += gradient * row[k];
 }
-void add_to_row(const output_values& dmatrix, std::int64_t i, double slope, const double* x) noexcept {
+void add_to_row(const output_values& dmatrix, std::int64_t i, double gradient, const double* x) noexcept {
   double* const row = line_of(dmatrix, i);
-  for (std::int64_t k = 0; k < dmatrix.shape.extents[1]; ++k) row[k] += slope * x[k];
+  for (std::int64_t k = 0; k < dmatrix.shape.extents[1]; ++k) row[k] += gradient * x[k];
 }
 
-// One step of one sequence, written to its line of the reserve; h and c are those before it, then those after it.
+// One step of one sequence, written to its line of the reserve; `take` replaces h and c before the step by those after
+// it.
 class forward_step {
  public:
   forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
@@ -96,7 +97,7 @@ class forward_step {
   }
 };
 
-// The same for gradients: dh and dc are those of the state after the step, then those of the state before it.
+// One step of the gradient: `take` replaces dh and dc of the state after the step by those of the state before it.
 class backward_step {
  public:
   backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
@@ -136,7 +137,7 @@ class backward_step {
   const recurrence_layout l;
 
  private:
-  // The gradients of unit j's gates before their functions, from that of what the unit gave.
+  // Finds the gradients of unit j's gates before their functions, from that of the unit's result.
   void find_gates(const double* r, std::int64_t j, double dm, double* dh, double* dc, double* to) const {
     const auto g = [&](std::int64_t i) { return r[i * l.hidden + j]; };
     const auto d = [&](std::int64_t i) -> double& { return to[i * l.hidden + j]; };
@@ -149,10 +150,10 @@ class backward_step {
         return;
       case recurrent_cell::lstm: {
         const double before = r[l.c_before + j], c = std::tanh(g(1) * before + g(0) * g(2));
-        const double slope = dc[j] + dm * g(3) * of_tanh(c);
-        d(0) = slope * g(2) * of_sigmoid(g(0)), d(1) = slope * before * of_sigmoid(g(1));
-        d(2) = slope * g(0) * of_tanh(g(2)), d(3) = dm * c * of_sigmoid(g(3));
-        dc[j] = slope * g(1);
+        const double dc_after = dc[j] + dm * g(3) * of_tanh(c);
+        d(0) = dc_after * g(2) * of_sigmoid(g(0)), d(1) = dc_after * before * of_sigmoid(g(1));
+        d(2) = dc_after * g(0) * of_tanh(g(2)), d(3) = dm * c * of_sigmoid(g(3));
+        dc[j] = dc_after * g(1);
         return;
       }
       case recurrent_cell::gru:

@@ -6,7 +6,7 @@
 namespace troupe::dnn::detail {
 
 roundings::roundings(const encoded_graph& g, std::uint64_t seed) : random_(seed) {
-  // Eight roundings of a number: engines add up some hundreds of them, whose roundings mostly cancel.
+  // Eight roundings of a number: engines sum some hundreds, whose roundings mostly cancel.
   constexpr double of_f32 = 0x1p-21, of_f64 = 0x1p-50;
   const bool any_f64 = std::any_of(g.tensors().begin(), g.tensors().end(), [](const encoded_tensor& t) {
     return t.where != encoded_tensor::place::number && t.type == dtype::f64;

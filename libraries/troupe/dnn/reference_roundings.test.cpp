@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-// A graph of which the tensor `last` is written.
+// Builds graphs for rounding_spread.
 class dnn_roundings : public ::testing::Test {
  protected:
   template <class T>
@@ -31,7 +31,7 @@ class dnn_roundings : public ::testing::Test {
 
 constexpr double step_of_half = 0x1p-10;  // between 1 and 2
 
-TEST_F(dnn_roundings, move_a_sum_by_a_few_steps_of_its_type) {
+TEST_F(dnn_roundings, a_sum_moves_by_a_few_roundings_of_its_type) {
   const std::vector<float> x{1, 1000, 0};
   const std::uint16_t to = sum(given(x, dtype::f32), e.number(0.25));
   const encoded_graph g = e.encoded();
@@ -43,7 +43,7 @@ TEST_F(dnn_roundings, move_a_sum_by_a_few_steps_of_its_type) {
   }
 }
 
-TEST_F(dnn_roundings, move_what_is_rounded_later_by_a_step_where_it_is_half_way_and_not_at_all_elsewhere) {
+TEST_F(dnn_roundings, a_converted_sum_moves_only_near_the_middle_of_two_numbers) {
   const std::vector<float> x{1 + step_of_half / 2, 1 + step_of_half / 4};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
   const encoded_graph g = e.encoded();
@@ -52,7 +52,7 @@ TEST_F(dnn_roundings, move_what_is_rounded_later_by_a_step_where_it_is_half_way_
   EXPECT_EQ(spread.of(to, 1, 1), 0);
 }
 
-TEST_F(dnn_roundings, move_a_sum_of_numbers_that_cancel_as_they_move_the_numbers) {
+TEST_F(dnn_roundings, a_sum_that_cancels_moves_as_much_as_its_summands) {
   const std::vector<float> x{100, -100, 100, -100};
   const std::uint16_t to = e.within({1});
   e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_attributes{1, reduction_kind::sum});
@@ -63,7 +63,7 @@ TEST_F(dnn_roundings, move_a_sum_of_numbers_that_cancel_as_they_move_the_numbers
   EXPECT_LE(moved, 400 * 0x1p-20);
 }
 
-TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
+TEST_F(dnn_roundings, inputs_and_integers_do_not_move) {
   const std::vector<float> x{1 + step_of_half / 2, 3};
   const std::vector<std::int8_t> whole{100, -99};
   const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
@@ -74,7 +74,7 @@ TEST_F(dnn_roundings, move_nothing_that_is_given_or_whole) {
   EXPECT_EQ(spread.of(to, 0, 1), 0);
 }
 
-TEST_F(dnn_roundings, are_smaller_where_a_graph_is_computed_in_f64) {
+TEST_F(dnn_roundings, graphs_in_f64_move_less) {
   const std::vector<double> x{1, 2};
   const std::uint16_t to = sum(given(x, dtype::f64), e.number(0.25));
   const encoded_graph g = e.encoded();
@@ -83,7 +83,7 @@ TEST_F(dnn_roundings, are_smaller_where_a_graph_is_computed_in_f64) {
   EXPECT_LT(spread.of(to, 0, 1.25), 0x1p-48);
 }
 
-TEST_F(dnn_roundings, are_found_for_what_the_graph_read_before_its_memory_changed) {
+TEST_F(dnn_roundings, later_changes_of_memory_do_not_matter) {
   std::vector<float> x{1 + step_of_half / 2};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
   const encoded_graph g = e.encoded();

@@ -5,13 +5,13 @@
 #include <limits>
 #include <optional>
 #include <troupe/dnn/internal/reference_nodes.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::detail {
 namespace {
 
-// Calls `use(y index, x index, filters index)` for each product that a convolution adds up. Its gradients are sums over
-// the same.
+// Calls `use(y index, x index, filters index)` for each product in the sums of a convolution. Its gradients are sums
+// over the same products.
 template <class Use>
 void for_each_use(const convolution_attributes& f, const tensor_shape& x, const tensor_shape& filters,
                   const tensor_shape& y, Use use) {
@@ -27,7 +27,7 @@ void for_each_use(const convolution_attributes& f, const tensor_shape& x, const 
   });
 }
 
-// Calls `f(x index)` for each place of a window that is inside the image, in row-major order.
+// Calls `f(x index)` for each element of a window that is inside the image, in row-major order.
 template <class F>
 void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out, F f) {
   tensor_shape window{.rank = x.rank, .extents = {1, 1}};
@@ -38,14 +38,14 @@ void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x
   });
 }
 
-// The position of an element among those of its image.
+// Returns the position of an element among those of its image.
 double position_of(const tensor_index& image, const tensor_shape& x) noexcept {
   std::int64_t position = 0;
   for (std::size_t i = first_spatial; i < x.rank; ++i) position = position * x.extents[i] + image[i];
   return static_cast<double>(position);
 }
 
-// The number that a mean divides by.
+// Returns the number that a mean divides by.
 double count_of(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out) {
   std::int64_t count = 0;
   if (attributes.kind == pooling_kind::mean_of_image) {

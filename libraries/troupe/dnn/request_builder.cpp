@@ -13,7 +13,7 @@ using extents = std::span<const std::int64_t>;
 
 bool equal(extents a, extents b) noexcept { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
-// Whether extents are these, without some of those that are 1: in the same order.
+// Returns true if `some` is `of` without some of its extents of 1, in the same order.
 bool is_without_ones(extents some, extents of) noexcept {
   std::size_t i = 0;
   for (const std::int64_t n : of)
@@ -25,13 +25,14 @@ bool is_without_ones(extents some, extents of) noexcept {
 }
 
 std::string or_without_ones(extents e) {
-  return cat(maker::text_of(e), std::find(e.begin(), e.end(), 1) == e.end() ? "" : ", or without extents of 1");
+  return cat(maker::text_of(e),
+             std::find(e.begin(), e.end(), 1) == e.end() ? "" : ", where extents of 1 may be omitted");
 }
 
 }  // namespace
 
-wanted_extents of_channels(const value& x, std::int64_t channels) noexcept {
-  wanted_extents out{.rank = x.rank()};
+expected_extents of_channels(const value& x, std::int64_t channels) noexcept {
+  expected_extents out{.rank = x.rank()};
   std::fill_n(out.extents.begin(), out.rank, 1);
   if (out.rank > 1) out.extents[1] = channels;
   return out;
@@ -47,7 +48,7 @@ value request_builder::read_memory(std::string_view field, const in_any& o) {
   return out;
 }
 
-value request_builder::with_extents(std::string_view field, const value& v, const wanted_extents& e) {
+value request_builder::with_extents(std::string_view field, const value& v, const expected_extents& e) {
   if (!fine() || equal(v.extents(), e.all())) return v;
   if (is_without_ones(v.extents(), e.all())) return reshape(v, e.all());
   refuse(field, maker::text_of(v), or_without_ones(e.all()));
@@ -71,7 +72,7 @@ void request_builder::write_to(std::string_view field, const value& v, const out
 void request_builder::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
   value out = alpha == 1 ? v : alpha * v;
   if (beta != 0 && fine() && !v.from().refused) {
-    out = out + beta * read(field, to, wanted_extents::of(v));
+    out = out + beta * read(field, to, expected_extents::of(v));
   }
   write(field, out, to);
 }

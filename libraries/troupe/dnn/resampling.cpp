@@ -15,7 +15,7 @@ namespace {
 using detail::maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-// Products of two extents, and of some more, fit 64 bits.
+// The longest extent: products of two extents, and of some more factors, fit 64 bits.
 constexpr std::int64_t longest = std::int64_t{1} << 28;
 
 value make(op what, std::string_view name, std::string_view input, std::string_view result, const value& from,
@@ -23,18 +23,19 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
   maker m(what, name, {from});
   if (!m.has_rank(input, from, 3, 2 + most_spatial)) return m.done();
   const std::size_t spatial = from.rank() - 2;
-  if (to.size() != spatial) m.refuse(result, cat("has ", to.size(), " axes"), cat(spatial, ", the spatial ones"));
+  if (to.size() != spatial)
+    m.refuse(result, cat("has ", detail::axes_text(to.size())), cat(spatial, ", the spatial ones"));
   extents e{from.extents()[0], from.extents()[1]};
   for (std::size_t i = 0; m.fine() && i < spatial; ++i) {
     e[2 + i] = to[i];
     if (to[i] < 1 || to[i] > longest) m.refuse(result, cat("is ", to[i]), cat("1 to ", longest));
-    if (from.extents()[2 + i] < 1) m.refuse_extents(input, from, "at least 1 in each spatial place");
+    if (from.extents()[2 + i] < 1) m.refuse_extents(input, from, "spatial extents of at least 1");
     if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
   }
   if (o.kind < resampling_kind::nearest || o.kind > resampling_kind::cubic)
     m.refuse("kind", "is unknown", "nearest, linear or cubic");
   m.with(resampling_attributes{o.kind, o.aligned_corners});
-  if (m.fine()) m.gives(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
+  if (m.fine()) m.add_output(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
   return m.done();
 }
 

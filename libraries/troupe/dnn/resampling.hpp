@@ -9,27 +9,27 @@
 
 namespace troupe::dnn {
 
-/// How the elements of the result lie on those of the image.
+/// The positions of the result's elements relative to those of the image, and the interpolation between them.
 struct resampling_options {
-  /// `nearest`: one element, half way the later one. `linear`: between two along each spatial index. `cubic`: of four,
-  /// by Keys's polynomial with -0.75. Elements beside the image are those of its border.
+  /// `nearest`: one element, the later one in a tie. `linear`: between two along each spatial axis. `cubic`: of four,
+  /// by Keys's polynomial with -0.75. Outside the image, the border elements are repeated.
   resampling_kind kind = resampling_kind::linear;
-  /// The centres of the first and last elements lie on each other. Otherwise the outer borders do: element i lies at
-  /// (i + 0.5) * in / out - 0.5.
+  /// True if the centres of the first and last elements coincide. Otherwise the outer borders do: element i is at (i +
+  /// 0.5) * in / out - 0.5.
   bool aligned_corners = false;
 };
 
-/// The image with other extents of its spatial indexes, of which there are 1 to 3.
+/// Returns the image with other extents of its 1 to 3 spatial axes.
 value resample(const value& x, std::span<const std::int64_t> to, const resampling_options& o = {});
 inline value resample(const value& x, std::initializer_list<std::int64_t> to, const resampling_options& o = {}) {
   return resample(x, std::span(to.begin(), to.size()), o);
 }
-/// With extents that are those of the image times a factor, rounded down.
+/// Returns the image with its spatial extents multiplied by the factors, rounded down.
 value resample_by(const value& x, std::span<const double> factors, const resampling_options& o = {});
 inline value resample_by(const value& x, std::initializer_list<double> factors, const resampling_options& o = {}) {
   return resample_by(x, std::span(factors.begin(), factors.size()), o);
 }
-/// The gradient of x from that of y. `of_x` are the spatial extents of x.
+/// Returns the gradient of x from that of y. `of_x` are the spatial extents of x.
 value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, const resampling_options& o = {});
 inline value resample_gradient(const value& dy, std::initializer_list<std::int64_t> of_x,
                                const resampling_options& o = {}) {

@@ -19,7 +19,7 @@ value make(maker m, const value& x, dtype type, const response_norm_options& o) 
   if (!std::isfinite(o.beta)) m.refuse("beta", "is " + std::to_string(o.beta), "a number");
   if (!(o.k > 0) || !std::isfinite(o.k)) m.refuse("k", "is " + std::to_string(o.k), "more than 0");
   m.with(local_response_norm_attributes{o.size, o.alpha, o.beta, o.k});
-  m.gives(type, x.extents());
+  m.add_output(type, x.extents());
   return m.done();
 }
 

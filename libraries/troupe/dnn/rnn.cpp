@@ -21,11 +21,11 @@ value together(std::span<const recurrent_result> directions) {
   return directions.size() == 1 ? directions[0].y : concatenate({directions[0].y, directions[1].y}, 2);
 }
 
-// What the gradient of both directions' y is for one of them.
-value part_of(const value& slope, const value& y, std::size_t direction) {
-  if (slope.rank() != 3 || y.rank() != 3) return slope;  // which is refused
+// Returns the part of one direction in the gradient of both directions' y.
+value part_of(const value& gradient, const value& y, std::size_t direction) {
+  if (gradient.rank() != 3 || y.rank() != 3) return gradient;  // which is refused
   const std::int64_t width = y.extents()[2];
-  return slice(slope, 2, direction == 0 ? 0 : slope.extents()[2] - width, width);
+  return slice(gradient, 2, direction == 0 ? 0 : gradient.extents()[2] - width, width);
 }
 
 struct list_size {
@@ -33,16 +33,16 @@ struct list_size {
   std::size_t size;
   bool optional = true;
 };
-// Returns what all results are if a list has not one element for each layer and direction.
+// Returns a refused value, which all results are, if a list does not have one element for each layer and direction.
 std::optional<value> refused(op what, std::string_view name, std::size_t weights, const rnn_options& o,
                              std::initializer_list<list_size> lists) {
   detail::maker m(what, name, std::vector<value>());
   if (weights == 0 || weights % directions_of(o) != 0)
-    m.refuse("weights", cat("are of ", weights),
+    m.refuse("weights", cat("are ", weights),
              o.bidirectional ? "two for each layer, one for each direction" : "at least one layer");
   for (const list_size& l : lists)
     if (l.size != weights && !(l.optional && l.size == 0))
-      m.refuse(l.name, cat("are of ", l.size), cat(weights, ", as the weights", l.optional ? ", or none" : ""));
+      m.refuse(l.name, cat("are ", l.size), cat(weights, ", as the weights", l.optional ? ", or none" : ""));
   return m.fine() ? std::nullopt : std::optional(m.done());
 }
 
@@ -63,7 +63,7 @@ rnn_result rnn(const value& x, std::span<const recurrent_weights> weights, const
 
 rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recurrent_weights> weights,
                            const rnn_result& of, const rnn_options& o, std::span<const recurrent_state> initial,
-                           std::span<const recurrent_gradients> dlast) {
+                           std::span<const recurrent_output_gradients> dlast) {
   const std::size_t directions = directions_of(o);
   if (const auto no = refused(op::recurrence_gradient, "rnn_gradient", weights.size(), o,
                               {{"initial states", initial.size()},
@@ -74,11 +74,11 @@ rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recu
   for (std::size_t first = weights.size(); first > 0;) {
     first -= directions;
     const value in = first == 0 ? x : together(std::span(of.layers).subspan(first - directions, directions));
-    const value slope = out.dx;
+    const value gradient = out.dx;
     for (std::size_t k = 0; k < directions; ++k) {
       const std::size_t i = first + k;
-      recurrent_gradients d = dlast.empty() ? recurrent_gradients{} : dlast[i];
-      d.y = directions == 1 ? slope : part_of(slope, of.layers[i].y, k);
+      recurrent_output_gradients d = dlast.empty() ? recurrent_output_gradients{} : dlast[i];
+      d.y = directions == 1 ? gradient : part_of(gradient, of.layers[i].y, k);
       out.layers[i] = recurrence_gradient(d, in, weights[i], of.layers[i].reserve, options_of(o, i, initial));
     }
     out.dx = directions == 1 ? out.layers[first].dx : out.layers[first].dx + out.layers[first + 1].dx;

@@ -9,21 +9,21 @@
 namespace troupe::dnn {
 
 /// Rounds a quotient down, for b > 0.
-TROUPE_EVERYWHERE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) noexcept {
+TROUPE_HOST_DEVICE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) noexcept {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// A spatial index of a resampling, of an image with `in` elements to one with `out`. Places are quotients of whole
-/// numbers, so that all engines take the same elements.
+/// A spatial axis of a resampling, of an image with `in` elements to one with `out`. Positions are quotients of
+/// integers, so that all engines choose the same elements.
 struct sampling_axis {
   std::int64_t in, out;
-  std::int64_t taps;  ///< neighbours that an element is made of: 1, 2 or 4
+  std::int64_t taps;  ///< number of neighbours that an element is interpolated from: 1, 2 or 4
   std::int64_t aligned;
 
-  /// The first neighbour of element o, and how far behind the place of the second (of four) or the first the element
-  /// lies, from 0 to 1. Neighbours beside the image count for its border.
+  /// Returns the first neighbour of element o. `rest` becomes the distance of the element behind the second neighbour
+  /// (of four) or the first, from 0 to 1. Neighbours outside the image stand for its border.
   template <class N>
-  TROUPE_EVERYWHERE std::int64_t first(std::int64_t o, N& rest) const noexcept {
+  TROUPE_HOST_DEVICE std::int64_t first(std::int64_t o, N& rest) const noexcept {
     const std::int64_t above = aligned == 0 ? (2 * o + 1) * in - out : out == 1 ? 0 : o * (in - 1);
     const std::int64_t below = aligned == 0 ? 2 * out : out == 1 ? 1 : out - 1;
     if (taps == 1) return floor_quotient(2 * above + below, 2 * below);
@@ -31,10 +31,10 @@ struct sampling_axis {
     rest = static_cast<N>(above - whole * below) / static_cast<N>(below);
     return taps == 2 ? whole : whole - 1;
   }
-  TROUPE_EVERYWHERE std::int64_t on_image(std::int64_t i) const noexcept { return i < 0 ? 0 : i < in ? i : in - 1; }
+  TROUPE_HOST_DEVICE std::int64_t on_image(std::int64_t i) const noexcept { return i < 0 ? 0 : i < in ? i : in - 1; }
 
-  /// The least element whose first neighbour is i or later.
-  TROUPE_EVERYWHERE std::int64_t first_from(std::int64_t i) const noexcept {
+  /// Returns the least element whose first neighbour is i or later.
+  TROUPE_HOST_DEVICE std::int64_t first_from(std::int64_t i) const noexcept {
     if (taps == 4) ++i;
     std::int64_t o = 0;
     if (aligned == 0)
@@ -45,18 +45,18 @@ struct sampling_axis {
       o = -floor_quotient(-(taps == 1 ? 2 * i - 1 : 2 * i) * (out - 1), 2 * (in - 1));
     return o < 0 ? 0 : o < out ? o : out;
   }
-  /// The elements [first, last) that element i of the image is a neighbour of.
-  TROUPE_EVERYWHERE std::int64_t first_user(std::int64_t i) const noexcept {
+  /// Return the range [first, last) of elements that have element i of the image as a neighbour.
+  TROUPE_HOST_DEVICE std::int64_t first_user(std::int64_t i) const noexcept {
     return i == 0 ? 0 : first_from(i - taps + 1);
   }
-  TROUPE_EVERYWHERE std::int64_t last_user(std::int64_t i) const noexcept {
+  TROUPE_HOST_DEVICE std::int64_t last_user(std::int64_t i) const noexcept {
     return i == in - 1 ? out : first_from(i + 1);
   }
 };
 
-/// What neighbour `k` of `taps` counts.
+/// Returns the weight of neighbour `k` of `taps`.
 template <class N>
-TROUPE_EVERYWHERE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) noexcept {
+TROUPE_HOST_DEVICE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) noexcept {
   if (taps == 1) return N(1);
   if (taps == 2) return k == 0 ? 1 - rest : rest;
   // Keys's cubic polynomial.

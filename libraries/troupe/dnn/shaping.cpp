@@ -12,7 +12,7 @@ namespace {
 using detail::maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-// What only moves elements keeps what they are.
+// Operations that only move elements do not change their type.
 dtype type_of(const value& x) noexcept { return x.type(); }
 
 }  // namespace
@@ -21,7 +21,7 @@ value reshape(const value& x, std::span<const std::int64_t> to) {
   maker m(op::reshape, "reshape", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (to.empty() || to.size() > tensor_shape::max_rank) {
-    m.refuse("result", cat("has ", to.size(), " axes"), "1 to 8");
+    m.refuse("result", cat("has ", detail::axes_text(to.size())), "1 to 8");
     return m.done();
   }
   tensor_shape s{.rank = to.size()}, before{.rank = x.rank()};
@@ -29,7 +29,7 @@ value reshape(const value& x, std::span<const std::int64_t> to) {
   std::copy(x.extents().begin(), x.extents().end(), before.extents.begin());
   if (elements_of(s) != elements_of(before))
     m.refuse("result", "is " + maker::text_of(to), cat("as many elements as x has, which ", maker::text_of(x)));
-  m.gives(type_of(x), to);
+  m.add_output(type_of(x), to);
   return m.done();
 }
 
@@ -41,7 +41,8 @@ value channels(const value& x, std::size_t rank) {
     return reshape(x, std::span<const std::int64_t>(e.data(), rank));
   }
   maker m(op::reshape, "reshape", {x});
-  m.refuse("channels", cat("has ", x.rank(), " indexes, for ", rank), "1, for 2 to 8");
+  m.refuse("channels", cat("has ", detail::axes_text(x.rank()), ", for a result of ", rank),
+           "1, for a result of 2 to 8");
   return m.done();
 }
 
@@ -51,11 +52,11 @@ value transpose(const value& x, std::span<const std::size_t> from) {
   transposition_attributes f{};
   extents e{};
   if (from.size() != x.rank() || detail::bits_of(from, x.rank()) < 0)
-    m.refuse("order", "is none of the indexes of x", "each of them once");
+    m.refuse("order", "is not an order of the axes of x", "each axis once");
   for (std::size_t i = 0; m.fine() && i < from.size(); ++i)
     f.from[i] = static_cast<std::int64_t>(from[i]), e[i] = x.extents()[from[i]];
   m.with(f);
-  m.gives(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
+  m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }
 
@@ -65,7 +66,7 @@ value concatenate(std::span<const value> parts, std::size_t along) {
   if (parts.empty() || parts.size() > most) m.refuse("parts", cat("are ", parts.size()), cat("1 to ", most));
   if (!m.fine() || !m.has_rank("first part", parts[0], 1, tensor_shape::max_rank)) return m.done();
   const value& one = parts[0];
-  if (along >= one.rank()) m.refuse("index", cat("is ", along), cat("less than ", one.rank()));
+  if (along >= one.rank()) m.refuse("axis", cat("is ", along), cat("less than ", one.rank()));
   extents e{};
   std::copy(one.extents().begin(), one.extents().end(), e.begin());
   for (std::size_t i = 1; m.fine() && i < parts.size(); ++i) {
@@ -74,32 +75,32 @@ value concatenate(std::span<const value> parts, std::size_t along) {
     for (std::size_t k = 0; fits && k < p.rank(); ++k) fits = k == along || p.extents()[k] == one.extents()[k];
     if (!fits)
       m.refuse_extents(cat("part ", i), p,
-                       cat(maker::text_of(one.extents()), ", as the first, but along index ", along));
+                       cat(maker::text_of(one.extents()), ", as the first, but along axis ", along));
     else if (p.type() != one.type())
       m.refuse(cat("part ", i), cat("holds ", to_string(p.type())), cat(to_string(one.type()), ", as the first"));
     if (m.fine() && __builtin_add_overflow(e[along], p.extents()[along], &e[along]))
       m.refuse("result", "is too large", "extents that fit 64 bits");
   }
   m.with(concatenation_attributes{static_cast<std::int64_t>(along)});
-  if (m.fine()) m.gives(type_of(one), std::span<const std::int64_t>(e.data(), one.rank()));
+  if (m.fine()) m.add_output(type_of(one), std::span<const std::int64_t>(e.data(), one.rank()));
   return m.done();
 }
 
-value slice(const value& x, std::size_t index, std::int64_t first, std::int64_t count) {
+value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count) {
   maker m(op::slice, "slice", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
-  if (index >= x.rank()) m.refuse("index", cat("is ", index), cat("less than ", x.rank()));
-  if (m.fine() && (first < 0 || count < 0 || first > x.extents()[index] - count))
+  if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
+  if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
     m.refuse("elements", cat("are ", count, " from ", first, " on"),
-             cat("within the ", x.extents()[index], " of index ", index));
+             cat("within the ", x.extents()[axis], " of axis ", axis));
   slice_attributes f{};
   extents e{};
   if (m.fine()) {
     std::copy(x.extents().begin(), x.extents().end(), e.begin());
-    f.first[index] = first, e[index] = count;
+    f.first[axis] = first, e[axis] = count;
   }
   m.with(f);
-  m.gives(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
+  m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }
 

@@ -9,17 +9,17 @@
 #include <troupe/dnn/value.hpp>
 #include <vector>
 
-/// The same elements in another form.
+/// Operations that move elements and do not change them.
 namespace troupe::dnn {
 
-/// The elements, in row-major order of their indexes, with other extents.
+/// Returns the elements, in row-major order of their axes, with other extents.
 value reshape(const value& x, std::span<const std::int64_t> to);
 inline value reshape(const value& x, std::initializer_list<extent> to) {
   std::vector<std::int64_t> extents;
   for (const extent e : to) extents.push_back(e.value());
   return reshape(x, std::span<const std::int64_t>(extents));
 }
-/// The same for any other range of integers or extents.
+/// Does the same for any other range of integers or extents.
 template <std::ranges::input_range R>
   requires(std::convertible_to<std::ranges::range_reference_t<R>, extent> &&
            !std::convertible_to<R, std::span<const std::int64_t>>)
@@ -28,19 +28,19 @@ value reshape(const value& x, const R& to) {
   for (const extent e : to) extents.push_back(e.value());
   return reshape(x, std::span<const std::int64_t>(extents));
 }
-/// A vector, of one element for each channel, so that it fits images: 1 x channels x 1 ... with `rank` indexes.
+/// Reshapes a vector of one element for each channel so that it fits images: 1 x channels x 1 ... with `rank` axes.
 value channels(const value& x, std::size_t rank = 4);
-/// Index i of the result is index `from[i]` of x.
+/// Permutes the axes: axis i of the result is axis `from[i]` of x.
 value transpose(const value& x, std::span<const std::size_t> from);
 inline value transpose(const value& x, std::initializer_list<std::size_t> from) {
   return transpose(x, std::span(from.begin(), from.size()));
 }
-/// The tensors after each other along an index; at most 8 of them.
+/// Concatenates at most 8 tensors along an axis.
 value concatenate(std::span<const value> parts, std::size_t along);
 inline value concatenate(std::initializer_list<value> parts, std::size_t along) {
   return concatenate(std::span(parts.begin(), parts.size()), along);
 }
-/// Elements `first` to `first + count` along an index.
-value slice(const value& x, std::size_t index, std::int64_t first, std::int64_t count);
+/// Returns elements `first` to `first + count` along an axis.
+value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count);
 
 }  // namespace troupe::dnn

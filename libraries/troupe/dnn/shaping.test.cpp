@@ -10,7 +10,7 @@
 namespace troupe::dnn {
 namespace {
 
-TEST(dnn_shaping, reshapes_to_any_range_of_integers) {
+TEST(dnn_shaping, reshape_takes_any_range_of_integers) {
   troupe::testing::fake_memory memory(1 << 12);
   const value x = read(tensor<float>(buffer<float>(memory.at<float>(0, 12).range), {3, 4}));
   const extent two = 2;
@@ -24,7 +24,7 @@ TEST(dnn_shaping, reshapes_to_any_range_of_integers) {
   EXPECT_NE(reshape(x, std::vector<int>{2, 5}).why_refused(), "");
 }
 
-TEST(dnn_shaping, a_graph_is_made_of_a_vector_of_results) {
+TEST(dnn_shaping, a_graph_can_be_made_of_a_vector_of_results) {
   troupe::testing::fake_memory memory(1 << 12);
   const auto at = [&](std::uint64_t first) {
     return tensor<float>(buffer<float>(memory.at<float>(first, 4).range), {2, 2});

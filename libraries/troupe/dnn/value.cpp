@@ -23,7 +23,7 @@ maker::maker(op what, std::string_view name, std::vector<value> inputs) : name_(
   made_.depth = depth + 1;
   if (fine() && made_.depth > most_nodes)
     made_.refused = {"is too large", cat("at most ", most_nodes, " operations after each other")};
-  // One that is refused keeps no others alive: a chain of them may have any length.
+  // A refused node keeps no inputs alive: a chain of refused nodes may have any length.
   if (fine()) made_.inputs = std::move(inputs);
 }
 
@@ -39,7 +39,7 @@ void maker::refuse(std::string_view input, std::string_view is, std::string expe
 bool maker::has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most) {
   if (!fine()) return false;
   if (v.rank() < least || v.rank() > most)
-    refuse(input, v.rank() == 0 ? "is a number" : cat("has ", v.rank(), " axes"),
+    refuse(input, v.rank() == 0 ? "is a number" : cat("has ", axes_text(v.rank())),
            least == most ? cat(least) : cat(least, " to ", most));
   return fine();
 }
@@ -52,22 +52,22 @@ bool maker::is_whole(std::string_view input, const value& v) {
   return fine();
 }
 
-void maker::gives(dtype type, std::span<const std::int64_t> extents) {
+void maker::add_output(dtype type, std::span<const std::int64_t> extents) {
   if (!fine()) return;
   producer::output out{type, {.rank = extents.size()}};
   std::copy(extents.begin(), extents.end(), out.shape.extents.begin());
   for (std::size_t i = 0; i < extents.size(); ++i)
-    if (extents[i] < 0) return refuse("result", cat("is ", text_of(extents)), "at least 0 in each place");
+    if (extents[i] < 0) return refuse("result", cat("is ", text_of(extents)), "extents of at least 0");
   if (elements_of(out.shape) < 0)
     return refuse("result", cat("is ", text_of(extents)), "a number of elements that fits 64 bits");
   made_.outputs.push_back(out);
 }
 
-void maker::gives_sums(dtype type, std::span<const std::int64_t> extents, extent terms) {
-  if (type == dtype::i32 && (terms.overflowed() || terms > longest_int8_sum))
-    refuse("sums", cat("have ", troupe::detail::text(terms), " terms of i8"),
+void maker::add_sum_output(dtype type, std::span<const std::int64_t> extents, extent summands) {
+  if (type == dtype::i32 && (summands.overflowed() || summands > longest_int8_sum))
+    refuse("sums", cat("have ", troupe::detail::text(summands), " summands of i8"),
            cat("at most ", longest_int8_sum, ", so that no sum overflows"));
-  gives(type, extents);
+  add_output(type, extents);
 }
 
 std::vector<value> maker::all(std::size_t count) {
@@ -90,6 +90,8 @@ value not_computed(op what, std::string_view name, std::string_view output, std:
   m.refuse(output, "is not computed", std::move(expected));
   return m.done();
 }
+
+std::string axes_text(std::size_t count) { return cat(count, count == 1 ? " axis" : " axes"); }
 
 bool is_element(dtype t) noexcept {
   return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;
@@ -116,9 +118,9 @@ bool broadcasts(std::span<const std::int64_t> one, std::span<const std::int64_t>
   return true;
 }
 
-std::int64_t bits_of(std::span<const std::size_t> indexes, std::size_t rank) noexcept {
+std::int64_t bits_of(std::span<const std::size_t> axes, std::size_t rank) noexcept {
   std::int64_t bits = 0;
-  for (const std::size_t i : indexes) {
+  for (const std::size_t i : axes) {
     if (i >= rank || (bits >> i & 1) != 0) return -1;
     bits |= std::int64_t{1} << i;
   }
@@ -145,7 +147,7 @@ value::value(in_any memory) {
                      cat("holds ", to_string(memory.type()))};
   else
     made->outputs.push_back({memory.type(), extents});
-  // A view that was refused when it was made has its own reason, which the request finds.
+  // A view that was refused when it was made has its own reason, which the request reports.
   made->memory = std::move(memory);
   from_ = std::move(made);
 }

@@ -16,11 +16,11 @@ struct producer;
 }
 
 /// A tensor in a computation: given in memory or as a number, or the result of an operation on others. Cheap to copy.
-/// Nothing is computed before a request writes it to memory. An operation on tensors that do not fit gives a value that
-/// every request refuses, with the reason.
+/// Nothing is computed before a request writes it to memory. An operation on tensors that do not fit returns a value
+/// that every request refuses, with the reason.
 class value {
  public:
-  /// A number, which is combined with each element of a tensor.
+  /// Makes a number, which is combined with each element of a tensor.
   value(double number);
   template <class N>
     requires std::is_arithmetic_v<N>
@@ -29,17 +29,18 @@ class value {
   explicit value(std::shared_ptr<const detail::producer> from, std::uint8_t output = 0) noexcept
       : from_(std::move(from)), output_(output) {}
 
-  /// The type in which it is held: that of its memory or of a conversion, otherwise f32, f64 or i32.
+  /// Returns the type of its elements: that of its memory or of a conversion, otherwise f32, f64 or i32.
   dtype type() const noexcept;
-  /// Its extents; none for a number, and for a value that is refused. They are there as long as the value or a copy.
+  /// Returns its extents; none for a number, and for a value that is refused. They are valid as long as the value or a
+  /// copy exists.
   std::span<const std::int64_t> extents() const noexcept;
   std::size_t rank() const noexcept { return extents().size(); }
-  /// Returns why it is refused; "" if it is not.
+  /// Returns the reason why it is refused; "" if it is not.
   std::string why_refused() const;
 
   const detail::producer& from() const noexcept { return *from_; }
   std::uint8_t output() const noexcept { return output_; }
-  /// Returns another output of the operation that gave this one.
+  /// Returns another output of the operation that computes this one.
   value sibling(std::uint8_t output) const noexcept { return value(from_, output); }
 
  private:
@@ -47,19 +48,20 @@ class value {
   std::uint8_t output_ = 0;
 };
 
-/// A tensor or a matrix in memory. For images, index 0 is the image and index 1 the channel, however they are stored:
+/// Reads a tensor or a matrix in memory. For images, axis 0 is the image and axis 1 the channel, however they are
+/// stored:
 ///   tensor photos(memory, {8, 3, 32, 32}, {3 * 32 * 32, 1, 32 * 3, 3});  // channels last
 template <class View>
 value read(const View& view) {
   return value(in_any(view));
 }
-/// A buffer: a vector.
+/// Reads a buffer, as a vector.
 template <class T>
 value read(const buffer<T>& memory) {
   return value(in_any(tensor<T>(memory, {static_cast<std::int64_t>(memory.size())})));
 }
 
-/// What a request writes: a value, to memory with the same extents, rounded once to its type.
+/// A value that a request writes to memory with the same extents, rounded once to its type.
 struct written {
   value what;
   out_any to;

@@ -11,7 +11,7 @@ void spread(maker& m, std::string_view field, const windows::per_axis& given, st
   constexpr std::int64_t most = std::int64_t{1} << 31;  // so that no sum of a few overflows
   if (given.count() != 0 && given.count() != spatial)
     return m.refuse(field, cat("has ", given.count(), " numbers"),
-                    cat(spatial, ", one for each spatial index, or one number for all"));
+                    cat(spatial, ", one for each spatial axis, or one number for all"));
   for (std::size_t i = 0; i < spatial; ++i) {
     if (given[i] < least) return m.refuse(field, cat("is ", given[i]), cat("at least ", least));
     if (given[i] >= most) return m.refuse(field, cat("is ", given[i]), cat("less than ", most));

@@ -16,12 +16,12 @@ known_output input_or_zero(const producer& p, std::size_t input) {
   return {.same = p.inputs[input]};
 }
 
-// Maxima and minima of nothing are refused when they are made.
+// Returns a reduction of no elements. Maxima and minima of none are refused when they are made.
 known_output reduced(reduction_kind kind) noexcept {
   return {kind == reduction_kind::mean ? no_number : kind == reduction_kind::product ? 1.0 : 0.0};
 }
 
-// Running averages stay what they are.
+// Returns the results of a normalisation of no elements. Running averages do not change.
 known_output normalized(const producer& p, std::size_t output) {
   const auto f = p.attributes.as<normalization_attributes>();
   const std::size_t of_mean = p.inputs.size() - 2;
@@ -29,7 +29,7 @@ known_output normalized(const producer& p, std::size_t output) {
   return {output == 1 && f.rms != 0 ? 0 : no_number};
 }
 
-// Without steps, the last state is the first.
+// Returns the results of a recurrence without steps: the last state is the first.
 known_output recurred(const producer& p, std::size_t output) {
   const recurrence_places at(p.attributes.as<recurrence_attributes>());
   if (output == at.last_h) return input_or_zero(p, at.h);
@@ -56,7 +56,7 @@ known_output output_of_nothing(const producer& p, std::size_t output) {
       return reduced(p.attributes.as<reduction_attributes>().kind);
     case op::normalization:
       return normalized(p, output);
-    case op::attention:  // no query sees a key
+    case op::attention:  // no query has a key
       return {output == 0 ? 0 : -infinity};
     case op::recurrence:
       return recurred(p, output);

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <troupe/dnn/producer.hpp>
 
-/// Operations on tensors of which an extent is 0. Engines never see one: what has no elements is not computed, and what
-/// is computed from nothing is a number, or what another tensor holds.
+/// Operations on tensors with an extent of 0. Engines never receive one: values without elements are not computed, and
+/// values computed from nothing are a number, or equal another tensor.
 namespace troupe::dnn::detail {
 
 /// Returns true if an extent is 0.
@@ -14,12 +14,12 @@ bool is_empty(const value& v) noexcept;
 /// Returns true if an operation reads a tensor without elements.
 bool reads_nothing(const producer& p) noexcept;
 
-/// What each element of an output is: a number, or the element of another tensor of the same extents.
+/// The elements of an output: a number, or those of another tensor of the same extents.
 struct known_output {
   double number = 0;
   std::optional<value> same = {};
 };
-/// Returns what an output with elements is if its operation reads nothing. Not for concatenations, which have parts.
+/// Returns the elements of an output whose operation reads nothing. Not for concatenations, which have several inputs.
 known_output output_of_nothing(const producer& p, std::size_t output);
 
 }  // namespace troupe::dnn::detail

@@ -41,7 +41,7 @@ struct preparation {
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
-// Two queries, of which the first sees one key only.
+// Two queries, of which the first attends to one key only.
 struct attention {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has an attention whose keys.lengths is 2; expected 1";
@@ -76,7 +76,7 @@ class tensors : public testing::Test {
   }
 };
 
-TEST_F(tensors, of_several_results_share_what_they_have_in_common) {
+TEST_F(tensors, several_results_share_a_common_value) {
   const tensor x(gpu.upload(ramp(6)), {2, 3});
   const tensor total(gpu.alloc<float>(2), {2, 1}), twice(gpu.alloc<float>(6), {2, 3});
   const dnn::value y = dnn::read(x) * 2;
@@ -85,7 +85,7 @@ TEST_F(tensors, of_several_results_share_what_they_have_in_common) {
   EXPECT_EQ(gpu.download(twice.memory()).get().value(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
 }
 
-TEST_F(tensors, feed_each_other_and_carry_errors_along) {
+TEST_F(tensors, requests_read_earlier_results_and_inherit_their_errors) {
   const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4}), z(gpu.alloc<float>(4), {4});
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, y)}));
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(y) * dnn::read(x), z)}));
@@ -97,7 +97,7 @@ TEST_F(tensors, feed_each_other_and_carry_errors_along) {
       << "y is stale: it was to be written by the refused request";
 }
 
-TEST_F(tensors, are_replaced_by_what_is_computed_from_them) {
+TEST_F(tensors, inputs_can_be_replaced_by_the_results) {
   const tensor x(gpu.upload(ramp(4)), {2, 2}), y(gpu.upload(std::vector<float>{5, 5, 5, 6}), {2, 2});
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, x)}));
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::transpose(dnn::read(y), {1, 0}), x), write(dnn::read(x) * 2, y)}));
@@ -105,7 +105,7 @@ TEST_F(tensors, are_replaced_by_what_is_computed_from_them) {
   EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{2, 4, 6, 8}));
 }
 
-TEST_F(tensors, are_not_written_where_others_of_another_form_are_read) {
+TEST_F(tensors, overlapping_views_of_other_shapes_are_refused) {
   const auto memory = gpu.upload(ramp(4));
   const tensor x(memory, {4}), y(memory, {2, 2});
   const accepted wrong = dnn::compute(gpu, {write(dnn::reshape(dnn::read(x), {2, 2}), y)});
@@ -114,7 +114,7 @@ TEST_F(tensors, are_not_written_where_others_of_another_form_are_read) {
       << wrong.error().to_string();
 }
 
-TEST_F(tensors, keep_to_the_workspace) {
+TEST_F(tensors, the_workspace_limit_is_respected) {
   const tensor x(gpu.upload(ramp(4096)), {64, 64}), y(gpu.alloc<float>(4096), {64, 64});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::transpose(dnn::read(x), {1, 0}), 1), y)}};
   const auto needs = gpu.ask(dnn::prepare::of(r)).get();
@@ -126,7 +126,7 @@ TEST_F(tensors, keep_to_the_workspace) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
 }
 
-TEST_F(tensors, are_computed_as_the_request_says) {
+TEST_F(tensors, options_of_the_request_are_respected) {
   const tensor x(gpu.upload(ramp(6)), {2, 3}), y(gpu.alloc<float>(6), {2, 3});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)}, .fusion = dnn::fusion::required};
   EXPECT_TRUE(
@@ -144,7 +144,7 @@ TEST_F(tensors, are_computed_as_the_request_says) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"precision is 9", "exact or tf32"}));
 }
 
-TEST_F(tensors, have_plans_that_are_counted) {
+TEST_F(tensors, plans_are_counted) {
   const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4});
   EXPECT_OK(gpu.ask(dnn::read_statistics{.start_anew = true}).get());
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(dnn::compute(gpu, {write(dnn::tanh(dnn::read(x)), y)}));
@@ -154,8 +154,8 @@ TEST_F(tensors, have_plans_that_are_counted) {
   EXPECT_EQ(counted->hits + counted->misses, 3u);
 }
 
-// A dropout of each run of one plan: its step is in memory.
-TEST_F(tensors, attend_with_another_dropout_for_each_step) {
+// Each run of one plan has another mask: the dropout's step is in memory.
+TEST_F(tensors, attention_has_another_dropout_mask_for_each_step) {
   const auto step = gpu.upload(std::vector<std::int32_t>{0});
   const tensor x(gpu.upload(ramp(64)), {1, 1, 16, 4}), y(gpu.alloc<float>(64), {1, 1, 16, 4});
   const dnn::value v = dnn::read(x);
@@ -175,21 +175,21 @@ TEST_F(tensors, attend_with_another_dropout_for_each_step) {
   EXPECT_EQ(run(0), first);
 }
 
-TEST_F(tensors, have_random_numbers_from_a_seed_that_a_recorded_graph_reads_anew) {
+TEST_F(tensors, each_launch_of_a_graph_reads_the_seed_from_memory) {
   const auto words = gpu.upload(std::vector<std::uint32_t>{0, 0, 0, 0});
-  const auto all = gpu.alloc<float>(4), kept = gpu.alloc<float>(4);
+  const auto all = gpu.alloc<float>(4), dropped = gpu.alloc<float>(4);
   const dnn::random_seed seed(dnn::read(words));
   graph::recorder rec(gpu);
-  ASSERT_TRUE(
-      rec.add(dnn::computation{.graph = {write(dnn::random_uniform({4}, seed), all),
-                                         write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), kept)}}));
+  ASSERT_TRUE(rec.add(
+      dnn::computation{.graph = {write(dnn::random_uniform({4}, seed), all),
+                                 write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), dropped)}}));
   const graph::graph g = rec.finish();
   gpu.tell(graph::launch{.graph = g});
-  // The words of Philox for key 0 and counter 0, see random.test.cpp; at least a half is kept.
+  // The words of Philox for key 0 and counter 0, see random.test.cpp; elements whose number is below 0.5 are retained.
   const auto of = [](std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; };
   EXPECT_EQ(gpu.download(all).get().value(),
             (std::vector<float>{of(0x6627e8d5), of(0xe169c58d), of(0xbc57ac4c), of(0x9b00dbd8)}));
-  EXPECT_EQ(gpu.download(kept).get().value(), (std::vector<float>{2, 0, 0, 0}));
+  EXPECT_EQ(gpu.download(dropped).get().value(), (std::vector<float>{2, 0, 0, 0}));
   gpu.upload(words, std::vector<std::uint32_t>{0, 0, 2, 0});
   gpu.tell(graph::launch{.graph = g});
   const auto next = gpu.download(all).get().value();
@@ -197,7 +197,7 @@ TEST_F(tensors, have_random_numbers_from_a_seed_that_a_recorded_graph_reads_anew
   EXPECT_EQ(next[1], of(0x9b00dbd8));
 }
 
-TEST_F(tensors, are_resampled_and_quantized) {
+TEST_F(tensors, images_are_resampled_and_quantized) {
   const tensor x(gpu.upload(std::vector<float>{0, 8, 4}), {1, 1, 3}), y(gpu.alloc<float>(6), {1, 1, 6});
   const tensor elements(gpu.alloc<float8_e4m3>(3), {1, 1, 3});
   const tensor scales(gpu.alloc<float8_e8m0>(1), {1, 1, 1});
@@ -209,7 +209,7 @@ TEST_F(tensors, are_resampled_and_quantized) {
   EXPECT_EQ(static_cast<float>(gpu.download(scales.memory()).get().value()[0]), 2);
 }
 
-TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
+TEST_F(tensors, a_recorded_input_can_be_rebound) {
   const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
   graph::recorder rec(gpu);
   ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
@@ -221,7 +221,7 @@ TEST_F(tensors, are_recorded_in_graphs_and_rebound) {
   EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
 }
 
-TEST_F(tensors, are_replaced_by_each_launch_of_a_graph_and_rebound) {
+TEST_F(tensors, a_tensor_updated_by_each_launch_can_be_rebound) {
   const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1});
   const tensor view(x, {4});
   graph::recorder rec(gpu);
@@ -245,7 +245,7 @@ class ready_requests : public tensors {
   std::vector<float> result() { return gpu.download(y.memory()).get().value(); }
 };
 
-TEST_F(ready_requests, are_told_asked_prepared_and_recorded) {
+TEST_F(ready_requests, requests_can_be_told_asked_prepared_and_recorded) {
   EXPECT_TRUE(gpu.tell(request));
   EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
   request.beta = 2;
@@ -268,7 +268,7 @@ TEST_F(ready_requests, are_told_asked_prepared_and_recorded) {
   EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
 }
 
-TEST_F(ready_requests, are_refused_and_passed_on_by_their_own_names) {
+TEST_F(ready_requests, errors_name_the_ready_request) {
   request.bias = tensor(gpu.upload(ramp(2)), {2});
   const accepted wrong = gpu.tell(request);
   ASSERT_FALSE(wrong);
@@ -282,7 +282,7 @@ TEST_F(ready_requests, are_refused_and_passed_on_by_their_own_names) {
   EXPECT_TRUE(is_error(n.error(), reaction::caller_bug, {"dnn.conv_forward: bias"})) << n.error().to_string();
 }
 
-TEST_F(ready_requests, replace_running_averages) {
+TEST_F(ready_requests, batch_norm_training_replaces_running_averages) {
   const tensor photos(gpu.upload(std::vector<float>{1, 3, 10, 20}), {2, 2}), out(gpu.alloc<float>(4), {2, 2});
   const tensor mean(gpu.upload(std::vector<float>{0, 0}), {2}), variance(gpu.upload(std::vector<float>{1, 1}), {2});
   for (int i = 0; i < 2; ++i)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// With repeatability::always, a graph gives the same bits in each run, and on each worker.
+// With repeatability::always, a graph has the same bits in each run, and on each worker.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -17,7 +17,7 @@ using extents = std::vector<std::int64_t>;
 
 class repeatable : public testing::TestWithParam<dtype> {
  protected:
-  // Numbers to be computed with, of the type that is tested; always the same ones.
+  // Returns an input of the type that is tested, with the same numbers each time.
   value given(const extents& e) {
     std::size_t n = 1;
     for (const std::int64_t i : e) n *= static_cast<std::size_t>(i);
@@ -31,7 +31,8 @@ class repeatable : public testing::TestWithParam<dtype> {
   }
   value rounded(const value& x) const { return dnn::convert(x, GetParam()); }
 
-  // Runs what computes the values and their gradients many times, and on the worker after a fault.
+  // Computes the values and their gradients many times, and on the restarted worker after a fault, and compares the
+  // bits.
   void expect_the_same_bits(const std::vector<value>& values) {
     value loss = 0;
     std::vector<dnn::written> to;
@@ -51,7 +52,7 @@ class repeatable : public testing::TestWithParam<dtype> {
       loss = loss + reshape(reduce(v * v, dnn::reduction_kind::mean, all), {1});
       add(v);
     }
-    for (const value& slope : gradients(loss, variables)) add(slope);
+    for (const value& d : gradients(loss, variables)) add(d);
     const dnn::computation request{.graph = dnn::graph(to), .repeatability = dnn::repeatability::always};
     const auto results = [&] {
       EXPECT_OK(gpu.ask(request).get());
@@ -97,7 +98,7 @@ class repeatable : public testing::TestWithParam<dtype> {
   std::vector<input> inputs_;
 };
 
-TEST_P(repeatable, images_through_convolutions_and_normalizations) {
+TEST_P(repeatable, convolutions_and_normalizations_have_the_same_bits) {
   const value x = given({8, 16, 19, 19});
   const value h = convolution(x, given({24, 16, 3, 3}), {.padding = 1});
   const value n = relu(batch_norm(h, 1e-5, dnn::affine{given({1, 24, 1, 1}), given({1, 24, 1, 1})}).y);
@@ -108,7 +109,7 @@ TEST_P(repeatable, images_through_convolutions_and_normalizations) {
                         reduce(g, dnn::reduction_kind::mean, {0, 1, 2, 3})});
 }
 
-TEST_P(repeatable, tokens_through_attention) {
+TEST_P(repeatable, attention_has_the_same_bits) {
   dnn::attention_options o;
   o.window = dnn::causal;
   const value k = given({2, 2, 150, 32}), v = given({2, 2, 150, 32});
@@ -118,7 +119,7 @@ TEST_P(repeatable, tokens_through_attention) {
   expect_the_same_bits({few, log_softmax(gelu(wide), 3), layer_norm(y, 2, 1e-5).y});
 }
 
-TEST_P(repeatable, sequences_through_recurrences) {
+TEST_P(repeatable, recurrences_have_the_same_bits) {
   const value x = given({14, 9, 24});
   const dnn::recurrent_result r = dnn::recurrence(x, {given({4 * 20, 24}), given({4 * 20, 20})}, {});
   const dnn::recurrent_result s = dnn::recurrence(

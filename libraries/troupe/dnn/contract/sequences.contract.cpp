@@ -55,8 +55,8 @@ struct alignment {
 using dnn_sequence_cases = testing::Types<recurrent_layer, alignment>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, library_actor, dnn_sequence_cases);
 
-// Two layers that add what they get to their state, times 2 and times 3, with two requests that share a reserve.
-TEST(ready_layers, go_forward_and_backward) {
+// Two layers that add their input to their state, times 2 and times 3, with two requests that share a reserve.
+TEST(ready_layers, forward_and_backward_share_a_reserve) {
   runtime rt;
   const device gpu = rt.open_device();
   const auto numbers = [&](const std::vector<float>& n) { return gpu.upload(n); };
@@ -68,8 +68,8 @@ TEST(ready_layers, go_forward_and_backward) {
                            .weights = {{.input = by_two, .recurrent = once}, {.input = by_three, .recurrent = once}},
                            .cell = dnn::recurrent_cell::relu,
                            .last_h = last};
-  const std::int64_t kept = forward.reserve_elements();
-  const tensor reserve(gpu.alloc<float>(kept), {kept});
+  const std::int64_t elements = forward.reserve_elements();
+  const tensor reserve(gpu.alloc<float>(elements), {elements});
   forward.reserve = reserve;
   EXPECT_TRUE(gpu.tell(forward));
   const tensor dy(numbers({0, 1}), {2, 1, 1}), dx(gpu.alloc<float>(2), {2, 1, 1});

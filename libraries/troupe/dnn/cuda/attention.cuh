@@ -4,8 +4,8 @@
 
 #include "attention_tiles.cuh"
 
-/// Each block takes the keys of its queries square by square, and keeps what it has of the softmax. Parts of the keys
-/// are combined by another kernel.
+/// Attention of tiles of queries. Each block processes the keys of its queries square by square, with a running
+/// softmax. Another kernel combines the results of the parts of the keys.
 namespace troupe::dnn::on_gpu {
 
 /// Writes an element of y.
@@ -18,14 +18,15 @@ __device__ void write_y(const attending& a, i64 at, N y) {
   else
     static_cast<N*>(a.to)[at] = y;
 }
-/// Writes what a row has: the result, or that of a part.
+/// Writes an element of a row: the result, or that of a part of the keys.
 template <class N>
 __device__ void write_result(const attending& a, i64 part, i64 row, i64 column, N value, N sum) {
   if (a.parts == 1)
     write_y<N>(a, row * a.g.value_width + column, sum == 0 ? N(0) : value / sum);
   else
     static_cast<N*>(
-        a.workspace)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) + column] = value;
+        a.workspace)[(part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) + column] =
+        value;
 }
 template <class N>
 __device__ void write_statistics(const attending& a, i64 part, i64 row, N largest, N sum) {
@@ -34,10 +35,11 @@ __device__ void write_statistics(const attending& a, i64 part, i64 row, N larges
     return;
   }
   N* const to = static_cast<N*>(a.workspace) +
-                (part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) + a.g.value_width;
+                (part * kernel_arguments::rows_of(a.g) + row) * kernel_arguments::row_workspace_of(a.g) +
+                a.g.value_width;
   to[0] = largest, to[1] = sum;
 }
-/// The same for tokens that belong to no sequence.
+/// Writes the results of tokens that belong to no sequence.
 template <class N>
 __device__ void write_nothing(const attending& a, const query_tile& t, i64 row_of_batch, i64 token, i64 part,
                               i64 first_column, i64 columns) {
@@ -50,9 +52,10 @@ __device__ void write_nothing(const attending& a, const query_tile& t, i64 row_o
   }
 }
 
-/// Replaces a square's scores by weights, and says by what factor those before are due. Threads share each row.
-template <class N, int Threads, int Part, class Kept>
-__device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads, const Kept& kept) {
+/// Replaces a square's scores by weights. Sets the factor that each row's earlier sums must be multiplied by. Threads
+/// share each row.
+template <class N, int Threads, int Part, class Weight>
+__device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads, const Weight& weight) {
   const int r = static_cast<int>(threadIdx.x) / Threads, q = static_cast<int>(threadIdx.x) % Threads;
   N most = hidden<N>();
   for (int i = 0; i < Part; ++i) most = scores[i] > most ? scores[i] : most;
@@ -65,7 +68,7 @@ __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads,
   for (int i = 0; i < Part; ++i) {
     const N e = weight_of(scores[i], now == hidden<N>() ? N(0) : now);
     sum += e;
-    scores[i] = kept(r, q * Part + i, e);
+    scores[i] = weight(r, q * Part + i, e);
   }
   __syncthreads();
   of_threads[threadIdx.x] = sum;
@@ -80,26 +83,26 @@ __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads,
 template <class N>
 __device__ void attend_tile(const attending& a, const query_tile& t, i64 part, i64 first_column, square_memory<N>& m) {
   constexpr int columns = square<N> / threads_of_row<N>;
-  kept_columns<N> y;
+  result_columns<N> y;
   y.clear();
   set_rows<N>(a, t, m, false);
-  const key_range keys = part_of(seen_by(a.g, t), part, a.parts, square<N>);
+  const key_range keys = part_of(visible_keys_of(a.g, t), part, a.parts, square<N>);
   const N factor = static_cast<N>(1 / (1 - a.g.dropout));
   for (i64 first = keys.first; first < keys.last; first += square<N>) {
     set_keys<N>(a, t.keys, t.key_head, first, keys.last, m);
-    N scores[micro<N>][micro<N>], slopes[micro<N>][micro<N>];
-    find_scores<N>(a, t, first, m, scores, slopes);
+    N scores[micro<N>][micro<N>], gradients[micro<N>][micro<N>];
+    find_scores<N>(a, t, first, m, scores, gradients);
     for (int i = 0; i < micro<N>; ++i)
       for (int j = 0; j < micro<N>; ++j) m.scores[square_row() * micro<N> + i][square_column() + 16 * j] = scores[i][j];
     const bool drops = a.g.dropout != 0;
-    if (drops) find_kept<N>(a, t, first, m);
+    if (drops) find_retained<N>(a, t, first, m);
     __syncthreads();
     const int r = static_cast<int>(threadIdx.x) / threads_of_row<N>,
               q = static_cast<int>(threadIdx.x) % threads_of_row<N>;
     weigh<N, threads_of_row<N>, columns>(m.scores[r] + q * columns, m.largest, m.sums, m.factors, m.of_threads,
                                          [&](int row, int column, N e) {
                                            if (!drops) return e;
-                                           return is_kept(m, row, column) ? factor * e : N(0);
+                                           return is_retained(m, row, column) ? factor * e : N(0);
                                          });
     for (int i = 0; i < micro<N>; ++i)
       for (int c = 0; c < columns_of_thread; ++c) y.of[i][c] *= m.factors[square_row() * micro<N> + i];
@@ -137,14 +140,14 @@ __device__ void attend(const attending& a) {
                 [&](const query_tile& t, i64 part, i64 first_column) { attend_tile<N>(a, t, part, first_column, m); });
 }
 
-/// What a block has of few rows and as many keys as it has threads.
+/// Shared memory of a block that computes few rows, with as many keys as it has threads.
 template <class N>
 struct few_memory {
   static constexpr int rows = kernel_arguments::few_rows, keys = static_cast<int>(kernel_arguments::few_threads),
                        depth = 128 / static_cast<int>(sizeof(N));
   N scores[rows][keys + 1];
   N stage[keys * (depth + 1)], q[rows][depth];
-  i64 query_rows[rows], key_rows[keys], first_seen[rows], last_seen[rows], diagonals[rows];
+  i64 query_rows[rows], key_rows[keys], first_key[rows], last_key[rows], diagonals[rows];
   N slopes[rows], largest[rows], sums[rows], factors[rows], of_threads[keys];
 };
 
@@ -174,11 +177,11 @@ __device__ void score_few(const attending& a, const query_tile& t, i64 first, fe
   }
   const i64 key = first + thread;
   for (int r = 0; r < memory::rows; ++r) {
-    N slope;
-    const bool is_seen = r < t.rows() && m.key_rows[thread] >= 0 && key >= m.first_seen[r] && key < m.last_seen[r];
-    m.scores[r][thread] = is_seen ? score_of<N>(a, t.sequence, t.head(r), t.query(r), key, products[r], m.slopes[r],
-                                                m.diagonals[r], slope)
-                                  : hidden<N>();
+    N gradient;
+    const bool is_visible = r < t.rows() && m.key_rows[thread] >= 0 && key >= m.first_key[r] && key < m.last_key[r];
+    m.scores[r][thread] = is_visible ? score_of<N>(a, t.sequence, t.head(r), t.query(r), key, products[r], m.slopes[r],
+                                                   m.diagonals[r], gradient)
+                                     : hidden<N>();
   }
 }
 
@@ -191,14 +194,14 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
     m.largest[thread] = hidden<N>(), m.sums[thread] = 0;
     if (thread < t.rows()) {
       const i64 i = t.query(thread);
-      const key_range seen = a.g.seen(i, t.queries.count, t.keys.count);
+      const key_range visible = a.g.visible_keys(i, t.queries.count, t.keys.count);
       m.query_rows[thread] = a.g.query_row(t.queries, t.head(thread), i);
-      m.first_seen[thread] = seen.first, m.last_seen[thread] = seen.last;
+      m.first_key[thread] = visible.first, m.last_key[thread] = visible.last;
       m.diagonals[thread] = a.g.diagonal(i, t.queries.count, t.keys.count);
-      m.slopes[thread] = a.g.has_alibi != 0 ? static_cast<N>(a.g.slope(t.head(thread))) : N(0);
+      m.slopes[thread] = a.g.has_alibi != 0 ? static_cast<N>(a.g.alibi_slope(t.head(thread))) : N(0);
     }
   }
-  // Threads have a column each, and a second one if there are many; if there are few, groups of threads share the keys.
+  // Each thread has a column, and a second one if there are many; if there are few, groups of threads share the keys.
   const i64 columns = a.g.value_width - first_column;
   int group = all;
   while (group / 2 >= columns) group /= 2;
@@ -208,7 +211,7 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
   const N* const v = static_cast<const N*>(a.v);
   const N factor = static_cast<N>(1 / (1 - a.g.dropout));
   const attention_dropping dropping = a.g.dropping();
-  const key_range keys = part_of(seen_by(a.g, t), part, a.parts, all);
+  const key_range keys = part_of(visible_keys_of(a.g, t), part, a.parts, all);
   for (i64 first = keys.first; first < keys.last; first += all) {
     m.key_rows[thread] = first + thread < keys.last ? a.g.key_row(t.keys, t.key_head, first + thread) : -1;
     __syncthreads();
@@ -255,10 +258,11 @@ __device__ void attend_few(const attending& a) {
       [&](const query_tile& t, i64 part, i64 first_column) { attend_few_rows<N>(a, t, part, first_column, m); });
 }
 
-/// Combines the parts, in their order.
+/// Combines the results of the parts, in their order.
 template <class N>
 __device__ void combine_attention(const attending& a) {
-  const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width, each = kernel_arguments::row_workspace_of(a.g);
+  const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width,
+            each = kernel_arguments::row_workspace_of(a.g);
   for (i64 n = first_of_thread(); n < rows * width; n += all_threads()) {
     const N* const of_row = static_cast<const N*>(a.workspace) + n / width * each;
     N largest = hidden<N>(), sum = 0, y = 0;

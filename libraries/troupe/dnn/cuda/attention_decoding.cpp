@@ -12,7 +12,7 @@ using kernel_arguments::attending, kernel_arguments::query_grid, kernel_argument
 
 bool is_width(std::int64_t n) noexcept { return n == 64 || n == 128; }
 
-// Kernels for widths of k, widths of v, and eights of rows.
+// Kernels by width of k, width of v, and eights of rows.
 template <class H>
 constexpr cuda::kernel_id kernels[2][2][2] = {
     {{cuda::kernel<"decode_64_64_8", H>, cuda::kernel<"decode_64_64_16", H>},
@@ -23,7 +23,7 @@ constexpr cuda::kernel_id kernels[2][2][2] = {
 }  // namespace
 
 bool is_direct_attention(const operator_step& s) noexcept {
-  constexpr std::int64_t most = 1 << 30;  // of what the kernels count in 32 bits
+  constexpr std::int64_t most = 1 << 30;  // the kernels count in 32 bits
   if (s.what != op::attention) return false;
   const auto f = s.attributes.as<attention_attributes>();
   if (f.has_bias != 0 || f.dropout != 0) return false;
@@ -43,19 +43,20 @@ bool is_direct_attention(const operator_step& s) noexcept {
   return rows <= kernel_arguments::decoding_rows && query_grid(g, rows).count() <= most;
 }
 
-// The same on each GPU, so that results are. Measured on an H200, which runs 396 of these blocks at once: all of them
-// at once are best if that divides the keys of a sequence into several parts, or else many rounds.
+// Does not depend on the GPU, so that results do not. Measured on an H200, which runs 396 of these blocks at once: as
+// many blocks as run at once are best if that divides the keys of a sequence into several parts, otherwise many rounds.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   constexpr std::int64_t at_once = 256, several = 4, many = 1024, least_keys = 256, most_parts = 64;
   const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();
-  const std::int64_t wanted = (at_once / units >= several ? at_once : many) / units;
-  return std::clamp<std::int64_t>(std::min(wanted, g.keys / least_keys), 1, most_parts);
+  const std::int64_t preferred = (at_once / units >= several ? at_once : many) / units;
+  return std::clamp<std::int64_t>(std::min(preferred, g.keys / least_keys), 1, most_parts);
 }
 
 result<void> decode_attention(const operator_step& s, const attending& a, const launch_site& w) {
   for (const void* const p : {a.q, a.k, a.v})
     if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
-      return error(reaction::fatal, "dnn", "q, k or v of an attention of half types is not at a multiple of 16 bytes");
+      return error(reaction::fatal, "dnn",
+                   "the address of q, k or v of an attention of half types is not a multiple of 16");
   const std::int64_t rows = rows_of_sequence(a.g), blocks = query_grid(a.g, rows).count() * a.parts;
   const auto& of_type = s.inputs[0].type == dtype::f16 ? kernels<half> : kernels<bfloat16>;
   return cuda::launch(w.kernels, of_type[a.g.width / 128][a.g.value_width / 128][rows > 8],

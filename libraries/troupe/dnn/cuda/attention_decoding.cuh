@@ -5,20 +5,20 @@
 #include "attention.cuh"
 #include "warps.cuh"
 
-/// Attention of few rows to halves as they are stored, as fast as memory delivers them.
+/// Attention of few rows of half types as they are stored, limited by the memory's speed.
 ///
-/// Each warp of a block takes 16 keys at a time and has a softmax of its own; in the end they add up what they have. k
-/// and v are read into the registers from which they are multiplied: while a warp computes with some keys, its next
-/// ones are on their way. Products are those of 16 keys by eight rows of q, and of 16 columns of v by the weights of
-/// these rows. The order of terms and of columns is free, so lanes read 16 bytes that lie together.
+/// Each warp of a block processes 16 keys at a time and has its own softmax; in the end the block sums up those of all
+/// warps. k and v are read into the registers from which they are multiplied: while a warp computes with some keys, its
+/// next ones are being loaded. Products are those of 16 keys by eight rows of q, and of 16 columns of v by the weights
+/// of these rows. The order of summands and of columns is free, so each lane reads 16 contiguous bytes.
 namespace troupe::dnn::on_gpu {
 
-/// Where the keys of a sequence lie.
-class key_places {
+/// Finds the rows of a sequence's keys in k and v.
+class key_rows_of_sequence {
  public:
-  __device__ key_places(const attention_geometry& g, const query_tile& t, i64 end)
+  __device__ key_rows_of_sequence(const attention_geometry& g, const query_tile& t, i64 end)
       : g_(g),
-        pages_(g.pages.memory + t.keys.row * g.pages.step),
+        pages_(g.pages.memory + t.keys.row * g.pages.stride),
         head_(static_cast<unsigned>(t.key_head)),
         first_(g.pool != 0 ? 0 : static_cast<int>(g.key_row(t.keys, t.key_head, 0))),
         last_(static_cast<int>(end)) {}
@@ -26,38 +26,38 @@ class key_places {
   /// Reads the page of a key, from which its row follows later.
   __device__ int page_of(int key) const {
     if (g_.pool == 0 || key >= last_) return -1;
-    return pages_[static_cast<unsigned>(key) / of_a_page() * g_.pages.second_step];
+    return pages_[static_cast<unsigned>(key) / page_tokens() * g_.pages.second_stride];
   }
-  /// -1: there is no such key.
+  /// Returns the row of a key; -1 if there is no such key.
   __device__ int row_of(int key, int page) const {
     if (key >= last_) return -1;
     if (g_.pool == 0) return first_ + key;
     if (page < 0 || page >= static_cast<int>(g_.pool)) return -1;
-    const auto place = static_cast<unsigned>(key) % of_a_page();
-    return static_cast<int>((page * static_cast<unsigned>(g_.key_heads) + head_) * of_a_page() + place);
+    const auto offset = static_cast<unsigned>(key) % page_tokens();
+    return static_cast<int>((page * static_cast<unsigned>(g_.key_heads) + head_) * page_tokens() + offset);
   }
 
  private:
-  __device__ unsigned of_a_page() const { return static_cast<unsigned>(g_.of_a_page); }
+  __device__ unsigned page_tokens() const { return static_cast<unsigned>(g_.page_tokens); }
   const attention_geometry& g_;
-  const std::int32_t* pages_;  // of the sequence
+  const std::int32_t* pages_;  // pages of the sequence
   unsigned head_;
   int first_, last_;
 };
 
-/// What a block has of at most `Rows` rows. What it works on is here rather than in registers, of which there are none
-/// to spare.
+/// Shared memory of a block that computes at most `Rows` rows. Its working state is here rather than in registers, of
+/// which none are free.
 template <int Rows, int ValueWidth, int Warps>
 struct decoding_memory {
   float y[Rows][ValueWidth + 4], largest[Warps][Rows], sums[Warps][Rows], slopes[Rows];
-  int first_seen[Rows], last_seen[Rows], diagonals[Rows];
+  int first_key[Rows], last_key[Rows], diagonals[Rows];
   i64 query_rows[Rows];
   query_tile tile;
   key_range keys;
-  key_range plain;  // whose scores are products, for all rows
+  key_range plain;  // keys whose scores are scaled products for all rows
   i64 row_of_batch, key_head, first_head, token, next, end, part;
 
-  /// Finds which tokens of a row of the batch this block has.
+  /// Finds the tokens of a row of the batch that this block computes.
   __device__ void begin(const attending& a) {
     const i64 most_rows = kernel_arguments::rows_of_sequence(a.g);
     const kernel_arguments::query_grid grid(a.g, most_rows);
@@ -67,7 +67,7 @@ struct decoding_memory {
     next = unit % grid.tiles * grid.tokens;
     end = next + grid.tokens < a.g.queries ? next + grid.tokens : a.g.queries;
   }
-  /// Finds those of one sequence, and their keys.
+  /// Finds the tokens of one sequence, and their keys.
   __device__ void take(const attending& a) {
     token = next;
     tile = tile_at(a.g, row_of_batch, token, end);
@@ -75,25 +75,25 @@ struct decoding_memory {
     next += tile.count;
     keys = plain = {};
     if (tile.sequence < 0) return;
-    keys = part_of(seen_by(a.g, tile), part, a.parts, 16 * Warps);
+    keys = part_of(visible_keys_of(a.g, tile), part, a.parts, 16 * Warps);
     if (a.g.soft_cap != 0 || a.g.has_alibi != 0) return;
-    plain = {a.g.seen(tile.first + tile.count - 1, tile.queries.count, tile.keys.count).first,
-             a.g.seen(tile.first, tile.queries.count, tile.keys.count).last};
+    plain = {a.g.visible_keys(tile.first + tile.count - 1, tile.queries.count, tile.keys.count).first,
+             a.g.visible_keys(tile.first, tile.queries.count, tile.keys.count).last};
   }
   __device__ void set_row(const attending& a, int r) {
-    query_rows[r] = -1, first_seen[r] = last_seen[r] = diagonals[r] = 0, slopes[r] = 0;
+    query_rows[r] = -1, first_key[r] = last_key[r] = diagonals[r] = 0, slopes[r] = 0;
     if (r >= tile.rows()) return;
     const i64 i = tile.query(r);
-    const key_range seen = a.g.seen(i, tile.queries.count, tile.keys.count);
+    const key_range visible = a.g.visible_keys(i, tile.queries.count, tile.keys.count);
     query_rows[r] = a.g.query_row(tile.queries, tile.head(r), i);
-    first_seen[r] = static_cast<int>(seen.first), last_seen[r] = static_cast<int>(seen.last);
+    first_key[r] = static_cast<int>(visible.first), last_key[r] = static_cast<int>(visible.last);
     diagonals[r] = static_cast<int>(a.g.diagonal(i, tile.queries.count, tile.keys.count));
-    if (a.g.has_alibi != 0) slopes[r] = static_cast<float>(a.g.slope(tile.head(r)));
+    if (a.g.has_alibi != 0) slopes[r] = static_cast<float>(a.g.alibi_slope(tile.head(r)));
   }
 };
 
-/// What a thread does for a tile of queries and a part of their keys. H is the type of numbers. A warp has `Ahead`
-/// times 16 keys on their way.
+/// Computes a tile of queries with a part of their keys. H is the type of numbers. A warp loads `Ahead` times 16 keys
+/// ahead.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
 class decoder {
  public:
@@ -107,7 +107,7 @@ class decoder {
     if (threadIdx.x < rows) m_.set_row(a_, static_cast<int>(threadIdx.x));
     wait_for_block();
     load_queries();
-    add_keys(key_places(a_.g, m_.tile, m_.keys.last), static_cast<int>(m_.keys.first));
+    add_keys(key_rows_of_sequence(a_.g, m_.tile, m_.keys.last), static_cast<int>(m_.keys.first));
     add_warps();
     for (int n = static_cast<int>(threadIdx.x); n < m_.tile.rows() * ValueWidth; n += 32 * Warps) {
       const int r = n / ValueWidth, column = n % ValueWidth;
@@ -120,15 +120,15 @@ class decoder {
  private:
   static constexpr int chunks = Width / 32, value_chunks = ValueWidth / 64, slices = ValueWidth / 16;
   static constexpr float log2_e = 1.44269504088896341f, ln_2 = 0.693147180559945309f;
-  /// Weights are powers of two of scores less the largest one, or one that is lower by at most this.
+  /// The most by which a row's base may be below its largest score. Weights are powers of two of scores less the base.
   static constexpr float slack = 8;
 
-  /// What a lane has of 16 keys: keys g and g + 8 of k; 2j, 2j + 1, 2j + 8 and 2j + 9 of v.
+  /// The numbers of a lane of 16 keys: keys g and g + 8 of k; 2j, 2j + 1, 2j + 8 and 2j + 9 of v.
   struct sixteen_keys {
     eight_halves k[2][chunks], v[4][value_chunks];
     bool exists[2];
   };
-  /// The softmax of a row, of what all warps have.
+  /// The softmax of a row, combined from those of all warps.
   struct softmax_of_row {
     float largest = hidden<float>(), sum = 0;
     __device__ softmax_of_row(const memory& m, int r) {
@@ -141,7 +141,7 @@ class decoder {
   static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
   static __device__ int g() { return lane() / 4; }
   static __device__ int j() { return lane() % 4; }
-  /// By what to multiply what was computed with another base.
+  /// Returns the factor that converts sums from one base to another.
   static __device__ float factor(float before, float now) { return before == now ? 1.0f : power_of_two(before - now); }
 
   __device__ void load_queries() {
@@ -167,19 +167,20 @@ class decoder {
     }
   }
 
-  /// Each lane up to 15 finds the row of one of 16 keys; the page that this takes is read a turn before.
-  __device__ void add_keys(const key_places& places, int first) {
+  /// Processes the keys from `first` on. Each lane up to 15 finds the row of one of 16 keys; the page of that row is
+  /// read one iteration earlier.
+  __device__ void add_keys(const key_rows_of_sequence& key_rows, int first) {
     sixteen_keys keys[Ahead];
     const int of_lane = lane() % 16;
     int key = first + warp() * 16, next = key + of_lane;
     for (int n = 0; n < Ahead; ++n, next += step) {
-      const int row = places.row_of(next, places.page_of(next));
+      const int row = key_rows.row_of(next, key_rows.page_of(next));
       load_k(row, keys[n]), load_v(row, keys[n]);
     }
-    int row = places.row_of(next, places.page_of(next));
-    while (key < places.last()) {
+    int row = key_rows.row_of(next, key_rows.page_of(next));
+    while (key < key_rows.last()) {
       for (int n = 0; n < Ahead; ++n) {
-        const int page = places.page_of(next + step);
+        const int page = key_rows.page_of(next + step);
         float scores[Eights][4];
         find_scores(keys[n], key, scores);
         load_k(row, keys[n]);
@@ -188,12 +189,12 @@ class decoder {
         add(keys[n], weights);
         load_v(row, keys[n]);
         next += step, key += step;
-        row = places.row_of(next, page);
+        row = key_rows.row_of(next, page);
       }
     }
   }
 
-  /// Scores of keys g and g + 8 and rows 2j and 2j + 1, as multiples of ln(2).
+  /// Computes the scores of keys g and g + 8 and rows 2j and 2j + 1, as multiples of ln(2).
   __device__ void find_scores(const sixteen_keys& keys, int first, float (&scores)[Eights][4]) const {
     for (int e = 0; e < Eights; ++e) {
       for (int i = 0; i < 4; ++i) scores[e][i] = 0;
@@ -214,7 +215,7 @@ class decoder {
     }
   }
   __device__ float score(float product, int r, int key, bool exists) const {
-    if (!exists || key < m_.first_seen[r] || key >= m_.last_seen[r]) return hidden<float>();
+    if (!exists || key < m_.first_key[r] || key >= m_.last_key[r]) return hidden<float>();
     float s = product * scale_;
     if (a_.g.soft_cap != 0) {
       const float cap = static_cast<float>(a_.g.soft_cap) * log2_e;
@@ -224,7 +225,7 @@ class decoder {
     return s;
   }
 
-  /// Makes weights of scores, rounded and turned: of keys 2j and 2j + 1, then 2j + 8 and 2j + 9, for row g.
+  /// Computes weights from scores, rounded and transposed: of keys 2j and 2j + 1, then 2j + 8 and 2j + 9, for row g.
   __device__ void weigh(float (&scores)[Eights][4], std::uint32_t (&weights)[Eights][2]) {
     bool grows = false;
     for (int e = 0; e < Eights; ++e)
@@ -258,7 +259,7 @@ class decoder {
     }
   }
 
-  /// A lane's columns of a slice are halves of what it read of v, see column_of.
+  /// Adds weights * v. A lane's columns of a slice are halves of the words that it read of v, see column_of.
   __device__ void add(const sixteen_keys& keys, const std::uint32_t (&weights)[Eights][2]) {
     TROUPE_UNROLLED
     for (int s = 0; s < slices; ++s) {
@@ -273,14 +274,14 @@ class decoder {
       for (int e = 0; e < Eights; ++e) multiply_small<H>(y_[e][s], v, weights[e][0], weights[e][1]);
     }
   }
-  /// The column of the first two numbers that a lane has of a slice of y, and of the others.
+  /// Returns the column of the first two numbers of a lane in a slice of y, or of the other two.
   static __device__ int column_of(int slice, int others) {
     const int n = others * slices + slice;
     return n / 8 * 64 + g() * 8 + n % 8;
   }
 
-  /// Leaves the sums of all warps in the block's memory. Warps add one after the other, so that results are the same
-  /// in each run.
+  /// Writes the sums of all warps to shared memory. Warps add one after the other, so that results are the same in each
+  /// run.
   __device__ void add_warps() {
     for (int e = 0; e < Eights; ++e)
       for (int r = 0; r < 2; ++r) {
@@ -315,13 +316,13 @@ class decoder {
   const attending& a_;
   memory& m_;
   const float scale_ = static_cast<float>(a_.g.scale) * log2_e;
-  eight_halves q_[Eights][chunks];  // row g of each eight
-  // Of rows 2j and 2j + 1 of each eight.
+  eight_halves q_[Eights][chunks];  // row g of each eight rows
+  // Rows 2j and 2j + 1 of each eight rows.
   float y_[Eights][slices][4] = {}, sums_[Eights][2] = {};
   float base_[Eights][2];
 };
 
-/// A block takes a part of the keys of a tile, of which there are as many as blocks.
+/// Computes a part of the keys of a tile per block; `parts` blocks share a tile.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
 __device__ void decode_attention(const attending& a) {
   using on_tile = decoder<H, Width, ValueWidth, Eights, Warps, Ahead>;

@@ -4,11 +4,12 @@
 
 #include "attention_tiles.cuh"
 
-/// Scores are computed again: for the queries of a tile with all of their keys, for the keys of a tile with all
-/// queries, and for each square of a bias. So every sum has one order, and no two blocks add to the same number.
+/// The gradients of attention. Scores are computed again: for the queries of a tile with all of their keys, for the
+/// keys of a tile with all queries, and for each square of a bias. Thus every sum has one order, and no two blocks add
+/// to the same number.
 namespace troupe::dnn::on_gpu {
 
-/// Finds the rows of a tile, and the mean slope of each: the sum of dy * y.
+/// Finds the rows of a tile, and the mean gradient of each: the sum of dy * y.
 template <class N>
 __device__ void set_gradient_rows(const attending& a, const query_tile& t, square_memory<N>& m) {
   constexpr int threads = threads_of_row<N>;
@@ -25,30 +26,30 @@ __device__ void set_gradient_rows(const attending& a, const query_tile& t, squar
   __syncthreads();
 }
 
-/// What a thread has of a square: weights after the dropout, the gradients of scores, and those before the soft cap.
+/// A thread's part of a square: weights after the dropout, the gradients of scores, and those before the soft cap.
 template <class N>
 struct square_gradients {
   N weights[micro<N>][micro<N>], ds[micro<N>][micro<N>], before_cap[micro<N>][micro<N>];
 
   __device__ void find(const attending& a, const query_tile& t, i64 first, square_memory<N>& m) {
-    N slopes[micro<N>][micro<N>];
-    find_scores<N>(a, t, first, m, weights, slopes);
+    N gradients[micro<N>][micro<N>];
+    find_scores<N>(a, t, first, m, weights, gradients);
     multiply_rows<N>(a.dy, m.query_rows, a.v, m.key_rows, a.g.value_width, m.stage, ds);
     const bool drops = a.g.dropout != 0;
     const N factor = static_cast<N>(1 / (1 - a.g.dropout));
-    if (drops) find_kept<N>(a, t, first, m);
+    if (drops) find_retained<N>(a, t, first, m);
     __syncthreads();
     for (int i = 0; i < micro<N>; ++i)
       for (int j = 0; j < micro<N>; ++j) {
         const int r = square_row() * micro<N> + i, c = square_column() + 16 * j;
         const N weight = m.query_rows[r] < 0 ? N(0) : weight_of(weights[i][j], m.statistics[r]);
-        const N kept = !drops ? N(1) : is_kept(m, r, c) ? factor : N(0);
-        weights[i][j] = weight * kept;
-        ds[i][j] = weight * (kept * ds[i][j] - m.means[r]);
-        before_cap[i][j] = ds[i][j] * slopes[i][j];
+        const N dropout = !drops ? N(1) : is_retained(m, r, c) ? factor : N(0);
+        weights[i][j] = weight * dropout;
+        ds[i][j] = weight * (dropout * ds[i][j] - m.means[r]);
+        before_cap[i][j] = ds[i][j] * gradients[i][j];
       }
   }
-  static __device__ void keep(const N (&from)[micro<N>][micro<N>], square_memory<N>& m) {
+  static __device__ void store(const N (&from)[micro<N>][micro<N>], square_memory<N>& m) {
     for (int i = 0; i < micro<N>; ++i)
       for (int j = 0; j < micro<N>; ++j) m.scores[square_row() * micro<N> + i][square_column() + 16 * j] = from[i][j];
     __syncthreads();
@@ -64,16 +65,16 @@ __device__ void attention_query_gradient(const attending& a) {
   for (i64 n = blockIdx.x; n < grid.count() * slices; n += gridDim.x) {
     const i64 first_column = n % slices * columns;
     for_each_tile(a.g, grid, n / slices, [&](const query_tile& t, i64 row_of_batch, i64 token) {
-      kept_columns<N> dq;
+      result_columns<N> dq;
       dq.clear();
       if (t.sequence >= 0) {
         set_gradient_rows<N>(a, t, m);
-        const key_range keys = part_of(seen_by(a.g, t), 0, 1, square<N>);
+        const key_range keys = part_of(visible_keys_of(a.g, t), 0, 1, square<N>);
         for (i64 first = keys.first; first < keys.last; first += square<N>) {
           set_keys<N>(a, t.keys, t.key_head, first, keys.last, m);
           square_gradients<N> s;
           s.find(a, t, first, m);
-          s.keep(s.before_cap, m);
+          s.store(s.before_cap, m);
           dq.add(m, false, a.k, m.key_rows, width, first_column);
         }
       }
@@ -88,10 +89,10 @@ __device__ void attention_query_gradient(const attending& a) {
   }
 }
 
-/// All queries of a sequence that see keys of a square add to the gradients of these.
+/// Adds the contributions of all queries of a sequence that attend to keys of a square to the gradients of these keys.
 template <class N>
 __device__ void add_queries(const attending& a, i64 sequence, i64 key_head, i64 first, i64 first_column,
-                            kept_columns<N>& dk, kept_columns<N>& dv, square_memory<N>& m) {
+                            result_columns<N>& dk, result_columns<N>& dv, square_memory<N>& m) {
   const kernel_arguments::query_grid grid(a.g, square<N>);
   query_tile t{};
   t.sequence = sequence, t.key_head = key_head;
@@ -101,14 +102,14 @@ __device__ void add_queries(const attending& a, i64 sequence, i64 key_head, i64 
       t.first_head = key_head * a.g.shared + chunk * grid.heads;
       t.heads = a.g.shared - chunk * grid.heads < grid.heads ? a.g.shared - chunk * grid.heads : grid.heads;
       t.count = t.queries.count - t.first < grid.tokens ? t.queries.count - t.first : grid.tokens;
-      const key_range seen = seen_by(a.g, t);
-      if (seen.last <= first || seen.first >= first + square<N>) continue;
+      const key_range visible = visible_keys_of(a.g, t);
+      if (visible.last <= first || visible.first >= first + square<N>) continue;
       set_gradient_rows<N>(a, t, m);
       square_gradients<N> s;
       s.find(a, t, first, m);
-      s.keep(s.weights, m);
+      s.store(s.weights, m);
       dv.add(m, true, a.dy, m.query_rows, a.g.value_width, first_column);
-      s.keep(s.before_cap, m);
+      s.store(s.before_cap, m);
       dk.add(m, true, a.q, m.query_rows, a.g.width, first_column);
     }
 }
@@ -128,18 +129,18 @@ __device__ void attention_key_gradient(const attending& a) {
     const i64 last = (tile + 1) * square<N> < g.keys ? (tile + 1) * square<N> : g.keys;
     for (i64 token = tile * square<N>; token < last;) {
       const i64 sequence = sequence_of(g, g.key_layout, g.key_numbers, g.keys, row, token);
-      kept_columns<N> dk, dv;
+      result_columns<N> dk, dv;
       dk.clear(), dv.clear();
       i64 count = g.key_layout == sequence_layout::offsets ? 1 : last - token;
       if (sequence >= 0) {
         const token_range keys = g.keys_of(sequence);
         const i64 end = keys.first + keys.count < last ? keys.first + keys.count : last;
-        // Squares of a sequence begin at its multiples of 4, where the random numbers of a dropout do.
-        const i64 place = token - keys.first, skipped = place % 4;
+        // Squares of a sequence begin at multiples of 4, as the random numbers of a dropout do.
+        const i64 position = token - keys.first, skipped = position % 4;
         count = end - token < square<N> - skipped ? end - token : square<N> - skipped;
-        set_keys<N>(a, keys, key_head, place - skipped, place + count, m);
-        add_queries<N>(a, sequence, key_head, place - skipped, first_column, dk, dv, m);
-        const auto write = [&](void* to, const kept_columns<N>& from, i64 width, N factor) {
+        set_keys<N>(a, keys, key_head, position - skipped, position + count, m);
+        add_queries<N>(a, sequence, key_head, position - skipped, first_column, dk, dv, m);
+        const auto write = [&](void* to, const result_columns<N>& from, i64 width, N factor) {
           from.for_each(width, first_column, [&](int r, i64 column, N value) {
             if (r >= skipped && r < skipped + count)
               static_cast<N*>(to)[m.key_rows[r] * width + column] = factor * value;
@@ -162,7 +163,7 @@ __device__ void attention_key_gradient(const attending& a) {
   }
 }
 
-/// One square of a bias: the gradients of all scores that it is added to.
+/// Sums one square of a bias: the gradients of all scores that it is added to.
 template <class N>
 __device__ void add_squares(const attending& a, i64 b, i64 h, i64 first_query, i64 first_key, square_memory<N>& m,
                             N (&sums)[micro<N>][micro<N>]) {
@@ -172,8 +173,8 @@ __device__ void add_squares(const attending& a, i64 b, i64 h, i64 first_query, i
   const i64 left = t.queries.count - first_query;
   t.count = left < square<N> ? left : square<N>;
   if (t.count <= 0 || first_key >= t.keys.count) return;
-  const key_range seen = seen_by(a.g, t);
-  if (seen.last <= first_key || seen.first >= first_key + square<N>) return;
+  const key_range visible = visible_keys_of(a.g, t);
+  if (visible.last <= first_key || visible.first >= first_key + square<N>) return;
   set_gradient_rows<N>(a, t, m);
   set_keys<N>(a, t.keys, t.key_head, first_key, t.keys.count, m);
   square_gradients<N> s;
@@ -183,11 +184,11 @@ __device__ void add_squares(const attending& a, i64 b, i64 h, i64 first_query, i
   __syncthreads();
 }
 
-/// Writes a square of sums; those over rows or columns where the bias has one for all.
+/// Writes a square of sums; sums over rows or columns along which the bias has the extent 1.
 template <class N>
 __device__ void write_square(const attending& a, i64 b, i64 h, i64 query, i64 key, square_memory<N>& m,
                              const N (&sums)[micro<N>][micro<N>]) {
-  square_gradients<N>::keep(sums, m);
+  square_gradients<N>::store(sums, m);
   const i64* const extents = a.g.bias_extents;
   const i64 rows = extents[2] == 1                  ? 1
                    : extents[2] - query < square<N> ? extents[2] - query

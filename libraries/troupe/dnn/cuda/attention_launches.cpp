@@ -13,7 +13,7 @@ namespace {
 
 using kernel_arguments::attending, kernel_arguments::query_grid, kernel_arguments::divided_up;
 
-// Whether tiles of queries have so few rows that loading keys is what takes time.
+// Returns true if tiles of queries have so few rows that loading keys dominates the time.
 bool has_few_rows(const attention_geometry& g) noexcept {
   return kernel_arguments::rows_of_sequence(g) <= kernel_arguments::few_rows;
 }
@@ -22,7 +22,8 @@ std::int64_t rows_of_square(dtype numbers) noexcept {
   return numbers == dtype::f32 ? kernel_arguments::square_rows<float> : kernel_arguments::square_rows<double>;
 }
 
-// The same on each GPU, so that results are. Keys may be fewer than the tensor has, which is known only on the GPU.
+// Returns the number of parts of the keys. It does not depend on the GPU, so that results do not. There may be fewer
+// keys than the tensor has, which only the GPU knows.
 std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   constexpr std::int64_t enough_blocks = 512, least_keys = 256, most_parts = 64;
   const query_grid grid(g, has_few_rows(g) ? kernel_arguments::few_rows : rows_of_square(numbers));

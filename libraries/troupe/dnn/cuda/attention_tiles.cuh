@@ -8,7 +8,8 @@
 #include "attention_arguments.hpp"
 #include "elements.cuh"
 
-/// Attention in squares of scores. A block has 16 x 16 threads, each of which has a few rows and columns of a square.
+/// Attention in squares of scores. A block has 16 x 16 threads, each of which computes a few rows and columns of a
+/// square.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::attending;
@@ -17,23 +18,23 @@ using kernel_arguments::attention_threads;
 template <class N>
 inline constexpr int square = kernel_arguments::square_rows<N>;
 template <class N>
-inline constexpr int micro = square<N> / 16;  // rows and columns of a thread
+inline constexpr int micro = square<N> / 16;  // rows and columns of a square per thread
 template <class N>
 inline constexpr int threads_of_row = static_cast<int>(attention_threads) / square<N>;
-inline constexpr int depth = 16;  // terms that are loaded at once
+inline constexpr int depth = 16;  // length of k of a product that is loaded at once
 inline constexpr int columns_of_thread = kernel_arguments::square_columns / 16;
 
 template <class N>
 __device__ constexpr N hidden() {
   return -std::numeric_limits<N>::infinity();
 }
-/// exp(score - base); 0 of what is not seen, whatever the base.
+/// Returns exp(score - base); 0 for keys that the query does not attend to, whatever the base.
 template <class N>
 __device__ N weight_of(N score, N base) {
   return score == hidden<N>() ? N(0) : std::exp(score - base);
 }
 
-/// Some queries of a sequence, of heads that share keys; of no sequence if `sequence` is -1.
+/// Consecutive queries of a sequence, of heads that share keys; of no sequence if `sequence` is -1.
 struct query_tile {
   i64 sequence, key_head, first_head, heads, first, count;
   token_range queries, keys;
@@ -42,8 +43,8 @@ struct query_tile {
   __device__ i64 head(i64 row) const { return first_head + row % heads; }
 };
 
-/// The sequence that has a token of a row of the batch; -1: none. Any offsets lead to some result.
-__device__ inline i64 sequence_of(const attention_geometry& g, sequence_layout layout, const whole_numbers& numbers,
+/// Returns the sequence that contains a token of a row of the batch; -1 if there is none. Offsets may have any values.
+__device__ inline i64 sequence_of(const attention_geometry& g, sequence_layout layout, const integer_view& numbers,
                                   i64 all, i64 row, i64 token) {
   i64 b = row;
   if (layout == sequence_layout::offsets) {
@@ -57,7 +58,7 @@ __device__ inline i64 sequence_of(const attention_geometry& g, sequence_layout l
   return token >= t.first && token < t.first + t.count ? b : -1;
 }
 
-/// The tile that begins at a token, with those up to `end` that belong to the same sequence.
+/// Returns the tile that begins at a token, with the tokens up to `end` of the same sequence.
 __device__ inline query_tile tile_at(const attention_geometry& g, i64 row, i64 token, i64 end) {
   query_tile t{};
   t.sequence = sequence_of(g, g.query_layout, g.query_numbers, g.queries, row, token);
@@ -87,12 +88,12 @@ __device__ void for_each_tile(const attention_geometry& g, const kernel_argument
   }
 }
 
-/// The keys that any query of a tile sees.
-__device__ inline key_range seen_by(const attention_geometry& g, const query_tile& t) {
-  return {g.seen(t.first, t.queries.count, t.keys.count).first,
-          g.seen(t.first + t.count - 1, t.queries.count, t.keys.count).last};
+/// Returns the range of keys that any query of a tile attends to.
+__device__ inline key_range visible_keys_of(const attention_geometry& g, const query_tile& t) {
+  return {g.visible_keys(t.first, t.queries.count, t.keys.count).first,
+          g.visible_keys(t.first + t.count - 1, t.queries.count, t.keys.count).last};
 }
-/// One of the parts of these keys; each but the first begins at a multiple of `step`.
+/// Returns one of the parts of these keys; each but the first begins at a multiple of `step`.
 __device__ inline key_range part_of(const key_range& all, i64 part, i64 parts, i64 step) {
   const i64 begin = all.first / step * step;
   const i64 each = kernel_arguments::divided_up(kernel_arguments::divided_up(all.last - begin, parts), step) * step;
@@ -100,39 +101,39 @@ __device__ inline key_range part_of(const key_range& all, i64 part, i64 parts, i
   return {first, first + each < all.last ? first + each : all.last};
 }
 
-/// What a block has of a square.
+/// Shared memory of a block that computes squares.
 template <class N>
 struct square_memory {
   N scores[square<N>][square<N> + 1];
   N stage[2 * square<N> * (depth + 1) > depth* kernel_arguments::square_columns
               ? 2 * square<N>*(depth + 1)
               : depth* kernel_arguments::square_columns];
-  i64 query_rows[square<N>], key_rows[square<N>];  // in the tensors; -1: none
-  i64 first_seen[square<N>], last_seen[square<N>], diagonals[square<N>];
+  i64 query_rows[square<N>], key_rows[square<N>];  // rows of the tensors; -1: none
+  i64 first_key[square<N>], last_key[square<N>], diagonals[square<N>];
   N slopes[square<N>], statistics[square<N>], means[square<N>];
   N largest[square<N>], sums[square<N>], factors[square<N>];
   N of_threads[attention_threads];
-  std::uint32_t kept[attention_threads];  // a bit for each score of a row's part
+  std::uint32_t retained[attention_threads];  // a bit for each score of a part of a row
 };
 
 __device__ inline int square_row() { return static_cast<int>(threadIdx.x) / 16; }
 __device__ inline int square_column() { return static_cast<int>(threadIdx.x) % 16; }
 
-/// Finds the rows of a tile. Those of gradients that see no key are none: what they hold does not matter.
+/// Finds the rows of a tile. For gradients, rows without keys are omitted: their contents do not matter.
 template <class N>
 __device__ void set_rows(const attending& a, const query_tile& t, square_memory<N>& m, bool gradient) {
   const i64 r = threadIdx.x;
   if (r < square<N>) {
-    m.query_rows[r] = -1, m.first_seen[r] = m.last_seen[r] = 0;
+    m.query_rows[r] = -1, m.first_key[r] = m.last_key[r] = 0;
     m.largest[r] = hidden<N>(), m.sums[r] = 0, m.means[r] = 0;
     if (r < t.rows()) {
       const i64 i = t.query(r), row = a.g.query_row(t.queries, t.head(r), i);
       const N statistic = gradient ? static_cast<const N*>(a.statistics)[row] : N(0);
       if (!gradient || statistic != hidden<N>()) {
-        const key_range seen = a.g.seen(i, t.queries.count, t.keys.count);
-        m.query_rows[r] = row, m.first_seen[r] = seen.first, m.last_seen[r] = seen.last;
+        const key_range visible = a.g.visible_keys(i, t.queries.count, t.keys.count);
+        m.query_rows[r] = row, m.first_key[r] = visible.first, m.last_key[r] = visible.last;
         m.diagonals[r] = a.g.diagonal(i, t.queries.count, t.keys.count);
-        m.slopes[r] = a.g.has_alibi != 0 ? static_cast<N>(a.g.slope(t.head(r))) : N(0);
+        m.slopes[r] = a.g.has_alibi != 0 ? static_cast<N>(a.g.alibi_slope(t.head(r))) : N(0);
         m.statistics[r] = statistic;
       }
     }
@@ -147,7 +148,7 @@ __device__ void set_keys(const attending& a, const token_range& of, i64 key_head
   __syncthreads();
 }
 
-/// out = a * b transposed: of each row of a with each of b.
+/// Computes out = a * transposed b: the product of each row of a with each row of b.
 template <class N>
 __device__ void multiply_rows(const void* left, const i64* left_rows, const void* right, const i64* right_rows,
                               i64 width, N* stage, N (&out)[micro<N>][micro<N>]) {
@@ -175,9 +176,9 @@ __device__ void multiply_rows(const void* left, const i64* left_rows, const void
   }
 }
 
-/// What a thread has of a result: rows by columns that are 16 apart.
+/// A thread's part of a result: consecutive rows by columns that are 16 apart.
 template <class N>
-struct kept_columns {
+struct result_columns {
   N of[micro<N>][columns_of_thread];
 
   __device__ void clear() {
@@ -185,11 +186,11 @@ struct kept_columns {
       for (int c = 0; c < columns_of_thread; ++c) of[i][c] = 0;
   }
   /// Adds scores * right, or transposed scores * right; columns from `first` on.
-  __device__ void add(square_memory<N>& m, bool turned, const void* right, const i64* right_rows, i64 width,
+  __device__ void add(square_memory<N>& m, bool is_transposed, const void* right, const i64* right_rows, i64 width,
                       i64 first) {
     width - first > kernel_arguments::square_columns / 2
-        ? add_columns<columns_of_thread>(m, turned, right, right_rows, width, first)
-        : add_columns<columns_of_thread / 2>(m, turned, right, right_rows, width, first);
+        ? add_columns<columns_of_thread>(m, is_transposed, right, right_rows, width, first)
+        : add_columns<columns_of_thread / 2>(m, is_transposed, right, right_rows, width, first);
   }
   /// Calls `f(row, column, value)` for each column from `first` on.
   template <class F>
@@ -202,8 +203,8 @@ struct kept_columns {
 
  private:
   template <int Columns>
-  __device__ void add_columns(square_memory<N>& m, bool turned, const void* right, const i64* right_rows, i64 width,
-                              i64 first) {
+  __device__ void add_columns(square_memory<N>& m, bool is_transposed, const void* right, const i64* right_rows,
+                              i64 width, i64 first) {
     const N* const b = static_cast<const N*>(right);
     const int row = square_row() * micro<N>, column = square_column();
     for (int begin = 0; begin < square<N>; begin += depth) {
@@ -214,7 +215,8 @@ struct kept_columns {
       __syncthreads();
       for (int d = 0; d < depth; ++d) {
         N x[micro<N>], y[Columns];
-        for (int i = 0; i < micro<N>; ++i) x[i] = turned ? m.scores[begin + d][row + i] : m.scores[row + i][begin + d];
+        for (int i = 0; i < micro<N>; ++i)
+          x[i] = is_transposed ? m.scores[begin + d][row + i] : m.scores[row + i][begin + d];
         for (int c = 0; c < Columns; ++c) y[c] = m.stage[d * 16 * Columns + column + 16 * c];
         for (int i = 0; i < micro<N>; ++i)
           for (int c = 0; c < Columns; ++c) of[i][c] = multiply_add(x[i], y[c], of[i][c]);
@@ -224,41 +226,41 @@ struct kept_columns {
   }
 };
 
-/// The score of a product; `slope` becomes that of the score by the scaled product.
+/// Returns the score of a product; `gradient` becomes its derivative with respect to the scaled product.
 template <class N>
 __device__ N score_of(const attending& a, i64 sequence, i64 head, i64 query, i64 key, N product, N alibi, i64 diagonal,
-                      N& slope) {
+                      N& gradient) {
   N s = static_cast<N>(a.g.scale) * product;
-  slope = 1;
+  gradient = 1;
   if (a.g.soft_cap != 0) {
     const N cap = static_cast<N>(a.g.soft_cap), t = std::tanh(s / cap);
-    s = cap * t, slope = 1 - t * t;
+    s = cap * t, gradient = 1 - t * t;
   }
   if (a.bias != nullptr) s += static_cast<const N*>(a.bias)[a.g.bias_at(sequence, head, query, key)];
   if (a.g.has_alibi != 0) s -= alibi * std::fabs(static_cast<N>(key - diagonal));
   return s;
 }
 
-/// The scores of a square, of keys from `first` on.
+/// Computes the scores of a square, of keys from `first` on.
 template <class N>
 __device__ void find_scores(const attending& a, const query_tile& t, i64 first, square_memory<N>& m,
-                            N (&scores)[micro<N>][micro<N>], N (&slopes)[micro<N>][micro<N>]) {
+                            N (&scores)[micro<N>][micro<N>], N (&gradients)[micro<N>][micro<N>]) {
   multiply_rows<N>(a.q, m.query_rows, a.k, m.key_rows, a.g.width, m.stage, scores);
   for (int i = 0; i < micro<N>; ++i)
     for (int j = 0; j < micro<N>; ++j) {
       const int r = square_row() * micro<N> + i, c = square_column() + 16 * j;
       const i64 key = first + c;
-      if (key >= m.first_seen[r] && key < m.last_seen[r] && m.key_rows[c] >= 0)
+      if (key >= m.first_key[r] && key < m.last_key[r] && m.key_rows[c] >= 0)
         scores[i][j] = score_of<N>(a, t.sequence, t.head(r), t.query(r), key, scores[i][j], m.slopes[r], m.diagonals[r],
-                                   slopes[i][j]);
+                                   gradients[i][j]);
       else
-        scores[i][j] = hidden<N>(), slopes[i][j] = 1;
+        scores[i][j] = hidden<N>(), gradients[i][j] = 1;
     }
 }
 
-/// Each thread finds which scores of a part of a row are kept. The first key is a multiple of 4.
+/// Finds the weights that dropout retains; each thread does so for a part of a row. The first key is a multiple of 4.
 template <class N>
-__device__ void find_kept(const attending& a, const query_tile& t, i64 first, square_memory<N>& m) {
+__device__ void find_retained(const attending& a, const query_tile& t, i64 first, square_memory<N>& m) {
   constexpr int part = square<N> / threads_of_row<N>;
   const int r = static_cast<int>(threadIdx.x) / threads_of_row<N>,
             q = static_cast<int>(threadIdx.x) % threads_of_row<N>;
@@ -269,12 +271,12 @@ __device__ void find_kept(const attending& a, const query_tile& t, i64 first, sq
     for (int k = 0; k < 4; ++k)
       if (four.word[k] >= dropping.threshold) bits |= std::uint32_t{1} << (i + k);
   }
-  m.kept[threadIdx.x] = bits;
+  m.retained[threadIdx.x] = bits;
 }
 template <class N>
-__device__ bool is_kept(const square_memory<N>& m, int row, int column) {
+__device__ bool is_retained(const square_memory<N>& m, int row, int column) {
   constexpr int part = square<N> / threads_of_row<N>;
-  return (m.kept[row * threads_of_row<N> + column / part] >> (column % part) & 1) != 0;
+  return (m.retained[row * threads_of_row<N> + column / part] >> (column % part) & 1) != 0;
 }
 
 }  // namespace troupe::dnn::on_gpu

@@ -9,13 +9,14 @@
 
 namespace troupe::dnn::on_gpu {
 
-/// One thread for each block.
+/// Quantizes blocks, one thread for each block.
 template <class N>
 __device__ void quantize_blocks(const kernel_arguments::scaling_blocks& r) {
   const narrow_type t = narrow_type_of(static_cast<dtype>(r.elements));
   const i64 blocks = (r.length - 1) / r.block + 1;
   for (i64 n = first_of_thread(); n < r.rows * blocks * r.width; n += all_threads()) {
-    const i64 first = n / r.width % blocks * r.block, begin = (n / r.width / blocks * r.length + first) * r.width + n % r.width;
+    const i64 first = n / r.width % blocks * r.block,
+              begin = (n / r.width / blocks * r.length + first) * r.width + n % r.width;
     const i64 count = first + r.block < r.length ? r.block : r.length - first;
     const N* const from = static_cast<const N*>(r.from) + begin;
     N* const to = static_cast<N*>(r.to) + begin;
@@ -31,7 +32,7 @@ __device__ void quantize_blocks(const kernel_arguments::scaling_blocks& r) {
   }
 }
 
-/// One thread for each element.
+/// Dequantizes elements, one thread for each element.
 template <class N>
 __device__ void dequantize_blocks(const kernel_arguments::scaling_blocks& r) {
   const i64 blocks = (r.length - 1) / r.block + 1;

@@ -5,16 +5,17 @@
 #include "columns_arguments.hpp"
 #include "rows.cuh"
 
-/// Normalisations over all indexes but the channels, which are neighbours. Parts of the rows are summed by blocks of
-/// their own, and combined in a fixed order.
+/// Normalisations over all axes but the channels, which are neighbours. Parts of the rows are summed by different
+/// blocks, and combined in a fixed order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::column_threads, kernel_arguments::most_lanes, kernel_arguments::channels_of_block;
 
-/// What a thread has of a share, which is some channels of a part of the rows: eight of the channels, of some rows.
+/// A thread's part of a share. A share is some channels of a part of the rows; a thread has eight of the channels, of
+/// some rows.
 struct place_in_columns {
-  i64 channels, channel, first, end;  // of the tensor; the first of eight; from which row to which
-  i64 rows;                           // that the block has at once
+  i64 channels, channel, first, end;  // channels of the tensor; the first of the thread's eight; the range of rows
+  i64 rows;                           // rows that the block reads at once
 
   __device__ place_in_columns(const kernel_arguments::columns& c, unsigned part, unsigned group)
       : channels(c.channels),
@@ -28,19 +29,19 @@ struct place_in_columns {
 
   __device__ bool has_rows() const { return first < end; }
   __device__ i64 begin() const { return first * channels + channel; }
-  /// Calls `use(read(place), place)` for each row. Some rows are read before the first of them is used.
+  /// Calls `use(read(offset), offset)` for each row. Several rows are read before the first of them is used.
   template <class Read, class Use>
   __device__ void for_each_row(const Read& read, const Use& use) const {
-    // So many that they fit in registers.
+    // As many as fit in registers.
     constexpr int ahead = sizeof(read(i64{})) == sizeof(eight<half>) ? 4 : 2;
-    const i64 step = rows * channels;
+    const i64 stride = rows * channels;
     i64 at = begin();
-    for (i64 row = first; row < end; row += ahead * rows, at += ahead * step) {
+    for (i64 row = first; row < end; row += ahead * rows, at += ahead * stride) {
       decltype(read(at)) some[ahead] = {};
       for (int k = 0; k < ahead; ++k)
-        if (row + k * rows < end) some[k] = read(at + k * step);
+        if (row + k * rows < end) some[k] = read(at + k * stride);
       for (int k = 0; k < ahead; ++k)
-        if (row + k * rows < end) use(some[k], at + k * step);
+        if (row + k * rows < end) use(some[k], at + k * stride);
     }
   }
 };
@@ -52,7 +53,8 @@ __device__ void for_each_share(const kernel_arguments::columns& c, const F& f) {
   }
 }
 
-/// Sums what the threads of each lane have, in a fixed order, and writes it to [part][channel]. All threads call it.
+/// Sums the numbers of the threads of each lane, in a fixed order, and writes the sums to [part][channel]. All threads
+/// call it.
 __device__ inline void write_sums(const double (&mine)[of_vector], const kernel_arguments::columns& c, unsigned part,
                                   unsigned group, double* to) {
   static_assert(column_threads == of_vector * most_lanes);
@@ -71,7 +73,7 @@ __device__ inline void write_sums(const double (&mine)[of_vector], const kernel_
   to[part * c.channels + channel] = sum;
 }
 
-/// Eight of the channels' numbers; `otherwise` if there are none.
+/// The numbers of eight channels; `otherwise` if there are none.
 struct of_channels {
   float of[of_vector];
   __device__ of_channels(const float* from, const place_in_columns& p, float otherwise) {
@@ -83,7 +85,7 @@ struct of_channels {
 template <class T>
 __device__ void sum_columns(const kernel_arguments::summing_columns& r) {
   for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
-    // A thread's sums are of differences from its first row, which lose little of float where the mean is large.
+    // A thread sums differences from its first row, which loses little precision of float if the mean is large.
     float shift[of_vector] = {}, sums[of_vector] = {}, squares[of_vector] = {};
     if (p.has_rows()) unpack(read_eight<T>(r.x.memory, p.begin()), r.x.type, shift);
     i64 count = 0;
@@ -107,7 +109,7 @@ __device__ void sum_columns(const kernel_arguments::summing_columns& r) {
   });
 }
 
-/// Calls `f(channel, sum over the parts, the same of second)`, with a thread for each channel.
+/// Calls `f(channel, sum of first over the parts, sum of second)`, with a thread for each channel.
 template <class F>
 __device__ void combine_parts(const kernel_arguments::columns& c, const double* first, const double* second,
                               const F& f) {
@@ -135,7 +137,7 @@ __device__ void combine_columns(const kernel_arguments::combining_columns& r) {
   const auto count = static_cast<double>(r.all.rows);
   combine_parts(r.all, r.sums, r.squares, [&](i64 c, double sum, double square) {
     const double mean = sum / count, rest = square - sum * mean;
-    const double squares = rest < 0 ? 0 : rest;  // NaN stays
+    const double squares = rest < 0 ? 0 : rest;  // NaN is propagated
     r.mean[c] = static_cast<float>(mean), r.deviation[c] = static_cast<float>(1 / sqrt(squares / count + r.epsilon));
     if (r.running_mean == nullptr) return;
     const auto next = [&](float before, double here) {
@@ -169,8 +171,8 @@ struct pair_of_eight {
   eight<X> x;
 
   template <class Arguments>
-  __device__ static pair_of_eight at(const Arguments& r, i64 place) {
-    return {read_eight<Dy>(r.dy.memory, place), read_eight<X>(r.x.memory, place)};
+  __device__ static pair_of_eight at(const Arguments& r, i64 offset) {
+    return {read_eight<Dy>(r.dy.memory, offset), read_eight<X>(r.x.memory, offset)};
   }
   template <class Arguments>
   __device__ void unpack_to(const Arguments& r, float (&of_dy)[of_vector], float (&of_x)[of_vector]) const {
@@ -183,21 +185,21 @@ __device__ void sum_columns_back(const kernel_arguments::summing_columns_back& r
   using both = pair_of_eight<X, Dy>;
   for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
     const of_channels mean(r.mean, p, 0);
-    float slopes[of_vector] = {}, along[of_vector] = {};
+    float gradients[of_vector] = {}, along[of_vector] = {};
     p.for_each_row([&](i64 at) { return both::at(r, at); },
                    [&](const both& from, i64) {
                      float dy[of_vector], x[of_vector];
                      from.unpack_to(r, dy, x);
                      for (int k = 0; k < of_vector; ++k)
-                       slopes[k] += dy[k], along[k] = multiply_add(dy[k], x[k] - mean[k], along[k]);
+                       gradients[k] += dy[k], along[k] = multiply_add(dy[k], x[k] - mean[k], along[k]);
                    });
     const of_channels deviation(r.deviation, p, 1);
-    double slope[of_vector], product[of_vector];
+    double gradient[of_vector], product[of_vector];
     for (int k = 0; k < of_vector; ++k) {
-      slope[k] = static_cast<double>(slopes[k]);
+      gradient[k] = static_cast<double>(gradients[k]);
       product[k] = static_cast<double>(along[k]) * static_cast<double>(deviation[k]);
     }
-    write_sums(slope, r.all, part, group, r.slopes);
+    write_sums(gradient, r.all, part, group, r.gradients);
     write_sums(product, r.all, part, group, r.along);
   });
 }
@@ -205,23 +207,23 @@ __device__ void sum_columns_back(const kernel_arguments::summing_columns_back& r
 template <class>
 __device__ void combine_columns_back(const kernel_arguments::combining_columns_back& r) {
   const auto count = static_cast<double>(r.all.rows);
-  combine_parts(r.all, r.slopes, r.along, [&](i64 c, double slope, double along) {
-    r.mean_slope[c] = static_cast<float>(slope / count), r.mean_along[c] = static_cast<float>(along / count);
-    if (r.dscale != nullptr) r.dscale[c] = static_cast<float>(along), r.doffset[c] = static_cast<float>(slope);
+  combine_parts(r.all, r.gradients, r.along, [&](i64 c, double gradient, double along) {
+    r.mean_gradient[c] = static_cast<float>(gradient / count), r.mean_along[c] = static_cast<float>(along / count);
+    if (r.dscale != nullptr) r.dscale[c] = static_cast<float>(along), r.doffset[c] = static_cast<float>(gradient);
   });
 }
 
-/// Of eight channels: dx = dy * factor + x * along + rest.
-struct slopes_of_channels {
+/// Coefficients of the gradient of eight channels: dx = dy * factor + x * along + rest.
+struct channel_gradients {
   float factor[of_vector], along[of_vector], rest[of_vector];
 
-  __device__ slopes_of_channels(const kernel_arguments::normalizing_columns_back& r, const place_in_columns& p) {
+  __device__ channel_gradients(const kernel_arguments::normalizing_columns_back& r, const place_in_columns& p) {
     const of_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1),
-        mean_slope(r.mean_slope, p, 0), mean_along(r.mean_along, p, 0);
+        mean_gradient(r.mean_gradient, p, 0), mean_along(r.mean_along, p, 0);
     for (int k = 0; k < of_vector; ++k) {
       factor[k] = deviation[k] * scale[k];
       along[k] = -(factor[k] * deviation[k] * mean_along[k]);
-      rest[k] = -multiply_add(mean[k], along[k], factor[k] * mean_slope[k]);
+      rest[k] = -multiply_add(mean[k], along[k], factor[k] * mean_gradient[k]);
     }
   }
 };
@@ -230,7 +232,7 @@ template <class X, class Dy = X>
 __device__ void normalize_columns_back(const kernel_arguments::normalizing_columns_back& r) {
   using both = pair_of_eight<X, Dy>;
   for_each_share(r.all, [&](const place_in_columns& p, unsigned, unsigned) {
-    const slopes_of_channels of(r, p);
+    const channel_gradients of(r, p);
     p.for_each_row([&](i64 at) { return both::at(r, at); },
                    [&](const both& from, i64 at) {
                      float dy[of_vector], x[of_vector], dx[of_vector];

@@ -4,11 +4,11 @@
 
 #include <troupe/dnn/cuda/rows_arguments.hpp>
 
-/// What kernels of normalisations over all indexes but the channels are given: of tensors whose channels are
-/// neighbours, without gaps. A row has all channels of one place.
+/// Arguments of the kernels of normalisations over all axes but the channels, of tensors whose channels are neighbours,
+/// without gaps. A row has all channels of one position.
 namespace troupe::dnn::kernel_arguments {
 
-/// Threads of a block. A thread has 8 channels of some rows; most lanes, which are such eights, that a block has.
+/// Threads of a block, and its most lanes. A thread has 8 channels of some rows; a lane is 8 channels.
 inline constexpr unsigned column_threads = 256, most_lanes = 32;
 /// Channels of a block that combines the parts.
 inline constexpr unsigned channels_of_block = 8;
@@ -17,7 +17,7 @@ struct columns {
   std::int64_t rows, channels;
   std::int64_t rows_of_part;
   std::uint32_t parts;          ///< of the rows
-  std::uint32_t lanes, groups;  ///< lanes of a block, a power of 2; groups of lanes, each with blocks of its own
+  std::uint32_t lanes, groups;  ///< lanes of a block, a power of 2; groups of lanes, each with different blocks
 };
 
 struct summing_columns {
@@ -46,18 +46,18 @@ struct summing_columns_back {
   columns all;
   numbers_of_rows dy, x;
   const float *mean, *deviation;
-  double *slopes, *along;  ///< [part][channel]: sums of dy, and of dy times the normalised x
+  double *gradients, *along;  ///< [part][channel]: sums of dy, and of dy times the normalised x
 };
 struct combining_columns_back {
   columns all;
-  const double *slopes, *along;
-  float *mean_slope, *mean_along;
+  const double *gradients, *along;
+  float *mean_gradient, *mean_along;
   float *dscale, *doffset;  ///< or nullptr
 };
 struct normalizing_columns_back {
   columns all;
   numbers_of_rows dy, x;
-  const float *mean, *deviation, *mean_slope, *mean_along;
+  const float *mean, *deviation, *mean_gradient, *mean_along;
   const float* scale;  ///< or nullptr
   void* dx;
   dtype type_of_dx;

@@ -5,16 +5,16 @@
 #include "kernel_sequence_arguments.hpp"
 #include "sets.cuh"
 
-/// Sums over all alignments of labels to steps, as logarithms of probabilities in double. A block goes through the
-/// steps of one sequence; its threads share the states: a blank, a label, a blank, ..., the last label, a blank.
+/// Sums over all alignments of labels to steps, as logarithms of probabilities in double. A block processes the steps
+/// of one sequence; its threads share the states: a blank, a label, a blank, ..., the last label, a blank.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::aligning;
 
-inline constexpr double no_logarithm = -std::numeric_limits<double>::infinity();  // of 0
+inline constexpr double no_logarithm = -std::numeric_limits<double>::infinity();  // the logarithm of 0
 
 __device__ inline double log_sum(double a, double b, double c) {
-  const double most = fmax(fmax(a, b), c);  // fmax ignores what is no number
+  const double most = fmax(fmax(a, b), c);  // fmax ignores NaN
   if (most == no_logarithm || a != a || b != b || c != c) return a + b + c;
   return most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
@@ -24,12 +24,12 @@ __device__ inline bool has_counts(const aligning& r, i64 b) {
 }
 __device__ inline i64 label_of(const aligning& r, i64 b, i64 k) { return r.labels[b * r.longest + k]; }
 __device__ inline i64 class_of(const aligning& r, i64 b, i64 s) { return s % 2 != 0 ? label_of(r, b, s / 2) : r.blank; }
-/// Whether a state can follow the one two before it.
+/// Returns true if a state can follow the state two before it.
 __device__ inline bool skips(const aligning& r, i64 b, i64 s) {
   return s % 2 != 0 && s > 2 && label_of(r, b, s / 2) != label_of(r, b, s / 2 - 1);
 }
 __device__ inline double* forward_of(const aligning& r, i64 b, i64 t) {
-  return r.forward + (b * r.kept + t % r.kept) * r.states;
+  return r.forward + (b * r.retained_steps + t % r.retained_steps) * r.states;
 }
 template <class N>
 __device__ double log_of(const aligning& r, i64 b, i64 t, i64 s) {
@@ -37,7 +37,7 @@ __device__ double log_of(const aligning& r, i64 b, i64 t, i64 s) {
   return static_cast<double>(static_cast<const N*>(r.logits)[line * r.classes + class_of(r, b, s)]) - r.norms[line];
 }
 
-/// Of each step that is used, the logarithm of the sum of its exponentials.
+/// Computes the logarithm of the sum of each used step's exponentials.
 template <class N>
 __device__ void ctc_norms(const aligning& r) {
   const auto larger = [](double a, double b) { return a > b || a != a ? a : b; };
@@ -55,8 +55,8 @@ __device__ void ctc_norms(const aligning& r) {
   }
 }
 
-/// Whether all labels of a sequence are classes other than the blank. All threads get the same.
-__device__ inline bool can_be_said(const aligning& r, i64 b) {
+/// Returns true in all threads if all labels of a sequence are classes other than the blank.
+__device__ inline bool has_valid_labels(const aligning& r, i64 b) {
   if (!has_counts(r, b)) return false;
   double wrong = 0;
   for (i64 k = threadIdx.x; k < r.counts[b]; k += set_threads) {
@@ -66,14 +66,14 @@ __device__ inline bool can_be_said(const aligning& r, i64 b) {
   return combine_threads(wrong, [](double x, double y) { return x + y; }) == 0;
 }
 
-/// The loss of each sequence; for the gradient, the logarithm of the probability of all alignments.
+/// Computes the loss of each sequence; for the gradient, the logarithm of the probability of all alignments.
 template <class N>
 __device__ void ctc_forward(const aligning& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
-    const bool possible = can_be_said(r, b);
+    const bool possible = has_valid_labels(r, b);
     const i64 steps = possible ? r.steps[b] : 0, states = possible ? 2 * i64{r.counts[b]} + 1 : 0;
     for (i64 t = 0; t < steps; ++t) {
-      const double* const before = forward_of(r, b, t + r.kept - 1);
+      const double* const before = forward_of(r, b, t + r.retained_steps - 1);
       double* const now = forward_of(r, b, t);
       for (i64 s = threadIdx.x; s < states; s += set_threads) {
         double sum = s < 2 ? 0 : no_logarithm;
@@ -96,8 +96,9 @@ __device__ void ctc_forward(const aligning& r) {
   }
 }
 
-/// Turns the sums of each state and step into the probability that an alignment is there; links labels to the next
-/// ones that are the same. A link is that label, or `longest`; of one that is not the first of them, -1 - that.
+/// Replaces the sums of each state and step by the probability that an alignment is in that state; links labels to the
+/// next equal ones. A link is the position of that label, or `longest`; for a label that has an equal one before it, -1
+/// - that.
 template <class N>
 __device__ void ctc_backward(const aligning& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
@@ -131,33 +132,33 @@ __device__ void ctc_backward(const aligning& r) {
   }
 }
 
-/// The gradient of the logits: a block computes a step of a sequence.
+/// Computes the gradient of the logits: a block computes a step of a sequence.
 template <class N>
 __device__ void ctc_gradient(const aligning& r) {
   for (i64 line = blockIdx.x; line < r.time * r.batch; line += gridDim.x) {
     const i64 t = line / r.batch, b = line % r.batch;
     N* const to = static_cast<N*>(r.to) + line * r.classes;
     const bool is_used = r.losses[b] != no_logarithm && t < r.steps[b];
-    const N slope = is_used ? static_cast<const N*>(r.dloss)[b] : N(0);
+    const N dloss = is_used ? static_cast<const N*>(r.dloss)[b] : N(0);
     for (i64 c = threadIdx.x; c < r.classes; c += set_threads)
       to[c] = is_used
-                  ? slope * exp(static_cast<const N*>(r.logits)[line * r.classes + c] - static_cast<N>(r.norms[line]))
+                  ? dloss * exp(static_cast<const N*>(r.logits)[line * r.classes + c] - static_cast<N>(r.norms[line]))
                   : N(0);
     if (!is_used) continue;
     const i64 count = r.counts[b];
-    const double *const there = forward_of(r, b, t), *const next = r.next + b * r.longest;
+    const double *const probabilities = forward_of(r, b, t), *const next = r.next + b * r.longest;
     double blanks = 0;
-    for (i64 k = threadIdx.x; k <= count; k += set_threads) blanks += there[2 * k];
+    for (i64 k = threadIdx.x; k <= count; k += set_threads) blanks += probabilities[2 * k];
     blanks = combine_threads(blanks, [](double x, double y) { return x + y; });
-    if (threadIdx.x == 0) to[r.blank] -= slope * static_cast<N>(blanks);
+    if (threadIdx.x == 0) to[r.blank] -= dloss * static_cast<N>(blanks);
     for (i64 k = threadIdx.x; k < count; k += set_threads) {
       if (next[k] < 0) continue;
       double sum = 0;
       for (i64 same = k; same < r.longest;) {
-        sum += there[2 * same + 1];
+        sum += probabilities[2 * same + 1];
         same = static_cast<i64>(next[same] < 0 ? -1 - next[same] : next[same]);
       }
-      to[label_of(r, b, k)] -= slope * static_cast<N>(sum);
+      to[label_of(r, b, k)] -= dloss * static_cast<N>(sum);
     }
   }
 }

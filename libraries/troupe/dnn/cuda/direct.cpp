@@ -18,9 +18,9 @@ using namespace kernel_arguments;
 
 constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
-// Rows, if x is normalised over its last indexes. Scale and offset have the elements of a row.
+// The rows of x, if x is normalised over its last axes. Scale and offset have the elements of a row.
 struct row_shape {
-  int vectors;  // of a thread
+  int vectors;  // vectors of a thread
   std::int64_t count = 1, width = 1;
 
   static std::optional<row_shape> of(const normalization_attributes& f, const tensor_shape& x,
@@ -36,22 +36,23 @@ struct row_shape {
     const std::int64_t widest = std::int64_t{back ? most_threads_back : most_threads} * out.vectors * of_vector;
     return out.width % of_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
   }
-  // Threads of a row.
+  // Returns the threads of a row.
   std::uint32_t threads() const noexcept {
-    const auto wanted = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * of_vector));
-    return std::max(32u, std::bit_ceil(wanted));
+    const auto needed = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * of_vector));
+    return std::max(32u, std::bit_ceil(needed));
   }
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
   std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
   std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
-  // Into how many parts rows are divided whose gradients are summed: the same on each GPU, so that results are.
+  // Returns the number of parts into which rows whose gradients are summed are divided. It does not depend on the GPU,
+  // so that results do not.
   std::int64_t parts() const noexcept {
     const std::int64_t enough = std::int64_t{132} * (most_threads_back / threads_of_block());
     constexpr std::int64_t most_rows = 256;
     return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
   std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
-  rows given(const normalization_attributes& f) const noexcept {
+  rows arguments(const normalization_attributes& f) const noexcept {
     return {count, width, f.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
   }
 };
@@ -61,9 +62,9 @@ const tensor_shape* scale_of(const encoded_graph& g, const encoded_node& n) noex
   return n.input_count > at ? &g.tensors()[n.inputs[at]].shape : nullptr;
 }
 
-class claimant {
+class direct_matcher {
  public:
-  claimant(const model& m, std::size_t node) : m_(m), node_(m.node(node)) {
+  direct_matcher(const graph_analysis& m, std::size_t node) : m_(m), node_(m.node(node)) {
     out_.nodes.push_back(static_cast<std::uint16_t>(node));
   }
 
@@ -80,41 +81,41 @@ class claimant {
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
       const bool is_statistic = !forward && (i == 2 || i == 3);
-      out_.inputs.push_back(laid(node_.inputs[i], is_statistic ? dtype::f32 : i >= of_scale ? affine : type));
+      out_.inputs.push_back(with_layout(node_.inputs[i], is_statistic ? dtype::f32 : i >= of_scale ? affine : type));
     }
-    const dtype wanted = wanted_of(node_.outputs[0]);
-    give_outputs(false, type == dtype::f32 || wanted == type ? wanted : dtype::f32);
+    const dtype result = result_type_of(node_.outputs[0]);
+    add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
     if (!forward && f.has_affine != 0)
       out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
     return done();
   }
 
-  // Over all indexes but the channels, which are neighbours or are copied so.
+  // Matches a normalisation over all axes but the channels, which are neighbours or are copied so.
   std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
     const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
     const auto workspace = column_workspace_of(node_.what, node_.attributes.as<normalization_attributes>(), x.shape);
-    if (!workspace || has_last_index_first(x)) return std::nullopt;
+    if (!workspace || is_last_axis_contiguous(x)) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       const bool is_image = i == 0 || (!forward && i == 1);
-      if (t.where == place::number || (!is_image && !is_of_channels(t.shape, x.shape))) return std::nullopt;
-      out_.inputs.push_back(laid(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
+      if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
+      out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
     }
-    // dy may be of f32 beside a half type, but not the other way round.
-    if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = laid(node_.inputs[0], dtype::f32, true);
-    give_outputs(true, wanted_of(node_.outputs[0]));
+    // dy may be f32 if x is a half type, but not the other way round.
+    if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
+    add_outputs(true, result_type_of(node_.outputs[0]));
     out_.workspace = *workspace;
     return done();
   }
 
-  // Few queries of long keys, all of one half type.
+  // Matches attention of few queries to many keys, all of one half type.
   std::optional<fusion_match> attention() {
     const attention_inputs at(node_.attributes.as<attention_attributes>(), false);
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       if (t.where == place::number) return std::nullopt;
-      out_.inputs.push_back(laid(node_.inputs[i], t.type));
+      out_.inputs.push_back(with_layout(node_.inputs[i], t.type));
     }
     out_.outputs.push_back(written(node_.outputs[0], m_.tensor(node_.inputs[at.q]).type));
     out_.outputs.push_back(written(node_.outputs[1], dtype::f32));
@@ -135,12 +136,12 @@ class claimant {
 
   fusion_match done() {
     std::sort(out_.nodes.begin(), out_.nodes.end());
-    out_.at = place_of(out_, m_.uses);
+    out_.at = position_of(out_, m_.uses);
     return std::move(out_);
   }
 
-  // y or dx of this type, and the others in f32.
-  void give_outputs(bool channels_last, dtype first) {
+  // Adds the outputs: y or dx of type `first`, the others in f32.
+  void add_outputs(bool channels_last, dtype first) {
     for (std::size_t i = 0; i < node_.output_count; ++i)
       out_.outputs.push_back(written(node_.outputs[i], i == 0 ? first : dtype::f32, channels_last));
   }
@@ -148,47 +149,48 @@ class claimant {
     const dtype t = m_.tensor(number).type;
     return is_direct(t) ? t : dtype::f32;
   }
-  // Of some inputs; f32 if they differ.
+  // Returns the common type of some inputs; f32 if they differ.
   dtype common_type(std::size_t first, std::size_t end) const noexcept {
     dtype out = first < end ? type_of(node_.inputs[first]) : dtype::f32;
     for (std::size_t i = first; i < end; ++i)
       if (type_of(node_.inputs[i]) != out) out = dtype::f32;
     return out;
   }
-  bool has_last_index_first(const encoded_tensor& x) const noexcept {
+  bool is_last_axis_contiguous(const encoded_tensor& x) const noexcept {
     if (x.where != place::memory) return false;
     for (std::size_t i = 2; i < x.shape.rank; ++i)
       if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
     return false;
   }
-  fusion_match::tensor laid(std::uint16_t number, dtype type, bool channels_last = false) const {
+  fusion_match::tensor with_layout(std::uint16_t number, dtype type, bool channels_last = false) const {
     const encoded_tensor& t = m_.tensor(number);
     fusion_match::tensor out{number, type, packed(t.shape, channels_last)};
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
-  // What an output is converted to or written as, by its only reader.
-  dtype wanted_of(std::uint16_t number) const noexcept {
+  // Returns the type that an output's only reader converts it to or writes it as; f32 if there is none.
+  dtype result_type_of(std::uint16_t number) const noexcept {
     const auto reader = m_.uses.only_reader_of(number);
-    const bool says = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
-    return says ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
+    const bool has_type = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
+    return has_type ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
   }
-  // Where an output is to be: converted to this type or written as it, or else in f32.
+  // Returns the tensor that stores an output: the one it is converted to or written as in this type, otherwise the
+  // output itself in f32.
   fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
-    if (wanted_of(number) != type) type = dtype::f32;
+    if (result_type_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
       const tensor_shape& s = m_.tensor(to).shape;
-      return m_.tensor(to).where != place::memory || (m_.is_free(to) && lies_alike(s, packed(s, channels_last)));
+      return m_.tensor(to).where != place::memory || (m_.is_free(to) && same_layout(s, packed(s, channels_last)));
     });
-    return laid(at, at == number ? dtype::f32 : type, channels_last);
+    return with_layout(at, at == number ? dtype::f32 : type, channels_last);
   }
 
-  const model& m_;
+  const graph_analysis& m_;
   const encoded_node& node_;
   fusion_match out_;
 };
 
-// Launches the kernel for elements of x that are of this type.
+// Launches the kernel for the type of x.
 template <fixed_string Name, class A>
 result<void> launch_for_rows(const launch_site& w, dtype type, std::int64_t blocks, unsigned of_threads, const A& r) {
   if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
@@ -200,7 +202,7 @@ result<void> normalize(const operator_step& s, const launch_site& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
   const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
-  const normalizing_rows r{.all = rows.given(f),
+  const normalizing_rows r{.all = rows.arguments(f),
                            .x = at(0),
                            .scale = at(1),
                            .offset = at(2),
@@ -218,7 +220,7 @@ result<void> normalize_back(const operator_step& s, const launch_site& w) {
   const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
   auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
   const normalizing_rows_back r{
-      .all = rows.given(f),
+      .all = rows.arguments(f),
       .dy = numbers_at(s.inputs[0], w),
       .x = numbers_at(s.inputs[1], w),
       .scale = has_scale ? numbers_at(s.inputs[4], w) : numbers_of_rows{},
@@ -239,7 +241,7 @@ result<void> normalize_back(const operator_step& s, const launch_site& w) {
 
 }  // namespace
 
-std::vector<fusion_match> direct_matches(const model& m) {
+std::vector<fusion_match> direct_matches(const graph_analysis& m) {
   std::vector<fusion_match> out;
   if (needs_double(m.graph)) return out;
   for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
@@ -251,9 +253,9 @@ std::vector<fusion_match> direct_matches(const model& m) {
       return c.has_value();
     };
     if (!normalizes)
-      add(claimant(m, i).attention());
-    else if (!add(claimant(m, i).normalization()))
-      add(claimant(m, i).normalization_of_channels());
+      add(direct_matcher(m, i).attention());
+    else if (!add(direct_matcher(m, i).normalization()))
+      add(direct_matcher(m, i).normalization_of_channels());
   }
   return out;
 }

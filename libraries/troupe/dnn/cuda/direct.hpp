@@ -6,14 +6,15 @@
 #include <troupe/dnn/cuda/rows_arguments.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 
-/// Steps of ours that read and write f32 and half types as they are stored, where other steps have copies in f32.
+/// Steps of our own kernels that read and write f32 and half types as they are stored, where other steps need copies in
+/// f32.
 namespace troupe::dnn {
 
-/// Claims for those among the nodes that are not claimed yet: normalisations over rows, and attention of few queries.
-/// The claim's first node is what is computed; the others convert or write its results.
-std::vector<fusion_match> direct_matches(const model& m);
+/// Returns matches of nodes that are not matched yet: normalisations over rows or channels, and attention of few
+/// queries. A match's first node is the one that is computed; the others convert or write its results.
+std::vector<fusion_match> direct_matches(const graph_analysis& m);
 
-/// A claim, as a step.
+/// Returns the step of a match.
 operator_step direct_step(const encoded_graph& g, const fusion_match& c, const vendor_step& s);
 result<void> enqueue_direct(const operator_step& s, const launch_site& w);
 

@@ -30,13 +30,13 @@ std::optional<columns> columns_of(const normalization_attributes& f, const tenso
   c.groups = static_cast<std::uint32_t>(divided_up(c.channels / 8, c.lanes));
   return c;
 }
-// Divides the rows into parts. A thread reads `reads` of them.
+// Divides the rows into parts. A thread reads `reads` rows.
 columns divided(columns c, std::int64_t reads) noexcept {
   c.rows_of_part = reads * (column_threads / c.lanes);
   c.parts = static_cast<std::uint32_t>(divided_up(c.rows, c.rows_of_part));
   return c;
 }
-// For sums: the same parts on each GPU, so that results are.
+// Returns the parts for sums. They do not depend on the GPU, so that results do not.
 columns for_sums(const columns& c) noexcept {
   constexpr std::int64_t fewest = 4, most = 256, enough_blocks = 528;
   const std::int64_t reads = divided_up(c.rows, column_threads / c.lanes),
@@ -122,9 +122,9 @@ result<void> normalize_columns_back(const operator_step& s, const launch_site& w
   const summing_columns_back summed{summands, dy, x, mean, deviation, sums, sums + sums_of(summands)};
   auto* const means = reinterpret_cast<float*>(sums + 2 * sums_of(summands));
   const combining_columns_back combined{.all = summands,
-                                        .slopes = summed.slopes,
+                                        .gradients = summed.gradients,
                                         .along = summed.along,
-                                        .mean_slope = means,
+                                        .mean_gradient = means,
                                         .mean_along = means + all.channels,
                                         .dscale = has_affine ? floats_at(s.outputs[1], w) : nullptr,
                                         .doffset = has_affine ? floats_at(s.outputs[2], w) : nullptr};
@@ -133,7 +133,7 @@ result<void> normalize_columns_back(const operator_step& s, const launch_site& w
                                             .x = x,
                                             .mean = mean,
                                             .deviation = deviation,
-                                            .mean_slope = combined.mean_slope,
+                                            .mean_gradient = combined.mean_gradient,
                                             .mean_along = combined.mean_along,
                                             .scale = has_affine ? floats_at(s.inputs[4], w) : nullptr,
                                             .dx = w.at(s.outputs[0]),

@@ -8,22 +8,22 @@
 #include "rows_arguments.hpp"
 #include "warps.cuh"
 
-/// Eight neighbours of memory at once.
+/// Access to eight neighbours in memory at once.
 namespace troupe::dnn::on_gpu {
 
 constexpr int of_vector = kernel_arguments::of_vector;
 
-/// Eight neighbours as they lie in memory: of half types, or of f32.
+/// Eight neighbours as they are stored: of half types, or of f32.
 template <class T>
 struct eight {
   static constexpr std::size_t bytes = of_vector * sizeof(T);
 #ifdef __CUDA_ARCH__
   uint4 of[bytes / sizeof(uint4)];
 #else
-  alignas(16) unsigned char of[bytes];  // what the processor's compiler lets read as any type
+  alignas(16) unsigned char of[bytes];  // may alias any type for the host's compiler
 #endif
 };
-/// Addresses are multiples of 16.
+/// Copies eight elements. Addresses must be multiples of 16.
 template <class T>
 __device__ void copy_eight(const void* from, void* to) {
 #ifdef __CUDA_ARCH__
@@ -39,8 +39,8 @@ __device__ eight<T> read_eight(const void* memory, i64 at) {
   copy_eight<T>(static_cast<const T*>(memory) + at, &out);
   return out;
 }
-/// The same for what a kernel reads once, or zeros: the first cache is left to what is read more often. It has no
-/// branch, so that several reads are under way at once.
+/// Reads eight elements that a kernel reads once, or returns zeros. They bypass the L1 cache, which is left to memory
+/// that is read more often. It has no branch, so that several reads overlap.
 template <class T>
 __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {
   eight<T> out{};
@@ -54,7 +54,7 @@ __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {
     return out;
   }
 #endif
-  // Two reads, of which the second finds the other half of 32 bytes in the cache.
+  // Two reads: the second finds the other half of 32 bytes in the cache.
   if (is_there) copy_eight<T>(from, &out);
   return out;
 }
@@ -94,7 +94,7 @@ __device__ void write_eight(void* memory, i64 at, const float (&from)[of_vector]
   const eight<T> packed = pack<T>(from);
   copy_eight<T>(&packed, static_cast<T*>(memory) + at);
 }
-/// The same for what the kernel does not read.
+/// Writes eight elements that the kernel does not read.
 template <class T>
 __device__ void write_eight_once(T* to, const float (&from)[of_vector]) {
 #ifdef __CUDA_ARCH__
@@ -109,7 +109,7 @@ __device__ void write_eight_once(T* to, const float (&from)[of_vector]) {
   write_eight<T>(to, 0, from);
 }
 
-/// The same for two half types, of which one is chosen when the kernel runs.
+/// Do the same for f16 or bf16, chosen when the kernel runs.
 __device__ inline void unpack(const eight<float>& from, dtype, float (&to)[of_vector]) { unpack(from, to); }
 __device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[of_vector]) {
   eight<__half> halves;
@@ -132,7 +132,7 @@ __device__ inline float sum_of_eight(const float (&x)[of_vector]) {
   return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 
-/// Begins to copy 16 bytes to the block's memory, where only this thread reads them.
+/// Begins to copy 16 bytes to shared memory, where only this thread reads them.
 __device__ inline void begin_copy(const void* from, void* to) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),

@@ -6,7 +6,7 @@
 #include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 #include "kernel_arguments.hpp"
 
@@ -14,23 +14,23 @@ namespace troupe::dnn::on_gpu {
 
 using i64 = std::int64_t;
 
-/// x * y + z, rounded once. The compiler does not fuse by itself, see ../CMakeLists.txt: sums of many products do it
-/// so.
+/// Returns x * y + z, rounded once. The compiler does not fuse by itself, see ../CMakeLists.txt: sums of many products
+/// call this.
 template <class N>
 __device__ N multiply_add(N x, N y, N z) {
   return std::fma(x, y, z);
 }
 
-/// Computes nothing, between kernels of others that may overlap: none of ours begins before what is before it has ended,
-/// or lets begin what is behind it.
+/// Computes nothing. It separates kernels of vendors' libraries that may overlap: our kernels begin only after the
+/// previous one has ended, and do not let the next one begin early.
 template <class N>
 __device__ void pause(const kernel_arguments::pausing&) {}
 
-/// The first element of this thread among all, and the distance to its next.
+/// Return the first element of this thread, and the stride to its next.
 __device__ inline i64 first_of_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 all_threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
-/// The random number of the element at a position.
+/// Returns the random number of the element at a position.
 template <class N>
 __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   std::uint64_t seed = s.seed, n = s.offset + static_cast<std::uint64_t>(position);
@@ -45,24 +45,24 @@ __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   return kind == random_kind::uniform ? uniform_of<N>(word) : bernoulli_of<N>(word, s.limit);
 }
 
-/// An elementwise kernel: each thread interprets the operations for one element after the other.
+/// Executes an elementwise kernel: each thread interprets the operations for one element after another.
 template <class N>
 __device__ void compute_elements(const kernel_arguments::elements& e) {
   using number = epilogue::on_gpu::number<N>;
   using kernel_arguments::operation;
   for (i64 n = first_of_thread(); n < e.count; n += all_threads()) {
-    i64 index[kernel_arguments::most_indexes];
+    i64 index[kernel_arguments::most_axes];
     i64 rest = n;
     for (i64 i = e.rank; i-- > 0; rest /= e.extents[i]) index[i] = rest % e.extents[i];
     N values[kernel_arguments::most_operations];
     for (std::uint64_t k = 0; k < e.operations; ++k) {
       const operation& o = e.all[k];
       const kernel_arguments::operand& at = e.operands[o.operand];
-      i64 place = 0;
+      i64 offset = 0;
       if (o.what == operation::read || o.what == operation::write || o.what == operation::random)
-        for (i64 i = 0; i < e.rank; ++i) place += index[i] * at.strides[i];
+        for (i64 i = 0; i < e.rank; ++i) offset += index[i] * at.strides[i];
       if (o.what == operation::read)
-        values[k] = number::load(static_cast<dtype>(at.type), at.memory, place);
+        values[k] = number::load(static_cast<dtype>(at.type), at.memory, offset);
       else if (o.what == operation::number)
         values[k] = static_cast<N>(o.value);
       else if (o.what == operation::apply)
@@ -71,9 +71,9 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
       else if (o.what == operation::round)
         values[k] = number::rounded(static_cast<dtype>(o.type), values[o.from[0]]);
       else if (o.what == operation::random)
-        values[k] = random_at<N>(e.sequences[o.from[0]], place);
+        values[k] = random_at<N>(e.sequences[o.from[0]], offset);
       else
-        number::store(static_cast<dtype>(at.type), at.memory, place, values[o.from[0]]);
+        number::store(static_cast<dtype>(at.type), at.memory, offset, values[o.from[0]]);
     }
   }
 }

@@ -20,9 +20,9 @@ kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, co
           .word_stride = in_memory ? s.words->shape.strides[0] : 0};
 }
 
-/// An elementwise kernel as the interpreting kernel takes it. `at(location)` is an address.
+/// Returns the arguments of the interpreting kernel for an elementwise kernel. `at(location)` is an address.
 template <class At>
-kernel_arguments::elements elements_of_pass(const elementwise_kernel& p, const At& at) {
+kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, const At& at) {
   kernel_arguments::elements e{};
   e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
   for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
@@ -40,7 +40,7 @@ kernel_arguments::elements elements_of_pass(const elementwise_kernel& p, const A
   for (std::size_t i = 0; i < p.operands.size(); ++i) {
     e.operands[i].memory = p.operands[i].exists() ? at(p.operands[i]) : nullptr;
     e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
-    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.position_in_space[i], k);
+    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.operand_in_space[i], k);
   }
   for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], at);
   return e;

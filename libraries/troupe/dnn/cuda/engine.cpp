@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of dnn: each step of a graph is a launch of one of our kernels, or a part that cuDNN computes.
+// The CUDA engine of dnn: each step of a graph is a launch of one of our kernels, or a vendor kernel of cuDNN.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -24,14 +24,14 @@ namespace {
 using std::chrono::steady_clock;
 
 struct plan_with_program : cuda_plan {
-  generated::source passes = {};  // kernels for its passes, which may not be compiled yet
+  generated::source elementwise = {};  // generated kernels, which may not be compiled yet
   std::shared_ptr<const generated::program> program = {};
-  // If cuDNN failed in passing, it is asked again some times.
+  // After a temporary failure of cuDNN, the graph is planned again some times.
   int attempts = 0;
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
 };
 
-// After a minute, two, four and so on.
+// Attempts follow after a minute, two, four and so on.
 constexpr int most_attempts = 6;
 steady_clock::time_point next_attempt_after(int attempts) {
   if (attempts == most_attempts) return steady_clock::time_point::max();
@@ -47,11 +47,11 @@ class cuda_dnn {
     TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
                              ::cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                                     static_cast<CUdevice>(context.device))));
-    auto kept = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
+    auto scratch = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
     auto vendor = cudnn::vendor::open(context);
     auto programs = generated::programs::open(context);
     return std::unique_ptr<cuda_dnn>(
-        new cuda_dnn(std::move(kept), std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
+        new cuda_dnn(std::move(scratch), std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
@@ -67,8 +67,8 @@ class cuda_dnn {
     const auto all = TROUPE_TRY(plan_of(r));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
-      cuda::kept_scratch* const kept = TROUPE_TRY(kept_.of(c));
-      auto made = TROUPE_TRY(kept->take(c, "dnn", all->bytes));
+      cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_scratch_.of(c));
+      auto made = TROUPE_TRY(of_lane->take(c, "dnn", all->bytes));
       scratch.emplace(std::move(made));
     }
     const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
@@ -77,9 +77,9 @@ class cuda_dnn {
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
       if (const auto* matched = std::get_if<vendor_step>(&step))
-        TROUPE_TRY(enqueue_claimed(*matched, *all, w, c));
+        TROUPE_TRY(enqueue_vendor_step(*matched, *all, w, c));
       else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-        TROUPE_TRY(enqueue_pass(*elements, all->passes, all->passes.of_steps[i], kernels, w));
+        TROUPE_TRY(enqueue_elementwise(*elements, all->elementwise, all->elementwise.of_steps[i], kernels, w));
       else
         TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
     }
@@ -96,9 +96,9 @@ class cuda_dnn {
  private:
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
   using optional_programs = result<std::unique_ptr<generated::programs>>;
-  cuda_dnn(cuda::per_lane<cuda::kept_scratch> kept, cuda::kernel_set kernels, int multiprocessors,
+  cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_scratch, cuda::kernel_set kernels, int multiprocessors,
            optional_vendor vendor, optional_programs programs)
-      : kept_(std::move(kept)),
+      : lane_scratch_(std::move(lane_scratch)),
         kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)),
@@ -107,17 +107,17 @@ class cuda_dnn {
   template <class Request>
   result<std::shared_ptr<plan_with_program>> plan_of(const Request& r) {
     const encoded_graph& g = r.graph.encoded();
-    thread_local std::string more;  // kept, so that requests do not allocate
+    thread_local std::string more;  // reused, so that requests do not allocate
     more.clear();
     for (const encoded_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
     more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     if (!vendor_)
       return plans_.find(
           r, [&]() -> result<plan_with_program> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
-    const cudnn::wishes how{.exact = r.precision == precision::exact,
-                            .repeatable = r.repeatability == repeatability::always,
-                            .measured = r.choice == choice::measured,
-                            .workspace = r.workspace};
+    const cudnn::plan_constraints how{.exact = r.precision == precision::exact,
+                                      .repeatable = r.repeatability == repeatability::always,
+                                      .measured = r.choice == choice::measured,
+                                      .workspace = r.workspace};
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
     return plans_.find(
         r,
@@ -126,10 +126,10 @@ class cuda_dnn {
         },
         more, [](const plan_with_program& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_program plan_with_vendor(const encoded_graph& g, const cudnn::wishes& how, int attempts) {
+  plan_with_program plan_with_vendor(const encoded_graph& g, const cudnn::plan_constraints& how, int attempts) {
     auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
     cuda_plan all = completed(std::move(found.vendor_kernels), g);
-    // What fits not with cuDNN may fit without.
+    // A plan that needs too much workspace with cuDNN may fit without it.
     plan_with_program out =
         with_program(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
     out.attempts = attempts;
@@ -145,23 +145,24 @@ class cuda_dnn {
   }
   plan_with_program with_program(cuda_plan of, const encoded_graph& g) {
     plan_with_program p{std::move(of)};
-    p.passes.of_steps.resize(p.steps.size(), generated::source::none);
+    p.elementwise.of_steps.resize(p.steps.size(), generated::source::none);
     if (!programs_) return p;
-    p.passes = generated::source_of(p, aligned_memory_of(g));
-    p.program = (*programs_)->order(p.passes);
-    p.passes.text = {};
+    p.elementwise = generated::source_of(p, aligned_memory_of(g));
+    p.program = (*programs_)->order(p.elementwise);
+    p.elementwise.text = {};
     return p;
   }
 
-  // Interprets the elementwise kernel unless its own kernel is there.
-  static result<void> enqueue_pass(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
-                                   const std::vector<CUkernel>* kernels, const launch_site& w) {
+  // Enqueues the generated kernel, or interprets the operations if it is not compiled yet.
+  static result<void> enqueue_elementwise(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
+                                          const std::vector<CUkernel>* kernels, const launch_site& w) {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
   }
-  static result<void> enqueue_claimed(const vendor_step& s, const cuda_plan& all, const launch_site& w, const call& c) {
+  static result<void> enqueue_vendor_step(const vendor_step& s, const cuda_plan& all, const launch_site& w,
+                                          const call& c) {
     if (s.which >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
-    thread_local std::vector<void*> addresses;  // kept, so that requests do not allocate
+    thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
@@ -170,7 +171,7 @@ class cuda_dnn {
     return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }
 
-  cuda::per_lane<cuda::kept_scratch> kept_;
+  cuda::per_lane<cuda::kept_scratch> lane_scratch_;
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
   optional_vendor vendor_;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine on a fake driver, which runs its kernels on the processor. What they compute is tested by the suites.
+// The CUDA engine on a fake driver, which runs its kernels on the host. Their results are tested by the numerics
+// suites.
 #include <troupe/dnn/testing/numerics.hpp>
 
 const char* troupe::numerics::engine_of_program() { return TROUPE_ENGINE_UNDER_TEST; }
@@ -12,7 +13,7 @@ using namespace testing;
 
 class dnn_cuda : public dnn_numerics {};
 
-TEST_F(dnn_cuda, divides_passes_that_are_longer_than_a_kernel_takes) {
+TEST_F(dnn_cuda, elementwise_kernels_beyond_the_limits_are_split) {
   value x = given(dtype::f32, {3, 5});
   for (int i = 0; i < 120; ++i) x = x * 0.5 + given(dtype::f32, {1, 5});
   expect_as_defined({x}, dtype::f32, 1e-6);
@@ -22,11 +23,11 @@ TEST_F(dnn_cuda, divides_passes_that_are_longer_than_a_kernel_takes) {
   expect_as_defined(all, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_cuda, multiplies_in_large_tiles_where_there_are_enough_of_them) {
+TEST_F(dnn_cuda, products_with_many_tiles_use_large_tiles) {
   expect_as_defined({product(given(dtype::f32, {3, 450, 17}), given(dtype::f32, {3, 17, 449}))}, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_cuda, normalises_channels_that_are_neighbours_without_copies) {
+TEST_F(dnn_cuda, neighbouring_channels_are_normalised_without_copies) {
   const extents e{4, 16, 32, 32}, channel{1, 16, 1, 1};
   const value x = given(dtype::bf16, e, channels_last), dy = given(dtype::bf16, e, channels_last);
   const affine a{given(dtype::f32, channel), given(dtype::f32, channel)};
@@ -40,7 +41,7 @@ TEST_F(dnn_cuda, normalises_channels_that_are_neighbours_without_copies) {
   }
 }
 
-TEST_F(dnn_cuda, keeps_to_the_workspace) {
+TEST_F(dnn_cuda, the_workspace_limit_is_respected) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});
   computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};
@@ -55,7 +56,7 @@ TEST_F(dnn_cuda, keeps_to_the_workspace) {
   EXPECT_TRUE(engine->run(r));
 }
 
-TEST_F(dnn_cuda, plans_anew_for_a_workspace_that_differs) {
+TEST_F(dnn_cuda, a_different_workspace_is_planned_separately) {
   // Rows of 1024 are computed at once where there is workspace for the sums of parts of the columns.
   const extents e{64, 1024}, row{1, 1024}, column{64, 1};
   const value scale = given(dtype::f32, row, dense);

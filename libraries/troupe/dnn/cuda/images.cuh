@@ -10,12 +10,13 @@
 /// Normalisation across channels, resampling, and pooling with indexes. Each result is computed by one thread.
 namespace troupe::dnn::on_gpu {
 
-/// What the element of a channel is divided by, to the power of beta. `x` is the element of channel 0.
+/// Returns the number whose power of beta the element of a channel is divided by. `x` is the element of channel 0.
 template <class N>
 __device__ N divisor_at(const kernel_arguments::normalizing_responses& r, const N* x, i64 channel) {
   const i64 first = channel - (r.size - 1) / 2;
   N sum = 0;
-  for (i64 c = first < 0 ? 0 : first; c < first + r.size && c < r.channels; ++c) sum += x[c * r.between] * x[c * r.between];
+  for (i64 c = first < 0 ? 0 : first; c < first + r.size && c < r.channels; ++c)
+    sum += x[c * r.between] * x[c * r.between];
   return static_cast<N>(r.k) + static_cast<N>(r.alpha / static_cast<double>(r.size)) * sum;
 }
 
@@ -34,7 +35,7 @@ __device__ void response_gradient(const kernel_arguments::normalizing_responses&
   for (i64 n = first_of_thread(); n < r.images * r.channels * r.between; n += all_threads()) {
     const i64 channel = n / r.between % r.channels, begin = n - channel * r.between;
     const N *const x = static_cast<const N*>(r.x) + begin, *const dy = static_cast<const N*>(r.dy) + begin;
-    // The channels that see this one.
+    // The channels whose sums contain this one.
     const i64 before = (r.size - 1) / 2, first = channel - (r.size - 1 - before), last = channel + before;
     N sum = 0, mine = 0;
     for (i64 c = first < 0 ? 0 : first; c <= last && c < r.channels; ++c) {
@@ -71,7 +72,7 @@ __device__ void resample(const kernel_arguments::resampling& r) {
   }
 }
 
-/// What element i of the image counts in element o of the result.
+/// Returns the weight of element i of the image in element o of the result.
 template <class N>
 __device__ N weight_of(const sampling_axis& a, i64 i, i64 o) {
   N rest = 0, sum = 0;
@@ -81,7 +82,7 @@ __device__ N weight_of(const sampling_axis& a, i64 i, i64 o) {
   return sum;
 }
 
-/// What an element of the image gets of all that it is a neighbour of.
+/// Computes the gradient of each element of the image from all elements of the result that it is a neighbour of.
 template <class N>
 __device__ void resampling_gradient(const kernel_arguments::resampling& r) {
   const sampling_axis a = axis_of(r, 0), b = axis_of(r, 1), c = axis_of(r, 2);
@@ -112,7 +113,7 @@ __device__ void pool_with_indexes(const kernel_arguments::indexing& r) {
     const triple position = triple_of(n % positions, r.g.out);
     i64 best = -1;
     for (i64 f = 0; f < width; ++f) {
-      const i64 at = seen_at(r.g, position, triple_of(f, r.g.width));
+      const i64 at = image_element(r.g, position, triple_of(f, r.g.width));
       if (at >= 0 && (best < 0 || is_better(image[at], image[best]))) best = at;
     }
     static_cast<N*>(r.to)[n] = image[best];
@@ -120,7 +121,7 @@ __device__ void pool_with_indexes(const kernel_arguments::indexing& r) {
   }
 }
 
-/// What an element of the image gets of each window that took it.
+/// Computes the gradient of each element of the image from all windows whose maximum it is.
 template <class N>
 __device__ void pool_index_gradient(const kernel_arguments::indexing& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);
@@ -130,9 +131,9 @@ __device__ void pool_index_gradient(const kernel_arguments::indexing& r) {
     const N number = static_cast<N>(n % inside);
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 seen = seen_from(r.g, here, triple_of(f, r.g.width));
-      if (seen >= 0 && static_cast<const N*>(r.given)[plane + seen] == number)
-        sum += static_cast<const N*>(r.dy)[plane + seen];
+      const i64 position = window_position(r.g, here, triple_of(f, r.g.width));
+      if (position >= 0 && static_cast<const N*>(r.given)[plane + position] == number)
+        sum += static_cast<const N*>(r.dy)[plane + position];
     }
     static_cast<N*>(r.to)[n] = sum;
   }

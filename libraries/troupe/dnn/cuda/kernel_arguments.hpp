@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-/// What the kernels of dnn are given. Plain numbers: host and device compile it alike.
+/// Arguments of the kernels of dnn. Plain numbers: host and device compile them alike.
 namespace troupe::dnn::kernel_arguments {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
 /// Threads of a block that computes a set of elements.
 inline constexpr unsigned set_threads = 128;
-inline constexpr int most_operations = 64, most_operands = 20, most_indexes = 8, most_sequences = 4;
+inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, most_sequences = 4;
 
 /// See elementwise_kernel::operation.
 struct operation {
@@ -23,31 +23,31 @@ struct operation {
 struct operand {
   void* memory;
   std::uint64_t type;
-  std::int64_t strides[most_indexes];
+  std::int64_t strides[most_axes];
 };
 /// See elementwise_kernel::sequence.
 struct sequence {
   std::uint64_t seed, offset;
   std::uint32_t kind, limit;   ///< of bernoulli
-  const std::uint32_t* words;  ///< nullptr: of the seed by value
+  const std::uint32_t* words;  ///< nullptr: the seed is by value
   std::int64_t word_count, word_stride;
 };
 struct pausing {};
-/// An elementwise kernel. The first index is the slowest.
+/// An elementwise kernel. The first axis is the slowest.
 struct elements {
-  std::int64_t rank, extents[most_indexes], count;
+  std::int64_t rank, extents[most_axes], count;
   std::uint64_t operations;
   operation all[most_operations];
   operand operands[most_operands];
   sequence sequences[most_sequences];
 };
 
-/// Indexes, and how far elements lie apart along them in three tensors.
+/// Axes, and the strides of three tensors along them.
 struct axis_values {
   std::int64_t rank, count;
-  std::int64_t extents[most_indexes], x[most_indexes], scale[most_indexes], statistics[most_indexes];
+  std::int64_t extents[most_axes], x[most_axes], scale[most_axes], statistics[most_axes];
 };
-/// Elements in sets: `outside` has an element for each set, `inside` those of one set.
+/// Elements in sets: `outside` has an element for each set, `inside` has those of one set.
 struct sets {
   axis_values outside, inside;
 };
@@ -60,7 +60,7 @@ struct reducing {
 };
 struct softmaxing {
   sets all;
-  const void *x, *dy;  ///< of the gradient: x is y
+  const void *x, *dy;  ///< for the gradient, x is y
   void* to;
   std::int64_t logarithmic;
 };
@@ -78,7 +78,7 @@ struct normalizing_back {
   std::int64_t rms;
 };
 
-/// Images and windows, always of three spatial indexes.
+/// Images and windows, always with three spatial axes.
 struct windows {
   std::int64_t in[3], out[3], width[3], padding_before[3], stride[3], dilation[3];
 };
@@ -100,8 +100,8 @@ inline constexpr unsigned product_threads = 256;
 
 struct multiplying {
   std::int64_t m, n, k;
-  std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< how far elements lie apart
-  std::int64_t adds;                                     ///< 1: to what c holds
+  std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< strides
+  std::int64_t adds;                                     ///< 1: adds to c
   axis_values batch;                                     ///< x: a, scale: b, statistics: c
   const void *a, *b;
   void* c;

@@ -4,11 +4,11 @@
 
 #include "kernel_arguments.hpp"
 
-/// What the kernels of images.cuh and blocks.cuh are given.
+/// Arguments of the kernels of images.cuh and blocks.cuh.
 namespace troupe::dnn::kernel_arguments {
 
 struct normalizing_responses {
-  std::int64_t images, channels, between;  ///< elements between those of two channels
+  std::int64_t images, channels, between;  ///< between: elements between two neighbouring channels
   const void *x, *dy;
   void* to;
   std::int64_t size;
@@ -16,7 +16,7 @@ struct normalizing_responses {
 };
 
 struct resampling {
-  std::int64_t planes, in[3], out[3];  ///< of the image and of the result
+  std::int64_t planes, in[3], out[3];  ///< extents of the image and of the result
   std::int64_t taps[3], aligned;
   const void* from;
   void* to;
@@ -26,12 +26,12 @@ struct resampling {
 struct indexing {
   windows g;
   std::int64_t planes;
-  const void *x, *dy, *given;  ///< indexes of the gradient
+  const void *x, *dy, *given;  ///< given: the indexes, for the gradient
   void *to, *found;
 };
 
 struct scaling_blocks {
-  std::int64_t rows, length, width, block;  ///< `width` elements lie between two along the index
+  std::int64_t rows, length, width, block;  ///< width: stride along the axis of the blocks
   std::uint64_t elements, scales;           ///< their types
   const void* from;
   void* to;

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
 
-/// What kernels for sequences are given; see kernel_arguments.hpp.
+/// Arguments of the kernels for sequences; see kernel_arguments.hpp.
 namespace troupe::dnn::kernel_arguments {
 
 /// See detail::recurrence_layout.
 struct recurrence {
   std::int64_t cell, time, batch, inputs, hidden, width, rows;
-  std::int64_t before_reset, c_before, unprojected, h_before, line, slopes, recurrent_gradients;
+  std::int64_t before_reset, c_before, unprojected, h_before, line, gate_gradients, recurrent_gradients_offset;
   const std::int32_t* lengths;  ///< null: all sequences have all steps
 };
 struct recurring {
@@ -25,16 +25,16 @@ struct recurring_back {
   recurrence of;
   std::int64_t step;
   const void *x, *dy, *dlast_h, *dlast_c, *reserve;
-  void *slopes, *dh, *dc, *projected, *of_units, *kept_x;
+  void *gate_gradients, *dh, *dc, *projected, *of_units, *used_x;
 };
-/// What a block adds: columns, of which a thread has 4, and lines at a time.
+/// The columns that a block sums, of which a thread has 4, and the lines at a time.
 inline constexpr unsigned added_columns = 128, added_lines = 16, adding_threads = added_columns / 4 * added_lines;
-/// The sums of columns, whose lines lie `stride` apart, of one or two tables.
+/// Sums of columns of one or two tables, whose lines have the stride `stride`.
 struct adding_lines {
   std::int64_t lines, columns, stride;
   struct {
     const void* x;
-    void* to;  ///< of the second: nullptr if there is none
+    void* to;  ///< nullptr if there is no second table
   } tables[2];
 
   constexpr std::int64_t blocks_of_table() const noexcept { return divided_up(columns, added_columns); }
@@ -44,7 +44,7 @@ struct adding_lines {
 /// See ctc_workspace.
 struct aligning {
   std::int64_t time, batch, classes, longest, blank, states;
-  std::int64_t kept;  ///< the steps whose sums are kept
+  std::int64_t retained_steps;  ///< number of steps whose sums are retained
   const void *logits, *dloss;
   const std::int32_t *labels, *steps, *counts;
   double *norms, *forward, *backward, *next, *losses;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Everything of dnn, for all types and strides.
+// All kernels of dnn, for all types and strides.
 #include "attention.cuh"
 #include "attention_decoding.cuh"
 #include "attention_gradient.cuh"

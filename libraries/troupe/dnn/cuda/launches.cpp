@@ -17,7 +17,7 @@ namespace {
 
 using kernel_arguments::set_threads;
 
-// The kernels' numbers of operations are those of an elementwise kernel.
+// The kernels' operations have the numbers of those of an elementwise kernel.
 using kind = elementwise_kernel::operation::kind;
 static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read &&
               static_cast<int>(kind::number) == kernel_arguments::operation::number &&
@@ -28,7 +28,7 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
 
 // -- sets of elements
 
-// Divides the indexes of x, of which those in `inside` belong to one set.
+// Divides the axes of x into those in `inside`, which are within a set, and the others.
 kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
                                const tensor_shape* statistics = nullptr) noexcept {
   kernel_arguments::sets out{};
@@ -55,8 +55,8 @@ result<void> reduce(const operator_step& s, const launch_site& w) {
 
 result<void> softmax(const operator_step& s, const launch_site& w, bool gradient) {
   const auto f = s.attributes.as<softmax_attributes>();
-  const location& shown = s.inputs[gradient ? 1 : 0];
-  const kernel_arguments::softmaxing r{sets_of(shown.shape, std::int64_t{1} << f.over), w.at(shown),
+  const location& values = s.inputs[gradient ? 1 : 0];
+  const kernel_arguments::softmaxing r{sets_of(values.shape, std::int64_t{1} << f.over), w.at(values),
                                        gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]), f.logarithmic};
   return gradient ? launch<"softmax_gradient">(w, r.all.outside.count, set_threads, r)
                   : launch<"softmax">(w, r.all.outside.count, set_threads, r);
@@ -64,7 +64,7 @@ result<void> softmax(const operator_step& s, const launch_site& w, bool gradient
 
 std::int64_t grouped_over(const normalization_attributes& f) noexcept {
   if (f.groups <= 1) return f.over;
-  // Index 0 stays, index 1 is the group, and what was from index 1 on is one further.
+  // Axis 0 stays, axis 1 is the group, and the axes from axis 1 on are one further.
   return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
 }
 
@@ -212,7 +212,7 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
 result<void> enqueue_pause(const launch_site& w) { return launch<"pause">(w, 1, 1, kernel_arguments::pausing{}); }
 
 result<void> enqueue(const elementwise_kernel& p, const launch_site& w) {
-  const kernel_arguments::elements e = elements_of_pass(p, [&](const location& l) { return w.at(l); });
+  const kernel_arguments::elements e = elementwise_arguments(p, [&](const location& l) { return w.at(l); });
   return launch_for<"elements">(w, e.count, e);
 }
 

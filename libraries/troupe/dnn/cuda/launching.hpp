@@ -6,22 +6,22 @@
 #include <troupe/dnn/cuda/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 
-/// How our kernels are launched for a step.
+/// Launches of our kernels for a step.
 namespace troupe::dnn {
 
-/// Launches the kernel that is called so, for this type.
+/// Launches the kernel with this name, for this type.
 template <fixed_string Name, class N, class A>
 result<void> launch_for_type(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
   return cuda::launch(w.kernels, cuda::kernel<Name, N>, {cuda::at_most(blocks, w.most_blocks)}, {of_threads}, w.stream,
                       "dnn", arguments);
 }
-/// The same, for the numbers of the graph.
+/// Launches the kernel for the type of the graph's numbers.
 template <fixed_string Name, class A>
 result<void> launch(const launch_site& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
   return w.all.numbers == dtype::f32 ? launch_for_type<Name, float>(w, blocks, of_threads, arguments)
                                      : launch_for_type<Name, double>(w, blocks, of_threads, arguments);
 }
-/// The same, with a thread for each element.
+/// Launches the kernel with a thread for each element.
 template <fixed_string Name, class A>
 result<void> launch_for(const launch_site& w, std::int64_t elements, const A& arguments) {
   constexpr unsigned threads = 256;

@@ -16,8 +16,8 @@ cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, 
   std::vector<fusion_match> matches;
   std::vector<bool> matched(g.nodes().size());
   for (const auto& p : vendor_kernels) {
-    matches.push_back(p->what());
-    for (const std::uint16_t n : p->what().nodes) matched[n] = true;
+    matches.push_back(p->match());
+    for (const std::uint16_t n : p->match().nodes) matched[n] = true;
   }
   const def_use l(g);
   const read_set read(g);

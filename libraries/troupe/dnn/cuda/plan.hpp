@@ -9,22 +9,22 @@
 
 namespace troupe::dnn {
 
-/// The steps of a graph. Of those that are claimed, first come the ones that cuDNN computes, then the direct ones.
+/// The steps of a graph. Of the fusion matches, those that cuDNN computes come first, then the direct ones.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> direct = {};
 
-  /// The step that computes a fusion match of ours.
+  /// Returns the step of a match that our kernels compute.
   const operator_step& direct_of(const vendor_step& s) const noexcept {
     return direct[s.which - vendor_kernels.size()];
   }
 };
 
 inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }
-/// Which memory of a graph begins at a multiple of 16 bytes.
+/// Returns, for each memory of a graph, true if it begins at a multiple of 16 bytes.
 std::vector<bool> aligned_memory_of(const encoded_graph& g);
 
-/// Plans a graph of which these vendor_kernels are claimed, for all others by our kernels.
+/// Plans a graph: these vendor kernels compute their nodes, our kernels compute all others.
 cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g);
 
 }  // namespace troupe::dnn

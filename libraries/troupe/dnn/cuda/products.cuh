@@ -4,23 +4,23 @@
 
 #include "sets.cuh"
 
-/// Products of matrices, whose tiles pass through shared memory.
+/// Products of matrices, whose tiles are loaded into shared memory.
 namespace troupe::dnn::on_gpu {
 
-/// A block computes a tile of rows x columns after the other; each thread a part of it, 16 elements apart.
+/// Computes tiles of rows x columns, one after another per block; each thread computes elements that are 16 apart.
 template <class N, int Rows, int Columns>
 __device__ void multiply_tiles(const kernel_arguments::multiplying& r) {
   using kernel_arguments::product_threads;
   constexpr int depth = 16, across = 16, of_rows = Rows / across, of_columns = Columns / across;
   static_assert(product_threads == across * across);
-  // A line more than is used, so that threads which write lines of different numbers use different banks.
+  // One more column than is used, so that threads that write lines of different numbers use different banks.
   __shared__ N left[depth][Rows + 1], right[depth][Columns + 1];
   const auto thread = static_cast<int>(threadIdx.x);
   const int row = thread / across, column = thread % across;
   const i64 down = (r.m + Rows - 1) / Rows, along = (r.n + Columns - 1) / Columns;
   const bool left_by_rows = r.a_column == 1, right_by_rows = r.b_column == 1;
   for (i64 tile = blockIdx.x; tile < r.batch.count * down * along; tile += gridDim.x) {
-    const places at = place_of(r.batch, tile / (down * along));
+    const offsets at = offsets_of(r.batch, tile / (down * along));
     const i64 first_row = tile / along % down * Rows, first_column = tile % along * Columns;
     const N *const a = static_cast<const N*>(r.a) + at.x, *const b = static_cast<const N*>(r.b) + at.scale;
     N sums[of_rows][of_columns] = {};

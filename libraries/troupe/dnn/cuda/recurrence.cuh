@@ -8,7 +8,7 @@
 #include "kernel_sequence_arguments.hpp"
 #include "warps.cuh"
 
-/// What a step of a recurrence does between its products. Each element is written by one thread.
+/// The parts of a recurrence's step between its products. Each element is written by one thread.
 namespace troupe::dnn::on_gpu {
 
 __device__ inline recurrent_cell cell_of(const kernel_arguments::recurrence& l) {
@@ -31,7 +31,7 @@ __device__ void fill(void* to, const void* from, i64 count) {
     static_cast<N*>(to)[n] = from != nullptr ? static_cast<const N*>(from)[n] : N(0);
 }
 
-/// The first state, and the biases in the reserve, to which products are added.
+/// Writes the first state, and the biases to the reserve, to which products are added.
 template <class N>
 __device__ void recurrence_begin(const kernel_arguments::recurring& r) {
   const auto& l = r.of;
@@ -50,7 +50,7 @@ __device__ void recurrence_begin(const kernel_arguments::recurring& r) {
   }
 }
 
-/// From the sums of unit j: the gates, and what the unit gives.
+/// Computes the gates of unit j from their sums, and returns the unit's result.
 template <class N>
 __device__ N step_unit(const kernel_arguments::recurrence& l, N* line, i64 j, N h, N* c) {
   const auto gate = [&](i64 i) -> N& { return line[i * l.hidden + j]; };
@@ -74,7 +74,7 @@ __device__ N step_unit(const kernel_arguments::recurrence& l, N* line, i64 j, N 
   }
 }
 
-/// A step, from its sums. What is projected is written to the reserve, and not to h.
+/// Computes a step from its sums. The state before a projection is written to the reserve, not to h.
 template <class N>
 __device__ void recurrence_step(const kernel_arguments::recurring& r) {
   const auto& l = r.of;
@@ -99,7 +99,7 @@ __device__ void recurrence_step(const kernel_arguments::recurring& r) {
       *h = static_cast<N*>(r.y)[at * l.width + j] = given;
   }
 }
-/// What a step projected is the state.
+/// Takes the projection of a step as the state.
 template <class N>
 __device__ void recurrence_keep(const kernel_arguments::recurring& r) {
   const auto& l = r.of;
@@ -112,7 +112,7 @@ __device__ void recurrence_keep(const kernel_arguments::recurring& r) {
   }
 }
 
-/// The gradient of the last state, and x without what is not used: 0 times that need not be 0.
+/// Writes the gradient of the last state, and x with 0 at unused steps: 0 times an unused number need not be 0.
 template <class N>
 __device__ void recurrence_back_begin(const kernel_arguments::recurring_back& r) {
   const auto& l = r.of;
@@ -121,10 +121,10 @@ __device__ void recurrence_back_begin(const kernel_arguments::recurring_back& r)
   if (l.lengths == nullptr) return;
   for (i64 n = first_of_thread(); n < l.time * l.batch * l.inputs; n += all_threads()) {
     const i64 line = n / l.inputs;
-    static_cast<N*>(r.kept_x)[n] = has_step(l, line % l.batch, line / l.batch) ? static_cast<const N*>(r.x)[n] : N(0);
+    static_cast<N*>(r.used_x)[n] = has_step(l, line % l.batch, line / l.batch) ? static_cast<const N*>(r.x)[n] : N(0);
   }
 }
-/// The gradient of what a step projected.
+/// Computes the gradient of a step's projection.
 template <class N>
 __device__ void recurrence_back_sum(const kernel_arguments::recurring_back& r) {
   const auto& l = r.of;
@@ -140,11 +140,12 @@ __device__ void recurrence_back_sum(const kernel_arguments::recurring_back& r) {
   }
 }
 
-/// From the gradient of what unit j gave: those of its gates' sums. Returns what of it is that of h before the step.
+/// Computes the gradients of the sums of unit j's gates from that of its result. Returns their contribution to the
+/// gradient of h before the step.
 template <class N>
-__device__ N step_unit_back(const kernel_arguments::recurrence& l, const N* line, i64 j, N d, N* dc, N* slopes) {
+__device__ N step_unit_back(const kernel_arguments::recurrence& l, const N* line, i64 j, N d, N* dc, N* gradients) {
   const auto gate = [&](i64 i) { return line[i * l.hidden + j]; };
-  const auto to = [&](i64 i) -> N& { return slopes[i * l.hidden + j]; };
+  const auto to = [&](i64 i) -> N& { return gradients[i * l.hidden + j]; };
   const auto of_sigmoid = [](N y) { return y * (1 - y); };
   const auto of_tanh = [](N y) { return 1 - y * y; };
   switch (cell_of(l)) {
@@ -156,10 +157,10 @@ __device__ N step_unit_back(const kernel_arguments::recurrence& l, const N* line
       return 0;
     case recurrent_cell::lstm: {
       const N before = line[l.c_before + j], c = tanh_of(gate(1) * before + gate(0) * gate(2));
-      const N slope = *dc + d * gate(3) * of_tanh(c);
-      to(0) = slope * gate(2) * of_sigmoid(gate(0)), to(1) = slope * before * of_sigmoid(gate(1));
-      to(2) = slope * gate(0) * of_tanh(gate(2)), to(3) = d * c * of_sigmoid(gate(3));
-      *dc = slope * gate(1);
+      const N dc_after = *dc + d * gate(3) * of_tanh(c);
+      to(0) = dc_after * gate(2) * of_sigmoid(gate(0)), to(1) = dc_after * before * of_sigmoid(gate(1));
+      to(2) = dc_after * gate(0) * of_tanh(gate(2)), to(3) = d * c * of_sigmoid(gate(3));
+      *dc = dc_after * gate(1);
       return 0;
     }
     default: {
@@ -176,24 +177,24 @@ __device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
   const auto& l = r.of;
   for (i64 n = first_of_thread(); n < l.batch * l.hidden; n += all_threads()) {
     const i64 b = n / l.hidden, j = n % l.hidden, at = r.step * l.batch + b;
-    N* const slopes = static_cast<N*>(r.slopes) + at * l.slopes;
+    N* const gradients = static_cast<N*>(r.gate_gradients) + at * l.gate_gradients;
     if (!has_step(l, b, r.step)) {
-      for (i64 i = j; i < l.slopes; i += l.hidden) slopes[i] = 0;
+      for (i64 i = j; i < l.gate_gradients; i += l.hidden) gradients[i] = 0;
       continue;
     }
     const N* const line = static_cast<const N*>(r.reserve) + at * l.line;
     N* const dc = r.dc != nullptr ? static_cast<N*>(r.dc) + n : nullptr;
     if (r.of_units != nullptr) {
-      step_unit_back(l, line, j, static_cast<const N*>(r.of_units)[n], dc, slopes);
+      step_unit_back(l, line, j, static_cast<const N*>(r.of_units)[n], dc, gradients);
       continue;
     }
     N& dh = static_cast<N*>(r.dh)[n];
     const N d = dh + (r.dy != nullptr ? static_cast<const N*>(r.dy)[at * l.width + j] : N(0));
-    dh = step_unit_back(l, line, j, d, dc, slopes);
+    dh = step_unit_back(l, line, j, d, dc, gradients);
   }
 }
 
-/// Four neighbours of a line, or what there is of them.
+/// Four neighbours of a line, or fewer at its end.
 template <class N>
 struct alignas(16) four {
   N of[4];
@@ -208,7 +209,7 @@ struct alignas(16) four {
     return out;
   }
 };
-/// A block adds up some columns, in a fixed order.
+/// Sums some columns per block, in a fixed order.
 template <class N>
 __device__ void add_lines(const kernel_arguments::adding_lines& r) {
   using kernel_arguments::added_columns, kernel_arguments::added_lines, kernel_arguments::adding_threads;
@@ -220,7 +221,7 @@ __device__ void add_lines(const kernel_arguments::adding_lines& r) {
     const i64 begin = (n - (second ? r.blocks_of_table() : 0)) * added_columns, left = r.columns - begin - mine;
     const N* const from = static_cast<const N*>(x) + begin + mine;
     double sum[4] = {};
-    constexpr int ahead = 8;  // are read before the first of them is added
+    constexpr int ahead = 8;  // lines that are read before the first of them is added
     for (i64 first = part; first < r.lines; first += ahead * added_lines) {
       four<N> some[ahead] = {};
       TROUPE_UNROLLED

@@ -6,16 +6,18 @@
 
 #include "eights.cuh"
 
-/// Normalisations over rows, which are read once, and kept in registers as they are in memory.
+/// Normalisations over rows, which are read once, and held in registers as they are stored.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::normalizing_rows, kernel_arguments::normalizing_rows_back;
 
-/// Where a thread is, which has up to `Vectors` times eight neighbours of a row.
+/// The position of a thread, which has up to `Vectors` times eight neighbours of a row.
 template <int Vectors>
 struct place_in_row {
-  unsigned threads, thread, row, rows;  // of the row; which of them; which row of the block; rows of the block
-  int width, first;                     // of the columns: those of a warp are neighbours, 32 times eight at once
+  unsigned threads, thread, row, rows;  // threads of the row; the thread among them; the row of the block; rows of the
+                                        // block
+  int width, first;                     // columns of the row; the thread's first one: vectors of a warp are neighbours,
+                                        // 32 times eight at once
 
   __device__ explicit place_in_row(const kernel_arguments::rows& r)
       : threads(r.threads),
@@ -24,9 +26,9 @@ struct place_in_row {
         rows(blockDim.x >> r.log_of_threads),
         width(static_cast<int>(r.width)),
         first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * of_vector) {}
-  /// Whether each thread has all its vectors.
+  /// Returns true if each thread has all of its vectors.
   __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * of_vector == width; }
-  /// Calls `f(vector, first column, whether it is in the row)`.
+  /// Calls `f(vector, first column, true if it is in the row)`.
   template <class F>
   __device__ void for_each_there(F&& f) const {
     TROUPE_UNROLLED
@@ -35,7 +37,7 @@ struct place_in_row {
       f(v, column, column < width);
     }
   }
-  /// Calls `f(vector, first column)` for what the thread has.
+  /// Calls `f(vector, first column)` for the thread's vectors that are in the row.
   template <class F>
   __device__ void for_each(F&& f) const {
     for_each_there([&](int v, int column, bool has) {
@@ -44,8 +46,8 @@ struct place_in_row {
   }
 };
 
-/// What threads of a block sum. Sums are pairwise, so that float is enough for them: double would take longer than
-/// memory does.
+/// Shared memory for sums over the threads of a block. Sums are pairwise, so that float suffices: double would take
+/// longer than the memory accesses do.
 struct summands {
 #ifdef __CUDA_ARCH__
   float of[2][2][kernel_arguments::most_threads / 32];
@@ -53,7 +55,8 @@ struct summands {
   float of[2][2][kernel_arguments::most_threads];
 #endif
 };
-/// Sums over the threads of a row, in a fixed order. All threads of the block call it, with turns of 0 and 1.
+/// Sums over the threads of a row, in a fixed order. All threads of the block call it, with `turn` alternating between
+/// 0 and 1.
 template <int Count, int Vectors>
 __device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& p, summands& m, unsigned turn) {
 #ifdef __CUDA_ARCH__
@@ -81,8 +84,8 @@ __device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& 
   }
 #endif
 }
-/// Turns the mean of each thread's numbers, and the sum of their squared distances from it, into those of the row. All
-/// threads of the row have as many numbers, `Each`. It waits once, where two sums would wait twice.
+/// Replaces the mean of each thread's numbers, and the sum of their squared distances from it, by those of the row.
+/// Each thread of the row has `Each` numbers. It waits once, where two sums would wait twice.
 template <int Each, int Vectors>
 __device__ void moments_over_row(float& mean, float& squares, const place_in_row<Vectors>& p, summands& m,
                                  unsigned turn) {
@@ -119,7 +122,7 @@ __device__ void moments_over_row(float& mean, float& squares, const place_in_row
   mean = static_cast<float>(sum), squares = static_cast<float>(around);
 #endif
 }
-/// 1 / the square root, to 2 units in the last place.
+/// Returns 1 / the square root, to 2 units in the last place.
 __device__ inline float inverse_root(float x) {
 #ifdef __CUDA_ARCH__
   return rsqrtf(x);
@@ -128,7 +131,7 @@ __device__ inline float inverse_root(float x) {
 #endif
 }
 
-/// T, S, Y: the types of x, of scale and offset, and of y.
+/// Normalises rows. T, S, Y are the types of x, of scale and offset, and of y.
 template <class T, class S, class Y>
 __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
   constexpr int vectors = kernel_arguments::vectors_of_thread(sizeof(T));
@@ -180,8 +183,8 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
   }
 }
 
-/// What a thread has of dy and x, of the rows that it computes one after the other. Of half types it begins to copy the
-/// next row to the block's memory while it computes.
+/// A thread's vectors of dy and x, of the rows that it processes one after another. For half types it begins to copy
+/// the next row to shared memory while it computes.
 template <class T>
 class pairs_of_rows {
  public:
@@ -195,7 +198,7 @@ class pairs_of_rows {
         of_block_(of_block),
         next_dy_(static_cast<const T*>(r.dy.memory) + first * r.all.width),
         next_x_(static_cast<const T*>(r.x.memory) + first * r.all.width),
-        step_(p.rows * r.all.width),
+        stride_(p.rows * r.all.width),
         row_(first),
         end_(end) {
     begin_next();
@@ -209,7 +212,7 @@ class pairs_of_rows {
       else
         dy[v] = read_eight_once_if<T>(has, next_dy_ + column), x[v] = read_eight_once_if<T>(has, next_x_ + column);
     });
-    row_ += place_.rows, next_dy_ += step_, next_x_ += step_;
+    row_ += place_.rows, next_dy_ += stride_, next_x_ += stride_;
     begin_next();
   }
 
@@ -229,10 +232,10 @@ class pairs_of_rows {
   const place& place_;
   memory& of_block_;
   const T *next_dy_, *next_x_;
-  i64 step_, row_, end_;
+  i64 stride_, row_, end_;
 };
 
-/// T, S, D: the types of x and dy, of scale, and of dx.
+/// Computes the gradient of a normalisation of rows. T, S, D are the types of x and dy, of scale, and of dx.
 template <class T, class S, class D>
 __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands& sums,
                                        typename pairs_of_rows<T>::memory& ahead) {
@@ -264,20 +267,21 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
       float sum[2] = {};  // of dy * scale, and of that times (x - mean)
       if (is_there)
         p.for_each([&](int v, int) {
-          float slopes[2] = {}, along[2] = {};
-          for_each_of(v, [&](int k, float slope, float scaled, float centred) {
-            slopes[k % 2] += scaled, along[k % 2] = multiply_add(scaled, centred, along[k % 2]);
-            dscale[v][k] = multiply_add(slope, centred * deviation, dscale[v][k]), doffset[v][k] += slope;
+          float gradients[2] = {}, along[2] = {};
+          for_each_of(v, [&](int k, float gradient, float scaled, float centred) {
+            gradients[k % 2] += scaled, along[k % 2] = multiply_add(scaled, centred, along[k % 2]);
+            dscale[v][k] = multiply_add(gradient, centred * deviation, dscale[v][k]), doffset[v][k] += gradient;
           });
-          sum[0] += slopes[0] + slopes[1], sum[1] += along[0] + along[1];
+          sum[0] += gradients[0] + gradients[1], sum[1] += along[0] + along[1];
         });
       sum_over_row(sum, p, sums, turn), turn ^= 1;
       if (!is_there) continue;
-      const float slope = r.all.rms != 0 ? 0 : sum[0] * of_one, along = deviation * deviation * (sum[1] * of_one);
+      const float mean_gradient = r.all.rms != 0 ? 0 : sum[0] * of_one,
+                  along = deviation * deviation * (sum[1] * of_one);
       p.for_each([&](int v, int column) {
         float dx[of_vector];
         for_each_of(v, [&](int k, float, float scaled, float centred) {
-          dx[k] = deviation * multiply_add(-along, centred, scaled - slope);
+          dx[k] = deviation * multiply_add(-along, centred, scaled - mean_gradient);
         });
         write_eight_once<D>(to + column, dx);
       });
@@ -290,7 +294,7 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
   }
 }
 
-/// Calls `f(like S, like D)` for the types of a scale and a result that go with T: both may be of T or f32.
+/// Calls `f(S{}, D{})` with the types of a scale and a result that are used with T: both may be T or f32.
 template <class T, class F>
 __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
   if constexpr (std::is_same_v<T, float>) {
@@ -309,13 +313,13 @@ __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
 
 template <class T>
 __device__ void normalize_rows(const normalizing_rows& r) {
-  [[maybe_unused]] __shared__ summands sums;  // g++ does not see its use
+  [[maybe_unused]] __shared__ summands sums;  // g++ does not notice its use
   with_types<T>(r.scale.type, r.type_of_y,
                 [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
 }
 template <class T>
 __device__ void normalize_rows_back(const normalizing_rows_back& r) {
-  [[maybe_unused]] __shared__ summands sums;  // g++ does not see its use
+  [[maybe_unused]] __shared__ summands sums;  // g++ does not notice its use
   [[maybe_unused]] __shared__ typename pairs_of_rows<T>::memory ahead;
   with_types<T>(r.scale.type, r.type_of_dx,
                 [&](auto s, auto d) { normalize_rows_back_of<T, decltype(s), decltype(d)>(r, sums, ahead); });

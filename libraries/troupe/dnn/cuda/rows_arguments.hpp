@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <troupe/base/dtype.hpp>
 
-/// What kernels of normalisations over rows are given: of rows without gaps, whose elements are f32, f16 or bf16.
+/// Arguments of the kernels of normalisations over rows: rows without gaps, whose elements are f32, f16 or bf16.
 namespace troupe::dnn::kernel_arguments {
 
-/// How many times 8 neighbours of a row a thread has at most. A row has 32, 64 ... threads.
+/// Elements of a vector, and the most vectors of a row per thread. A row has 32, 64 ... threads.
 inline constexpr int of_vector = 8, vectors_back = 2;
 constexpr int vectors_of_thread(std::size_t element) noexcept { return element < sizeof(float) ? 4 : 2; }
 /// Threads of a block.
 inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_threads_back = 512;
-/// What a block copies of the next rows while it computes: of dy and x, of half types.
+/// Bytes of the next rows of dy and x, of half types, that a block copies while it computes.
 inline constexpr unsigned bytes_ahead = 2 * most_threads_back * vectors_back * of_vector * 2;
 
 struct rows {
@@ -40,8 +40,9 @@ struct normalizing_rows_back {
   const float *mean, *deviation;
   void* dx;
   dtype type_of_dx;
-  std::int64_t parts;         ///< of all rows; each block has one at a time
-  float *dscales, *doffsets;  ///< rows: for each part, and each of the rows that its block has at once; or nullptr
+  std::int64_t parts;         ///< parts of all rows; a block processes one at a time
+  float *dscales, *doffsets;  ///< rows of sums: for each part, and each of the rows that its block processes at once;
+                              ///< or nullptr
 };
 
 }  // namespace troupe::dnn::kernel_arguments

@@ -25,15 +25,15 @@ kernel_arguments::recurrence arguments_of(const detail::recurrence_layout& l, co
           .unprojected = l.unprojected,
           .h_before = l.h_before,
           .line = l.line,
-          .slopes = l.slopes(),
-          .recurrent_gradients = l.recurrent_gradients(),
+          .gate_gradients = l.gate_gradients(),
+          .recurrent_gradients_offset = l.recurrent_gradients_offset(),
           .lengths = lengths};
 }
 
-// Where tensors and workspace are on the GPU.
-class places_on_gpu {
+// The addresses of tensors and workspace on the GPU.
+class gpu_addresses {
  public:
-  places_on_gpu(const operator_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
+  gpu_addresses(const operator_step& s, const launch_site& w) noexcept : step_(s), site_(w) {}
   void* input(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.inputs[k]) : nullptr; }
   void* output(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.outputs[k]) : nullptr; }
   const std::int32_t* whole(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
@@ -48,11 +48,11 @@ class places_on_gpu {
   const launch_site& site_;
 };
 
-// A matrix: how far its elements lie apart from row to row and from column to column.
+// A matrix, with the strides of its rows and columns.
 struct matrix {
   const void* data;
   std::int64_t row, column = 1;
-  matrix turned() const noexcept { return {data, column, row}; }
+  matrix transposed() const noexcept { return {data, column, row}; }
 };
 result<void> multiply(const launch_site& w, std::int64_t m, std::int64_t n, std::int64_t k, const matrix& a,
                       const matrix& b, void* c, std::int64_t c_row, bool adds = false) {
@@ -73,21 +73,21 @@ result<void> multiply(const launch_site& w, std::int64_t m, std::int64_t n, std:
   return launch_product(w, r);
 }
 
-// The weight gradients, once the gradients of all gates are known.
+// Computes the weight gradients, once the gradients of all gates are known.
 result<void> find_weights(const detail::recurrence_layout& l, const detail::recurrence_gradient_places& at,
-                          const places_on_gpu& p, const kernel_arguments::recurring_back& r, const launch_site& w) {
-  const std::int64_t lines = l.lines(), slopes = l.slopes();
-  const matrix of_x{r.slopes, slopes}, of_h{p.further(r.slopes, l.recurrent_gradients()), slopes};
-  const matrix x{r.of.lengths != nullptr ? r.kept_x : r.x, l.inputs}, h{p.further(r.reserve, l.h_before), l.line};
+                          const gpu_addresses& p, const kernel_arguments::recurring_back& r, const launch_site& w) {
+  const std::int64_t lines = l.lines(), width = l.gate_gradients();
+  const matrix of_x{r.gate_gradients, width}, of_h{p.further(r.gate_gradients, l.recurrent_gradients_offset()), width};
+  const matrix x{r.of.lengths != nullptr ? r.used_x : r.x, l.inputs}, h{p.further(r.reserve, l.h_before), l.line};
   TROUPE_TRY(multiply(w, lines, l.inputs, l.rows, of_x, {p.input(1), l.inputs}, p.output(0), l.inputs));
-  TROUPE_TRY(multiply(w, l.rows, l.inputs, lines, of_x.turned(), x, p.output(1), l.inputs));
-  TROUPE_TRY(multiply(w, l.rows, l.width, lines, of_h.turned(), h, p.output(2), l.width));
+  TROUPE_TRY(multiply(w, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(1), l.inputs));
+  TROUPE_TRY(multiply(w, l.rows, l.width, lines, of_h.transposed(), h, p.output(2), l.width));
   if (at.dprojection != at.none)
-    TROUPE_TRY(multiply(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.turned(),
+    TROUPE_TRY(multiply(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.transposed(),
                         {p.further(r.reserve, l.unprojected), l.line}, p.output(at.dprojection), l.hidden));
   if (at.dinput_bias == at.none) return {};
   for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
-    TROUPE_TRY(launch_sums(w, {lines, l.rows, slopes, {{from, p.output(to)}}}));
+    TROUPE_TRY(launch_sums(w, {lines, l.rows, width, {{from, p.output(to)}}}));
   return {};
 }
 
@@ -97,7 +97,7 @@ result<void> enqueue_recurrence(const operator_step& s, const launch_site& w) {
   const auto f = s.attributes.as<recurrence_attributes>();
   const detail::recurrence_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
-  const places_on_gpu p(s, w);
+  const gpu_addresses p(s, w);
   kernel_arguments::recurring r{.of = arguments_of(l, p.whole(at.lengths)),
                                 .step = 0,
                                 .h0 = p.input(at.h),
@@ -110,24 +110,24 @@ result<void> enqueue_recurrence(const operator_step& s, const launch_site& w) {
                                 .reserve = p.output(at.reserve)};
   TROUPE_TRY(launch_for<"recurrence_begin">(w, l.lines() * (l.rows + l.hidden), r));
   const matrix x{p.input(0), l.inputs}, weights{p.input(1), l.inputs};
-  TROUPE_TRY(multiply(w, l.lines(), l.rows, l.inputs, x, weights.turned(), r.reserve, l.line, true));
+  TROUPE_TRY(multiply(w, l.lines(), l.rows, l.inputs, x, weights.transposed(), r.reserve, l.line, true));
   for (std::int64_t n = 0; n < l.time; ++n) {
     r.step = l.step(n);
     void* const lines = p.further(r.reserve, r.step * l.batch * l.line);
     const bool is_gru = l.cell == recurrent_cell::gru;
     const std::int64_t together = is_gru ? 2 * l.hidden : l.rows;
     const matrix h{r.h, l.width}, recurrent{p.input(2), l.width};
-    TROUPE_TRY(multiply(w, l.batch, together, l.width, h, recurrent.turned(), lines, l.line, true));
+    TROUPE_TRY(multiply(w, l.batch, together, l.width, h, recurrent.transposed(), lines, l.line, true));
     if (is_gru) {
       const matrix last{p.further(recurrent.data, together * l.width), l.width};
-      TROUPE_TRY(
-          multiply(w, l.batch, l.hidden, l.width, h, last.turned(), p.further(lines, l.before_reset), l.line, true));
+      TROUPE_TRY(multiply(w, l.batch, l.hidden, l.width, h, last.transposed(), p.further(lines, l.before_reset), l.line,
+                          true));
     }
     TROUPE_TRY(launch_for<"recurrence_step">(w, l.batch * std::max(l.width, l.hidden), r));
     if (l.unprojected == 0) continue;
     TROUPE_TRY(multiply(w, l.batch, l.width, l.hidden, {p.further(lines, l.unprojected), l.line},
-                        matrix{p.input(at.projection), l.hidden}.turned(), p.further(r.y, r.step * l.batch * l.width),
-                        l.width));
+                        matrix{p.input(at.projection), l.hidden}.transposed(),
+                        p.further(r.y, r.step * l.batch * l.width), l.width));
     TROUPE_TRY(launch_for<"recurrence_keep">(w, l.batch * l.width, r));
   }
   return {};
@@ -138,7 +138,7 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_si
   const detail::recurrence_gradient_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
   const recurrence_workspace workspace(f, l);
-  const places_on_gpu p(s, w);
+  const gpu_addresses p(s, w);
   const bool projects = f.has_projection != 0;
   kernel_arguments::recurring_back r{
       .of = arguments_of(l, p.whole(at.lengths)),
@@ -148,14 +148,14 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_si
       .dlast_h = p.input(at.dlast_h),
       .dlast_c = p.input(at.dlast_c),
       .reserve = p.input(3),
-      .slopes = p.workspace(workspace.slopes),
+      .gate_gradients = p.workspace(workspace.gate_gradients),
       .dh = at.dh != at.none ? p.output(at.dh) : p.workspace(workspace.dh),
       .dc = at.dc != at.none        ? p.output(at.dc)
             : detail::has_c(l.cell) ? p.workspace(workspace.dc)
                                     : nullptr,
       .projected = projects ? p.workspace(workspace.projected) : nullptr,
       .of_units = projects ? p.workspace(workspace.projected + l.lines() * l.width) : nullptr,
-      .kept_x = p.workspace(workspace.x)};
+      .used_x = p.workspace(workspace.x)};
   TROUPE_TRY(launch_for<"recurrence_back_begin">(
       w, std::max(l.batch * std::max(l.width, l.hidden), f.has_lengths != 0 ? l.lines() * l.inputs : 0), r));
   for (std::int64_t n = l.time; n-- > 0;) {
@@ -166,8 +166,10 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_si
                           {p.input(at.projection), l.hidden}, r.of_units, l.hidden));
     }
     TROUPE_TRY(launch_for<"recurrence_back">(w, l.batch * l.hidden, r));
-    const void* const slopes = p.further(r.slopes, r.step * l.batch * l.slopes() + l.recurrent_gradients());
-    TROUPE_TRY(multiply(w, l.batch, l.width, l.rows, {slopes, l.slopes()}, {p.input(2), l.width}, r.dh, l.width, true));
+    const void* const gradients =
+        p.further(r.gate_gradients, r.step * l.batch * l.gate_gradients() + l.recurrent_gradients_offset());
+    TROUPE_TRY(multiply(w, l.batch, l.width, l.rows, {gradients, l.gate_gradients()}, {p.input(2), l.width}, r.dh,
+                        l.width, true));
   }
   return find_weights(l, at, p, r, w);
 }
@@ -177,7 +179,7 @@ result<void> enqueue_ctc(const operator_step& s, const launch_site& w) {
   const std::size_t first = is_gradient ? 1 : 0;
   const tensor_shape &logits = s.inputs[first].shape, &labels = s.inputs[first + 1].shape;
   const ctc_workspace workspace(logits, labels, is_gradient);
-  const places_on_gpu p(s, w);
+  const gpu_addresses p(s, w);
   auto* const all = static_cast<double*>(p.workspace(0));
   const kernel_arguments::aligning r{.time = logits.extents[0],
                                      .batch = logits.extents[1],
@@ -185,7 +187,7 @@ result<void> enqueue_ctc(const operator_step& s, const launch_site& w) {
                                      .longest = labels.extents[1],
                                      .blank = s.attributes.as<ctc_attributes>().blank,
                                      .states = workspace.states,
-                                     .kept = is_gradient ? logits.extents[0] : 2,
+                                     .retained_steps = is_gradient ? logits.extents[0] : 2,
                                      .logits = p.input(first),
                                      .dloss = is_gradient ? p.input(0) : nullptr,
                                      .labels = p.whole(first + 1),

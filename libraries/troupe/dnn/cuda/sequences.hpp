@@ -4,12 +4,12 @@
 
 #include <troupe/dnn/cuda/launches.hpp>
 
-/// Nodes that go through sequences step by step.
+/// Nodes that process sequences step by step.
 namespace troupe::dnn {
 
 result<void> enqueue_recurrence(const operator_step& s, const launch_site& w);
 result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_site& w);
-/// The loss of alignments, or its gradient.
+/// Enqueues a CTC loss, or its gradient.
 result<void> enqueue_ctc(const operator_step& s, const launch_site& w);
 
 }  // namespace troupe::dnn

@@ -8,16 +8,17 @@
 
 #include "elements.cuh"
 
-/// A block computes a set after the other; its threads share the elements. Sums are in double and in a fixed order.
+/// Operations on sets of elements. A block computes one set after another; its threads share the elements. Sums are in
+/// double and in a fixed order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::set_threads;
 
-struct places {
+struct offsets {
   i64 x = 0, scale = 0, statistics = 0;
 };
-__device__ inline places place_of(const kernel_arguments::axis_values& all, i64 n) {
-  places out;
+__device__ inline offsets offsets_of(const kernel_arguments::axis_values& all, i64 n) {
+  offsets out;
   for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
     const i64 at = n % all.extents[i];
     out.x += at * all.x[i], out.scale += at * all.scale[i], out.statistics += at * all.statistics[i];
@@ -25,7 +26,7 @@ __device__ inline places place_of(const kernel_arguments::axis_values& all, i64 
   return out;
 }
 
-/// Combines what the threads have; all get the result.
+/// Combines the numbers of the threads; all threads return the result.
 template <class Combine>
 __device__ double combine_threads(double mine, const Combine& combine) {
   __shared__ double all[set_threads];
@@ -42,12 +43,12 @@ __device__ double combine_threads(double mine, const Combine& combine) {
 template <class Value>
 __device__ double sum_of_set(const kernel_arguments::axis_values& inside, const Value& value) {
   double mine = 0;
-  for (i64 i = threadIdx.x; i < inside.count; i += set_threads) mine += value(place_of(inside, i));
+  for (i64 i = threadIdx.x; i < inside.count; i += set_threads) mine += value(offsets_of(inside, i));
   return combine_threads(mine, [](double a, double b) { return a + b; });
 }
 template <class F>
 __device__ void for_each_set(const kernel_arguments::sets& all, const F& f) {
-  for (i64 s = blockIdx.x; s < all.outside.count; s += gridDim.x) f(s, place_of(all.outside, s));
+  for (i64 s = blockIdx.x; s < all.outside.count; s += gridDim.x) f(s, offsets_of(all.outside, s));
 }
 
 template <class N>
@@ -71,11 +72,11 @@ __device__ void reduce(const kernel_arguments::reducing& r) {
                        : kind == reduction_kind::minimum ? infinite
                        : kind == reduction_kind::product ? 1.0
                                                          : 0.0;
-  for_each_set(r.all, [&](i64 s, const places& at) {
+  for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N* const x = static_cast<const N*>(r.x) + at.x;
     double mine = start;
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      double v = static_cast<double>(x[place_of(r.all.inside, i).x]);
+      double v = static_cast<double>(x[offsets_of(r.all.inside, i).x]);
       if (kind == reduction_kind::absolute_maximum || kind == reduction_kind::norm1) v = fabs(v);
       if (kind == reduction_kind::norm2) v *= v;
       mine = combine(mine, v);
@@ -89,18 +90,18 @@ __device__ void reduce(const kernel_arguments::reducing& r) {
 
 template <class N>
 __device__ void softmax(const kernel_arguments::softmaxing& r) {
-  for_each_set(r.all, [&](i64, const places& at) {
+  for_each_set(r.all, [&](i64, const offsets& at) {
     const N* const x = static_cast<const N*>(r.x) + at.x;
     N* const y = static_cast<N*>(r.to) + at.x;
     double mine = -std::numeric_limits<double>::infinity();
     const auto larger = [](double a, double b) { return a > b || a != a ? a : b; };
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads)
-      mine = larger(mine, static_cast<double>(x[place_of(r.all.inside, i).x]));
+      mine = larger(mine, static_cast<double>(x[offsets_of(r.all.inside, i).x]));
     const N most = static_cast<N>(combine_threads(mine, larger));
     const double sum =
-        sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(exp(x[p.x] - most)); });
+        sum_of_set(r.all.inside, [&](const offsets& p) { return static_cast<double>(exp(x[p.x] - most)); });
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      const i64 p = place_of(r.all.inside, i).x;
+      const i64 p = offsets_of(r.all.inside, i).x;
       y[p] = r.logarithmic != 0 ? x[p] - most - static_cast<N>(log(sum))
                                 : static_cast<N>(static_cast<double>(exp(x[p] - most)) / sum);
     }
@@ -108,14 +109,14 @@ __device__ void softmax(const kernel_arguments::softmaxing& r) {
 }
 template <class N>
 __device__ void softmax_gradient(const kernel_arguments::softmaxing& r) {
-  for_each_set(r.all, [&](i64, const places& at) {
+  for_each_set(r.all, [&](i64, const offsets& at) {
     const N* const y = static_cast<const N*>(r.x) + at.x;
     const N* const dy = static_cast<const N*>(r.dy) + at.x;
-    const N sum = static_cast<N>(sum_of_set(r.all.inside, [&](const places& p) {
+    const N sum = static_cast<N>(sum_of_set(r.all.inside, [&](const offsets& p) {
       return static_cast<double>(dy[p.x]) * (r.logarithmic != 0 ? 1.0 : static_cast<double>(y[p.x]));
     }));
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      const i64 p = place_of(r.all.inside, i).x;
+      const i64 p = offsets_of(r.all.inside, i).x;
       static_cast<N*>(r.to)[at.x + p] = r.logarithmic != 0 ? dy[p] - exp(y[p]) * sum : y[p] * (dy[p] - sum);
     }
   });
@@ -124,12 +125,12 @@ __device__ void softmax_gradient(const kernel_arguments::softmaxing& r) {
 template <class N>
 __device__ void normalize(const kernel_arguments::normalizing& r) {
   const auto count = static_cast<double>(r.all.inside.count);
-  for_each_set(r.all, [&](i64 s, const places& at) {
+  for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N* const x = static_cast<const N*>(r.x) + at.x;
     double mean = 0;
     if (r.rms == 0)
-      mean = sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(x[p.x]); }) / count;
-    const double squares = sum_of_set(r.all.inside, [&](const places& p) {
+      mean = sum_of_set(r.all.inside, [&](const offsets& p) { return static_cast<double>(x[p.x]); }) / count;
+    const double squares = sum_of_set(r.all.inside, [&](const offsets& p) {
       const double d = static_cast<double>(x[p.x]) - mean;
       return d * d;
     });
@@ -146,7 +147,7 @@ __device__ void normalize(const kernel_arguments::normalizing& r) {
       }
     }
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      const places p = place_of(r.all.inside, i);
+      const offsets p = offsets_of(r.all.inside, i);
       N y = (x[p.x] - m) * deviation;
       if (r.scale != nullptr) y *= static_cast<const N*>(r.scale)[at.scale + p.scale];
       if (r.offset != nullptr) y += static_cast<const N*>(r.offset)[at.scale + p.scale];
@@ -155,41 +156,41 @@ __device__ void normalize(const kernel_arguments::normalizing& r) {
   });
 }
 
-/// The sets are those of the statistics.
+/// Computes dx. The sets are those of the statistics.
 template <class N>
 __device__ void normalization_gradient(const kernel_arguments::normalizing_back& r) {
   const auto count = static_cast<double>(r.all.inside.count);
-  for_each_set(r.all, [&](i64 s, const places& at) {
+  for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
     const double m = static_cast<double>(static_cast<const N*>(r.mean)[s]),
                  deviation = static_cast<double>(static_cast<const N*>(r.deviation)[s]);
-    const auto slope = [&](const places& p) {
+    const auto gradient = [&](const offsets& p) {
       const auto d = static_cast<double>(dy[p.x]);
       return r.scale == nullptr ? d : d * static_cast<double>(static_cast<const N*>(r.scale)[at.scale + p.scale]);
     };
-    const auto normal = [&](const places& p) { return (static_cast<double>(x[p.x]) - m) * deviation; };
-    const double mean = r.rms != 0 ? 0 : sum_of_set(r.all.inside, slope) / count;
-    const double along = sum_of_set(r.all.inside, [&](const places& p) { return slope(p) * normal(p); }) / count;
+    const auto normal = [&](const offsets& p) { return (static_cast<double>(x[p.x]) - m) * deviation; };
+    const double mean = r.rms != 0 ? 0 : sum_of_set(r.all.inside, gradient) / count;
+    const double along = sum_of_set(r.all.inside, [&](const offsets& p) { return gradient(p) * normal(p); }) / count;
     for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      const places p = place_of(r.all.inside, i);
-      static_cast<N*>(r.dx)[at.x + p.x] = static_cast<N>(deviation * (slope(p) - mean - normal(p) * along));
+      const offsets p = offsets_of(r.all.inside, i);
+      static_cast<N*>(r.dx)[at.x + p.x] = static_cast<N>(deviation * (gradient(p) - mean - normal(p) * along));
     }
   });
 }
-/// The sets are those of the scale.
+/// Computes the gradients of scale and offset. The sets are those of the scale.
 template <class N>
 __device__ void scale_gradient(const kernel_arguments::normalizing_back& r) {
-  for_each_set(r.all, [&](i64 s, const places& at) {
+  for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
-    const double scale = sum_of_set(r.all.inside, [&](const places& p) {
+    const double scale = sum_of_set(r.all.inside, [&](const offsets& p) {
       const i64 set = at.statistics + p.statistics;
       return static_cast<double>(dy[p.x]) *
              (static_cast<double>(x[p.x]) - static_cast<double>(static_cast<const N*>(r.mean)[set])) *
              static_cast<double>(static_cast<const N*>(r.deviation)[set]);
     });
-    const double offset = r.doffset == nullptr
-                              ? 0
-                              : sum_of_set(r.all.inside, [&](const places& p) { return static_cast<double>(dy[p.x]); });
+    const double offset =
+        r.doffset == nullptr ? 0
+                             : sum_of_set(r.all.inside, [&](const offsets& p) { return static_cast<double>(dy[p.x]); });
     if (threadIdx.x != 0) return;
     static_cast<N*>(r.dscale)[s] = static_cast<N>(scale);
     if (r.doffset != nullptr) static_cast<N*>(r.doffset)[s] = static_cast<N>(offset);

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What the threads of a warp compute together. All 32 call these functions, in the same order. Lane l = 4 * g + j has
-/// the elements of small matrices that are said for g and j.
+/// Functions that the threads of a warp compute together. All 32 call them, in the same order. Lane l = 4 * g + j has
+/// the elements of small matrices that are stated for g and j.
 namespace troupe::dnn::on_gpu {
 
 /// 16 bytes of memory, as eight numbers of 2 bytes.
@@ -17,7 +17,7 @@ struct eight_halves {
   std::uint32_t pair[4];
 };
 
-/// A number rounded to H, in the lower or upper half of a word.
+/// Returns two numbers rounded to H, in the lower and upper half of a word.
 template <class H>
 __device__ std::uint32_t pair_of(float low, float high) {
   std::uint32_t word;
@@ -34,22 +34,22 @@ __device__ std::uint32_t pair_of(float low, float high) {
 }  // namespace troupe::dnn::on_gpu
 
 #ifdef __CUDACC__
-/// Before a loop over what must stay in registers: by itself, the compiler gives up on the larger ones.
+/// Unrolls a loop over arrays that must stay in registers: the compiler does not unroll the larger ones by itself.
 #define TROUPE_UNROLLED _Pragma("unroll")
 namespace troupe::dnn::on_gpu {
 
-/// What another lane has.
+/// Returns x of another lane.
 template <class T>
 __device__ T from_lane(T x, int lane) {
   return __shfl_sync(0xffffffffu, x, lane);
 }
-/// Whether this is so for any lane.
+/// Returns true if x is true in any lane.
 __device__ inline bool any_lane(bool x) { return __any_sync(0xffffffffu, x) != 0; }
 /// Waits for all threads of the block. Warps may have called other functions of this file any number of times.
 __device__ inline void wait_for_block() { __syncthreads(); }
 
-/// c += a * b, of 16 x 16 by 16 x 8 numbers. Pairs of a: rows g and g + 8 of columns 2j and 2j + 1, then of 2j + 8 and
-/// 2j + 9. Pairs of b: these rows of column g. c: row g of columns 2j and 2j + 1, then row g + 8.
+/// Computes c += a * b, of 16 x 16 by 16 x 8 numbers. Pairs of a: rows g and g + 8 of columns 2j and 2j + 1, then of 2j
+/// + 8 and 2j + 9. Pairs of b: these rows of column g. c: row g of columns 2j and 2j + 1, then row g + 8.
 template <class H>
 __device__ void multiply_small(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   if constexpr (std::is_same_v<H, __half>)
@@ -66,20 +66,20 @@ __device__ void multiply_small(float (&c)[4], const std::uint32_t (&a)[4], std::
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Turns 8 x 8 halves: a lane has columns 2j and 2j + 1 of row g, and gets them of the other matrix.
+/// Transposes 8 x 8 halves: a lane passes columns 2j and 2j + 1 of row g, and returns those of the transposed matrix.
 __device__ inline std::uint32_t transposed(std::uint32_t pair) {
   std::uint32_t out;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
   return out;
 }
 
-/// Takes the lower (or upper) halves of two words.
+/// Returns the lower (or upper) halves of two words.
 template <bool Upper>
 __device__ std::uint32_t halves_of(std::uint32_t first, std::uint32_t second) {
   return __byte_perm(first, second, Upper ? 0x7632 : 0x5410);
 }
 
-/// Reads 16 bytes that this kernel reads once and nothing writes meanwhile.
+/// Reads 16 bytes that this kernel reads once and that nothing writes meanwhile.
 __device__ inline eight_halves read_once(const void* from) {
   eight_halves out;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -87,7 +87,7 @@ __device__ inline eight_halves read_once(const void* from) {
                : "l"(from));
   return out;
 }
-/// 2^x, to 2 units in the last place.
+/// Returns 2^x, to 2 units in the last place.
 __device__ inline float power_of_two(float x) {
   float out;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));

@@ -8,7 +8,7 @@
 /// two threads add to the same element.
 namespace troupe::dnn::on_gpu {
 
-/// Three numbers of an index that counts the last of them fastest.
+/// A position along three axes, the last of which is the fastest.
 struct triple {
   i64 a, b, c;
 };
@@ -17,17 +17,18 @@ __device__ inline triple triple_of(i64 n, const i64 (&extents)[3]) {
 }
 __device__ inline i64 count_of(const i64 (&extents)[3]) { return extents[0] * extents[1] * extents[2]; }
 
-/// The element of the image that element f of the window sees at a position; -1: none.
-__device__ inline i64 seen_at(const kernel_arguments::windows& g, const triple& position, const triple& f) {
+/// Returns the element of the image at element f of the window at a position; -1 if it is outside the image.
+__device__ inline i64 image_element(const kernel_arguments::windows& g, const triple& position, const triple& f) {
   const i64 x = position.a * g.stride[0] - g.padding_before[0] + f.a * g.dilation[0],
             y = position.b * g.stride[1] - g.padding_before[1] + f.b * g.dilation[1],
             z = position.c * g.stride[2] - g.padding_before[2] + f.c * g.dilation[2];
   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1] || z < 0 || z >= g.in[2]) return -1;
   return (x * g.in[1] + y) * g.in[2] + z;
 }
-/// The position at which element f of the window sees the element of the image; -1: none.
-__device__ inline i64 seen_from(const kernel_arguments::windows& g, const triple& image, const triple& f) {
-  const i64 at[3] = {image.a + g.padding_before[0] - f.a * g.dilation[0], image.b + g.padding_before[1] - f.b * g.dilation[1],
+/// Returns the position at which element f of the window is at an element of the image; -1 if there is none.
+__device__ inline i64 window_position(const kernel_arguments::windows& g, const triple& image, const triple& f) {
+  const i64 at[3] = {image.a + g.padding_before[0] - f.a * g.dilation[0],
+                     image.b + g.padding_before[1] - f.b * g.dilation[1],
                      image.c + g.padding_before[2] - f.c * g.dilation[2]};
   i64 position = 0;
   for (int i = 0; i < 3; ++i) {
@@ -48,7 +49,7 @@ __device__ void convolve(const kernel_arguments::convolving& r) {
     const i64 first = (plane / all_out * r.groups + k / r.out_channels) * r.channels;
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 at = seen_at(r.g, position, triple_of(f, r.g.width));
+      const i64 at = image_element(r.g, position, triple_of(f, r.g.width));
       if (at < 0) continue;
       for (i64 c = 0; c < r.channels; ++c)
         sum = multiply_add(x[(first + c) * inside + at], filters[(k * r.channels + c) * width + f], sum);
@@ -68,7 +69,7 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolving& r)
     const i64 first = (plane / all_in * r.groups + group) * r.out_channels;
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 at = seen_from(r.g, image, triple_of(f, r.g.width));
+      const i64 at = window_position(r.g, image, triple_of(f, r.g.width));
       if (at < 0) continue;
       for (i64 k = 0; k < r.out_channels; ++k)
         sum = multiply_add(dy[(first + k) * positions + at],
@@ -89,7 +90,7 @@ __device__ void convolution_weight_gradient(const kernel_arguments::convolving& 
     double mine = 0;
     for (i64 i = threadIdx.x; i < r.images * positions; i += set_threads) {
       const i64 image = i / positions, position = i % positions;
-      const i64 at = seen_at(r.g, triple_of(position, r.g.out), f);
+      const i64 at = image_element(r.g, triple_of(position, r.g.out), f);
       if (at >= 0)
         mine = multiply_add(
             static_cast<double>(dy[(image * all_out + k) * positions + position]),
@@ -114,7 +115,7 @@ __device__ void pool(const kernel_arguments::pooling& r) {
     N best = 0, sum = 0;
     i64 count = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 at = seen_at(r.g, position, triple_of(f, r.g.width));
+      const i64 at = image_element(r.g, position, triple_of(f, r.g.width));
       if (at < 0) continue;
       if (count++ == 0 || is_better(image[at], best)) best = image[at];
       sum += image[at];
@@ -125,7 +126,7 @@ __device__ void pool(const kernel_arguments::pooling& r) {
   }
 }
 
-/// What an element of the image gets of each window that sees it.
+/// Computes the gradient of each element of the image from all windows that contain it.
 template <class N>
 __device__ void pool_gradient(const kernel_arguments::pooling& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);
@@ -135,19 +136,19 @@ __device__ void pool_gradient(const kernel_arguments::pooling& r) {
     const triple here = triple_of(n % inside, r.g.in);
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 seen = seen_from(r.g, here, triple_of(f, r.g.width));
-      if (seen < 0) continue;
-      const triple position = triple_of(seen, r.g.out);
+      const i64 at_result = window_position(r.g, here, triple_of(f, r.g.width));
+      if (at_result < 0) continue;
+      const triple position = triple_of(at_result, r.g.out);
       i64 best = -1, count = 0;
       for (i64 w = 0; kind != pooling_kind::mean && w < width; ++w) {
-        const i64 at = seen_at(r.g, position, triple_of(w, r.g.width));
+        const i64 at = image_element(r.g, position, triple_of(w, r.g.width));
         if (at < 0) continue;
         ++count;
         if (kind != pooling_kind::maximum) continue;
         const N* const image = static_cast<const N*>(r.x) + plane * inside;
         if (best < 0 || is_better(image[at], image[best])) best = at;
       }
-      const N d = static_cast<const N*>(r.dy)[plane * positions + seen];
+      const N d = static_cast<const N*>(r.dy)[plane * positions + at_result];
       if (kind == pooling_kind::maximum)
         sum += best == n % inside ? d : N(0);
       else

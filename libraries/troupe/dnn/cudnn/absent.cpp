@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// In place of the other sources, where cuDNN's headers are missing.
+// Replaces the other sources if cuDNN's headers are missing.
 #include <troupe/dnn/cudnn/vendor.hpp>
 
 namespace troupe::dnn::cudnn {

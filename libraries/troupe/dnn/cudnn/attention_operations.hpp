@@ -6,33 +6,34 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Attention as cuDNN's engines know it: batch x heads x tokens x width, in a half type.
-struct attention_drawing {
+/// Attention in the operations that cuDNN's engines recognise: batch x heads x tokens x width, in a half type.
+struct attention_operations {
   using tensor = operations::tensor;
   tensor_shape q, k, v;
   dtype type{};
   double scale = 1;
-  std::optional<std::int64_t> left, right;  ///< keys before and after the diagonal that a query sees
+  std::optional<std::int64_t> left, right;  ///< numbers of visible keys before and after the diagonal
   bool bottom_right = false;
 
-  /// Draws y, and the statistics if they are wanted. The tensors are given.
-  void forward(operations& d, tensor of_q, tensor of_k, tensor of_v, tensor y, std::optional<tensor> statistics) const;
-  /// Draws the gradients. k and v are given as `turned`. Sums that take memory: rows() in float, and `sums_of_q()`,
-  /// without which they are the same each time.
+  /// Adds the operations that compute y, and the statistics if given.
+  void forward(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y, std::optional<tensor> statistics) const;
+  /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory of the shapes
+  /// rows() and dq_sums(), in float; without `dq_sums` results are the same each time.
   struct gradient {
     tensor q, k, v, y, statistics, dy, dq, dk, dv, row_sums;
-    std::optional<tensor> sums_of_q;
+    std::optional<tensor> dq_sums;
   };
-  void backward(operations& d, const gradient& g) const;
+  /// Adds the operations that compute the gradients.
+  void backward(operations& to, const gradient& g) const;
 
-  /// k as the first product wants it, v as its gradient does.
-  static tensor_shape turned(tensor_shape s) noexcept;
+  /// Returns the shape with its last two axes swapped: k in the first product, v in its gradient.
+  static tensor_shape transposed(tensor_shape s) noexcept;
   tensor_shape scores() const noexcept;
   tensor_shape rows() const noexcept;
-  tensor_shape sums_of_q() const noexcept;  ///< without gaps, in float
+  tensor_shape dq_sums() const noexcept;  ///< contiguous, in float
 
  private:
-  tensor masked(operations& d, tensor scores) const;
+  tensor masked(operations& to, tensor scores) const;
 };
 
 }  // namespace troupe::dnn::cudnn

@@ -8,30 +8,30 @@ namespace troupe::dnn::cudnn {
 
 descriptor::descriptor(cudnnBackendDescriptorType_t kind) noexcept {
   cudnnBackendDescriptor_t made = nullptr;
-  note(calls().create_descriptor(kind, &made), "cudnnBackendCreateDescriptor");
+  record(calls().create_descriptor(kind, &made), "cudnnBackendCreateDescriptor");
   handle_.reset(made);
 }
 
-void descriptor::note(cudnnStatus_t s, std::string_view where) noexcept {
+void descriptor::record(cudnnStatus_t s, std::string_view where) noexcept {
   if (status_ != CUDNN_STATUS_SUCCESS || s == CUDNN_STATUS_SUCCESS) return;
   status_ = s, where_ = where;
 }
 
 void descriptor::put(cudnnBackendAttributeName_t name, std::string_view text, cudnnBackendAttributeType_t type,
                      std::int64_t count, const void* values) noexcept {
-  if (status_ == CUDNN_STATUS_SUCCESS) note(calls().set_attribute(get(), name, type, count, values), text);
+  if (status_ == CUDNN_STATUS_SUCCESS) record(calls().set_attribute(get(), name, type, count, values), text);
 }
 
 descriptor& descriptor::finalize() noexcept {
   if (status_ != CUDNN_STATUS_SUCCESS) return *this;
-  // Forgets what cuDNN said before: it says something even of descriptors that it accepts, and not of all failures.
+  // Clears cuDNN's last error text: cuDNN also sets one for descriptors that it accepts, and not for all failures.
   char nothing[1];
   calls().last_text(nothing, sizeof nothing);
-  note(calls().finalize(get()), "cudnnBackendFinalize");
+  record(calls().finalize(get()), "cudnnBackendFinalize");
   return *this;
 }
 
-result<void> descriptor::sound() const {
+result<void> descriptor::check() const {
   if (status_ == CUDNN_STATUS_SUCCESS) return {};
   const bool is_attribute = where_.starts_with("CUDNN_ATTR_");
   return refused(is_attribute ? cat("cudnnBackendSetAttribute(", where_, ")") : std::string(where_), status_);

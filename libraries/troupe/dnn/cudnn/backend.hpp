@@ -14,7 +14,7 @@
 namespace troupe::dnn::cudnn {
 namespace detail {
 
-/// cuDNN's name of an attribute, for errors.
+/// Returns cuDNN's name of an attribute, for errors.
 template <cudnnBackendAttributeName_t Name>
 constexpr std::string_view attribute_name() noexcept {
   constexpr std::string_view function = __PRETTY_FUNCTION__;
@@ -48,8 +48,8 @@ template <> struct attribute_type<cudnnPointwiseMode_t> : attribute_is<CUDNN_TYP
 
 }  // namespace detail
 
-/// A descriptor of cuDNN's graph API. Keeps the first failure, with the attribute's name: set everything, `finalize`,
-/// and look then.
+/// A descriptor of cuDNN's graph API. Keeps the first failure, with the name of the attribute: set all attributes, then
+/// `finalize` and `check`.
 class descriptor {
  public:
   descriptor() noexcept = default;
@@ -69,7 +69,7 @@ class descriptor {
         static_cast<std::int64_t>(values.size()), values.data());
     return *this;
   }
-  /// Another descriptor, which must outlive the use of this one.
+  /// Sets an attribute to another descriptor, which must outlive this one.
   template <cudnnBackendAttributeName_t Name>
   descriptor& set(const descriptor& other) noexcept {
     return refer<Name>(other.get());
@@ -88,10 +88,10 @@ class descriptor {
   descriptor& finalize() noexcept;
 
   cudnnStatus_t status() const noexcept { return status_; }
-  /// Returns the first failure.
-  result<void> sound() const;
+  /// Fails with the first failure.
+  result<void> check() const;
 
-  /// Reads up to `values.size()` values. Returns how many there are.
+  /// Reads up to `values.size()` values. Returns how many the attribute has; 0 if it cannot be read.
   template <cudnnBackendAttributeName_t Name, class T>
   std::int64_t read(std::span<T> values) const noexcept {
     std::int64_t count = 0;
@@ -109,13 +109,13 @@ class descriptor {
  private:
   void put(cudnnBackendAttributeName_t name, std::string_view text, cudnnBackendAttributeType_t type,
            std::int64_t count, const void* values) noexcept;
-  void note(cudnnStatus_t s, std::string_view where) noexcept;
+  void record(cudnnStatus_t s, std::string_view where) noexcept;
 
   static void destroy(cudnnBackendDescriptor_t d) noexcept { (void)calls().destroy_descriptor(d); }
 
   unique_handle<cuda::handle_traits<cudnnBackendDescriptor_t, destroy>> handle_;
   cudnnStatus_t status_ = CUDNN_STATUS_SUCCESS;
-  std::string_view where_;  // what failed: a name that lives as long as the program
+  std::string_view where_;  // the call or attribute that failed; static storage
 };
 
 }  // namespace troupe::dnn::cudnn

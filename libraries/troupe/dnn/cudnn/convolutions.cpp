@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
 bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
 
-// cuDNN's name of a function of what a convolution gives; nothing if it has none, or one that differs.
+// Returns cuDNN's name of a function; nothing if it has none, or one that differs.
 std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   switch (function) {
     case epilogue::op::add:
@@ -29,116 +29,118 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
 }
 
 // Engines of cuDNN 9.19 whose results were wrong, by a comparison of all of its engines with the definition for 110,000
-// random convolutions. Some do not heed padding that differs before and after the image, others read what nobody wrote.
-std::vector<std::int64_t> distrusted_engines(op what, const convolution_attributes& f) {
+// random convolutions. Some ignore that padding differs before and after the image, others read uninitialized memory.
+std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
-  const bool even = std::equal(f.window.padding_before, f.window.padding_before + most_spatial, f.window.padding_after);
-  return even ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
+  const bool is_symmetric =
+      std::equal(f.window.padding_before, f.window.padding_before + most_spatial, f.window.padding_after);
+  return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }
 
-// Draws a convolution of factors in one type, and what follows it.
-class artist {
+// Builds the graphs of a convolution whose factors have one type, and of the nodes that follow it.
+class graph_builder {
  public:
-  /// `fuses`: whether cuDNN may have engines that compute functions of elements with the convolution.
-  artist(const model& m, std::size_t node, dtype factors, bool fuses)
-      : m_(m), l_(m.uses), first_(node), factors_(factors), fuses_(fuses) {
+  /// `fuses`: true if cuDNN may have engines that fuse elementwise functions with the convolution.
+  graph_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
+      : analysis_(analysis), uses_(analysis.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
     channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
-                                          lies_alike(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
+                                          same_layout(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
   }
 
-  void draw_all(std::vector<sketch>& to) {
-    follow();
-    for (std::size_t n = chain_.size() + 1; n-- > 0;)
-      if (auto s = draw(n)) to.push_back(std::move(*s));
+  void build_all(std::vector<operation_graph>& to) {
+    find_functions();
+    for (std::size_t n = followers_.size() + 1; n-- > 0;)
+      if (auto s = build(n)) to.push_back(std::move(*s));
   }
 
  private:
-  const encoded_node& node(std::size_t i) const noexcept { return m_.node(i); }
-  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return m_.tensor(t); }
+  const encoded_node& node(std::size_t i) const noexcept { return analysis_.node(i); }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return analysis_.tensor(t); }
 
-  // Finds the functions of elements that follow, each the only reader of the one before.
-  void follow() {
+  // Finds the elementwise functions that follow, each the only reader of the previous one.
+  void find_functions() {
     std::uint16_t at = node(first_).outputs[0];
     for (;;) {
-      const auto next = l_.only_reader_of(at);
-      if (!next || m_.matched[*next]) return;
+      const auto next = uses_.only_reader_of(at);
+      if (!next || analysis_.matched[*next]) return;
       const encoded_node& n = node(*next);
       const bool ends = n.what == op::write || n.what == op::convert;
-      const bool joins = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && is_function(n, at);
-      if (!joins) return;
-      chain_.push_back(*next);
+      const bool can_join = ends ? fuses_ || tensor(n.outputs[0]).type == factors_ : fuses_ && can_fuse(n, at);
+      if (!can_join) return;
+      followers_.push_back(*next);
       at = n.outputs[0];
-      // What is rounded once more is only written.
+      // After a conversion only a write can follow.
       if (n.what == op::write) return;
       if (n.what == op::convert) {
-        const auto last = l_.only_reader_of(at);
-        if (last && !m_.matched[*last] && node(*last).what == op::write &&
+        const auto last = uses_.only_reader_of(at);
+        if (last && !analysis_.matched[*last] && node(*last).what == op::write &&
             tensor(node(*last).outputs[0]).type == tensor(at).type)
-          chain_.push_back(*last);
+          followers_.push_back(*last);
         return;
       }
     }
   }
 
-  // One that cuDNN has, of the tensor before and one other: a number, one for each channel, or as many as there are.
-  bool is_function(const encoded_node& n, std::uint16_t before) const {
+  // Returns true if cuDNN has the function, and its other input is a number, or has one for each channel or each
+  // element.
+  bool can_fuse(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     if (!mode_of(n.attributes.as<pointwise_attributes>().function)) return false;
     if (n.input_count == 1) return true;
-    const encoded_tensor& other = tensor(other_of(n, before));
+    const encoded_tensor& other = tensor(other_input(n, before));
     if (other.where == encoded_tensor::place::number) return true;
     if (!is_half(other.type) && other.type != dtype::f32) return false;
-    const tensor_shape &s = other.shape, &whole = tensor(before).shape;
-    return s.extents == whole.extents || is_of_channels(s, whole);
+    const tensor_shape &s = other.shape, &image = tensor(before).shape;
+    return s.extents == image.extents || is_per_channel(s, image);
   }
 
-  // How a tensor has to lie: without gaps, because some engines of cuDNN take others and do not heed them.
-  std::optional<fusion_match::tensor> laid(std::uint16_t number, bool as_image, dtype type) const {
+  // Returns a tensor with a contiguous layout, because some engines of cuDNN accept other strides and ignore them.
+  std::optional<fusion_match::tensor> with_layout(std::uint16_t number, bool as_image, dtype type) const {
     const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
-    const bool far = t.where == encoded_tensor::place::memory && !m_.aligned[t.memory];
-    return fusion_match::tensor{number, type, packed(t.shape, as_image && channels_last_), far};
+    const bool is_unaligned = t.where == encoded_tensor::place::memory && !analysis_.aligned[t.memory];
+    return fusion_match::tensor{number, type, packed(t.shape, as_image && channels_last_), is_unaligned};
   }
   bool can_write(const fusion_match::tensor& to) const {
     const encoded_tensor& t = tensor(to.number);
-    return t.where != encoded_tensor::place::memory || (lies_alike(t.shape, to.shape) && m_.is_free(to.number));
+    return t.where != encoded_tensor::place::memory || (same_layout(t.shape, to.shape) && analysis_.is_free(to.number));
   }
 
-  // That of memory, or what it was rounded to; otherwise sums are kept.
+  // Returns the type of memory, or that to which the result was rounded; otherwise the type of sums.
   dtype type_of_result(std::uint16_t t) const noexcept {
-    const encoded_tensor& seen = tensor(t);
-    if (seen.where == encoded_tensor::place::memory || is_half(seen.type)) return seen.type;
+    const encoded_tensor& result = tensor(t);
+    if (result.where == encoded_tensor::place::memory || is_half(result.type)) return result.type;
     return factors_ == dtype::f64 ? dtype::f64 : dtype::f32;
   }
 
-  // The first `count` nodes of the chain.
-  std::optional<sketch> draw(std::size_t count) const {
+  // Builds the graph with the first `count` followers. Returns nothing if cuDNN cannot have an engine for it.
+  std::optional<operation_graph> build(std::size_t count) const {
     const encoded_node& n = node(first_);
-    const std::span<const std::size_t> chain(chain_.data(), count);
-    const std::uint16_t last = count == 0 ? n.outputs[0] : node(chain.back()).outputs[0];
-    sketch s{.what = {},
-             .drawn = {},
-             .exact_f32 = factors_ == dtype::f32,
-             .distrusted = distrusted_engines(n.what, n.attributes.as<convolution_attributes>())};
-    s.what.nodes.push_back(static_cast<std::uint16_t>(first_));
-    for (const std::size_t c : chain) s.what.nodes.push_back(static_cast<std::uint16_t>(c));
+    const std::span<const std::size_t> followers(followers_.data(), count);
+    const std::uint16_t last = count == 0 ? n.outputs[0] : node(followers.back()).outputs[0];
+    operation_graph graph{.match = {},
+                          .operations = {},
+                          .exact_f32 = factors_ == dtype::f32,
+                          .excluded_engines = wrong_engines(n.what, n.attributes.as<convolution_attributes>())};
+    graph.match.nodes.push_back(static_cast<std::uint16_t>(first_));
+    for (const std::size_t c : followers) graph.match.nodes.push_back(static_cast<std::uint16_t>(c));
 
-    const auto a = laid(n.inputs[0], true, factors_), b = laid(n.inputs[1], true, factors_),
-               to = laid(last, true, type_of_result(last));
+    const auto a = with_layout(n.inputs[0], true, factors_), b = with_layout(n.inputs[1], true, factors_),
+               to = with_layout(last, true, type_of_result(last));
     if (!a || !b || !to || !can_write(*to)) return std::nullopt;
-    // To integers and to bool cuDNN may round otherwise than the definition, which whole numbers in a trial do not
-    // show.
+    // cuDNN may round to integers and to bool differently from the definition, which a trial on whole numbers does not
+    // detect.
     if (info(to->type).kind != dtype_kind::floating) return std::nullopt;
-    const auto give = [&](const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
+    const auto add = [&](const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
       list.push_back(t);
-      return s.drawn.given(t.type, t.shape);
+      return graph.operations.argument(t.type, t.shape);
     };
-    const operations::tensor left = give(*a, s.what.inputs), right = give(*b, s.what.inputs);
-    // The functions between, without writes and conversions.
+    const operations::tensor left = add(*a, graph.match.inputs), right = add(*b, graph.match.inputs);
+    // The functions, without writes and conversions.
     std::vector<std::size_t> functions;
-    for (const std::size_t c : chain)
+    for (const std::size_t c : followers)
       if (node(c).what == op::pointwise) functions.push_back(c);
     std::vector<std::optional<operations::tensor>> others;
     std::uint16_t before = n.outputs[0];
@@ -146,46 +148,46 @@ class artist {
       const encoded_node& f = node(c);
       std::optional<operations::tensor> other;
       if (f.input_count == 2) {
-        const std::uint16_t t = other_of(f, before);
+        const std::uint16_t t = other_input(f, before);
         if (tensor(t).where == encoded_tensor::place::number) {
-          other = s.drawn.number(tensor(t).number);
+          other = graph.operations.constant(tensor(t).number);
         } else {
-          const auto l = laid(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
+          const auto l = with_layout(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
           if (!l) return std::nullopt;
-          other = give(*l, s.what.inputs);
+          other = add(*l, graph.match.inputs);
         }
       }
       others.push_back(other);
       before = f.outputs[0];
     }
-    const operations::tensor end = give(*to, s.what.outputs);
-    const tensor_shape within = packed(tensor(n.outputs[0]).shape, channels_last_);
-    operations::tensor at = functions.empty() ? end : s.drawn.between(within);
-    s.drawn.convolution(n.what, n.attributes.as<convolution_attributes>(),
-                        factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);
+    const operations::tensor end = add(*to, graph.match.outputs);
+    const tensor_shape intermediate = packed(tensor(n.outputs[0]).shape, channels_last_);
+    operations::tensor at = functions.empty() ? end : graph.operations.intermediate(intermediate);
+    graph.operations.convolution(n.what, n.attributes.as<convolution_attributes>(),
+                                 factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);
     for (std::size_t i = 0; i < functions.size(); ++i) {
-      const operations::tensor next = i + 1 == functions.size() ? end : s.drawn.between(within);
+      const operations::tensor next = i + 1 == functions.size() ? end : graph.operations.intermediate(intermediate);
       const auto mode = *mode_of(node(functions[i]).attributes.as<pointwise_attributes>().function);
       if (others[i])
-        s.drawn.pointwise({mode}, {at, *others[i]}, next);
+        graph.operations.pointwise({mode}, {at, *others[i]}, next);
       else
-        s.drawn.pointwise({mode}, {at}, next);
+        graph.operations.pointwise({mode}, {at}, next);
       at = next;
     }
-    s.what.at = place_of(s.what, m_.uses);
-    return s;
+    graph.match.at = position_of(graph.match, analysis_.uses);
+    return graph;
   }
 
-  const model& m_;
-  const def_use& l_;
+  const graph_analysis& analysis_;
+  const def_use& uses_;
   const std::size_t first_;
   const dtype factors_;
   const bool fuses_;
   bool channels_last_ = false;
-  std::vector<std::size_t> chain_;
+  std::vector<std::size_t> followers_;
 };
 
-// The types in which the factors can be multiplied without loss, the fastest first.
+// Returns the types in which the factors can be multiplied without loss, the fastest first.
 std::vector<dtype> types_of_factors(dtype t) {
   if (is_half(t)) return {t, dtype::f32};
   if (t == dtype::f32 || t == dtype::f8e4m3 || t == dtype::f8e5m2) return {dtype::f32};
@@ -195,13 +197,13 @@ std::vector<dtype> types_of_factors(dtype t) {
 
 }  // namespace
 
-std::vector<sketch> sketches_of_convolution(const model& m, std::size_t node, bool exact) {
-  const encoded_node& n = m.node(node);
+std::vector<operation_graph> convolution_graphs(const graph_analysis& g, std::size_t node, bool exact) {
+  const encoded_node& n = g.node(node);
   for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]})
-    if (m.tensor(t).where == encoded_tensor::place::number || !is_image(m.tensor(t).shape)) return {};
-  std::vector<sketch> out;
-  for (const dtype t : types_of_factors(m.tensor(n.inputs[0]).type))
-    artist(m, node, t, is_half(t) || (t == dtype::f32 && !exact)).draw_all(out);
+    if (g.tensor(t).where == encoded_tensor::place::number || !is_image(g.tensor(t).shape)) return {};
+  std::vector<operation_graph> out;
+  for (const dtype t : types_of_factors(g.tensor(n.inputs[0]).type))
+    graph_builder(g, node, t, is_half(t) || (t == dtype::f32 && !exact)).build_all(out);
   return out;
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 using note = cudnnBackendNumericalNote_t;
 
-// Returns why an engine with these notes is not wished, "" if it is.
-std::string_view objection(std::span<const note> notes, const engine_wishes& w) noexcept {
+// Returns why an engine with these notes is rejected; "" if it is accepted.
+std::string_view rejection_reason(std::span<const note> notes, const engine_constraints& constraints) noexcept {
   const auto has = [&](note n) { return std::ranges::find(notes, n) != notes.end(); };
   if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return "it rounds its inputs";
   if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return "it rounds sums before they are complete";
-  if (w.deterministic && has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return "it is not deterministic";
-  if (!w.exact) return "";
-  // With inputs of f32 tensor cores compute TF32; the transforms lose digits.
+  if (constraints.deterministic && has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return "it is not deterministic";
+  if (!constraints.exact) return "";
+  // Tensor cores round inputs of f32 to TF32; the transforms lose digits.
   if (has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return "it rounds f32 to TF32";
   if (has(CUDNN_NUMERICAL_NOTE_WINOGRAD) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
       has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13) ||
@@ -31,50 +31,52 @@ std::string_view objection(std::span<const note> notes, const engine_wishes& w) 
   return "";
 }
 
-std::string_view objection(const descriptor& configuration, const engine_wishes& w) {
+std::string_view rejection_reason(const descriptor& configuration, const engine_constraints& constraints) {
   const descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t raw = engine.get();
   std::int64_t count = 0;
   if (calls().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
                             &raw) != CUDNN_STATUS_SUCCESS)
-    return "it cannot be described";
-  if (std::ranges::find(w.distrusted, engine.read_number<CUDNN_ATTR_ENGINE_GLOBAL_INDEX>()) != w.distrusted.end())
+    return "its description cannot be read";
+  if (std::ranges::find(constraints.excluded_engines, engine.read_number<CUDNN_ATTR_ENGINE_GLOBAL_INDEX>()) !=
+      constraints.excluded_engines.end())
     return "it gives wrong results for some shapes";
   std::array<note, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
   const std::int64_t has = engine.read<CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>(std::span<note>(notes));
-  return objection(std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), w);
+  return rejection_reason(
+      std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), constraints);
 }
 
-// Why there is no plan so far, and whether that may be different another time.
-struct obstacle {
+// Why there is no plan so far, and whether the search may succeed another time.
+struct search_failure {
   std::string why = "its heuristics recommend none";
-  bool is_passing = false;
+  bool is_temporary = false;
 
   void note(std::string text, bool may_pass) {
     why = std::move(text);
-    is_passing = is_passing || may_pass;
+    is_temporary = is_temporary || may_pass;
   }
   void note(const error& e) { note(e.text(), e.reaction() != reaction::unsupported); }
 };
 
-// The engine configurations that cuDNN's heuristics recommend for a graph, the best first; none, and why, if there are
-// none.
-std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, obstacle& met) {
+// Returns the engine configurations that cuDNN's heuristics recommend for a graph, the best first; records the failure
+// if there are none.
+std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, search_failure& failure) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);
-  if (const auto sound = heuristics.finalize().sound(); !sound) {
-    met.note(sound.error());
+  if (const auto valid = heuristics.finalize().check(); !valid) {
+    failure.note(valid.error());
     return {};
   }
-  const auto unread = [&](cudnnStatus_t s) {
-    met.note(refused("cudnnBackendGetAttribute(CUDNN_ATTR_ENGINEHEUR_RESULTS)", s));
+  const auto read_failed = [&](cudnnStatus_t s) {
+    failure.note(refused("cudnnBackendGetAttribute(CUDNN_ATTR_ENGINEHEUR_RESULTS)", s));
     return std::vector<descriptor>();
   };
   std::int64_t count = 0;
   if (const cudnnStatus_t s = calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr);
       s != CUDNN_STATUS_SUCCESS)
-    return unread(s);
+    return read_failed(s);
   std::vector<descriptor> out;
   std::vector<cudnnBackendDescriptor_t> raw;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -84,7 +86,7 @@ std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMod
   if (const cudnnStatus_t s = calls().get_attribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, raw.data());
       s != CUDNN_STATUS_SUCCESS)
-    return unread(s);
+    return read_failed(s);
   out.erase(out.begin() + std::min(count, static_cast<std::int64_t>(out.size())), out.end());
   return out;
 }
@@ -105,15 +107,15 @@ std::string execution_plan::text() const {
 
 bool execution_plan::reads_early() const {
   const std::string all = text();
-  const std::string_view name = "\"kernelName\":\"", chip = "_sm";
+  const std::string_view name = "\"kernelName\":\"", architecture = "_sm";
   if (all.find(name) == all.npos) return true;  // kernels that are not in the text
   for (std::size_t at = all.find(name); at != all.npos; at = all.find(name, at)) {
     at += name.size();
     const std::string_view kernel = std::string_view(all).substr(at, all.find('"', at) - at);
-    const std::size_t found = kernel.find(chip);
+    const std::size_t suffix = kernel.find(architecture);
     int number = 0;
-    if (found == kernel.npos) return true;
-    const char* const digits = kernel.data() + found + chip.size();
+    if (suffix == kernel.npos) return true;
+    const char* const digits = kernel.data() + suffix + architecture.size();
     std::from_chars(digits, kernel.data() + kernel.size(), number);
     if (number == 0 || number >= 90) return true;
   }
@@ -130,46 +132,47 @@ std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::
   return out;
 }
 
-result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_wishes& w) {
-  obstacle met;
+result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_constraints& constraints) {
+  search_failure failure;
   std::optional<execution_plan> best;
   double best_time = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    for (const descriptor& configuration : recommended(graph, mode, met)) {
-      if (const std::string_view no = objection(configuration, w); !no.empty()) {
-        met.note(std::string(no), false);
+    for (const descriptor& configuration : recommended(graph, mode, failure)) {
+      if (const std::string_view reason = rejection_reason(configuration, constraints); !reason.empty()) {
+        failure.note(std::string(reason), false);
         continue;
       }
       execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
       out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
           .set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration)
           .finalize();
-      if (const auto sound = out.plan.sound(); !sound) {
-        if (!is_of_engine(out.plan.status())) return sound.error();
-        met.note(sound.error());
+      if (const auto valid = out.plan.check(); !valid) {
+        if (!is_engine_failure(out.plan.status())) return valid.error();
+        failure.note(valid.error());
         continue;
       }
       TROUPE_TRY(cuda::await_default_stream("dnn"));
       out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
-      if (out.workspace > w.workspace) {
-        met.note(cat("it needs ", out.workspace, " bytes of workspace, and ", w.workspace, " are allowed"), false);
+      if (out.workspace > constraints.workspace) {
+        failure.note(
+            cat("it needs ", out.workspace, " bytes of workspace, and ", constraints.workspace, " are allowed"), false);
         continue;
       }
-      const attempt made = w.attempt_at ? TROUPE_TRY(w.attempt_at(out)) : attempt{};
-      if (!made.why_not.empty())
-        met.note(made.why_not, made.is_passing);
-      else if (!w.measured) {
-        out.is_provisional = met.is_passing;
+      const trial_result tried = constraints.try_plan ? TROUPE_TRY(constraints.try_plan(out)) : trial_result{};
+      if (!tried.why_not.empty())
+        failure.note(tried.why_not, tried.is_temporary);
+      else if (!constraints.measured) {
+        out.is_provisional = failure.is_temporary;
         return out;
-      } else if (!best || made.microseconds < best_time)
-        best = std::move(out), best_time = made.microseconds;
+      } else if (!best || tried.microseconds < best_time)
+        best = std::move(out), best_time = tried.microseconds;
     }
     if (!best) continue;
-    best->is_provisional = met.is_passing;
+    best->is_provisional = failure.is_temporary;
     return std::move(*best);
   }
-  return error(met.is_passing ? reaction::retry_later : reaction::unsupported, "dnn",
-               cat("no engine of cuDNN computes this; of the last one: ", met.why));
+  return error(failure.is_temporary ? reaction::retry_later : reaction::unsupported, "dnn",
+               cat("no engine of cuDNN computes this graph; the last reason: ", failure.why));
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -9,8 +9,8 @@
 
 namespace troupe::dnn::cudnn {
 
-/// The functions of cuDNN that are used. The library is optional: it is looked for when the engine is opened, beside
-/// the toolkit's others.
+/// The functions of cuDNN that the engine uses. The library is optional: it is searched for when the engine is opened,
+/// beside the other libraries of the toolkit.
 struct functions {
   decltype(&::cudnnGetVersion) version;
   decltype(&::cudnnGetErrorString) text_of_status;

@@ -15,7 +15,7 @@ struct handle_traits {
   static constexpr type null{};
   static void close(type h) noexcept { (void)calls().destroy(h); }
 };
-/// cuDNN, opened for the current context.
+/// A handle of cuDNN for the current context.
 using handle = unique_handle<handle_traits>;
 
 inline result<handle> make_handle() {

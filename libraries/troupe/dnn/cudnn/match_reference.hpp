@@ -8,37 +8,38 @@
 
 namespace troupe::dnn::cudnn {
 
-/// What single elements of matched nodes are by definition, computed in double.
-class definition {
+/// Computes single elements of a fusion match in double, by the definition of its nodes.
+class match_reference {
  public:
-  /// `number(input, index)` is an element of the claim's inputs.
-  using reader = std::function<double(std::size_t input, const axis_values& at)>;
-  definition(const encoded_graph& g, const def_use& l, const fusion_match& c, reader number)
-      : g_(g), l_(l), claim_(c), number_(std::move(number)) {}
+  /// `read_input(input, at)` returns an element of an input of the match.
+  using element_reader = std::function<double(std::size_t input, const axis_values& at)>;
+  match_reference(const encoded_graph& g, const def_use& uses, const fusion_match& match, element_reader read_input)
+      : graph_(g), uses_(uses), match_(match), read_input_(std::move(read_input)) {}
 
   double at(std::uint16_t tensor, const axis_values& at) const {
-    double size = 0;
-    return this->at(tensor, at, size);
+    double magnitude = 0;
+    return this->at(tensor, at, magnitude);
   }
-  /// Also says how large the numbers are that were added up, if their products were rounded to a half type before.
-  double at(std::uint16_t tensor, const axis_values& at, double& size) const;
-  /// About how many numbers go into an element.
-  std::int64_t terms_of(std::uint16_t tensor) const;
+  /// Also sets `magnitude` to the sum of the absolute values of the summands, if they were rounded to a half type
+  /// before.
+  double at(std::uint16_t tensor, const axis_values& at, double& magnitude) const;
+  /// Returns approximately how many products are summed for an element.
+  std::int64_t summands_of(std::uint16_t tensor) const;
 
  private:
-  double element(const encoded_node& n, std::uint16_t output, const axis_values& at, double& size) const;
+  double element(const encoded_node& n, std::uint16_t output, const axis_values& at, double& magnitude) const;
   double convolution(const encoded_node& n, const axis_values& at) const;
   double data_gradient(const encoded_node& n, const axis_values& at) const;
   double weight_gradient(const encoded_node& n, const axis_values& at) const;
-  struct attended;
-  double attention(const encoded_node& n, std::uint16_t output, const axis_values& at, double& size) const;
-  std::int64_t terms_of_attention(const encoded_node& n, std::uint16_t output) const;
-  const tensor_shape& shape(std::uint16_t t) const noexcept { return g_.tensors()[t].shape; }
+  struct attention_reference;
+  double attention(const encoded_node& n, std::uint16_t output, const axis_values& at, double& magnitude) const;
+  std::int64_t attention_summands(const encoded_node& n, std::uint16_t output) const;
+  const tensor_shape& shape(std::uint16_t t) const noexcept { return graph_.tensors()[t].shape; }
 
-  const encoded_graph& g_;
-  const def_use& l_;
-  const fusion_match& claim_;
-  const reader number_;
+  const encoded_graph& graph_;
+  const def_use& uses_;
+  const fusion_match& match_;
+  const element_reader read_input_;
 };
 
 }  // namespace troupe::dnn::cudnn

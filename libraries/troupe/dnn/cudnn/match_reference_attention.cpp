@@ -2,28 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <troupe/dnn/attention_attributes.hpp>
-#include <troupe/dnn/cudnn/definition.hpp>
+#include <troupe/dnn/cudnn/match_reference.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-// The products that an element is the sum of, and how large they are: by that, halves are rounded.
+// A sum of products, and the sum of their absolute values, which bounds the rounding of half types.
 struct sum {
-  double value = 0, size = 0;
-  void add(double x) { value += x, size += std::fabs(x); }
+  double value = 0, magnitude = 0;
+  void add(double x) { value += x, magnitude += std::fabs(x); }
 };
 
 }  // namespace
 
-// Of whole sequences, with a window and a scale: what is claimed.
-struct definition::attended {
-  const definition& d;
+// Attention over whole sequences, with a window and a scale: what fusion matches contain.
+struct match_reference::attention_reference {
+  const match_reference& d;
   const encoded_node& n;
   const attention_attributes f;
   const std::size_t first;  // q among the inputs
   const tensor_shape &q, &k, &v;
 
-  attended(const definition& of, const encoded_node& node)
+  attention_reference(const match_reference& of, const encoded_node& node)
       : d(of),
         n(node),
         f(node.attributes.as<attention_attributes>()),
@@ -36,7 +36,7 @@ struct definition::attended {
     return d.at(n.inputs[input], {b, h, i, c});
   }
   std::int64_t shared() const noexcept { return q.extents[1] / k.extents[1]; }
-  bool sees(std::int64_t i, std::int64_t j) const noexcept {
+  bool is_visible(std::int64_t i, std::int64_t j) const noexcept {
     const std::int64_t diagonal = i + (f.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0);
     return j >= diagonal - f.left && j <= diagonal + f.right;
   }
@@ -46,14 +46,14 @@ struct definition::attended {
       s += read(first, b, h, i, c) * read(first + 1, b, h / shared(), j, c);
     return s * f.scale;
   }
-  // Calls `use(key, weight)` for each key that query i sees. The weights' sum is 1 in the forward direction; backwards
-  // they are by the given statistics.
+  // Calls `use(key, weight)` for each key that is visible to query i. In the forward direction the sum of the weights
+  // is 1; in the backward direction they follow from the given statistics.
   template <class F>
   double for_each_weight(std::int64_t b, std::int64_t h, std::int64_t i, F&& use) const {
     std::vector<double> s(static_cast<std::size_t>(k.extents[2]), -INFINITY);
     double most = -INFINITY, all = 0;
     for (std::int64_t j = 0; j < k.extents[2]; ++j)
-      if (sees(i, j)) most = std::fmax(most, s[static_cast<std::size_t>(j)] = score(b, h, i, j));
+      if (is_visible(i, j)) most = std::fmax(most, s[static_cast<std::size_t>(j)] = score(b, h, i, j));
     for (const double x : s) all += std::exp(x - most);
     const double statistics = n.what == op::attention ? most + std::log(all) : read(2, b, h, i, 0);
     for (std::int64_t j = 0; j < k.extents[2]; ++j)
@@ -71,28 +71,28 @@ struct definition::attended {
     return for_each_weight(at[0], at[1], at[2], [](std::int64_t, double) {});
   }
 
-  // The gradient of a score.
-  double of_score(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double weight) const {
+  // Returns the gradient of a score.
+  double score_gradient(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double weight) const {
     double s = 0;
     for (std::int64_t c = 0; c < v.extents[3]; ++c)
       s += read(0, b, h, i, c) * (read(first + 2, b, h / shared(), j, c) - read(1, b, h, i, c));
     return weight * s;
   }
-  sum of_q(const axis_values& at) const {
+  sum query_gradient(const axis_values& at) const {
     sum dq;
     for_each_weight(at[0], at[1], at[2], [&](std::int64_t j, double w) {
-      dq.add(f.scale * of_score(at[0], at[1], at[2], j, w) * read(first + 1, at[0], at[1] / shared(), j, at[3]));
+      dq.add(f.scale * score_gradient(at[0], at[1], at[2], j, w) * read(first + 1, at[0], at[1] / shared(), j, at[3]));
     });
     return dq;
   }
-  sum of_key(const axis_values& at, bool of_k) const {
+  sum key_gradient(const axis_values& at, bool of_k) const {
     sum out;
     for (std::int64_t h = at[1] * shared(); h < (at[1] + 1) * shared(); ++h)
       for (std::int64_t i = 0; i < q.extents[2]; ++i) {
-        if (!sees(i, at[2])) continue;
+        if (!is_visible(i, at[2])) continue;
         const double w = std::exp(score(at[0], h, i, at[2]) - read(2, at[0], h, i, 0));
         if (of_k)
-          out.add(f.scale * of_score(at[0], h, i, at[2], w) * read(first, at[0], h, i, at[3]));
+          out.add(f.scale * score_gradient(at[0], h, i, at[2], w) * read(first, at[0], h, i, at[3]));
         else
           out.add(w * read(0, at[0], h, i, at[3]));
       }
@@ -100,18 +100,19 @@ struct definition::attended {
   }
 };
 
-double definition::attention(const encoded_node& n, std::uint16_t output, const axis_values& at, double& size) const {
-  const attended a(*this, n);
+double match_reference::attention(const encoded_node& n, std::uint16_t output, const axis_values& at,
+                                  double& magnitude) const {
+  const attention_reference a(*this, n);
   if (n.what == op::attention && output == n.outputs[1]) return a.statistics(at);
   const sum s = n.what == op::attention  ? a.output(at)
-                : output == n.outputs[0] ? a.of_q(at)
-                                         : a.of_key(at, output == n.outputs[1]);
-  size = s.size;
+                : output == n.outputs[0] ? a.query_gradient(at)
+                                         : a.key_gradient(at, output == n.outputs[1]);
+  magnitude = s.magnitude;
   return s.value;
 }
 
-std::int64_t definition::terms_of_attention(const encoded_node& n, std::uint16_t output) const {
-  const attended a(*this, n);
+std::int64_t match_reference::attention_summands(const encoded_node& n, std::uint16_t output) const {
+  const attention_reference a(*this, n);
   const std::int64_t widths = a.q.extents[3] + a.v.extents[3];
   const bool of_keys = n.what == op::attention_gradient && output != n.outputs[0];
   return of_keys ? a.q.extents[2] * a.shared() * widths : a.k.extents[2] * widths;

@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
 
 namespace troupe::dnn::cudnn {
 
-std::vector<sketch> sketches_of(const model& m, std::size_t node, const wishes& w) {
-  switch (m.node(node).what) {
+std::vector<operation_graph> operation_graphs_of(const graph_analysis& g, std::size_t node,
+                                                 const plan_constraints& constraints) {
+  switch (g.node(node).what) {
     case op::convolution:
     case op::convolution_data_gradient:
     case op::convolution_weight_gradient:
-      return sketches_of_convolution(m, node, w.exact);
+      return convolution_graphs(g, node, constraints.exact);
     case op::attention:
-      return sketches_of_attention(m, node);
+      return attention_graphs(g, node);
     case op::attention_gradient:
-      return sketches_of_attention_gradient(m, node, w.repeatable);
+      return attention_gradient_graphs(g, node, constraints.repeatable);
     default:
       return {};
   }

@@ -9,9 +9,9 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Numbers of a window, one for each of cuDNN's spatial indexes, of which it wants two at least.
-std::vector<std::int64_t> spatial(const std::int64_t* from, std::size_t count, std::int64_t of_added) {
-  if (count == 1) return {of_added, from[0]};
+// Returns numbers of a window, one for each of cuDNN's spatial axes. cuDNN requires at least two.
+std::vector<std::int64_t> spatial(const std::int64_t* from, std::size_t count, std::int64_t of_missing) {
+  if (count == 1) return {of_missing, from[0]};
   return {from, from + count};
 }
 
@@ -36,8 +36,8 @@ std::optional<cudnnDataType_t> type_of(dtype t) noexcept {
   }
 }
 
-void operations::keep(descriptor d, bool is_operation) {
-  if (auto sound = d.finalize().sound(); !sound && !failed_) failed_ = sound.error();
+void operations::finalize(descriptor d, bool is_operation) {
+  if (auto valid = d.finalize().check(); !valid && !failed_) failed_ = valid.error();
   if (is_operation) operations_.push_back(d.get());
   made_.push_back(std::move(d));
 }
@@ -58,44 +58,45 @@ operations::tensor operations::add(dtype type, const tensor_shape& s, place wher
       .set_all<CUDNN_ATTR_TENSOR_DIMENSIONS>(std::span<const std::int64_t>(extents.data(), rank))
       .set_all<CUDNN_ATTR_TENSOR_STRIDES>(std::span<const std::int64_t>(strides.data(), rank))
       .set<CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT>(std::int64_t{16});
-  if (where == place::between) d.set<CUDNN_ATTR_TENSOR_IS_VIRTUAL>(true);
-  if (where == place::number) d.set<CUDNN_ATTR_TENSOR_IS_BY_VALUE>(true);
-  if (where == place::given) arguments_.push_back(name), rank_ = std::max(rank_, s.rank);
+  if (where == place::intermediate) d.set<CUDNN_ATTR_TENSOR_IS_VIRTUAL>(true);
+  if (where == place::constant) d.set<CUDNN_ATTR_TENSOR_IS_BY_VALUE>(true);
+  if (where == place::argument) arguments_.push_back(name), rank_ = std::max(rank_, s.rank);
   tensors_.push_back(d.get());
-  keep(std::move(d), false);
+  finalize(std::move(d), false);
   return name;
 }
 
-operations::tensor operations::number(double n, dtype type) {
+operations::tensor operations::constant(double n, dtype type) {
   tensor_shape one{.rank = rank_};
   for (std::size_t i = 0; i < rank_; ++i) one.extents[i] = one.strides[i] = 1;
-  const tensor name = add(type, one, place::number);
-  names_of_numbers_.push_back(name);
-  numbers_.push_back(type == dtype::i32 ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(n))
-                                        : std::bit_cast<std::uint32_t>(static_cast<float>(n)));
-  describe(numbers_.back());
+  const tensor name = add(type, one, place::constant);
+  constant_names_.push_back(name);
+  constants_.push_back(type == dtype::i32 ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(n))
+                                          : std::bit_cast<std::uint32_t>(static_cast<float>(n)));
+  describe(constants_.back());
   return name;
 }
 
 void operations::convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to) {
   describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
-  const auto before = spatial(f.window.padding_before, count, 0), after = spatial(f.window.padding_after, count, 0),
-             steps = spatial(f.window.stride, count, 1), dilations = spatial(f.window.dilation, count, 1);
+  const auto padding_before = spatial(f.window.padding_before, count, 0),
+             padding_after = spatial(f.window.padding_after, count, 0), strides = spatial(f.window.stride, count, 1),
+             dilations = spatial(f.window.dilation, count, 1);
   descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)
-      .set<CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS>(static_cast<std::int64_t>(before.size()))
-      .set_all<CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS>(std::span(before))
-      .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(std::span(after))
-      .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(std::span(steps))
+      .set<CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS>(static_cast<std::int64_t>(padding_before.size()))
+      .set_all<CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS>(std::span(padding_before))
+      .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(std::span(padding_after))
+      .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(std::span(strides))
       .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(std::span(dilations));
   const cudnnBackendDescriptor_t parameters = c.get();
-  keep(std::move(c), false);
+  finalize(std::move(c), false);
   // cuDNN finds the number of groups by the numbers of channels.
-  const auto describe = [&]<auto Kind, auto Form, auto A, auto B, auto C, auto Alpha, auto Beta>() {
+  const auto describe = [&]<auto Kind, auto Attributes, auto A, auto B, auto C, auto Alpha, auto Beta>() {
     descriptor o(Kind);
-    o.template refer<Form>(parameters);
+    o.template refer<Attributes>(parameters);
     o.template refer<A>(of(a));
     o.template refer<B>(of(b));
     o.template refer<C>(of(to));
@@ -103,7 +104,7 @@ void operations::convolution(op what, const convolution_attributes& f, dtype com
       o.template set<Alpha>(1.0).template set<Beta>(0.0);
     else
       o.template set<Alpha>(1.0f).template set<Beta>(0.0f);
-    keep(std::move(o), true);
+    finalize(std::move(o), true);
   };
   // clang-format off
   if (what == op::convolution)
@@ -130,19 +131,19 @@ void operations::pointwise(const function& f, std::initializer_list<tensor> in, 
       type_of(f.compute).value_or(CUDNN_DATA_FLOAT));
   if (f.mode == CUDNN_POINTWISE_RELU_FWD) d.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
   if (f.mode == CUDNN_POINTWISE_SWISH_FWD) d.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
-  if (f.index >= 0) d.set<CUDNN_ATTR_POINTWISE_AXIS>(f.index);
+  if (f.axis >= 0) d.set<CUDNN_ATTR_POINTWISE_AXIS>(f.axis);
   const cudnnBackendDescriptor_t parameters = d.get();
-  keep(std::move(d), false);
+  finalize(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(parameters);
   const tensor* const x = in.begin();
-  describe('f', f.mode, f.compute, f.index, in.size(), to);
+  describe('f', f.mode, f.compute, f.axis, in.size(), to);
   for (const tensor t : in) describe(t);
   o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(of(x[0]));
   if (in.size() > 1) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(of(x[1]));
   if (in.size() > 2) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_TDESC>(of(x[2]));
   o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(of(to));
-  keep(std::move(o), true);
+  finalize(std::move(o), true);
 }
 
 void operations::product(tensor a, tensor b, tensor to) {
@@ -150,13 +151,13 @@ void operations::product(tensor a, tensor b, tensor to) {
   descriptor d(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   d.set<CUDNN_ATTR_MATMUL_COMP_TYPE>(CUDNN_DATA_FLOAT);
   const cudnnBackendDescriptor_t parameters = d.get();
-  keep(std::move(d), false);
+  finalize(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
   o.refer<CUDNN_ATTR_OPERATION_MATMUL_DESC>(parameters)
       .refer<CUDNN_ATTR_OPERATION_MATMUL_ADESC>(of(a))
       .refer<CUDNN_ATTR_OPERATION_MATMUL_BDESC>(of(b))
       .refer<CUDNN_ATTR_OPERATION_MATMUL_CDESC>(of(to));
-  keep(std::move(o), true);
+  finalize(std::move(o), true);
 }
 
 void operations::reduce(cudnnReduceTensorOp_t how, tensor x, tensor to) {
@@ -164,27 +165,27 @@ void operations::reduce(cudnnReduceTensorOp_t how, tensor x, tensor to) {
   descriptor d(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   d.set<CUDNN_ATTR_REDUCTION_OPERATOR>(how).set<CUDNN_ATTR_REDUCTION_COMP_TYPE>(CUDNN_DATA_FLOAT);
   const cudnnBackendDescriptor_t parameters = d.get();
-  keep(std::move(d), false);
+  finalize(std::move(d), false);
   descriptor o(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
   o.refer<CUDNN_ATTR_OPERATION_REDUCTION_DESC>(parameters)
       .refer<CUDNN_ATTR_OPERATION_REDUCTION_XDESC>(of(x))
       .refer<CUDNN_ATTR_OPERATION_REDUCTION_YDESC>(of(to));
-  keep(std::move(o), true);
+  finalize(std::move(o), true);
 }
 
 void operations::reshape(tensor x, tensor to) {
   describe('s', x, to);
   descriptor o(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   o.refer<CUDNN_ATTR_OPERATION_RESHAPE_XDESC>(of(x)).refer<CUDNN_ATTR_OPERATION_RESHAPE_YDESC>(of(to));
-  keep(std::move(o), true);
+  finalize(std::move(o), true);
 }
 
-result<descriptor> operations::finish(cudnnHandle_t on) const {
+result<descriptor> operations::make_graph(cudnnHandle_t on) const {
   if (failed_) return *failed_;
   descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.refer_all<CUDNN_ATTR_OPERATIONGRAPH_OPS>(std::span<const cudnnBackendDescriptor_t>(operations_))
       .set<CUDNN_ATTR_OPERATIONGRAPH_HANDLE>(on);
-  TROUPE_TRY(graph.finalize().sound());
+  TROUPE_TRY(graph.finalize().check());
   return graph;
 }
 

@@ -12,45 +12,45 @@
 
 namespace troupe::dnn::cudnn {
 
-/// One of cuDNN's graphs, while it is drawn. Keeps the first failure.
+/// Builds one of cuDNN's operation graphs. Keeps the first failure.
 class operations {
  public:
-  using tensor = std::int64_t;  ///< its name in a variant pack
+  using tensor = std::int64_t;  ///< unique id in a variant pack
 
-  /// Tensors in memory without gaps, in the order in which their addresses are given.
-  tensor given(dtype type, const tensor_shape& s) { return add(type, s, place::given); }
-  /// What is only between operations.
-  tensor between(const tensor_shape& s, dtype type = dtype::f32) { return add(type, s, place::between); }
-  /// A number, kept with the plan: a float, or an i32.
-  tensor number(double n, dtype type = dtype::f32);
+  /// Adds a tensor in memory. The addresses of a plan are in the order of these calls.
+  tensor argument(dtype type, const tensor_shape& s) { return add(type, s, place::argument); }
+  /// Adds a virtual tensor, which exists only between operations.
+  tensor intermediate(const tensor_shape& s, dtype type = dtype::f32) { return add(type, s, place::intermediate); }
+  /// Adds a number by value, stored with the plan: a float, or an i32.
+  tensor constant(double n, dtype type = dtype::f32);
 
-  /// A convolution or one of its gradients.
+  /// Adds a convolution or one of its gradients.
   void convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to);
-  /// A function of elements, of one to three tensors.
+  /// An elementwise function of one to three tensors.
   struct function {
     cudnnPointwiseMode_t mode;
     dtype compute = dtype::f32;
-    std::int64_t index = -1;  ///< of CUDNN_POINTWISE_GEN_INDEX
+    std::int64_t axis = -1;  ///< for CUDNN_POINTWISE_GEN_INDEX
   };
-  void pointwise(const function& f, std::initializer_list<tensor> of, tensor to);
-  /// Matrices, the last two indexes.
+  void pointwise(const function& f, std::initializer_list<tensor> in, tensor to);
+  /// Adds a product of matrices, the last two axes.
   void product(tensor a, tensor b, tensor to);
   void reduce(cudnnReduceTensorOp_t how, tensor x, tensor to);
   void reshape(tensor x, tensor to);
 
-  /// Returns all that was drawn, as bytes: part of a plan's key.
+  /// Returns all tensors and operations as bytes: part of a plan's key.
   const std::string& description() const noexcept { return description_; }
-  /// Returns cuDNN's graph of what was drawn.
-  result<descriptor> finish(cudnnHandle_t on) const;
+  /// Makes cuDNN's graph of the operations.
+  result<descriptor> make_graph(cudnnHandle_t on) const;
 
   const std::vector<tensor>& arguments() const noexcept { return arguments_; }
-  const std::vector<std::uint32_t>& numbers() const noexcept { return numbers_; }  ///< as they lie in memory
-  const std::vector<tensor>& names_of_numbers() const noexcept { return names_of_numbers_; }
+  const std::vector<std::uint32_t>& constants() const noexcept { return constants_; }  ///< their bytes
+  const std::vector<tensor>& constant_names() const noexcept { return constant_names_; }
 
  private:
-  enum class place { given, between, number };
+  enum class place { argument, intermediate, constant };
   tensor add(dtype type, const tensor_shape& s, place where);
-  void keep(descriptor d, bool is_operation);
+  void finalize(descriptor d, bool is_operation);
   template <class... T>
   void describe(const T&... all) {
     (description_.append(reinterpret_cast<const char*>(&all), sizeof all), ...);
@@ -59,14 +59,14 @@ class operations {
 
   std::vector<descriptor> made_;
   std::vector<cudnnBackendDescriptor_t> tensors_, operations_;
-  std::vector<tensor> arguments_, names_of_numbers_;
-  std::vector<std::uint32_t> numbers_;
-  std::size_t rank_ = 0;  // of images
+  std::vector<tensor> arguments_, constant_names_;
+  std::vector<std::uint32_t> constants_;
+  std::size_t rank_ = 0;  // largest rank of the arguments
   std::string description_;
   std::optional<error> failed_;
 };
 
-/// cuDNN's name of a type; nothing if it has none.
+/// Returns cuDNN's name of a type; nothing if it has none.
 std::optional<cudnnDataType_t> type_of(dtype t) noexcept;
 
 }  // namespace troupe::dnn::cudnn

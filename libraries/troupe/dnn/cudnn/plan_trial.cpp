@@ -6,17 +6,17 @@
 #include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda/handles.hpp>
-#include <troupe/dnn/cudnn/proof.hpp>
+#include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Operands hold these numbers again and again: a prime number of them, so that no line is like the next.
+// The numbers of operands repeat with this period: a prime, so that lines differ.
 constexpr std::int64_t period = 65521;
-// Small, and whole: no sum of their products is rounded in float.
-double number_of(std::size_t operand, std::int64_t element) noexcept {
+// Returns a small whole number, so that no sum of products is rounded in float.
+double operand_value(std::size_t operand, std::int64_t element) noexcept {
   std::uint64_t x = (static_cast<std::uint64_t>(element % period) + 1) * 0x9e3779b97f4a7c15u + operand * 0x7f4a7c15u;
   x ^= x >> 29, x *= 0xbf58476d1ce4e5b9u, x ^= x >> 32;
   return static_cast<double>(x % 7) - 3;
@@ -31,8 +31,8 @@ std::uint64_t bytes_of(const fusion_match::tensor& t) noexcept {
   return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
-// Some places of a tensor: its corners, then others.
-axis_values place(const tensor_shape& s, std::int64_t which) noexcept {
+// Returns the position of a sampled element of a tensor: its corners first, then random ones.
+axis_values sample_position(const tensor_shape& s, std::int64_t which) noexcept {
   axis_values at{};
   std::uint64_t x = static_cast<std::uint64_t>(which) * 0x9e3779b97f4a7c15u;
   for (std::size_t i = 0; i < s.rank; ++i) {
@@ -52,65 +52,67 @@ std::string text_of(const tensor_shape& s, const axis_values& at) {
 
 }  // namespace
 
-trial::~trial() {
+plan_trial::~plan_trial() {
   for (const block& b : memory_) (void)::cuMemFreeAsync(b.address, stream_);
 }
 
-bool trial::make(const fusion_match& c) {
+bool plan_trial::make_operands(const fusion_match& match) {
   if (!addresses_.empty()) return true;
-  for (std::size_t i = 0; i < c.inputs.size(); ++i)
-    if (!add(bytes_of(c.inputs[i])) || !fill(i, c.inputs[i])) return false;
-  for (const fusion_match::tensor& t : c.outputs)
-    if (!add(bytes_of(t))) return false;
+  for (std::size_t i = 0; i < match.inputs.size(); ++i)
+    if (!add_block(bytes_of(match.inputs[i])) || !fill(i, match.inputs[i])) return false;
+  for (const fusion_match::tensor& t : match.outputs)
+    if (!add_block(bytes_of(t))) return false;
   for (const block& b : memory_) addresses_.push_back(reinterpret_cast<void*>(b.address));
   return true;
 }
 
-bool trial::add(std::uint64_t bytes) {
+bool plan_trial::add_block(std::uint64_t bytes) {
   CUdeviceptr m = 0;
   if (::cuMemAllocAsync(&m, bytes, stream_) != CUDA_SUCCESS) return false;
   memory_.push_back({m, bytes});
   return true;
 }
 
-bool trial::fill(std::size_t operand, const fusion_match::tensor& t) {
+bool plan_trial::fill(std::size_t operand, const fusion_match::tensor& t) {
   const std::size_t size = troupe::bytes_of(t.type);
   const std::int64_t all = elements_of(t.shape);
   std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
   for (std::size_t i = 0; i * size < numbers.size(); ++i)
-    epilogue::put_number(numbers.data() + i * size, t.type, unit_ * number_of(operand, static_cast<std::int64_t>(i)));
+    epilogue::put_number(numbers.data() + i * size, t.type,
+                         unit_ * operand_value(operand, static_cast<std::int64_t>(i)));
   const auto [to, bytes] = memory_.back();
   if (::cuMemcpyHtoDAsync(to, numbers.data(), numbers.size(), stream_) != CUDA_SUCCESS || !wait()) return false;
-  // Doubles what is there.
+  // Doubles the filled part.
   for (std::uint64_t done = numbers.size(); done < bytes; done *= 2)
     if (::cuMemcpyDtoDAsync(to + done, to, std::min(done, bytes - done), stream_) != CUDA_SUCCESS) return false;
   return true;
 }
 
-// What nobody writes is no number that could be right.
-bool trial::clear(std::size_t from) {
+// Fills memory with a value that is no correct result, so that elements that a plan does not write are detected.
+bool plan_trial::poison(std::size_t from) {
   for (std::size_t i = from; i < memory_.size(); ++i)
     if (::cuMemsetD8Async(memory_[i].address, 0xee, memory_[i].bytes, stream_) != CUDA_SUCCESS) return false;
   return true;
 }
 
-result<attempt> trial::run(const fusion_match& c, bool measured, const runner& enqueue) {
+result<trial_result> plan_trial::run(const fusion_match& match, bool measured, const enqueue_function& enqueue) {
   const auto no_memory = [] {
-    return error(reaction::retry_later, "dnn", "there is no memory to try a plan of cuDNN before it is used");
+    return error(reaction::retry_later, "dnn",
+                 "there is not enough GPU memory to try a plan of cuDNN before it is used");
   };
-  if (!make(c)) return no_memory();
+  if (!make_operands(match)) return no_memory();
   const std::size_t operands = addresses_.size();
-  if (c.workspace != 0 && !add(c.workspace)) return no_memory();
-  void* const workspace = c.workspace != 0 ? reinterpret_cast<void*>(memory_.back().address) : nullptr;
-  attempt out{.why_not = "it fails", .is_passing = true};
-  if (clear(c.inputs.size())) {
+  if (match.workspace != 0 && !add_block(match.workspace)) return no_memory();
+  void* const workspace = match.workspace != 0 ? reinterpret_cast<void*>(memory_.back().address) : nullptr;
+  trial_result out{.why_not = "its run failed", .is_temporary = true};
+  if (poison(match.inputs.size())) {
     const cudnnStatus_t status = enqueue(addresses_, workspace);
     const bool is_done = wait();
     if (status != CUDNN_STATUS_SUCCESS)
       out = {.why_not = cat("cudnnBackendExecute returned ", cudnn::text_of(status)),
-             .is_passing = !is_lasting(status)};
+             .is_temporary = !is_permanent(status)};
     else if (is_done)
-      out = compared(c);
+      out = compare(match);
   }
   if (measured && out.why_not.empty()) out.microseconds = time(enqueue, workspace);
   if (memory_.size() > operands) {
@@ -120,40 +122,41 @@ result<attempt> trial::run(const fusion_match& c, bool measured, const runner& e
   return out;
 }
 
-attempt trial::compared(const fusion_match& c) const {
-  const definition d(g_, l_, c, [&](std::size_t input, const axis_values& at) {
-    const fusion_match::tensor& in = c.inputs[input];
-    return epilogue::nearest_of(in.type, unit_ * number_of(input, element_at(in.shape, at)));
+trial_result plan_trial::compare(const fusion_match& match) const {
+  const match_reference reference(graph_, uses_, match, [&](std::size_t input, const axis_values& at) {
+    const fusion_match::tensor& in = match.inputs[input];
+    return epilogue::nearest_of(in.type, unit_ * operand_value(input, element_at(in.shape, at)));
   });
-  for (std::size_t i = 0; i < c.outputs.size(); ++i) {
-    const fusion_match::tensor& out = c.outputs[i];
+  for (std::size_t i = 0; i < match.outputs.size(); ++i) {
+    const fusion_match::tensor& out = match.outputs[i];
     constexpr std::int64_t fewest = 4, most = 96;
-    const std::int64_t count = std::clamp(most_terms_ / d.terms_of(out.number), fewest, most);
-    const CUdeviceptr base = memory_[c.inputs.size() + i].address;
+    const std::int64_t count = std::clamp(most_summands_ / reference.summands_of(out.number), fewest, most);
+    const CUdeviceptr base = memory_[match.inputs.size() + i].address;
     const std::size_t size = troupe::bytes_of(out.type);
-    std::vector<std::array<std::byte, 8>> got(static_cast<std::size_t>(count));
+    std::vector<std::array<std::byte, 8>> actual_bytes(static_cast<std::size_t>(count));
     for (std::int64_t k = 0; k < count; ++k) {
-      const auto element = static_cast<std::uint64_t>(element_at(out.shape, place(out.shape, k)));
-      (void)::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(got[static_cast<std::size_t>(k)].data()),
+      const auto element = static_cast<std::uint64_t>(element_at(out.shape, sample_position(out.shape, k)));
+      (void)::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(actual_bytes[static_cast<std::size_t>(k)].data()),
                             base + element * size, size, stream_);
     }
-    if (!wait()) return {.why_not = "its results cannot be read", .is_passing = true};
+    if (!wait()) return {.why_not = "its results cannot be read", .is_temporary = true};
     for (std::int64_t k = 0; k < count; ++k) {
-      const axis_values at = place(out.shape, k);
-      double added = 0;
-      const double is = epilogue::number_at(got[static_cast<std::size_t>(k)].data(), out.type),
-                   want = d.at(out.number, at, added);
-      // One step of a narrow type, or what functions differ by.
-      const double step = size < 4 ? std::fabs(epilogue::nearest_of(out.type, want * (1 + 0x1p-7)) - want) : 0;
-      if (!(std::fabs(is - want) <= 1e-4 * std::max(1.0, std::fabs(want)) + step + 0x1p-7 * added))
-        return {.why_not = cat("element ", text_of(out.shape, at), " is ", std::to_string(is), " instead of ",
-                               std::to_string(want))};
+      const axis_values at = sample_position(out.shape, k);
+      double magnitude = 0;
+      const double actual = epilogue::number_at(actual_bytes[static_cast<std::size_t>(k)].data(), out.type),
+                   expected = reference.at(out.number, at, magnitude);
+      // One rounding step of a narrow type; other tolerances cover how implementations of functions differ.
+      const double rounding =
+          size < 4 ? std::fabs(epilogue::nearest_of(out.type, expected * (1 + 0x1p-7)) - expected) : 0;
+      if (!(std::fabs(actual - expected) <= 1e-4 * std::max(1.0, std::fabs(expected)) + rounding + 0x1p-7 * magnitude))
+        return {.why_not = cat("element ", text_of(out.shape, at), " of the result is ", std::to_string(actual),
+                               "; expected ", std::to_string(expected))};
     }
   }
   return {};
 }
 
-double trial::time(const runner& enqueue, void* workspace) {
+double plan_trial::time(const enqueue_function& enqueue, void* workspace) {
   constexpr int runs = 5;
   double best = 0;
   for (int round = 0; round < 3; ++round) {

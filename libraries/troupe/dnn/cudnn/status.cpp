@@ -8,17 +8,17 @@
 namespace troupe::dnn::cudnn {
 
 std::string text_of(cudnnStatus_t status) {
-  char said[512] = {};
-  calls().last_text(said, sizeof said);
-  said[sizeof said - 1] = '\0';
+  char text[512] = {};
+  calls().last_text(text, sizeof text);
+  text[sizeof text - 1] = '\0';
   const std::string_view name = calls().text_of_status(status);
-  return said[0] == '\0' ? std::string(name) : cat(name, " (", static_cast<const char*>(said), ")");
+  return text[0] == '\0' ? std::string(name) : cat(name, " (", static_cast<const char*>(text), ")");
 }
 
 bool is_refusal(cudnnStatus_t status) noexcept {
   switch (CUDNN_STATUS_CATEGORY(static_cast<int>(status))) {
     case CUDNN_STATUS_NOT_SUPPORTED:
-    // cuDNN calls invalid what it does not have: a shape of a scale, say.
+    // cuDNN returns this for what it does not support, such as a shape of a scale.
     case CUDNN_STATUS_BAD_PARAM:
       return true;
     default:
@@ -26,7 +26,7 @@ bool is_refusal(cudnnStatus_t status) noexcept {
   }
 }
 
-bool is_lasting(cudnnStatus_t status) noexcept {
+bool is_permanent(cudnnStatus_t status) noexcept {
   switch (status) {
     case CUDNN_STATUS_LICENSE_ERROR:
     case CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED:
@@ -42,7 +42,7 @@ bool is_lasting(cudnnStatus_t status) noexcept {
 
 namespace {
 
-bool is_of_memory(cudnnStatus_t status) noexcept {
+bool is_out_of_memory(cudnnStatus_t status) noexcept {
   return status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
          status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
 }
@@ -55,16 +55,16 @@ error refusal(std::string_view call, cudnnStatus_t status, CUstream stream) {
 
 }  // namespace
 
-bool is_of_engine(cudnnStatus_t status) noexcept {
+bool is_engine_failure(cudnnStatus_t status) noexcept {
   const bool is_internal = CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_INTERNAL_ERROR;
-  return is_refusal(status) || (is_internal && !is_of_memory(status));
+  return is_refusal(status) || (is_internal && !is_out_of_memory(status));
 }
 
 error failed(std::string_view call, cudnnStatus_t status, CUstream stream, bool& handle_is_broken) {
   if (is_refusal(status)) return refusal(call, status, stream);
   const auto code = static_cast<std::int64_t>(status);
   std::string text = cat(call, " returned ", text_of(status));
-  if (is_of_memory(status))
+  if (is_out_of_memory(status))
     return cuda::library_refused_on(stream, "dnn", reaction::retry_later, code, std::move(text),
                                     status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED
                                         ? ": the process's memory is full"
@@ -78,10 +78,10 @@ error failed(std::string_view call, cudnnStatus_t status) {
 }
 
 error refused(std::string_view call, cudnnStatus_t status) {
-  if (is_lasting(status)) return refusal(call, status, nullptr);
-  if (!is_of_engine(status)) return failed(call, status);
+  if (is_permanent(status)) return refusal(call, status, nullptr);
+  if (!is_engine_failure(status)) return failed(call, status);
   return cuda::library_refused_on(nullptr, "dnn", reaction::retry_later, static_cast<std::int64_t>(status),
-                                  cat(call, " returned ", text_of(status)), ": cuDNN may be able to later");
+                                  cat(call, " returned ", text_of(status)), ": cuDNN may succeed later");
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -9,7 +9,7 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// The days since 1970, so that processes of all boots agree.
+// Returns the days since 1970, which is the same in all processes and after a reboot.
 std::int64_t today() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::days>(now).count();
@@ -17,7 +17,7 @@ std::int64_t today() {
 
 }  // namespace
 
-// A value on disk: the day on which a provisional one was stored, or 0; a line break; and the text.
+// A value on disk is the day on which a provisional entry was stored, or 0; a line break; and the text.
 std::optional<std::string> stored_plans::find(const std::string& key) {
   if (folder().empty()) return std::nullopt;
   std::string why_not;
@@ -32,8 +32,8 @@ std::optional<std::string> stored_plans::find(const std::string& key) {
   if (since != 0 && (age < 0 || age >= provisional_days)) return std::nullopt;
   std::string text = stored->value.substr(line + 1);
   if (text.empty())
-    remarks_.once(cat("slow: cuDNN had no engine for a part of a graph, as ", folder(), " says; it is asked again ",
-                      provisional_days, " days after that"));
+    remarks_.once(cat("slow: cuDNN has no engine for a part of a graph, according to ", folder(),
+                      "; it is asked again ", provisional_days, " days after the first attempt"));
   return text;
 }
 

@@ -9,16 +9,17 @@
 
 namespace troupe::dnn::cudnn {
 
-/// The plans of earlier processes on disk, as text; the text is empty where cuDNN had none. Thread-safe.
+/// A cache of plans on disk, as text; the text is empty if cuDNN has no plan. Thread-safe.
 class stored_plans {
  public:
-  /// Days for which an answer that is provisional is believed.
+  /// The number of days after which a provisional entry expires.
   static constexpr std::int64_t provisional_days = 7;
 
   explicit stored_plans(plan::remarks& remarks) : remarks_(remarks) {}
 
+  /// Returns the text for a key; nothing if there is none, or it has expired.
   std::optional<std::string> find(const std::string& key);
-  /// Stores a plan, or that there is none. What is provisional is asked of cuDNN again after some days.
+  /// Stores a plan, or that there is none. A provisional entry expires after some days.
   void store(const std::string& key, const std::string& text, bool is_provisional);
   const std::string& folder() const noexcept { return disk_.folder(); }
 

@@ -7,38 +7,39 @@
 #include <span>
 #include <troupe/base/round_up.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
-#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <utility>
 #include <vector>
 
 namespace troupe::dnn::cudnn {
 
-/// The names of a plan's tensors, the numbers that are in it, and what lies in the workspace behind cuDNN's own.
+/// The ids of a plan's tensors, its constants, and the scratch arguments in the workspace after cuDNN's own.
 class variant_pack {
  public:
-  explicit variant_pack(const sketch& s) : names_(s.drawn.arguments()), numbers_(s.drawn.numbers()), extra_(s.extra) {
-    names_.insert(names_.end(), s.drawn.names_of_numbers().begin(), s.drawn.names_of_numbers().end());
+  explicit variant_pack(const operation_graph& s)
+      : ids_(s.operations.arguments()), constants_(s.operations.constants()), scratch_(s.scratch_bytes) {
+    ids_.insert(ids_.end(), s.operations.constant_names().begin(), s.operations.constant_names().end());
   }
-  /// Returns the bytes of all of the workspace.
+  /// Returns the bytes of the workspace, with the scratch arguments.
   std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
-    std::uint64_t out = extra_.empty() ? plan.workspace : round_up(plan.workspace, 256);
-    for (const std::uint64_t bytes : extra_) out += round_up(bytes, 256);
+    std::uint64_t out = scratch_.empty() ? plan.workspace : round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : scratch_) out += round_up(bytes, 256);
     return out;
   }
-  /// Returns cuDNN's descriptor of it, for these addresses. It refers to the numbers that are kept here.
+  /// Returns cuDNN's descriptor for these addresses. It refers to the constants of this object.
   descriptor with(const execution_plan& plan, std::span<void* const> addresses, void* workspace) const {
     std::array<void*, most> all{};
     std::size_t n = 0;
     for (void* const a : addresses) all[n++] = a;
-    auto* behind = static_cast<std::byte*>(workspace) + round_up(plan.workspace, 256);
-    for (const std::uint64_t bytes : extra_) {
-      all[n++] = behind;
-      behind += round_up(bytes, 256);
+    auto* scratch = static_cast<std::byte*>(workspace) + round_up(plan.workspace, 256);
+    for (const std::uint64_t bytes : scratch_) {
+      all[n++] = scratch;
+      scratch += round_up(bytes, 256);
     }
-    for (const std::uint32_t& number : numbers_) all[n++] = const_cast<std::uint32_t*>(&number);
+    for (const std::uint32_t& number : constants_) all[n++] = const_cast<std::uint32_t*>(&number);
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(names_))
+    pack.set_all<CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>(std::span<const std::int64_t>(ids_))
         .set_all<CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>(std::span<void* const>(all.data(), n))
         .set<CUDNN_ATTR_VARIANT_PACK_WORKSPACE>(workspace)
         .finalize();
@@ -49,28 +50,28 @@ class variant_pack {
     const descriptor pack = with(plan, addresses, workspace);
     return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
   }
-  /// How many tensors and numbers there may be.
+  /// The maximum number of tensors and constants.
   static constexpr std::size_t most = 32;
-  std::size_t size() const noexcept { return names_.size(); }
+  std::size_t size() const noexcept { return ids_.size(); }
 
  private:
-  std::vector<std::int64_t> names_;
-  std::vector<std::uint32_t> numbers_;
-  std::vector<std::uint64_t> extra_;
+  std::vector<std::int64_t> ids_;
+  std::vector<std::uint32_t> constants_;
+  std::vector<std::uint64_t> scratch_;
 };
 
-/// The last packs of a part that one thread at a time enqueues: making one takes about two microseconds.
+/// The last descriptors of a kernel that one thread at a time enqueues: making one takes about two microseconds.
 class recent_packs {
  public:
   /// Returns cuDNN's descriptor of `of` for these addresses.
   const descriptor& find(const variant_pack& of, const execution_plan& plan, std::span<void* const> addresses,
                          void* workspace) {
-    for (const kept& k : all_)
+    for (const entry& k : all_)
       if (k.workspace == workspace && std::ranges::equal(k.addresses, addresses) &&
           k.pack.status() == CUDNN_STATUS_SUCCESS)
         return k.pack;
     if (all_.size() < most) all_.emplace_back();
-    kept& k = all_[next_++ % most];
+    entry& k = all_[next_++ % most];
     k.addresses.assign(addresses.begin(), addresses.end());
     k.workspace = workspace;
     k.pack = of.with(plan, addresses, workspace);
@@ -79,20 +80,20 @@ class recent_packs {
 
  private:
   static constexpr std::size_t most = 16;
-  struct kept {
+  struct entry {
     std::vector<void*> addresses;
     void* workspace = nullptr;
     descriptor pack;
   };
-  std::vector<kept> all_;
+  std::vector<entry> all_;
   std::size_t next_ = 0;
 };
 
-/// What a plan of cuDNN computes: all parts that the vendor finds.
+/// A fusion match that a plan of cuDNN computes. All kernels that the vendor finds are of this type.
 class cudnn_kernel : public vendor_kernel {
  public:
-  cudnn_kernel(fusion_match what, variant_pack pack, execution_plan plan)
-      : vendor_kernel(std::move(what)), pack_(std::move(pack)), plan_(std::move(plan)) {}
+  cudnn_kernel(fusion_match match, variant_pack pack, execution_plan plan)
+      : vendor_kernel(std::move(match)), pack_(std::move(pack)), plan_(std::move(plan)) {}
   const variant_pack& pack() const noexcept { return pack_; }
   const execution_plan& plan() const noexcept { return plan_; }
 

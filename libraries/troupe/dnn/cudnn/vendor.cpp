@@ -12,8 +12,8 @@
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
-#include <troupe/dnn/cudnn/proof.hpp>
-#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
+#include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/dnn/cudnn/stored_plans.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
@@ -30,12 +30,12 @@ std::string version_text() {
 
 class cudnn_vendor;
 
-// A part that is enqueued with the handle of the call's lane.
+// A kernel that is enqueued with the handle of the call's lane.
 class cudnn_kernel_on_lanes final : public cudnn_kernel {
  public:
-  cudnn_kernel_on_lanes(sketch s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
-      : cudnn_kernel(std::move(s.what), std::move(pack), std::move(plan)),
-        reads_early_(what().inputs.size() > s.factors && this->plan().reads_early()),
+  cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
+      : cudnn_kernel(std::move(s.match), std::move(pack), std::move(plan)),
+        reads_early_(match().inputs.size() > s.factors && this->plan().reads_early()),
         of_(of),
         packs_(lanes) {}
   bool reads_early() const noexcept override { return reads_early_; }
@@ -44,7 +44,7 @@ class cudnn_kernel_on_lanes final : public cudnn_kernel {
  private:
   const bool reads_early_;
   cudnn_vendor& of_;
-  mutable std::vector<recent_packs> packs_;  // of each lane
+  mutable std::vector<recent_packs> packs_;  // per lane
 };
 
 class cudnn_vendor final : public vendor {
@@ -61,41 +61,43 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  found find(const encoded_graph& g, const std::vector<bool>& aligned, const wishes& wanted) override {
+  search_result find(const encoded_graph& g, const std::vector<bool>& aligned,
+                     const plan_constraints& requested) override {
     const std::scoped_lock guard(lock_);
-    wishes w = wanted;
-    w.workspace = std::min(w.workspace, most_workspace_);
+    plan_constraints constraints = requested;
+    constraints.workspace = std::min(constraints.workspace, most_workspace_);
     is_final_ = true;
-    const def_use l(g);
+    const def_use uses(g);
     const read_set read(g);
     std::vector<bool> matched(g.nodes().size());
-    found out;
+    search_result out;
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-      auto here = matched[i] ? nullptr : find_at({g, l, aligned, read, matched}, i, w);
-      if (here == nullptr) continue;
-      for (const std::uint16_t n : here->what().nodes) matched[n] = true;
-      out.vendor_kernels.push_back(std::move(here));
+      auto kernel = matched[i] ? nullptr : find_at({g, uses, aligned, read, matched}, i, constraints);
+      if (kernel == nullptr) continue;
+      for (const std::uint16_t n : kernel->match().nodes) matched[n] = true;
+      out.vendor_kernels.push_back(std::move(kernel));
     }
     out.is_final = is_final_;
     return out;
   }
 
-  // Calls `f(handle)` with the handle of the call's lane, which has its stream.
+  // Calls `f(handle)` with the handle of the call's lane, in the call's stream.
   template <class F>
   result<void> with_handle(const call& c, F&& f) {
-    if (c.lane >= lanes_.size()) return error(reaction::fatal, "dnn", cat("lane ", c.lane, " is none of the worker's"));
+    if (c.lane >= lanes_.size())
+      return error(reaction::fatal, "dnn", cat("lane is ", c.lane, "; expected less than ", lanes_.size()));
     lane& on = lanes_[c.lane];
     const auto stream = static_cast<CUstream>(c.stream);
     if (on.library.get() == nullptr) on.library = TROUPE_TRY(make_handle());
     if (!on.has_stream || on.stream != stream) {
       if (const cudnnStatus_t s = calls().set_stream(on.library.get(), stream); s != CUDNN_STATUS_SUCCESS)
-        return broken_or("cudnnSetStream", s, on, stream);
+        return failure_of("cudnnSetStream", s, on, stream);
       on.stream = stream, on.has_stream = true;
     }
     const cudnnStatus_t s = f(on.library.get());
     if (s == CUDNN_STATUS_SUCCESS) [[likely]]
       return {};
-    return broken_or("cudnnBackendExecute", s, on, stream);
+    return failure_of("cudnnBackendExecute", s, on, stream);
   }
 
  private:
@@ -105,30 +107,32 @@ class cudnn_vendor final : public vendor {
     bool has_stream = false;
   };
 
-  std::unique_ptr<vendor_kernel> find_at(const model& m, std::size_t node, const wishes& w) {
-    for (sketch& s : sketches_of(m, node, w)) {
+  std::unique_ptr<vendor_kernel> find_at(const graph_analysis& analysis, std::size_t node,
+                                         const plan_constraints& constraints) {
+    for (operation_graph& s : operation_graphs_of(analysis, node, constraints)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = plan_of(m, s, pack, w))
+      if (auto plan = plan_of(analysis, s, pack, constraints))
         return std::make_unique<cudnn_kernel_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this,
                                                        lanes_.size());
     }
     return nullptr;
   }
 
-  // The plan of an earlier process, or a new one; nothing if cuDNN has none.
-  std::optional<execution_plan> plan_of(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
-    const std::string key = key_on_disk(s, w);
+  // Returns the plan of an earlier process, or a new one; nothing if cuDNN has none.
+  std::optional<execution_plan> plan_of(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
+                                        const plan_constraints& constraints) {
+    const std::string key = key_on_disk(s, constraints);
     if (const auto stored = disk_.find(key)) {
       if (stored->empty()) return std::nullopt;
       if (auto plan = execution_plan::from(planning_.get(), *stored)) {
-        s.what.workspace = pack.workspace_of(*plan);
-        if (is_right(m, s, pack, *plan)) return plan;
+        s.match.workspace = pack.workspace_of(*plan);
+        if (gives_right_results(analysis, s, pack, *plan)) return plan;
       } else {
-        remarks_.once(cat("ignored a plan in ", disk_.folder(), ", which cuDNN does not accept"));
+        remarks_.once(cat("ignored a plan in ", disk_.folder(), ": cuDNN does not accept it"));
       }
     }
-    auto made = new_plan(m, s, pack, w);
+    auto made = new_plan(analysis, s, pack, constraints);
     if (made) {
       if (const std::string text = made->text(); !text.empty()) disk_.store(key, text, made->is_provisional);
       return std::move(*made);
@@ -137,20 +141,21 @@ class cudnn_vendor final : public vendor {
       disk_.store(key, "", true);
     } else {
       is_final_ = false;
-      remarks_.once(cat("slow: what cuDNN might compute is computed by our kernels, because ", made.error().text()));
+      remarks_.once(cat("slow: our kernels compute a part of a graph instead of cuDNN, because ", made.error().text()));
     }
     return std::nullopt;
   }
 
-  // Whether the plan of an earlier process, which was tried then, gives right results here too. Without memory to try
-  // it again it is trusted.
-  bool is_right(const model& m, const sketch& s, const variant_pack& pack, const execution_plan& plan) {
-    if (const auto arrived = cuda::await_default_stream("dnn"); !arrived) {
-      remarks_.once(arrived.error().text());
+  // Returns true if the plan of an earlier process, which was tried there, gives right results here too, or if there is
+  // no memory to try it again.
+  bool gives_right_results(const graph_analysis& analysis, const operation_graph& s, const variant_pack& pack,
+                           const execution_plan& plan) {
+    if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
+      remarks_.once(ready.error().text());
       return false;
     }
-    trial t(m.graph, m.uses, stream_.get(), s.unit, trial::extent_of_trial::few);
-    const auto tried = t.run(s.what, false, [&](std::span<void* const> addresses, void* workspace) {
+    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit, plan_trial::extent::few);
+    const auto tried = t.run(s.match, false, [&](std::span<void* const> addresses, void* workspace) {
       return pack.enqueue(plan, planning_.get(), addresses, workspace);
     });
     if (!tried || tried->why_not.empty()) return true;
@@ -158,34 +163,35 @@ class cudnn_vendor final : public vendor {
     return false;
   }
 
-  // Fails with reaction::unsupported if cuDNN has none that is right, and will not have one another time.
-  result<execution_plan> new_plan(const model& m, sketch& s, const variant_pack& pack, const wishes& w) {
-    const auto drawn = TROUPE_TRY(s.drawn.finish(planning_.get()));
-    trial t(m.graph, m.uses, stream_.get(), s.unit);
-    const auto attempt_at = [&](const execution_plan& plan) -> result<attempt> {
-      s.what.workspace = pack.workspace_of(plan);
-      return t.run(s.what, w.measured, [&](std::span<void* const> addresses, void* workspace) {
+  // Makes a plan. Fails with reaction::unsupported if cuDNN has none with right results, and will not have one later.
+  result<execution_plan> new_plan(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
+                                  const plan_constraints& constraints) {
+    const auto graph = TROUPE_TRY(s.operations.make_graph(planning_.get()));
+    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit);
+    const auto try_plan = [&](const execution_plan& plan) -> result<trial_result> {
+      s.match.workspace = pack.workspace_of(plan);
+      return t.run(s.match, constraints.measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
-    auto plan = choose_engine(planning_.get(), drawn,
-                              {.workspace = w.workspace,
-                               .deterministic = w.repeatable,
-                               .exact = s.exact_f32 && w.exact,
-                               .distrusted = s.distrusted,
-                               .measured = w.measured,
-                               .attempt_at = attempt_at});
-    if (plan) s.what.workspace = pack.workspace_of(*plan);
+    auto plan = choose_engine(planning_.get(), graph,
+                              {.workspace = constraints.workspace,
+                               .deterministic = constraints.repeatable,
+                               .exact = s.exact_f32 && constraints.exact,
+                               .excluded_engines = s.excluded_engines,
+                               .measured = constraints.measured,
+                               .try_plan = try_plan});
+    if (plan) s.match.workspace = pack.workspace_of(*plan);
     return plan;
   }
 
-  std::string key_on_disk(const sketch& s, const wishes& w) const {
+  std::string key_on_disk(const operation_graph& s, const plan_constraints& constraints) const {
     constexpr int format = 2;
-    return cat("dnn.cudnn", format, version_, gpu_, s.drawn.description(), static_cast<int>(w.exact),
-               static_cast<int>(w.repeatable), static_cast<int>(w.measured), w.workspace);
+    return cat("dnn.cudnn", format, version_, gpu_, s.operations.description(), static_cast<int>(constraints.exact),
+               static_cast<int>(constraints.repeatable), static_cast<int>(constraints.measured), constraints.workspace);
   }
 
-  error broken_or(const char* call, cudnnStatus_t s, lane& on, CUstream stream) {
+  error failure_of(const char* call, cudnnStatus_t s, lane& on, CUstream stream) {
     bool is_broken = false;
     error e = failed(call, s, stream, is_broken);
     if (is_broken) on = {};
@@ -197,10 +203,10 @@ class cudnn_vendor final : public vendor {
   cuda::stream stream_;
   const std::string gpu_;
   const std::uint64_t most_workspace_;
-  bool is_final_ = true;  // of what is being found
+  bool is_final_ = true;  // of the current search
   plan::remarks remarks_;
   stored_plans disk_{remarks_};
-  std::vector<lane> lanes_;  // one thread at a time uses a lane
+  std::vector<lane> lanes_;  // each used by one thread at a time
   std::string version_;
 };
 
@@ -215,11 +221,11 @@ result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, vo
 
 result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   TROUPE_TRY(load());
-  // Older ones give wrong results, and end the process, for some small images.
+  // Older versions give wrong results, or end the process, for some small images.
   constexpr std::size_t oldest = 91900;
   if (calls().version() < oldest)
     return error(reaction::unsupported, "dnn",
-                 cat("cuDNN is not used: ", version_text(), " is older than 9.19, the first that was checked"));
+                 cat("cuDNN is not used: ", version_text(), " is older than 9.19, the first version that was checked"));
   auto planning = TROUPE_TRY(make_handle());
   CUstream made = nullptr;
   TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuStreamCreate", ::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING)));

@@ -8,32 +8,33 @@
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
-/// What cuDNN computes of a graph. It is optional: our own kernels compute everything.
+/// Finds the parts of a graph that cuDNN computes. cuDNN is optional: our own kernels compute everything.
 namespace troupe::dnn::cudnn {
 
-/// How vendor_kernels have to be computed.
-struct wishes {
-  bool exact = true;       ///< factors of f32 are not rounded to fewer digits
-  bool repeatable = true;  ///< with the same result each time
-  bool measured = false;   ///< by the fastest of what cuDNN recommends
-  std::uint64_t workspace = ~std::uint64_t{0};
+/// Constraints on the plans of vendor kernels.
+struct plan_constraints {
+  bool exact = true;                            ///< factors of f32 must not be rounded to fewer digits
+  bool repeatable = true;                       ///< results must be the same each time
+  bool measured = false;                        ///< measure what cuDNN recommends and take the fastest
+  std::uint64_t workspace = ~std::uint64_t{0};  ///< maximum number of bytes
 };
 
 class vendor {
  public:
-  /// Loads cuDNN, for the GPU of the current context. Fails with the reason if it is not there.
+  /// Loads cuDNN, for the GPU of the current context. Fails with the reason if cuDNN cannot be used.
   static result<std::unique_ptr<vendor>> open(const engine_context& context);
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 
-  struct found {
+  struct search_result {
     std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels = {};
-    /// False if something failed that may be over later, such as a shortage of memory: cuDNN may take more then.
+    /// False if something failed temporarily, such as an allocation: a later search may find more.
     bool is_final = true;
   };
-  /// Finds what cuDNN takes of a graph, whose addresses in memory with a bit of `aligned` are at multiples of 16. The
-  /// vendor_kernels are used before the vendor is gone.
-  virtual found find(const encoded_graph& g, const std::vector<bool>& aligned, const wishes& w) = 0;
+  /// Finds the parts of a graph that cuDNN computes. `aligned` has a bit for each memory of the graph: true if its
+  /// address is a multiple of 16. The vendor must outlive the kernels.
+  virtual search_result find(const encoded_graph& g, const std::vector<bool>& aligned,
+                             const plan_constraints& constraints) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn

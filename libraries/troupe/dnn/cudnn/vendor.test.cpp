@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is kept on disk of cuDNN's answers, and what is asked again: on a fake driver, and on a fake of cuDNN.
+// Tests which results of searches in cuDNN are stored on disk, with a fake driver and a fake of cuDNN.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/dnn/cudnn/stored_plans.hpp>
@@ -19,7 +19,7 @@ namespace {
 using namespace dnn::testing;
 using testing::fake_cudnn;
 
-// Before the engine is loaded.
+// Set before the engine is loaded.
 [[maybe_unused]] const int with_fake = ::setenv("TROUPE_CUDNN", TROUPE_FAKE_CUDNN, 1);
 
 class cudnn_vendor : public dnn_numerics {
@@ -36,7 +36,7 @@ class cudnn_vendor : public dnn_numerics {
     ::setenv("TROUPE_CACHE", "off", 1);
   }
 
-  // Plans the convolution in an engine that was opened just now. Returns how often cuDNN was searched.
+  // Plans the convolution in a new engine. Returns how often cuDNN was searched.
   int searches(std::uint64_t workspace = any_workspace) {
     engine = std::make_unique<numerics::engine_under_test>(TROUPE_ENGINE_UNDER_TEST);
     library->searches = 0;
@@ -47,47 +47,47 @@ class cudnn_vendor : public dnn_numerics {
     return std::ranges::any_of(engine->remarks(), [&](const std::string& s) { return s.find(part) != s.npos; });
   }
   bool has_type(cudnnDataType_t t) { return std::ranges::find(library->types, t) != library->types.end(); }
-  // What the plan should compute: x and filters of 1 x 1, channels last.
+  // Computes the convolution of x with filters of 1 x 1, channels last.
   static cudnnStatus_t compute(const std::vector<void*>& operands) {
     const auto *const x = static_cast<const bfloat16*>(operands[0]), *const f =
                                                                          static_cast<const bfloat16*>(operands[1]);
     auto* const y = static_cast<bfloat16*>(operands[2]);
-    for (int place = 0; place < 16; ++place)
+    for (int position = 0; position < 16; ++position)
       for (int k = 0; k < 8; ++k) {
         float sum = 0;
-        for (int c = 0; c < 8; ++c) sum += static_cast<float>(x[place * 8 + c]) * static_cast<float>(f[k * 8 + c]);
-        y[place * 8 + k] = bfloat16(sum);
+        for (int c = 0; c < 8; ++c) sum += static_cast<float>(x[position * 8 + c]) * static_cast<float>(f[k * 8 + c]);
+        y[position * 8 + k] = bfloat16(sum);
       }
     return CUDNN_STATUS_SUCCESS;
   }
 
   fake_cudnn* library;
   cuda::testing::fake_driver& driver = cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
-  const plan::private_folder room_ = plan::private_folder::make().value();
-  const std::string path_ = room_.path() + "/cache";
+  const plan::private_folder folder_ = plan::private_folder::make().value();
+  const std::string path_ = folder_.path() + "/cache";
   const graph convolution_{
       {convolution(given(dtype::bf16, {1, 8, 4, 4}, channels_last), given(dtype::bf16, {8, 8, 1, 1}, channels_last)),
        stored(dtype::bf16, {1, 8, 4, 4}, channels_last).operand<access_mode::write>()}};
 };
 
-TEST_F(cudnn_vendor, an_answer_that_depends_on_the_request_alone_is_believed_by_later_processes) {
+TEST_F(cudnn_vendor, a_refusal_that_depends_only_on_the_request_is_stored_for_later_processes) {
   library->heuristics = CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);
-  EXPECT_TRUE(has_remark("cuDNN had no engine for a part of a graph"));
+  EXPECT_TRUE(has_remark("cuDNN has no engine for a part of a graph"));
 }
 
-TEST_F(cudnn_vendor, a_failure_that_may_pass_is_not_kept_on_disk) {
+TEST_F(cudnn_vendor, a_temporary_failure_is_not_stored_on_disk) {
   for (const cudnnStatus_t s :
        {CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED, CUDNN_STATUS_LICENSE_ERROR, CUDNN_STATUS_INTERNAL_ERROR,
         CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE,
         CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING, CUDNN_STATUS_EXECUTION_FAILED}) {
     library->heuristics = s;
     EXPECT_GT(searches(), 0);
-    EXPECT_TRUE(has_remark("slow: what cuDNN might compute is computed by our kernels")) << s;
+    EXPECT_TRUE(has_remark("slow: our kernels compute a part of a graph instead of cuDNN")) << s;
     EXPECT_GT(searches(), 0) << s;
   }
-  // The same of engines, and of plans that are tried.
+  // The same for engines, and for plans that are tried.
   library->heuristics = CUDNN_STATUS_SUCCESS, library->engines = 2;
   library->plans = CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
   EXPECT_GT(searches(), 0);
@@ -98,21 +98,21 @@ TEST_F(cudnn_vendor, a_failure_that_may_pass_is_not_kept_on_disk) {
   EXPECT_GT(searches(), 0);
   library->execute = compute;
   EXPECT_GT(searches(), 0);
-  EXPECT_EQ(searches(), 0) << "a plan was found at last";
+  EXPECT_EQ(searches(), 0) << "the plan is stored";
 }
 
-TEST_F(cudnn_vendor, a_shortage_of_memory_in_the_trial_is_not_kept_on_disk) {
+TEST_F(cudnn_vendor, a_lack_of_memory_in_the_trial_is_not_stored_on_disk) {
   library->engines = 1, library->execute = compute;
   driver.fail("cuMemAllocAsync", CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_GT(searches(), 0);
-  EXPECT_TRUE(has_remark("there is no memory to try a plan"));
+  EXPECT_TRUE(has_remark("there is not enough GPU memory to try a plan"));
   EXPECT_GT(searches(), 0);
   driver.succeed("cuMemAllocAsync");
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);
 }
 
-TEST_F(cudnn_vendor, wrong_results_are_a_lasting_answer) {
+TEST_F(cudnn_vendor, wrong_results_are_stored_as_a_refusal) {
   library->engines = 1;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);
@@ -127,10 +127,10 @@ TEST_F(cudnn_vendor, a_plan_from_disk_that_gives_wrong_results_is_replaced) {
   EXPECT_TRUE(has_remark("ignored a plan in " + path_));
 }
 
-TEST_F(cudnn_vendor, plans_belong_to_a_kind_of_gpu_and_to_the_workspace_that_they_may_have) {
+TEST_F(cudnn_vendor, stored_plans_depend_on_the_gpu_and_on_the_workspace_limit) {
   library->engines = 1, library->execute = compute;
   EXPECT_GT(searches(), 0);
-  EXPECT_EQ(searches(driver.memory), 0) << "an eighth of the memory is the most for any plan";
+  EXPECT_EQ(searches(driver.memory), 0) << "an eighth of the GPU memory is the limit of any plan";
   EXPECT_GT(searches(1 << 20), 0);
   const std::string name = driver.name;
   driver.name = "another GPU";
@@ -153,13 +153,13 @@ TEST_F(cudnn_vendor, results_that_are_stored_as_integers_or_bool_are_rounded_by_
   }
 }
 
-TEST_F(cudnn_vendor, provisional_answers_expire) {
+TEST_F(cudnn_vendor, provisional_entries_expire) {
   const auto days = [](std::int64_t ago) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return cat(std::chrono::duration_cast<std::chrono::days>(now).count() - ago, "\n");
   };
-  std::vector<std::string> said;
-  plan::remarks remarks([&](const std::string& text) { said.push_back(text); });
+  std::vector<std::string> messages;
+  plan::remarks remarks([&](const std::string& text) { messages.push_back(text); });
   stored_plans stored(remarks);
   plan::disk_cache disk(path_);
   EXPECT_FALSE(stored.find("key"));

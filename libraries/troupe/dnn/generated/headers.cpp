@@ -5,9 +5,9 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generator.hpp>
-// Included as well as embedded, so that a change of a header is seen as a change of this file.
+// Included as well as embedded, so that the build recompiles this file when a header changes.
 #include <troupe/epilogue/cuda/numbers.cuh>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <vector>
 
 #define HEADER(IDENTIFIER, FOLDER, NAME) \
@@ -18,7 +18,7 @@
 namespace troupe::dnn::generated {
 namespace {
 
-// Tables of names have texts, which no kernel reads.
+// A replacement for std::string_view: tables of names have texts, which no kernel reads.
 constexpr const char* string_view_of_kernels =
     "#pragma once\n"
     "namespace std {\n"

@@ -6,8 +6,8 @@
 
 namespace troupe::dnn::generated {
 
-/// How a generated source is compiled. The recipe has all headers that the source includes, except those of CUDA and of
-/// C++.
+/// Returns the recipe that compiles a generated source. It has all headers that the source includes, except those of
+/// CUDA and of C++.
 jit::recipe recipe_of(const std::string& source);
 
 }  // namespace troupe::dnn::generated

@@ -14,9 +14,9 @@ namespace {
 using kind = elementwise_kernel::operation::kind;
 using how = access::kind;
 
-constexpr unsigned warp = 32;  // threads of a block that read or write together
+constexpr unsigned warp = 32;  // threads that read or write together
 
-const char* whole_number(unsigned bytes) noexcept {
+const char* integer_type(unsigned bytes) noexcept {
   switch (bytes) {
     case 1:
       return "unsigned char";
@@ -33,35 +33,36 @@ const char* whole_number(unsigned bytes) noexcept {
 
 std::string text_of(double x) {
   if (!std::isfinite(x)) return cat("__builtin_bit_cast(double, ", std::bit_cast<std::uint64_t>(x), "ull)");
-  char workspace[40];
-  std::snprintf(workspace, sizeof workspace, "%a", x);
-  return workspace;
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", x);
+  return text;
 }
 std::string text_of(dtype t) { return cat("static_cast<dtype>(", static_cast<int>(t), ")"); }
 
-class writer {
+class kernel_writer {
  public:
-  writer(const elementwise_kernel& p, const division& d) : kernel_(p), d_(d), last_(p.over.rank() - 1) {}
+  kernel_writer(const elementwise_kernel& kernel, const thread_partition& partition)
+      : kernel_(kernel), partition_(partition), last_(kernel.over.rank() - 1) {}
 
   std::string text() {
-    line("using index = ", d_.narrow_indexes ? "unsigned" : "long long", ";");
+    line("using index = ", partition_.narrow_indexes ? "unsigned" : "long long", ";");
     for (std::size_t i = 0; i < kernel_.sequences.size(); ++i) add_sequence(i);
-    if (d_.tiled) {
+    if (partition_.tiled) {
       add_tiles();
       return std::move(out_);
     }
     line("const index group = static_cast<index>(blockIdx.x) * ", block_threads, " + threadIdx.x;");
-    line("if (group >= ", d_.groups, ") return;");
-    if (d_.rest != 0) {
-      const std::string first = cat("group * ", d_.elements);
-      line("if (group == ", d_.groups - 1, ") {");
-      line("for (index n = ", first, "; n < ", first, " + ", d_.rest, "; ++n) {");
+    line("if (group >= ", partition_.groups, ") return;");
+    if (partition_.rest != 0) {
+      const std::string first = cat("group * ", partition_.elements);
+      line("if (group == ", partition_.groups - 1, ") {");
+      line("for (index n = ", first, "; n < ", first, " + ", partition_.rest, "; ++n) {");
       add_single("n");
       line("}");
       line("return;");
       line("}");
     }
-    d_.elements == 1 ? add_single("group") : add_several();
+    partition_.elements == 1 ? add_single("group") : add_several();
     return std::move(out_);
   }
 
@@ -78,10 +79,10 @@ class writer {
                        [&](const elementwise_kernel::operation& o) { return o.what == kind::write && o.operand == i; });
   }
   std::int64_t stride(std::size_t i, std::size_t k) const noexcept {
-    return kernel_.over.stride(kernel_.position_in_space[i], k);
+    return kernel_.over.stride(kernel_.operand_in_space[i], k);
   }
 
-  // The seed of a sequence of random numbers, and what is added to the positions of elements.
+  // Writes the seed of a sequence of random numbers, and the offset that is added to the positions of elements.
   void add_sequence(std::size_t i) {
     const elementwise_kernel::sequence& s = kernel_.sequences[i];
     const std::string seed = cat("const unsigned long long seed", i, " = "),
@@ -105,30 +106,30 @@ class writer {
                : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
   }
 
-  // The index along each of the iteration space's, of an element by its number in the walk's order.
-  void add_indexes(std::string of) {
+  // Writes the coordinates of an element along the axes of the iteration space, from its number in that order.
+  void add_indexes(std::string number) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const std::string extent = std::to_string(kernel_.over.extent(k));
-      line("[[maybe_unused]] const index c", k, " = ", of, k == 0 ? "" : " % " + extent, ";");
-      if (k != 0) of += " / " + extent;
+      line("[[maybe_unused]] const index c", k, " = ", number, k == 0 ? "" : " % " + extent, ";");
+      if (k != 0) number += " / " + extent;
     }
   }
-  std::string place(std::size_t i) const {
+  std::string offset_of(std::size_t i) const {
     std::string out;
     for (std::size_t k = 0; k <= last_; ++k)
       if (stride(i, k) != 0 && kernel_.over.extent(k) != 1)
         out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
     return out.empty() ? "0" : out;
   }
-  // Operand i as an array of whole numbers of `step` bytes.
-  static std::string memory(std::size_t i, unsigned step, bool is_read) {
-    return cat("static_cast<", is_read ? "const " : "", whole_number(step), "*>(at.all[", i, "])");
+  // Returns operand i as an array of integers of `width` bytes.
+  static std::string memory(std::size_t i, unsigned width, bool is_read) {
+    return cat("static_cast<", is_read ? "const " : "", integer_type(width), "*>(at.all[", i, "])");
   }
 
-  // Everything is read before anything is written, so that no read waits for a write. `from(i)` and `to(i)` say where
-  // operand i is: an address, and the number of the element. `step` is what is added to places along the last index.
+  // Writes the operations. All reads come before all writes, so that no read waits for a write. `from(i)` and `to(i)`
+  // return the address of operand i and the number of the element. `extra` is added to positions along the last axis.
   template <class From, class To>
-  void add_operations(const From& from, const To& to, const std::string& step = {}) {
+  void add_operations(const From& from, const To& to, const std::string& extra = {}) {
     const auto each = [&](auto&& f) {
       for (std::size_t n = 0; n < kernel_.operations.size(); ++n) f(n, kernel_.operations[n]);
     };
@@ -139,9 +140,9 @@ class writer {
     });
     each([&](std::size_t n, const elementwise_kernel::operation& o) {
       if (o.what == kind::read || o.what == kind::write) return;
-      const std::string more = step.empty() ? "" : cat(" + ", step, " * ", stride(o.operand, last_));
+      const std::string more = extra.empty() ? "" : cat(" + ", extra, " * ", stride(o.operand, last_));
       line("[[maybe_unused]] const N v", n, " = ",
-           o.what == kind::random ? random_value(o, place(o.operand) + more) : value_of(o), ";");
+           o.what == kind::random ? random_value(o, offset_of(o.operand) + more) : value_of(o), ";");
     });
     each([&](std::size_t, const elementwise_kernel::operation& o) {
       if (o.what == kind::write)
@@ -157,50 +158,52 @@ class writer {
 
   void add_single(const char* number) {
     add_indexes(number);
-    const auto where = [&](std::size_t i) { return cat("at.all[", i, "], ", place(i)); };
+    const auto where = [&](std::size_t i) { return cat("at.all[", i, "], ", offset_of(i)); };
     add_operations(where, where);
   }
 
   void add_several() {
-    const std::string first = cat("group * ", d_.elements);
-    if (!d_.flat) add_indexes(first);
+    const std::string first = cat("group * ", partition_.elements);
+    if (!partition_.flat) add_indexes(first);
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!kernel_.operands[i].exists()) continue;
-      const access& a = d_.accesses[i];
-      line("alignas(16) ", whole_number(a.bytes), " m", i, "[",
-           a.how == how::once ? 1 : bytes(i) * d_.elements / a.bytes, "];");
+      const access& a = partition_.accesses[i];
+      line("alignas(16) ", integer_type(a.bytes), " m", i, "[",
+           a.how == how::once ? 1 : bytes(i) * partition_.elements / a.bytes, "];");
       if (!is_written(i)) add_transfer(i, first, false);
     }
     line("#pragma unroll");
-    line("for (unsigned k = 0; k < ", d_.elements, "; ++k) {");
-    const auto where = [&](std::size_t i) { return cat("m", i, ", ", d_.accesses[i].how == how::once ? "0" : "k"); };
-    if (d_.flat && !kernel_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
-    add_operations(where, where, d_.flat ? "" : "k");
+    line("for (unsigned k = 0; k < ", partition_.elements, "; ++k) {");
+    const auto where = [&](std::size_t i) {
+      return cat("m", i, ", ", partition_.accesses[i].how == how::once ? "0" : "k");
+    };
+    if (partition_.flat && !kernel_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
+    add_operations(where, where, partition_.flat ? "" : "k");
     line("}");
     for (std::size_t i = 0; i < operands(); ++i)
       if (is_written(i)) add_transfer(i, first, true);
   }
-  // Moves what the thread has of an operand.
+  // Writes the loads or stores of the elements that a thread has of an operand.
   void add_transfer(std::size_t i, const std::string& first, bool write) {
-    const access& a = d_.accesses[i];
+    const access& a = partition_.accesses[i];
     const auto move = [&](const std::string& mine, const std::string& theirs) {
       const std::string here = cat("m", i, "[", mine, "]"), there = cat(memory(i, a.bytes, !write), "[", theirs, "]");
       line(write ? there : here, " = ", write ? here : there, ";");
     };
-    if (a.how == how::once) return move("0", place(i));
+    if (a.how == how::once) return move("0", offset_of(i));
     line("#pragma unroll");
-    line("for (unsigned k = 0; k < ", bytes(i) * d_.elements / a.bytes, "; ++k) {");
+    line("for (unsigned k = 0; k < ", bytes(i) * partition_.elements / a.bytes, "; ++k) {");
     if (a.how == how::wide) {
-      move("k", cat("(", d_.flat ? first : place(i), ") / ", a.bytes / bytes(i), " + k"));
+      move("k", cat("(", partition_.flat ? first : offset_of(i), ") / ", a.bytes / bytes(i), " + k"));
     } else {
-      if (d_.flat) add_indexes(cat("(", first, " + k)"));
-      move("k", d_.flat ? place(i) : cat(place(i), " + k * ", stride(i, last_)));
+      if (partition_.flat) add_indexes(cat("(", first, " + k)"));
+      move("k", partition_.flat ? offset_of(i) : cat(offset_of(i), " + k * ", stride(i, last_)));
     }
     line("}");
   }
 
   void add_tiles() {
-    const tiles& t = *d_.tiled;
+    const tiles& t = *partition_.tiled;
     std::string rest = "static_cast<index>(blockIdx.x)";
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const bool is_tiled = k == last_ || k == t.other;
@@ -211,17 +214,17 @@ class writer {
     }
     line("const unsigned column = threadIdx.x % ", warp, ", row = threadIdx.x / ", warp, ";");
     const auto is_inside = [&](std::size_t k) { return cat("c", k, " < ", kernel_.over.extent(k)); };
-    const auto is_staged = [&](std::size_t i) { return d_.accesses[i].how == how::staged; };
+    const auto is_staged = [&](std::size_t i) { return partition_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
-      // Rows begin in different banks of the memory.
+      // Rows begin in different banks of shared memory.
       const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
-      line("__shared__ ", whole_number(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
+      line("__shared__ ", integer_type(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
       add_staging(i);
     }
     line("__syncthreads();");
     const auto where = [&](std::size_t i) {
-      return is_staged(i) ? cat("&tile", i, "[k][i], 0") : cat("at.all[", i, "], ", place(i));
+      return is_staged(i) ? cat("&tile", i, "[k][i], 0") : cat("at.all[", i, "], ", offset_of(i));
     };
     add_tile_loop(t.size);
     line("[[maybe_unused]] const index c", t.other, " = first", t.other, " + i, c", last_, " = first", last_, " + k;");
@@ -230,25 +233,25 @@ class writer {
     line("}");
     line("}");
   }
-  // Each thread of a tile has every eighth row i, and every 32nd column k of it.
+  // Begins a loop over a tile: each thread has every eighth row i, and every 32nd column k of it.
   void add_tile_loop(unsigned size) {
     line("#pragma unroll");
     line("for (unsigned n = 0; n < ", size * size / block_threads, "; ++n) {");
     line("const unsigned i = row + n / ", size / warp, " * ", block_threads / warp, ", k = column + n % ", size / warp,
          " * ", warp, ";");
   }
-  // All is read before any is put into the tile, so that no read waits for another. Behind the last element it is read
-  // again.
+  // Copies an operand to its tile. All reads come before all stores, so that no read waits for another. Positions
+  // beyond the last element read the last one again.
   void add_staging(std::size_t i) {
-    const tiles& t = *d_.tiled;
+    const tiles& t = *partition_.tiled;
     const auto clamped = [&](std::size_t k, const char* more) {
       line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", kernel_.over.extent(k), " ? first",
            k, " + ", more, " : ", kernel_.over.extent(k) - 1, ";");
     };
-    line(whole_number(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
+    line(integer_type(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
     add_tile_loop(t.size);
     clamped(last_, "i"), clamped(t.other, "k");
-    line("held", i, "[n] = ", memory(i, bytes(i), true), "[", place(i), "];");
+    line("held", i, "[n] = ", memory(i, bytes(i), true), "[", offset_of(i), "];");
     line("}");
     add_tile_loop(t.size);
     line("tile", i, "[i][k] = held", i, "[n];");
@@ -256,7 +259,7 @@ class writer {
   }
 
   const elementwise_kernel& kernel_;
-  const division& d_;
+  const thread_partition& partition_;
   const std::size_t last_;
   std::string out_;
 };
@@ -265,13 +268,15 @@ class writer {
 
 std::string prelude_of(dtype numbers, bool any_random) {
   return cat(any_random ? "#include <troupe/dnn/generator.hpp>\n" : "",
-             "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/meaning.hpp>\n\n"
+             "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
              numbers == dtype::f64 ? "double" : "float",
              ";\nusing number = epilogue::on_gpu::number<N>;\n"
              "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
 }
 
-std::string body_of(const elementwise_kernel& p, const division& d) { return writer(p, d).text(); }
+std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition) {
+  return kernel_writer(kernel, partition).text();
+}
 
 }  // namespace troupe::dnn::generated

@@ -3,15 +3,16 @@
 #pragma once
 
 #include <string>
-#include <troupe/dnn/generated/division.hpp>
+#include <troupe/dnn/generated/thread_partition.hpp>
 
 namespace troupe::dnn::generated {
 
-/// What stands before the kernels of a plan that computes in `numbers`, some of which may be random.
+/// Returns the source before the kernels of a plan that computes in the type `numbers`. `any_random`: kernels make
+/// random numbers.
 std::string prelude_of(dtype numbers, bool any_random);
 
-/// What stands between the braces of an elementwise kernel's kernel, whose parameter is `at`: an operands<number of
-/// operands and of sequences>.
-std::string body_of(const elementwise_kernel& p, const division& d);
+/// Returns the body of the CUDA kernel for an elementwise kernel. Its parameter is `at`: operands<number of operands
+/// and of sequences>.
+std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition);
 
 }  // namespace troupe::dnn::generated

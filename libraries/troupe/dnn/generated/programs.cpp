@@ -44,7 +44,8 @@ std::shared_ptr<const program> programs::order(const source& s) {
   const std::scoped_lock guard(lock_);
   if (const auto known = all_.find(s.text); known != all_.end()) return known->second;
   if (all_.size() == most) {
-    remarks_.once(cat("kernels were written for ", most, " plans; the passes of further plans are interpreted"));
+    remarks_.once(
+        cat("kernels were generated for ", most, " plans; elementwise kernels of further plans are interpreted"));
     return nullptr;
   }
   auto made = std::make_shared<program>();
@@ -57,7 +58,7 @@ std::shared_ptr<const program> programs::order(const source& s) {
 
 void programs::wait_for(const program& p) {
   std::unique_lock guard(lock_);
-  // Nobody waits for the others.
+  // Compile this program first: nothing waits for the others.
   const auto mine = std::find_if(jobs_.begin(), jobs_.end(), [&](const job& j) { return j.to.get() == &p; });
   if (mine != jobs_.end()) std::rotate(jobs_.begin(), mine, mine + 1);
   done_.wait(guard, [&] { return p.state_ != program::state::ordered; });
@@ -80,7 +81,7 @@ void programs::serve() {
     jobs_.pop_front();
     guard.unlock();
     const result<void> made = make(next);
-    if (!made && !ends_) remarks_.once(cat("passes are interpreted, because ", made.error().text()));
+    if (!made && !ends_) remarks_.once(cat("elementwise kernels are interpreted, because ", made.error().text()));
     guard.lock();
     next.to->state_.store(made ? program::state::ready : program::state::failed, std::memory_order_release);
     done_.notify_all();
@@ -103,7 +104,7 @@ result<void> programs::make(const job& j) {
     CUkernel kernel = nullptr;
     CUfunction loaded = nullptr;
     TROUPE_TRY(cuda::done(::cuLibraryGetKernel(&kernel, library, k.name.c_str()), "cuLibraryGetKernel"));
-    // Otherwise the first launch would load it.
+    // Load the kernel now; otherwise the first launch does.
     TROUPE_TRY(cuda::done(::cuKernelGetFunction(&loaded, kernel), "cuKernelGetFunction"));
     j.to->kernels_.push_back(kernel);
   }

@@ -21,10 +21,10 @@
 
 namespace troupe::dnn::generated {
 
-/// The kernels of a source on the GPU, some time after they were ordered. Thread-safe.
+/// The kernels of a source on the GPU, which are compiled in the background. Thread-safe.
 class program {
  public:
-  /// Returns the kernels in the order of the source, or null while they are not there.
+  /// Returns the kernels in the order of the source, or null if they are not ready.
   const std::vector<CUkernel>* kernels() const noexcept {
     return state_.load(std::memory_order_acquire) == state::ready ? &kernels_ : nullptr;
   }
@@ -37,8 +37,8 @@ class program {
   std::vector<CUkernel> kernels_;
 };
 
-/// Compiles sources by NVRTC on a thread of its own, and loads them. Recordings may hold kernels, so that all programs
-/// live as long as this. Thread-safe.
+/// Compiles sources with NVRTC on its own thread, and loads them. Recordings may hold kernels, so all programs live as
+/// long as this object. Thread-safe.
 class programs {
  public:
   /// Fails with the reason if NVRTC cannot be used for this GPU.
@@ -46,11 +46,12 @@ class programs {
   programs(const programs&) = delete;
   ~programs();
 
-  /// Returns the program of a source, and orders it if that was not done yet. Returns null if there are too many.
+  /// Returns the program of a source, and orders its compilation if that was not done yet. Returns null if there are
+  /// too many.
   std::shared_ptr<const program> order(const source& s);
   /// Waits until the program is ready, or has failed.
   void wait_for(const program& p);
-  /// A line for `troupe doctor`.
+  /// Returns a line for `troupe doctor`.
   std::string notes() const;
 
  private:

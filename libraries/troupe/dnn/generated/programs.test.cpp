@@ -26,7 +26,7 @@ class generated_programs : public ::testing::Test {
         .native_context = nullptr,
         .lanes = 1,
         .neighbours = nullptr,
-        .remarks = &said_,
+        .remarks = &remarks_,
         .remark = [](void* all, const char* text) { static_cast<std::vector<std::string>*>(all)->push_back(text); }};
   }
   std::unique_ptr<programs> open() {
@@ -40,10 +40,10 @@ class generated_programs : public ::testing::Test {
             .of_steps = {0}};
   }
 
-  std::vector<std::string> said_;
+  std::vector<std::string> remarks_;
 };
 
-TEST_F(generated_programs, are_there_after_waiting_for_them) {
+TEST_F(generated_programs, kernels_are_ready_after_wait_for) {
   const auto all = open();
   const auto first = all->order(with_kernel("a")), again = all->order(with_kernel("a")),
              other = all->order(with_kernel("b"));
@@ -55,12 +55,12 @@ TEST_F(generated_programs, are_there_after_waiting_for_them) {
   EXPECT_EQ(first->kernels()->size(), 1u);
   EXPECT_EQ(driver().count("cuLibraryLoadData"), 2u);
   EXPECT_EQ(all->notes(), "generated kernels: of 2 plans");
-  EXPECT_TRUE(said_.empty());
+  EXPECT_TRUE(remarks_.empty());
 }
 
-TEST_F(generated_programs, are_not_made_for_plans_without_passes) { EXPECT_EQ(open()->order({}), nullptr); }
+TEST_F(generated_programs, a_source_without_kernels_has_no_program) { EXPECT_EQ(open()->order({}), nullptr); }
 
-TEST_F(generated_programs, that_fail_are_said_once_and_have_no_kernels) {
+TEST_F(generated_programs, a_failure_is_remarked_once_and_leaves_no_kernels) {
   driver().fail("cuLibraryLoadData", CUDA_ERROR_INVALID_IMAGE);
   const auto all = open();
   for (const char* name : {"a", "b"}) {
@@ -68,20 +68,20 @@ TEST_F(generated_programs, that_fail_are_said_once_and_have_no_kernels) {
     all->wait_for(*failed);
     EXPECT_EQ(failed->kernels(), nullptr);
   }
-  ASSERT_EQ(said_.size(), 1u);
-  EXPECT_TRUE(said_[0].starts_with("dnn: passes are interpreted, because ")) << said_[0];
+  ASSERT_EQ(remarks_.size(), 1u);
+  EXPECT_TRUE(remarks_[0].starts_with("dnn: elementwise kernels are interpreted, because ")) << remarks_[0];
   EXPECT_EQ(all->notes(), "generated kernels: of 0 plans");
 }
 
-TEST_F(generated_programs, that_do_not_compile_have_no_kernels) {
+TEST_F(generated_programs, a_source_that_does_not_compile_has_no_kernels) {
   const auto all = open();
   const auto failed = all->order(with_kernel("a", "nonsense"));
   all->wait_for(*failed);
   EXPECT_EQ(failed->kernels(), nullptr);
-  EXPECT_EQ(said_.size(), 1u);
+  EXPECT_EQ(remarks_.size(), 1u);
 }
 
-TEST_F(generated_programs, are_given_up_when_the_engine_ends) {
+TEST_F(generated_programs, compilation_is_cancelled_when_the_engine_ends) {
   source large = with_kernel("a");
   for (int i = 0; i < 3000; ++i)
     large.text +=
@@ -95,10 +95,10 @@ TEST_F(generated_programs, are_given_up_when_the_engine_ends) {
   }
   EXPECT_EQ(ordered->kernels(), nullptr);
   EXPECT_LT(now_ns() - begin, std::int64_t{20} * 1'000'000'000);
-  EXPECT_TRUE(said_.empty());
+  EXPECT_TRUE(remarks_.empty());
 }
 
-TEST_F(generated_programs, are_refused_for_a_gpu_that_nvrtc_does_not_know) {
+TEST_F(generated_programs, nvrtc_must_know_the_gpu) {
   driver().attributes = {};
   const auto refused = programs::open(context());
   ASSERT_FALSE(refused);

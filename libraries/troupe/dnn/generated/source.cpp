@@ -13,24 +13,25 @@ source source_of(const step_list& all, const std::vector<bool>& aligned) {
   source out;
   std::map<std::string, std::uint16_t> known;  // by everything but the name
   const bool any_random = std::any_of(all.steps.begin(), all.steps.end(), [](const auto& step) {
-    const auto* const p = std::get_if<elementwise_kernel>(&step);
-    return p != nullptr && !p->sequences.empty();
+    const auto* const kernel = std::get_if<elementwise_kernel>(&step);
+    return kernel != nullptr && !kernel->sequences.empty();
   });
   out.text = prelude_of(all.numbers, any_random);
   for (const auto& step : all.steps) {
     std::uint16_t& which = out.of_steps.emplace_back(source::none);
-    const auto* const p = std::get_if<elementwise_kernel>(&step);
-    if (p == nullptr) continue;
-    const division d = divide(*p, aligned);
-    if (d.blocks() > most_blocks) continue;
-    const std::string rest = cat("(const __grid_constant__ operands<", p->operands.size() + p->sequences.size(),
-                                 "> at) {\n", body_of(*p, d), "}\n");
+    const auto* const kernel = std::get_if<elementwise_kernel>(&step);
+    if (kernel == nullptr) continue;
+    const thread_partition partition = partition_among_threads(*kernel, aligned);
+    if (partition.blocks() > most_blocks) continue;
+    const std::string rest =
+        cat("(const __grid_constant__ operands<", kernel->operands.size() + kernel->sequences.size(), "> at) {\n",
+            body_of(*kernel, partition), "}\n");
     const auto [at, is_new] = known.try_emplace(rest, static_cast<std::uint16_t>(out.kernels.size()));
     which = at->second;
     if (!is_new) continue;
-    const source::kernel& made = out.kernels.emplace_back(
-        source::kernel{cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(d.blocks()), block_threads});
-    out.text += cat("\nextern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", made.name, rest);
+    const source::kernel& added = out.kernels.emplace_back(
+        source::kernel{cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(partition.blocks()), block_threads});
+    out.text += cat("\nextern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", added.name, rest);
   }
   return out;
 }

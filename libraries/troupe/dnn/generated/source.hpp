@@ -9,7 +9,7 @@
 
 namespace troupe::dnn::generated {
 
-/// CUDA C++ for the passes of a plan. Equal passes have one kernel.
+/// CUDA C++ for the elementwise kernels of a plan. Equal ones share a kernel.
 struct source {
   static constexpr std::uint16_t none = 0xffff;
   /// A kernel's parameter is an array of the addresses of its operands, and of the seeds of its sequences.
@@ -19,13 +19,12 @@ struct source {
   };
   std::string text;
   std::vector<kernel> kernels;
-  std::vector<std::uint16_t> of_steps;  ///< which kernel computes each step, or `none`
+  std::vector<std::uint16_t> of_steps;  ///< per step: the number of its kernel, or `none`
 };
 
-/// `aligned`: which memory of the graph begins at a multiple of 16 bytes. Memory between steps always does. The
-/// kernels' results are those of the elementwise kernel, bit by bit, if they are compiled without fused multiplication
-/// and addition.
-///
+/// Generates the kernels of a plan. `aligned`: per memory of the graph, true if it begins at a multiple of 16 bytes.
+/// Memory between steps always does. Compiled without fused multiplication and addition, their results are
+/// bit-identical to those of the interpreter.
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Generated kernels of random passes: compiled for the processor, they compute what the interpreting kernel does; NVRTC
-// compiles them without a word.
+// CUDA kernels generated for random elementwise kernels: compiled for the processor, they give the results of the
+// interpreting kernel; NVRTC compiles them without warnings.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -32,20 +32,21 @@ std::string text_of(const fs::path& file) {
 }
 
 // An elementwise kernel, and memory for its operands.
-struct random_pass {
+struct random_kernel {
   elementwise_kernel what;
-  std::vector<std::vector<std::byte>> memory;  // as the elementwise kernel finds it
-  std::vector<std::size_t> begin;              // of each operand's memory
-  std::string story;
+  std::vector<std::vector<std::byte>> memory;  // contents before it runs
+  std::vector<std::size_t> begin;              // per operand: offset in its memory
+  std::string description;
 };
 
-class maker {
+class kernel_generator {
  public:
-  maker(numerics::random_source& random, dtype numbers) : random_(random), is_double_(numbers == dtype::f64) {}
+  kernel_generator(numerics::random_source& random, dtype numbers)
+      : random_(random), is_double_(numbers == dtype::f64) {}
 
-  /// `aligned` of the memory of operand i of this elementwise kernel is that of number `first` + i.
-  random_pass make(std::vector<bool>& aligned) {
-    random_pass out;
+  /// Returns a random elementwise kernel. Appends to `aligned` whether the memory of each operand is aligned.
+  random_kernel make(std::vector<bool>& aligned) {
+    random_kernel out;
     choose_extents();
     std::vector<bool> constant;
     elementwise_kernel& p = out.what;
@@ -75,7 +76,7 @@ class maker {
       } else if (what == 1) {
         add({.what = kind::round, .type = type(), .from = {any(false)}}, false);
       } else {
-        // Compilers compute functions of constants in their own way.
+        // Compilers fold functions of constants with other roundings, so the first argument is no constant.
         const std::uint16_t a = any(false), b = any(true), c = any(true);
         add({.what = kind::apply, .function = function(), .from = {a, b, c}}, false);
       }
@@ -96,12 +97,12 @@ class maker {
   void choose_extents() {
     shape_ = {};
     shape_.rank = static_cast<std::size_t>(random_.between(1, 4));
-    std::int64_t workspace = 40'000;
+    std::int64_t remaining = 40'000;
     for (std::size_t i = 0; i < shape_.rank; ++i) {
       std::int64_t e = random_.one_of({1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 32, 33, 49, 64, 96, 100, 1000, 4096});
-      while (e > workspace) e = (e + 1) / 2;
+      while (e > remaining) e = (e + 1) / 2;
       shape_.extents[i] = std::max<std::int64_t>(e, 1);
-      workspace /= shape_.extents[i];
+      remaining /= shape_.extents[i];
     }
     shape_.strides = dense_strides(shape_);
   }
@@ -116,7 +117,7 @@ class maker {
     while (!epilogue::is_function(o));
     return o;
   }
-  void add_operand(random_pass& to, std::vector<bool>& aligned, bool is_read) {
+  void add_operand(random_kernel& to, std::vector<bool>& aligned, bool is_read) {
     location l{.is_buffer = false,
                .number = static_cast<std::uint16_t>(aligned.size()),
                .type = type(),
@@ -145,10 +146,10 @@ class maker {
     for (std::size_t at = first % size; at + size <= memory.size(); at += size)
       epilogue::put_number(memory.data() + at, l.type, random_.value() * random_.one_of({1.0, 4.0, 40.0}));
     to.what.operands.push_back(l);
-    to.story += cat(to.story.empty() ? "" : ", ", info(l.type).name);
+    to.description += cat(to.description.empty() ? "" : ", ", info(l.type).name);
   }
-  // Its words are the memory of the operand that has only positions.
-  void add_sequence(random_pass& to, std::vector<bool>& aligned) {
+  // Adds a sequence whose words are in the memory of the operand that only has positions.
+  void add_sequence(random_kernel& to, std::vector<bool>& aligned) {
     elementwise_kernel::sequence s{
         .numbers = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
                     static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
@@ -167,14 +168,14 @@ class maker {
     auto& memory = to.memory.emplace_back(64);
     for (std::byte& b : memory) b = static_cast<std::byte>(random_.between(0, 255));
     to.begin.push_back(0);
-    to.story += ", random numbers";
+    to.description += ", random numbers";
   }
-  // As the planner does.
+  // Sets the iteration space as the planner does.
   static void set_iteration_space(elementwise_kernel& p) {
     std::vector<axis_values> strides;
-    p.position_in_space.resize(p.operands.size());
+    p.operand_in_space.resize(p.operands.size());
     const auto take = [&](std::size_t i) {
-      p.position_in_space[i] = strides.size();
+      p.operand_in_space[i] = strides.size();
       strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
     };
     std::size_t first = 0;
@@ -191,12 +192,12 @@ class maker {
   tensor_shape shape_;
 };
 
-// The text of a source, compiled for the processor, with the interpreting kernel beside it.
+// A source compiled for the processor, together with the interpreting kernel.
 class compiled_for_host {
  public:
   compiled_for_host(const source& s, dtype numbers) {
     static int count = 0;
-    folder_ = fs::temp_directory_path() / cat("troupe-passes-", ::getpid(), "-", count++);
+    folder_ = fs::temp_directory_path() / cat("troupe-kernels-", ::getpid(), "-", count++);
     fs::create_directories(folder_);
     std::string text =
         "#include <troupe/cuda/testing/kernels_on_host.hpp>\n"
@@ -249,55 +250,58 @@ class compiled_for_host {
 
 struct random_plan {
   step_list steps;
-  std::vector<random_pass> passes;
+  std::vector<random_kernel> kernels;
   std::vector<bool> aligned;
 };
-random_plan plan_of(numerics::random_source& random, dtype numbers, int passes) {
+random_plan plan_of(numerics::random_source& random, dtype numbers, int kernels) {
   random_plan out;
   out.steps.numbers = numbers;
-  maker m(random, numbers);
-  for (int i = 0; i < passes; ++i) {
-    out.passes.push_back(m.make(out.aligned));
-    out.steps.steps.emplace_back(out.passes.back().what);
+  kernel_generator generator(random, numbers);
+  for (int i = 0; i < kernels; ++i) {
+    out.kernels.push_back(generator.make(out.aligned));
+    out.steps.steps.emplace_back(out.kernels.back().what);
   }
   return out;
 }
 
-void expect_same(const random_pass& p, const std::vector<std::vector<std::byte>>& got,
-                 const std::vector<std::vector<std::byte>>& want, const std::string& story) {
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got[i] == want[i]) continue;
+void expect_same(const random_kernel& p, const std::vector<std::vector<std::byte>>& actual,
+                 const std::vector<std::vector<std::byte>>& expected, const std::string& description) {
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i]) continue;
     const dtype t = p.what.operands[i].type;
     const std::size_t size = bytes_of(t);
     int wrong = 0;
-    for (std::size_t at = p.begin[i] % size; at + size <= got[i].size() && wrong < 3; at += size) {
-      const double a = epilogue::number_at(got[i].data() + at, t), b = epilogue::number_at(want[i].data() + at, t);
-      if (std::memcmp(got[i].data() + at, want[i].data() + at, size) == 0 || (std::isnan(a) && std::isnan(b))) continue;
+    for (std::size_t at = p.begin[i] % size; at + size <= actual[i].size() && wrong < 3; at += size) {
+      const double a = epilogue::number_at(actual[i].data() + at, t),
+                   b = epilogue::number_at(expected[i].data() + at, t);
+      if (std::memcmp(actual[i].data() + at, expected[i].data() + at, size) == 0 || (std::isnan(a) && std::isnan(b)))
+        continue;
       ++wrong;
-      ADD_FAILURE() << "operand " << i << " at byte " << at << " is " << a << ", interpreted " << b << "\n" << story;
+      ADD_FAILURE() << "operand " << i << " at byte " << at << " is " << a << ", interpreted " << b << "\n"
+                    << description;
     }
   }
 }
 
-class generated_passes : public ::testing::TestWithParam<dtype> {
+class generated_kernels : public ::testing::TestWithParam<dtype> {
  protected:
   numerics::random_source random_;
 };
 
-TEST_P(generated_passes, compute_what_interpreted_ones_do) {
+TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter) {
   constexpr int count = 120;
   random_plan plan = plan_of(random_, GetParam(), count);
   const source s = source_of(plan.steps, plan.aligned);
-  ASSERT_EQ(s.of_steps.size(), plan.passes.size());
+  ASSERT_EQ(s.of_steps.size(), plan.kernels.size());
   const compiled_for_host compiled(s, GetParam());
   const auto interpret = compiled.find<void(void*)>("run_interpreter");
   ASSERT_NE(interpret, nullptr);
   int several = 0, flat = 0, tiled = 0, wide = 0;
-  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
-    const random_pass& p = plan.passes[i];
-    const division d = divide(p.what, plan.aligned);
-    several += d.elements > 1, flat += d.flat, tiled += d.tiled.has_value();
-    for (const access& a : d.accesses) wide += a.how == access::kind::wide;
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    const random_kernel& p = plan.kernels[i];
+    const thread_partition partition = partition_among_threads(p.what, plan.aligned);
+    several += partition.elements > 1, flat += partition.flat, tiled += partition.tiled.has_value();
+    for (const access& a : partition.accesses) wide += a.how == access::kind::wide;
     const source::kernel& k = s.kernels[s.of_steps[i]];
     const auto run = compiled.find<void(void**, unsigned)>("run_" + k.name);
     ASSERT_NE(run, nullptr) << k.name;
@@ -312,20 +316,21 @@ TEST_P(generated_passes, compute_what_interpreted_ones_do) {
       if (words != nullptr) out.push_back(words);
       return out;
     };
-    // Both in the same memory, one after the other, so that they are aligned alike.
-    auto& memory = const_cast<random_pass&>(p).memory;
+    // Run both in the same memory, one after the other, so that the alignment is the same.
+    auto& memory = const_cast<random_kernel&>(p).memory;
     const auto before = memory;
     const std::vector<void*> at = addresses(memory);
     run(const_cast<void**>(at.data()), k.blocks);
     const auto got = memory;
     for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
-    auto e = elements_of_pass(p.what, [&](const location& l) {
+    auto e = elementwise_arguments(p.what, [&](const location& l) {
       const auto which = static_cast<std::size_t>(&l - p.what.operands.data());
       return which < p.what.operands.size() ? at[which] : at.back();
     });
     interpret(&e);
-    expect_same(p, got, memory,
-                cat("pass ", i, " of ", p.story, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, d)));
+    expect_same(
+        p, got, memory,
+        cat("kernel ", i, " of ", p.description, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, partition)));
     if (HasFailure()) return;
   }
   EXPECT_GT(several, count / 6);
@@ -334,7 +339,7 @@ TEST_P(generated_passes, compute_what_interpreted_ones_do) {
   EXPECT_GT(wide, count / 6);
 }
 
-TEST_P(generated_passes, are_compiled_by_nvrtc_without_a_word) {
+TEST_P(generated_kernels, nvrtc_compiles_sources_without_warnings) {
   const random_plan plan = plan_of(random_, GetParam(), 40);
   const source s = source_of(plan.steps, plan.aligned);
   const auto with = jit::nvrtc::find();
@@ -347,10 +352,10 @@ TEST_P(generated_passes, are_compiled_by_nvrtc_without_a_word) {
   EXPECT_EQ(made.log, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(, generated_passes, ::testing::Values(dtype::f32, dtype::f64),
+INSTANTIATE_TEST_SUITE_P(, generated_kernels, ::testing::Values(dtype::f32, dtype::f64),
                          [](const auto& i) { return i.param == dtype::f32 ? "f32" : "f64"; });
 
-TEST(generated_sources, have_one_kernel_for_equal_passes) {
+TEST(generated_sources, equal_elementwise_kernels_share_a_kernel) {
   numerics::random_source random;
   random_plan plan = plan_of(random, dtype::f32, 1);
   plan.steps.steps.push_back(plan.steps.steps[0]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/generated/division.hpp>
+#include <troupe/dnn/generated/thread_partition.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -9,10 +9,10 @@ namespace {
 using epilogue::op;
 
 constexpr unsigned widest = 16;  // bytes of a load
-// What a thread may have: bytes of operands in its registers, and code for its elements, which is written out for each.
+// Limits of a thread: bytes of operands in its registers, and code for its elements, which is unrolled.
 constexpr unsigned most_bytes = 256, most_work = 4096;
 
-// Roughly how many instructions an operation takes.
+// Returns roughly how many instructions an operation takes.
 unsigned work_of(const elementwise_kernel::operation& o) noexcept {
   if (o.what == elementwise_kernel::operation::kind::round) return 8;
   if (o.what == elementwise_kernel::operation::kind::random) return 100;
@@ -40,46 +40,46 @@ unsigned work_of(const elementwise_kernel::operation& o) noexcept {
   }
 }
 
-class divider {
+class partitioner {
  public:
-  divider(const elementwise_kernel& p, const std::vector<bool>& aligned)
-      : kernel_(p), aligned_(aligned), last_(p.over.rank() - 1) {}
+  partitioner(const elementwise_kernel& kernel, const std::vector<bool>& aligned)
+      : kernel_(kernel), aligned_(aligned), last_(kernel.over.rank() - 1) {}
 
-  division divide() {
+  thread_partition partition() {
     for (std::size_t k = 0; k <= last_; ++k) count_ *= extent(k);
     find_tiles();
     choose_elements();
     const std::int64_t elements = out_.elements;
     out_.groups = (count_ + elements - 1) / elements, out_.rest = count_ % elements;
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) out_.accesses.push_back(access_of(i));
-    out_.narrow_indexes = indexes_are_narrow();
+    out_.narrow_indexes = has_narrow_indexes();
     return std::move(out_);
   }
 
  private:
   std::int64_t extent(std::size_t k) const noexcept { return kernel_.over.extent(k); }
   std::int64_t stride(std::size_t operand, std::size_t k) const noexcept {
-    return kernel_.over.stride(kernel_.position_in_space[operand], k);
+    return kernel_.over.stride(kernel_.operand_in_space[operand], k);
   }
   unsigned bytes(std::size_t operand) const noexcept {
     return static_cast<unsigned>(bytes_of(kernel_.operands[operand].type));
   }
-  bool is_one(std::size_t operand) const noexcept {
+  bool is_broadcast(std::size_t operand) const noexcept {
     for (std::size_t k = 0; k <= last_; ++k)
       if (extent(k) != 1 && stride(operand, k) != 0) return false;
     return true;
   }
-  // Whether its elements are neighbours in the order of the iteration space.
+  // Returns true if its elements are neighbours in the order of the iteration space.
   bool is_dense(std::size_t operand) const noexcept {
-    std::int64_t step = 1;
-    for (std::size_t k = last_ + 1; k-- > 0; step *= extent(k))
-      if (extent(k) != 1 && stride(operand, k) != step) return false;
+    std::int64_t expected = 1;
+    for (std::size_t k = last_ + 1; k-- > 0; expected *= extent(k))
+      if (extent(k) != 1 && stride(operand, k) != expected) return false;
     return true;
   }
 
-  // An operand whose neighbours are along another index than the walk's last is read in tiles.
+  // Operands whose neighbours are along another axis than the last one of the iteration space are read in tiles.
   void find_tiles() {
-    constexpr std::int64_t worth = 16;  // elements along either index
+    constexpr std::int64_t worth = 16;  // elements along either axis
     constexpr unsigned most_shared = 40 << 10;
     if (extent(last_) < worth) return;
     unsigned widest_type = 0;
@@ -108,40 +108,42 @@ class divider {
 
   void choose_elements() {
     if (out_.tiled) return;
-    unsigned narrowest = 0, of_all = 0, work = 1;
+    unsigned narrowest = 0, bytes_per_element = 0, work = 1;
     bool any_dense = false;
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
-      if (!kernel_.operands[i].exists() || stride(i, last_) != 1 || is_one(i)) continue;
+      if (!kernel_.operands[i].exists() || stride(i, last_) != 1 || is_broadcast(i)) continue;
       narrowest = narrowest == 0 ? bytes(i) : std::min(narrowest, bytes(i));
-      of_all += bytes(i);
+      bytes_per_element += bytes(i);
       any_dense |= is_dense(i);
     }
     if (narrowest == 0) return;
     for (const elementwise_kernel::operation& o : kernel_.operations) work += work_of(o);
-    unsigned wanted = widest / narrowest;
-    while (wanted > 1 && (wanted * of_all > most_bytes || wanted * work > most_work || wanted > count_)) wanted /= 2;
-    unsigned of_line = wanted;
-    while (last_ != 0 && extent(last_) % of_line != 0) of_line /= 2;
-    out_.flat = of_line < wanted && of_line * narrowest < widest / 2 && any_dense;
-    out_.elements = out_.flat ? wanted : of_line;
+    unsigned elements = widest / narrowest;
+    while (elements > 1 &&
+           (elements * bytes_per_element > most_bytes || elements * work > most_work || elements > count_))
+      elements /= 2;
+    unsigned per_line = elements;
+    while (last_ != 0 && extent(last_) % per_line != 0) per_line /= 2;
+    out_.flat = per_line < elements && per_line * narrowest < widest / 2 && any_dense;
+    out_.elements = out_.flat ? elements : per_line;
   }
 
   access access_of(std::size_t i) const {
     using enum access::kind;
     if (std::find(staged_.begin(), staged_.end(), i) != staged_.end()) return {staged, bytes(i)};
     if (out_.elements == 1 || !kernel_.operands[i].exists()) return {single, bytes(i)};
-    if (is_one(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
+    if (is_broadcast(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
     if (out_.flat ? !is_dense(i) : stride(i, last_) != 1) return {single, bytes(i)};
     const location& l = kernel_.operands[i];
-    const auto fits = [&](std::int64_t elements, unsigned step) { return elements * bytes(i) % step == 0; };
-    unsigned step = l.is_buffer || aligned_[l.number] ? widest : bytes(i);
-    while (step > bytes(i) && !(fits(out_.elements, step) && fits(l.offset, step))) step /= 2;
+    const auto fits = [&](std::int64_t elements, unsigned width) { return elements * bytes(i) % width == 0; };
+    unsigned width = l.is_buffer || aligned_[l.number] ? widest : bytes(i);
+    while (width > bytes(i) && !(fits(out_.elements, width) && fits(l.offset, width))) width /= 2;
     for (std::size_t k = 0; k < last_ && !out_.flat; ++k)
-      while (step > bytes(i) && extent(k) != 1 && !fits(stride(i, k), step)) step /= 2;
-    return step == bytes(i) ? access{single, step} : access{wide, step};
+      while (width > bytes(i) && extent(k) != 1 && !fits(stride(i, k), width)) width /= 2;
+    return width == bytes(i) ? access{single, width} : access{wide, width};
   }
 
-  bool indexes_are_narrow() const noexcept {
+  bool has_narrow_indexes() const noexcept {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     if (count_ >= most || out_.blocks() * block_threads >= most) return false;
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
@@ -160,11 +162,13 @@ class divider {
   const std::size_t last_;
   std::int64_t count_ = 1;
   std::vector<std::size_t> staged_;
-  division out_;
+  thread_partition out_;
 };
 
 }  // namespace
 
-division divide(const elementwise_kernel& p, const std::vector<bool>& aligned) { return divider(p, aligned).divide(); }
+thread_partition partition_among_threads(const elementwise_kernel& kernel, const std::vector<bool>& aligned) {
+  return partitioner(kernel, aligned).partition();
+}
 
 }  // namespace troupe::dnn::generated

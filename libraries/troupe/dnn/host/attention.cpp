@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Each tile of queries takes its keys tile by tile, and keeps what it has of the softmax. If there are few tiles, as in
-// decoding, the keys of each are divided among several, whose results are combined.
+// Each tile of queries iterates over its keys tile by tile, with an online softmax. If there are few tiles, as in
+// decoding, the keys of each are divided among several threads, whose results are combined.
 #include <cmath>
 #include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/attention_tiles.hpp>
@@ -9,7 +9,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// What some keys give to the rows of a tile.
+// The result of a part of the keys for the rows of a tile.
 template <class N>
 struct partial {
   explicit partial(const attention_tiles<N>& a, const query_tile& t)
@@ -22,7 +22,7 @@ struct partial {
 };
 
 template <class N>
-void take_keys(const attention_tiles<N>& a, const query_tile& t, key_range range, partial<N>& to) {
+void attend_to_keys(const attention_tiles<N>& a, const query_tile& t, key_range range, partial<N>& to) {
   const attention_geometry& g = a.g;
   const std::int64_t rows = t.rows();
   const auto q = make_scratch<N>(rows, g.width), s = make_scratch<N>(rows, most_rows),
@@ -38,7 +38,7 @@ void take_keys(const attention_tiles<N>& a, const query_tile& t, key_range range
       if (factor != 1) scale(y, y, factor, g.value_width);
     }
     if (g.dropout != 0) {
-      a.find_kept(t, keys, more.get());
+      a.find_dropout_factors(t, keys, more.get());
       for (std::int64_t i = 0; i < rows * keys.count; ++i)
         s[static_cast<std::size_t>(i)] *= more[static_cast<std::size_t>(i)];
     }
@@ -46,7 +46,7 @@ void take_keys(const attention_tiles<N>& a, const query_tile& t, key_range range
   }
 }
 
-// Combines what the parts of the keys gave.
+// Combines the results of the parts of the keys.
 template <class N>
 void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<N>> parts, N* y, N* statistics) {
   const std::int64_t width = a.g.value_width;
@@ -66,7 +66,7 @@ void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<
   }
 }
 
-// Into how many parts the keys of each tile are divided. The result must not depend on the number of threads.
+// Returns the number of parts of the keys of each tile. It must not depend on the number of threads.
 std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
   constexpr std::int64_t enough_tiles = 64, least_keys = 512;
   return std::clamp<std::int64_t>(std::min(enough_tiles / std::max<std::int64_t>(tiles, 1), keys / least_keys), 1, 64);
@@ -78,7 +78,7 @@ template <class N>
 void attend(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   N *const y = w.numbers<N>(s.outputs[0]), *const statistics = w.numbers<N>(s.outputs[1]);
-  // Rows beyond a sequence, and of those without keys, belong to no tile.
+  // Rows beyond a sequence, and rows of sequences without keys, belong to no tile.
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole) {
     std::fill_n(y, elements_of(s.outputs[0].shape), N(0));
     std::fill_n(statistics, elements_of(s.outputs[1].shape), -std::numeric_limits<N>::infinity());
@@ -86,17 +86,17 @@ void attend(const execution_context& w, const operator_step& s) {
   const std::vector<query_tile> tiles = a.queries();
   const auto count = static_cast<std::int64_t>(tiles.size());
   std::int64_t longest = 0;
-  for (const query_tile& t : tiles) longest = std::max(longest, a.seen(t).last - a.seen(t).first);
+  for (const query_tile& t : tiles) longest = std::max(longest, a.visible_keys(t).last - a.visible_keys(t).first);
   const std::int64_t parts = parts_of(count, longest);
   std::vector<std::vector<partial<N>>> all(tiles.size());
   const auto take = [&](std::int64_t tile, std::int64_t part) {
     const query_tile& t = tiles[static_cast<std::size_t>(tile)];
-    const key_range seen = a.seen(t);
-    const std::int64_t of_a_part =
-                           ((seen.last - seen.first + parts - 1) / parts + most_rows - 1) / most_rows * most_rows,
-                       first = seen.first + part * of_a_part;
-    take_keys<N>(a, t, {first, std::min(seen.last, first + of_a_part)},
-                 all[static_cast<std::size_t>(tile)][static_cast<std::size_t>(part)]);
+    const key_range visible = a.visible_keys(t);
+    const std::int64_t part_size =
+                           ((visible.last - visible.first + parts - 1) / parts + most_rows - 1) / most_rows * most_rows,
+                       first = visible.first + part * part_size;
+    attend_to_keys<N>(a, t, {first, std::min(visible.last, first + part_size)},
+                      all[static_cast<std::size_t>(tile)][static_cast<std::size_t>(part)]);
   };
   const auto begin = [&](std::int64_t tile) {
     for (std::int64_t p = 0; p < parts; ++p)

@@ -5,11 +5,13 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// All tensors are numbers N without gaps, but for those of i32.
+/// Attention on the host. All tensors are contiguous numbers N, except those of i32.
 namespace troupe::dnn::host {
 
+/// Computes an attention: the output and the statistics.
 template <class N>
 void attend(const execution_context& w, const operator_step& s);
+/// Computes the gradients of an attention.
 template <class N>
 void attention_gradient(const execution_context& w, const operator_step& s);
 

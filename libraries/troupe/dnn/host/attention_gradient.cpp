@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Scores are computed again, in two ways: tiles of queries take all of their keys for dq and the bias, tiles of keys
-// take all queries for dk and dv. So every sum has one order, and no two threads add to the same number.
+// Scores are recomputed twice: tiles of queries iterate over their keys for dq and the bias, tiles of keys iterate over
+// their queries for dk and dv. So each sum has a fixed order, and no two threads add to the same number.
 #include <map>
 #include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/attention_tiles.hpp>
@@ -16,7 +16,7 @@ struct gradient_tensors {
   N *dq, *dk, *dv, *dbias;
 };
 
-// A tile of queries and what it needs of them.
+// A tile of queries with its inputs and intermediate results.
 template <class N>
 class gradient_tile {
  public:
@@ -26,8 +26,8 @@ class gradient_tile {
         dy(make_scratch<N>(most_rows, a.g.value_width)),
         weights(make_scratch<N>(most_rows, most_rows)),
         ds(make_scratch<N>(most_rows, most_rows)),
-        kept_(make_scratch<N>(most_rows, most_rows)),
-        slopes_(make_scratch<N>(most_rows, most_rows)) {}
+        dropout_factors_(make_scratch<N>(most_rows, most_rows)),
+        cap_derivatives_(make_scratch<N>(most_rows, most_rows)) {}
 
   void take(const query_tile& t, const gradient_tensors<N>& all) {
     tile_ = &t;
@@ -39,19 +39,20 @@ class gradient_tile {
       statistics_[r] = all.statistics[row];
       means_[r] = static_cast<N>(dot(all.dy + row * g.value_width, all.y + row * g.value_width, g.value_width));
       if (statistics_[r] != -std::numeric_limits<N>::infinity()) continue;
-      // It sees no key, so what it holds does not matter.
+      // No key is visible to the query, so its content does not matter.
       means_[r] = 0;
       std::fill_n(q.get() + r * g.width, g.width, N(0));
       std::fill_n(dy.get() + r * g.value_width, g.value_width, N(0));
     }
   }
 
-  // Computes the weights with their dropout, and the gradient of the scores after and (in place) before the soft cap.
-  template <class Bias>
-  void compute(const key_tile<N>& keys, bool needs_ds, Bias&& take_ds) {
+  // Computes the weights with their dropout, and the gradients of the scores: after the soft cap for `use_gradient`,
+  // then in place before it.
+  template <class UseGradient>
+  void compute(const key_tile<N>& keys, bool needs_ds, UseGradient&& use_gradient) {
     const query_tile& t = *tile_;
     const std::int64_t rows = t.rows(), n = keys.count;
-    a_.score(t, q.get(), keys, weights.get(), slopes_.get());
+    a_.score(t, q.get(), keys, weights.get(), cap_derivatives_.get());
     for (std::int64_t r = 0; r < rows; ++r) {
       if (statistics_[r] == -std::numeric_limits<N>::infinity())
         std::fill_n(weights.get() + r * n, n, N(0));
@@ -59,17 +60,17 @@ class gradient_tile {
         weigh_finally(weights.get() + r * n, n, statistics_[r]);
     }
     const bool drops = a_.g.dropout != 0;
-    if (drops) a_.find_kept(t, keys, kept_.get());
+    if (drops) a_.find_dropout_factors(t, keys, dropout_factors_.get());
     if (needs_ds) {
       multiply_tile<N>(false, dy.get(), rows, a_.g.value_width, true, keys.v, n, ds.get(), n, false);
       for (std::int64_t r = 0; r < rows; ++r) {
         N* const row = ds.get() + r * n;
-        slopes_of_softmax(row, weights.get() + r * n, drops ? kept_.get() + r * n : nullptr, means_[r], n);
-        take_ds(r, static_cast<const N*>(row));
-        if (a_.g.soft_cap != 0) multiply_each(row, slopes_.get() + r * n, n);
+        score_gradients(row, weights.get() + r * n, drops ? dropout_factors_.get() + r * n : nullptr, means_[r], n);
+        use_gradient(r, static_cast<const N*>(row));
+        if (a_.g.soft_cap != 0) multiply_each(row, cap_derivatives_.get() + r * n, n);
       }
     }
-    if (drops) multiply_each(weights.get(), kept_.get(), rows * n);
+    if (drops) multiply_each(weights.get(), dropout_factors_.get(), rows * n);
   }
 
  private:
@@ -84,10 +85,10 @@ class gradient_tile {
   const scratch_array<N> q, dy, weights, ds;
 
  private:
-  const scratch_array<N> kept_, slopes_;
+  const scratch_array<N> dropout_factors_, cap_derivatives_;
 };
 
-// The tiles that add to the same elements of dbias, in groups; each alone if there is none.
+// Returns the tiles in groups that add to the same elements of dbias; without dbias, each tile is a group.
 template <class N>
 std::vector<std::vector<query_tile>> groups_of(const attention_tiles<N>& a) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::vector<query_tile>> all;
@@ -112,13 +113,13 @@ void find_query_gradients(const attention_tiles<N>& a, const execution_context& 
     for (const query_tile& t : groups[static_cast<std::size_t>(group)]) {
       rows.take(t, all);
       std::fill_n(dq.get(), t.rows() * g.width, N(0));
-      const key_range seen = a.seen(t);
-      for (std::int64_t first = seen.first; first < seen.last; first += most_rows) {
-        const auto keys = a.keys(t.keys, t.key_head, first, std::min(most_rows, seen.last - first), nullptr);
+      const key_range visible = a.visible_keys(t);
+      for (std::int64_t first = visible.first; first < visible.last; first += most_rows) {
+        const auto keys = a.keys(t.keys, t.key_head, first, std::min(most_rows, visible.last - first), nullptr);
         rows.compute(keys, true, [&](std::int64_t r, const N* ds) {
           if (all.dbias == nullptr) return;
           N* const to = all.dbias + g.bias_at(t.sequence, t.head(r), t.query(r), first);
-          for (std::int64_t j = 0; j < keys.count; ++j) to[j * g.bias_steps[3]] += ds[j];
+          for (std::int64_t j = 0; j < keys.count; ++j) to[j * g.bias_strides[3]] += ds[j];
         });
         multiply_tile<N>(false, rows.ds.get(), t.rows(), keys.count, false, keys.k, g.width, dq.get(), g.width, true);
       }
@@ -131,7 +132,7 @@ void find_query_gradients(const attention_tiles<N>& a, const execution_context& 
 template <class N>
 void find_key_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
-  // The tiles of queries of each sequence and head of keys, which are neighbours.
+  // The tiles of queries of a sequence and a head of keys are adjacent.
   const std::vector<query_tile> tiles = a.queries();
   struct unit {
     std::size_t begin, end;
@@ -155,8 +156,8 @@ void find_key_gradients(const attention_tiles<N>& a, const execution_context& w,
     gradient_tile<N> rows(a);
     for (std::size_t k = u.begin; k < u.end; ++k) {
       const query_tile& t = tiles[k];
-      const key_range seen = a.seen(t);
-      if (seen.last <= u.first || seen.first >= u.first + u.count) continue;
+      const key_range visible = a.visible_keys(t);
+      if (visible.last <= u.first || visible.first >= u.first + u.count) continue;
       rows.take(t, all);
       rows.compute(keys, true, [](std::int64_t, const N*) {});
       multiply_tile<N>(true, rows.weights.get(), u.count, t.rows(), false, rows.dy.get(), g.value_width, dv,
@@ -178,7 +179,7 @@ void attention_gradient(const execution_context& w, const operator_step& s) {
                                 w.numbers<N>(s.outputs[1]),
                                 w.numbers<N>(s.outputs[2]),
                                 s.outputs.size() > 3 ? w.numbers<N>(s.outputs[3]) : nullptr};
-  // Tokens beyond a sequence belong to no tile, and a gradient of a bias is added to.
+  // Tokens beyond a sequence belong to no tile, and dbias is accumulated.
   const auto clear = [&](std::size_t output) {
     std::fill_n(w.numbers<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
   };

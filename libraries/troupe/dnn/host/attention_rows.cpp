@@ -41,7 +41,7 @@ TROUPE_INLINE N sum_of(const N* s, std::int64_t n) noexcept {
     for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
   return sums[0];
 }
-// The exponentials of the distances from `base`; 0 of what is not seen, whatever the base.
+// Replaces scores by exp(s - base); 0 for keys that are not visible, whatever the base.
 template <class N>
 TROUPE_INLINE void exponentials(N* s, std::int64_t n, N base) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -54,7 +54,7 @@ template <class N>
 TROUPE_INLINE N weigh_here(N* s, std::int64_t n, running_softmax& so_far) noexcept {
   const N before = static_cast<N>(so_far.largest), here = largest_of(s, n), now = here > before ? here : before;
   if (now == lowest<N>) {
-    // Nothing is seen yet; a NaN stays one.
+    // No key is visible yet; a NaN stays one.
     exponentials(s, n, N(0));
     so_far.sum += static_cast<double>(sum_of(s, n));
     return 1;
@@ -93,8 +93,8 @@ TROUPE_INLINE void score_few_here(const N* rows, std::int64_t count, const N* ke
 }
 
 template <class N>
-TROUPE_INLINE void find_factors_here(const attention_dropping& d, std::int64_t head, std::int64_t query,
-                                     std::int64_t first, std::int64_t n, N factor, N* to) noexcept {
+TROUPE_INLINE void find_dropout_factors_here(const attention_dropping& d, std::int64_t head, std::int64_t query,
+                                             std::int64_t first, std::int64_t n, N factor, N* to) noexcept {
   constexpr std::int64_t most = 64;
   std::uint32_t words[most + 4];
   for (std::int64_t done = 0; done < n;) {
@@ -119,20 +119,20 @@ TROUPE_INLINE void find_factors_here(const attention_dropping& d, std::int64_t h
   TROUPE_FOR_EACH_PROCESSOR void weigh_finally(N* s, std::int64_t n, N statistic) noexcept {                         \
     exponentials(s, n, statistic);                                                                                   \
   }                                                                                                                  \
-  TROUPE_FOR_EACH_PROCESSOR void cap_scores(N* s, N* slope, std::int64_t n, N cap) noexcept {                        \
+  TROUPE_FOR_EACH_PROCESSOR void cap_scores(N* s, N* derivative, std::int64_t n, N cap) noexcept {                   \
     const N per_cap = 1 / cap;                                                                                       \
     for (std::int64_t i = 0; i < n; ++i) {                                                                           \
       const N t = hyperbolic(s[i] * per_cap);                                                                        \
-      s[i] = cap * t, slope[i] = 1 - t * t;                                                                          \
+      s[i] = cap * t, derivative[i] = 1 - t * t;                                                                     \
     }                                                                                                                \
   }                                                                                                                  \
-  TROUPE_FOR_EACH_PROCESSOR void add_bias(N* s, const N* bias, std::int64_t step, std::int64_t n) noexcept {         \
-    if (step == 1)                                                                                                   \
+  TROUPE_FOR_EACH_PROCESSOR void add_bias(N* s, const N* bias, std::int64_t stride, std::int64_t n) noexcept {       \
+    if (stride == 1)                                                                                                 \
       for (std::int64_t i = 0; i < n; ++i) s[i] += bias[i];                                                          \
     else                                                                                                             \
-      for (std::int64_t i = 0; i < n; ++i) s[i] += bias[i * step];                                                   \
+      for (std::int64_t i = 0; i < n; ++i) s[i] += bias[i * stride];                                                 \
   }                                                                                                                  \
-  TROUPE_FOR_EACH_PROCESSOR void add_distance(N* s, N slope, std::int64_t first, std::int64_t n) noexcept {          \
+  TROUPE_FOR_EACH_PROCESSOR void add_alibi(N* s, N slope, std::int64_t first, std::int64_t n) noexcept {             \
     for (std::int64_t i = 0; i < n; ++i) {                                                                           \
       const N d = static_cast<N>(first + i);                                                                         \
       s[i] -= slope * (d < 0 ? -d : d);                                                                              \
@@ -152,24 +152,25 @@ TROUPE_INLINE void find_factors_here(const attention_dropping& d, std::int64_t h
     for (; i < n; ++i) sums[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);                             \
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));                \
   }                                                                                                                  \
-  TROUPE_FOR_EACH_PROCESSOR void slopes_of_softmax(N* dp, const N* weights, const N* kept, N mean,                   \
-                                                   std::int64_t n) noexcept {                                        \
-    if (kept == nullptr)                                                                                             \
+  TROUPE_FOR_EACH_PROCESSOR void score_gradients(N* dp, const N* weights, const N* factors, N mean,                  \
+                                                 std::int64_t n) noexcept {                                          \
+    if (factors == nullptr)                                                                                          \
       for (std::int64_t i = 0; i < n; ++i) dp[i] = weights[i] * (dp[i] - mean);                                      \
     else                                                                                                             \
-      for (std::int64_t i = 0; i < n; ++i) dp[i] = weights[i] * (kept[i] * dp[i] - mean);                            \
+      for (std::int64_t i = 0; i < n; ++i) dp[i] = weights[i] * (factors[i] * dp[i] - mean);                         \
   }
 TROUPE_DNN_ATTENTION_ROWS(float)
 TROUPE_DNN_ATTENTION_ROWS(double)
 
-#define TROUPE_DNN_ATTENTION_SCORES(N)                                                                            \
-  TROUPE_FOR_EACH_PROCESSOR void score_few(const N* rows, std::int64_t count, const N* keys, std::int64_t n,      \
-                                           std::int64_t width, N* s) noexcept {                                   \
-    score_few_here(rows, count, keys, n, width, s);                                                               \
-  }                                                                                                               \
-  TROUPE_FOR_EACH_PROCESSOR void find_factors(const attention_dropping& d, std::int64_t head, std::int64_t query, \
-                                              std::int64_t first, std::int64_t n, N factor, N* to) noexcept {     \
-    find_factors_here(d, head, query, first, n, factor, to);                                                      \
+#define TROUPE_DNN_ATTENTION_SCORES(N)                                                                        \
+  TROUPE_FOR_EACH_PROCESSOR void score_few(const N* rows, std::int64_t count, const N* keys, std::int64_t n,  \
+                                           std::int64_t width, N* s) noexcept {                               \
+    score_few_here(rows, count, keys, n, width, s);                                                           \
+  }                                                                                                           \
+  TROUPE_FOR_EACH_PROCESSOR void find_dropout_factors(const attention_dropping& d, std::int64_t head,         \
+                                                      std::int64_t query, std::int64_t first, std::int64_t n, \
+                                                      N factor, N* to) noexcept {                             \
+    find_dropout_factors_here(d, head, query, first, n, factor, to);                                          \
   }
 TROUPE_DNN_ATTENTION_SCORES(float)
 TROUPE_DNN_ATTENTION_SCORES(double)

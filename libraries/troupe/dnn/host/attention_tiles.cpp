@@ -21,7 +21,7 @@ attention_tiles<N>::attention_tiles(const execution_context& w, const operator_s
       v(input<N>(w, s, [](const attention_inputs& i) { return i.v; })),
       bias(input<N>(w, s, [](const attention_inputs& i) { return i.bias; })),
       dropping_(g.dropping()) {
-  for (std::int64_t h = 0; h < g.heads; ++h) slopes_.push_back(static_cast<N>(g.slope(h)));
+  for (std::int64_t h = 0; h < g.heads; ++h) alibi_slopes_.push_back(static_cast<N>(g.alibi_slope(h)));
 }
 
 template <class N>
@@ -46,9 +46,9 @@ std::vector<query_tile> attention_tiles<N>::queries() const {
 }
 
 template <class N>
-key_range attention_tiles<N>::seen(const query_tile& t) const noexcept {
-  return {g.seen(t.first, t.queries.count, t.keys.count).first,
-          g.seen(t.first + t.count - 1, t.queries.count, t.keys.count).last};
+key_range attention_tiles<N>::visible_keys(const query_tile& t) const noexcept {
+  return {g.visible_keys(t.first, t.queries.count, t.keys.count).first,
+          g.visible_keys(t.first + t.count - 1, t.queries.count, t.keys.count).last};
 }
 
 template <class N>
@@ -81,7 +81,7 @@ key_tile<N> attention_tiles<N>::keys(const token_range& of, std::int64_t key_hea
 
 template <class N>
 void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores,
-                               N* slopes) const {
+                               N* derivatives) const {
   constexpr N hidden = -std::numeric_limits<N>::infinity();
   const std::int64_t n = keys.count;
   if (t.rows() <= few_rows)
@@ -91,24 +91,24 @@ void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_til
   for (std::int64_t r = 0; r < t.rows(); ++r) {
     N* const s = scores + r * n;
     const std::int64_t i = t.query(r), h = t.head(r);
-    if (g.soft_cap != 0) cap_scores(s, slopes + r * n, n, static_cast<N>(g.soft_cap));
-    if (bias != nullptr) add_bias(s, bias + g.bias_at(t.sequence, h, i, keys.first), g.bias_steps[3], n);
+    if (g.soft_cap != 0) cap_scores(s, derivatives + r * n, n, static_cast<N>(g.soft_cap));
+    if (bias != nullptr) add_bias(s, bias + g.bias_at(t.sequence, h, i, keys.first), g.bias_strides[3], n);
     if (g.has_alibi != 0)
-      add_distance(s, slopes_[static_cast<std::size_t>(h)], keys.first - g.diagonal(i, t.queries.count, t.keys.count),
-                   n);
-    const key_range seen = g.seen(i, t.queries.count, t.keys.count);
-    const std::int64_t first = std::clamp(seen.first - keys.first, std::int64_t{0}, n),
-                       last = std::clamp(seen.last - keys.first, first, n);
+      add_alibi(s, alibi_slopes_[static_cast<std::size_t>(h)],
+                keys.first - g.diagonal(i, t.queries.count, t.keys.count), n);
+    const key_range visible = g.visible_keys(i, t.queries.count, t.keys.count);
+    const std::int64_t first = std::clamp(visible.first - keys.first, std::int64_t{0}, n),
+                       last = std::clamp(visible.last - keys.first, first, n);
     std::fill(s, s + first, hidden), std::fill(s + last, s + n, hidden);
     for (std::uint64_t left = keys.missing; left != 0; left &= left - 1) s[__builtin_ctzll(left)] = hidden;
   }
 }
 
 template <class N>
-void attention_tiles<N>::find_kept(const query_tile& t, const key_tile<N>& keys, N* kept) const {
+void attention_tiles<N>::find_dropout_factors(const query_tile& t, const key_tile<N>& keys, N* factors) const {
   for (std::int64_t r = 0; r < t.rows(); ++r)
-    find_factors(dropping_, t.sequence * g.heads + t.head(r), t.query(r), keys.first, keys.count,
-                 static_cast<N>(1 / (1 - g.dropout)), kept + r * keys.count);
+    host::find_dropout_factors(dropping_, t.sequence * g.heads + t.head(r), t.query(r), keys.first, keys.count,
+                               static_cast<N>(1 / (1 - g.dropout)), factors + r * keys.count);
 }
 
 template class attention_tiles<float>;

@@ -11,13 +11,13 @@
 #include <troupe/dnn/steps/attention_steps.hpp>
 #include <vector>
 
-/// Attention in squares of scores: some rows, which are queries, by some keys.
+/// Attention in square tiles of scores: rows, which are queries, by keys.
 namespace troupe::dnn::host {
 
-/// The extent of a square, and of the products that it is made of: what `multiply_small` takes.
+/// The extent of a tile, and of its products: the limit of `multiply_small`.
 inline constexpr std::int64_t most_rows = 64;
 
-/// Queries of neighbouring heads that share keys. A row is a head of a query; the heads of a query are neighbours.
+/// Queries of adjacent heads that share keys. A row is a head of a query; the heads of a query are adjacent.
 struct query_tile {
   std::int64_t sequence, key_head, first_head, heads, first, count;
   token_range queries, keys;
@@ -26,7 +26,7 @@ struct query_tile {
   std::int64_t head(std::int64_t row) const noexcept { return first_head + row % heads; }
   std::int64_t query(std::int64_t row) const noexcept { return first + row / heads; }
 };
-/// Some keys of a sequence and a head: rows of k and of v.
+/// Keys of a sequence and a head: rows of k and of v.
 template <class N>
 struct key_tile {
   std::int64_t first, count;
@@ -41,24 +41,24 @@ scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
   return scratch_array<N>(new N[static_cast<std::size_t>(rows * width)]);
 }
 
-/// c += or = a * b of a tile, all row by row without gaps; `turned` transposes.
+/// c = a * b, or c += a * b if `adds`, of a tile; all are contiguous and row-major. Factors may be transposed.
 template <class N>
-void multiply_tile(bool turned_a, const N* a, std::int64_t m, std::int64_t k, bool turned_b, const N* b, std::int64_t n,
-                   N* c, std::int64_t ldc, bool adds) {
-  // The transposed product is that of matrices that are stored column by column.
-  const std::int64_t lda = turned_a ? m : k, ldb = turned_b ? k : n;
+void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k, bool transpose_b, const N* b,
+                   std::int64_t n, N* c, std::int64_t ldc, bool adds) {
+  // Row-major, this is the transposed product of column-major matrices.
+  const std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   for (std::int64_t l = 0; l < k; l += most_rows)
     for (std::int64_t j = 0; j < n; j += most_rows)
-      blas::multiply(blas::matrix_product<N, N>{.trans_a = turned_b ? blas::op::transpose : blas::op::none,
-                                                .trans_b = turned_a ? blas::op::transpose : blas::op::none,
+      blas::multiply(blas::matrix_product<N, N>{.trans_a = transpose_b ? blas::op::transpose : blas::op::none,
+                                                .trans_b = transpose_a ? blas::op::transpose : blas::op::none,
                                                 .m = std::min(most_rows, n - j),
                                                 .n = m,
                                                 .k = std::min(most_rows, k - l),
                                                 .alpha = 1,
                                                 .beta = adds || l > 0 ? N(1) : N(0),
-                                                .a = turned_b ? b + j * ldb + l : b + l * ldb + j,
+                                                .a = transpose_b ? b + j * ldb + l : b + l * ldb + j,
                                                 .lda = ldb,
-                                                .b = turned_a ? a + l * lda : a + l,
+                                                .b = transpose_a ? a + l * lda : a + l,
                                                 .ldb = lda,
                                                 .c = c + j,
                                                 .ldc = ldc});
@@ -69,30 +69,30 @@ class attention_tiles {
  public:
   attention_tiles(const execution_context& w, const operator_step& s);
 
-  /// All tiles of queries; those without keys or queries are missing.
+  /// Returns all tiles of queries that have queries and keys.
   std::vector<query_tile> queries() const;
-  /// The keys that any row of a tile sees.
-  key_range seen(const query_tile& t) const noexcept;
+  /// Returns the keys that are visible to any row of a tile.
+  key_range visible_keys(const query_tile& t) const noexcept;
 
   /// Copies the rows of a tile from a tensor of queries.
   void gather(const query_tile& t, const N* from, std::int64_t width, N factor, N* to) const;
   N* row_of(const query_tile& t, std::int64_t row, N* of, std::int64_t width) const noexcept {
     return of + g.query_row(t.queries, t.head(row), t.query(row)) * width;
   }
-  /// Finds at most `most_rows` keys; those in pages are copied to `copied`, which has room for their k and v.
+  /// Returns at most `most_rows` keys. Keys in pages are copied to `copied`, which has space for their k and v.
   key_tile<N> keys(const token_range& of, std::int64_t key_head, std::int64_t first, std::int64_t count,
                    N* copied) const;
-  /// The scores of a tile: rows of `keys.count` of them. `slopes` is written if there is a soft cap.
-  void score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores, N* slopes) const;
-  /// The factor of each weight by its dropout.
-  void find_kept(const query_tile& t, const key_tile<N>& keys, N* kept) const;
+  /// Computes the scores of a tile, rows of `keys.count`; and the derivatives of the soft cap, if there is one.
+  void score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores, N* derivatives) const;
+  /// Computes the dropout factor of each weight.
+  void find_dropout_factors(const query_tile& t, const key_tile<N>& keys, N* factors) const;
 
   const attention_geometry g;
   const N *const q, *const k, *const v, *const bias;
 
  private:
   const attention_dropping dropping_;
-  std::vector<N> slopes_;  // of heads
+  std::vector<N> alibi_slopes_;  // per head
 };
 
 }  // namespace troupe::dnn::host

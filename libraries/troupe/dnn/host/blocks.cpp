@@ -11,7 +11,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// A row of blocks: `length` elements along the index, each of `width` neighbours that belong to different blocks.
+// A row of blocks: `length` elements along the axis, for each of `width` neighbours, which belong to different blocks.
 template <class N>
 struct blocks_of {
   const N* from;
@@ -19,7 +19,7 @@ struct blocks_of {
   std::int64_t length, width, stride;
 };
 
-// Magnitudes as whole numbers, which have the same order; NaN is the largest.
+// Magnitudes as integers, which have the same order; NaN is the largest.
 template <class N>
 using bits_of = std::conditional_t<sizeof(N) == sizeof(float), std::int32_t, std::int64_t>;
 template <class N>
@@ -82,7 +82,7 @@ TROUPE_DNN_BLOCKS(double)
 template <class N, class F>
 void for_each_row(const execution_context& w, const block_attributes& attributes, const location& from,
                   const location& to, F f) {
-  constexpr std::int64_t of_a_part = 1 << 14;
+  constexpr std::int64_t part_size = 1 << 14;
   const tensor_shape& s = from.shape;
   const auto along = static_cast<std::size_t>(attributes.along);
   std::int64_t width = 1;
@@ -92,7 +92,7 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
   const N* const x = w.numbers<N>(from);
   N* const y = w.numbers<N>(to);
   const std::int64_t of_a_row = std::min(attributes.block, length) * width;
-  w.team.spread(rows, std::max<std::int64_t>(1, of_a_part / of_a_row), [&](std::int64_t r) {
+  w.team.spread(rows, std::max<std::int64_t>(1, part_size / of_a_row), [&](std::int64_t r) {
     const std::int64_t first = r % blocks * attributes.block, at = (r / blocks * length + first) * width;
     f(blocks_of<N>{x + at, y + at, std::min(attributes.block, length - first), width, width}, r * width);
   });

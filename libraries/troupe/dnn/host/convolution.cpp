@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: the elements that each window sees are gathered, a panel of positions at a
-// time.
+// Convolutions as products of matrices: the elements in each window are gathered, a panel of positions at a time.
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
@@ -10,7 +9,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t panel_bytes = 2 << 20;  // what is gathered stays in the cache
+constexpr std::int64_t panel_bytes = 2 << 20;  // so that what is gathered stays in the cache
 
 template <class N>
 struct convolution {
@@ -22,50 +21,52 @@ struct convolution {
         groups(f.groups),
         channels(image.shape.extents[1] / f.groups),
         out_channels(result.shape.extents[1] / f.groups),
-        terms(channels * g.places()) {}
+        summands(channels * g.window_size()) {}
 
-  // A filter of one element that sees every element of the image once: nothing need be gathered.
+  // Returns true if filters have one element and read each element of the image once: nothing must be gathered.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < most_spatial; ++i)
       if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
-  // Of one channel in each group there are too few terms for a product.
+  // Returns true if groups have one channel: too few summands for a product.
   bool is_direct() const noexcept { return channels == 1; }
 
-  std::int64_t panel() const noexcept {
-    const std::int64_t most = std::max<std::int64_t>(16, panel_bytes / (terms * static_cast<std::int64_t>(sizeof(N))));
+  std::int64_t panel_positions() const noexcept {
+    const std::int64_t most =
+        std::max<std::int64_t>(16, panel_bytes / (summands * static_cast<std::int64_t>(sizeof(N))));
     return std::min(g.positions(), most);
   }
 
   // Some positions of one group of an image.
-  struct part {
+  struct panel {
     std::int64_t which, group, first, count;  // `which` counts the groups of all images
-    N* workspace;                             // for what the windows see; null if the image is that
+    N* workspace;                             // for the window matrix; null if that is the image
   };
   template <class F>
-  void for_each_part(F&& f) const {
-    const std::int64_t most = is_product() ? g.positions() : panel();
-    const std::unique_ptr<N[]> workspace(is_product() ? nullptr : new N[static_cast<std::size_t>(most * terms)]);
+  void for_each_panel(F&& f) const {
+    const std::int64_t most = is_product() ? g.positions() : panel_positions();
+    const std::unique_ptr<N[]> workspace(is_product() ? nullptr : new N[static_cast<std::size_t>(most * summands)]);
     for (std::int64_t i = 0; i < images * groups; ++i)
       for (std::int64_t first = 0; first < g.positions(); first += most)
-        f(part{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
+        f(panel{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
   }
 
-  // What the windows of a part see: a line of positions for each term.
+  // A row-major matrix.
   struct matrix {
     const N* data;
     std::int64_t ld;
   };
-  matrix seen(const N* all_images, const part& p) const {
-    const N* const image = all_images + p.which * channels * g.inside();
+  // Returns the elements in the windows of a panel: a line of positions for each summand.
+  matrix window_matrix(const N* all_images, const panel& p) const {
+    const N* const image = all_images + p.which * channels * g.image_size();
     if (p.workspace == nullptr) return {image, g.positions()};
-    work.team.spread(terms, std::max<std::int64_t>(1, 8192 / p.count),
+    work.team.spread(summands, std::max<std::int64_t>(1, 8192 / p.count),
                      [&](std::int64_t row) { gather(image, row, p.first, p.count, p.workspace + row * p.count); });
     return {p.workspace, p.count};
   }
 
-  // Calls `f(first, count)` for runs of positions of one line, [from, from + count), with its outer positions.
+  // Calls `f(done, outer positions, first, count)` for the runs of positions [from, from + count) that are in one line.
   template <class F>
   void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
     for (std::int64_t done = 0; done < count;) {
@@ -76,12 +77,12 @@ struct convolution {
     }
   }
 
-  // Row (channel, place) of what the windows see at the positions.
+  // Gathers a row of the window matrix: of a channel and a window element, at the positions.
   void gather(const N* image, std::int64_t row, std::int64_t from, std::int64_t count, N* to) const {
-    const N* const plane = image + row / g.places() * g.inside();
-    const std::int64_t f = row % g.places(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+    const N* const plane = image + row / g.window_size() * g.image_size();
+    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
                        i = f / (g.width[2] * g.width[1]);
-    const auto [first, last] = g.seen(2, k);
+    const auto [first, last] = g.positions_inside(2, k);
     for_each_run(from, count,
                  [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
                    N* const out = to + at;
@@ -91,37 +92,37 @@ struct convolution {
                    const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
                                       end = std::clamp(last - c, begin, length);
                    std::fill_n(out, begin, N(0));
-                   const N* const seen = line + g.at(2, c, k);
+                   const N* const source = line + g.at(2, c, k);
                    if (g.stride[2] == 1)
-                     std::copy(seen + begin, seen + end, out + begin);
+                     std::copy(source + begin, source + end, out + begin);
                    else
-                     for (std::int64_t p = begin; p < end; ++p) out[p] = seen[p * g.stride[2]];
+                     for (std::int64_t p = begin; p < end; ++p) out[p] = source[p * g.stride[2]];
                    std::fill_n(out + end, length - end, N(0));
                  });
   }
-  // The reverse: adds a row's elements to the image.
+  // The inverse: adds the elements of a row to the image.
   void scatter(N* image, std::int64_t row, std::int64_t from, std::int64_t count, const N* values) const {
-    N* const plane = image + row / g.places() * g.inside();
-    const std::int64_t f = row % g.places(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+    N* const plane = image + row / g.window_size() * g.image_size();
+    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
                        i = f / (g.width[2] * g.width[1]);
-    const auto [first, last] = g.seen(2, k);
+    const auto [first, last] = g.positions_inside(2, k);
     for_each_run(from, count,
                  [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
                    const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
                    if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return;
                    const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
                                       end = std::clamp(last - c, begin, length);
-                   N* const seen = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
-                   for (std::int64_t p = begin; p < end; ++p) seen[p * g.stride[2]] += values[at + p];
+                   N* const target = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
+                   for (std::int64_t p = begin; p < end; ++p) target[p * g.stride[2]] += values[at + p];
                  });
   }
 
   const execution_context& work;
   const window_geometry g;
-  const std::int64_t images, groups, channels, out_channels, terms;
+  const std::int64_t images, groups, channels, out_channels, summands;
 };
 
-// op(A) * op(B) of matrices that are stored column by column.
+// Computes op(A) * op(B) of column-major matrices.
 template <class N>
 void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
               const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
@@ -140,15 +141,16 @@ void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64
                                             .ldc = ldz});
 }
 
-// Each window element on its own, for groups of one channel. `f(out line, image line, count, step, weight)`.
+// Calls `f(window element, first result, first image element, count)` for each window element and line of results, for
+// groups of one channel.
 template <class N, class F>
 void for_each_line(const window_geometry& g, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i)
     for (std::int64_t j = 0; j < g.width[1]; ++j)
       for (std::int64_t k = 0; k < g.width[2]; ++k) {
-        const auto [a0, a1] = g.seen(0, i);
-        const auto [b0, b1] = g.seen(1, j);
-        const auto [c0, c1] = g.seen(2, k);
+        const auto [a0, a1] = g.positions_inside(0, i);
+        const auto [b0, b1] = g.positions_inside(1, j);
+        const auto [c0, c1] = g.positions_inside(2, k);
         for (std::int64_t a = a0; a < a1; ++a)
           for (std::int64_t b = b0; b < b1; ++b)
             if (c1 > c0)
@@ -169,21 +171,21 @@ void convolve(const execution_context& w, const convolution_attributes& attribut
   if (c.is_direct()) {
     w.team.spread(c.images * all_out, 1, [&](std::int64_t plane) {
       const std::int64_t image = plane / all_out, k = plane % all_out;
-      const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.inside();
+      const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.image_size();
       N* const out = to + plane * positions;
       std::fill_n(out, positions, N(0));
       for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
-        const N weight = weights[k * c.terms + f];
-        const std::int64_t step = c.g.stride[2];
-        for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * step];
+        const N weight = weights[k * c.summands + f];
+        const std::int64_t stride = c.g.stride[2];
+        for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * stride];
       });
     });
     return;
   }
-  c.for_each_part([&](const typename convolution<N>::part& p) {
-    const auto seen = c.seen(from, p);
-    multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.terms, seen.data, seen.ld,
-                weights + p.group * c.out_channels * c.terms, c.terms, 0,
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    const auto window = c.window_matrix(from, p);
+    multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.summands, window.data, window.ld,
+                weights + p.group * c.out_channels * c.summands, c.summands, 0,
                 to + p.which * c.out_channels * positions + p.first, positions);
   });
 }
@@ -197,31 +199,32 @@ void convolution_data_gradient(const execution_context& w, const convolution_att
   const std::int64_t positions = c.g.positions();
   if (c.is_direct()) {
     w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
-      N* const image = to + plane * c.g.inside();
-      std::fill_n(image, c.g.inside(), N(0));
+      N* const image = to + plane * c.g.image_size();
+      std::fill_n(image, c.g.image_size(), N(0));
       for (std::int64_t k = 0; k < c.out_channels; ++k) {
         const N* const d = from + (plane * c.out_channels + k) * positions;
-        const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.terms;
+        const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.summands;
         for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           const N weight = filter[f];
-          const std::int64_t step = c.g.stride[2];
-          for (std::int64_t q = 0; q < n; ++q) image[p + q * step] += weight * d[o + q];
+          const std::int64_t stride = c.g.stride[2];
+          for (std::int64_t q = 0; q < n; ++q) image[p + q * stride] += weight * d[o + q];
         });
       }
     });
     return;
   }
-  c.for_each_part([&](const typename convolution<N>::part& p) {
-    N* const image = to + p.which * c.channels * c.g.inside();
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    N* const image = to + p.which * c.channels * c.g.image_size();
     const bool is_product = p.workspace == nullptr;
-    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.inside(), N(0));
-    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.terms, c.out_channels,
+    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.image_size(), N(0));
+    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.summands, c.out_channels,
                 from + p.which * c.out_channels * positions + p.first, positions,
-                weights + p.group * c.out_channels * c.terms, c.terms, 0, is_product ? image : p.workspace, p.count);
+                weights + p.group * c.out_channels * c.summands, c.summands, 0, is_product ? image : p.workspace,
+                p.count);
     if (is_product) return;
     // The rows of one channel are added to the same elements: one thread for each channel.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) {
-      for (std::int64_t row = channel * c.g.places(); row < (channel + 1) * c.g.places(); ++row)
+      for (std::int64_t row = channel * c.g.window_size(); row < (channel + 1) * c.g.window_size(); ++row)
         c.scatter(image, row, p.first, p.count, p.workspace + row * p.count);
     });
   });
@@ -236,10 +239,10 @@ void convolution_weight_gradient(const execution_context& w, const convolution_a
   const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
   if (c.is_direct()) {
     w.team.spread(all_out, 1, [&](std::int64_t k) {
-      std::vector<double> sums(static_cast<std::size_t>(c.terms));
+      std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {
         const N* const d = from + (i * all_out + k) * positions;
-        const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.inside();
+        const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.image_size();
         for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           double sum = 0;
           for (std::int64_t q = 0; q < n; ++q)
@@ -247,16 +250,16 @@ void convolution_weight_gradient(const execution_context& w, const convolution_a
           sums[static_cast<std::size_t>(f)] += sum;
         });
       }
-      std::transform(sums.begin(), sums.end(), to + k * c.terms, [](double s) { return static_cast<N>(s); });
+      std::transform(sums.begin(), sums.end(), to + k * c.summands, [](double s) { return static_cast<N>(s); });
     });
     return;
   }
-  c.for_each_part([&](const typename convolution<N>::part& p) {
-    const auto seen = c.seen(images, p);
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    const auto window = c.window_matrix(images, p);
     const bool begun = p.which >= c.groups || p.first > 0;
-    multiply<N>(blas::op::transpose, blas::op::none, c.terms, c.out_channels, p.count, seen.data, seen.ld,
+    multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.out_channels, p.count, window.data, window.ld,
                 from + p.which * c.out_channels * positions + p.first, positions, begun ? N(1) : N(0),
-                to + p.group * c.out_channels * c.terms, c.terms);
+                to + p.group * c.out_channels * c.summands, c.summands);
   });
 }
 

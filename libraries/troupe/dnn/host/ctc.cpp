@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sums over all alignments, as logarithms of probabilities in double; one thread for each sequence.
+// CTC loss: sums over all alignments, as logarithms of probabilities in double. One thread for each sequence.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,11 +17,11 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double log_sum(double a, double b, double c) noexcept {
   const double most = std::max(std::max(a, b), c);
-  if (most == -infinite) return a + b + c;  // one of them may be no number
+  if (most == -infinite) return a + b + c;  // one of them may be NaN
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
 
-// Tensors and workspace of the loss, or of its gradient.
+// The tensors and the workspace of the loss, or of its gradient.
 template <class N>
 struct losses {
   losses(const execution_context& w, const operator_step& s, bool is_gradient)
@@ -34,7 +34,7 @@ struct losses {
         steps(w.numbers<std::int32_t>(s.inputs[is_gradient + 2])),
         counts(w.numbers<std::int32_t>(s.inputs[is_gradient + 3])),
         all(w.numbers<double>(s.workspace)),
-        kept(is_gradient ? shape.extents[0] : 2) {}
+        stored_steps(is_gradient ? shape.extents[0] : 2) {}
 
   std::int64_t time() const noexcept { return shape.extents[0]; }
   std::int64_t batch() const noexcept { return shape.extents[1]; }
@@ -48,7 +48,7 @@ struct losses {
   const N* const logits;
   const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
-  const std::int64_t kept;  // the steps whose sums are kept
+  const std::int64_t stored_steps;  // number of steps whose sums are stored
 };
 
 template <class N>
@@ -67,7 +67,7 @@ class alignments {
     }
   }
 
-  // The logarithm of the probability of all alignments; keeps the sums of the last steps, or of all.
+  // Returns the logarithm of the probability of all alignments. Stores the sums of the last steps, or of all.
   double total() {
     if (!possible_) return -infinite;
     find_norms();
@@ -85,25 +85,26 @@ class alignments {
     return log_sum(last[states_ - 1], states_ > 1 ? last[states_ - 2] : -infinite, -infinite);
   }
 
-  // The gradient of the logits, after `total()`.
-  void find_gradient(double total, N slope, N* to) {
+  // Computes the gradient of the logits. Precondition: `total()` was called.
+  void find_gradient(double total, N gradient, N* to) {
     const std::int64_t used = total == -infinite ? 0 : steps_, n = l_.classes();
     for (std::int64_t t = l_.time(); t-- > used;) std::fill_n(to + (t * l_.batch() + b_) * n, n, N(0));
     for (std::int64_t t = used; t-- > 0;) {
       N* const out = to + (t * l_.batch() + b_) * n;
       exponentials(t, static_cast<N>(norm(t)), out);
-      for (std::int64_t c = 0; c < n; ++c) out[c] *= slope;
-      go_back(t);
-      const double *const before = forward(t), *const behind = backward(t);
+      for (std::int64_t c = 0; c < n; ++c) out[c] *= gradient;
+      step_back(t);
+      const double *const before = forward(t), *const after = backward(t);
       for (std::int64_t s = 0; s < states_; ++s)
-        out[classes_[static_cast<std::size_t>(s)]] -= slope * static_cast<N>(std::exp(before[s] + behind[s] - total));
+        out[classes_[static_cast<std::size_t>(s)]] -= gradient * static_cast<N>(std::exp(before[s] + after[s] - total));
     }
   }
 
  private:
   double& norm(std::int64_t t) const noexcept { return l_.all[l_.workspace.norms + t * l_.batch() + b_]; }
   double* forward(std::int64_t t) const noexcept {
-    return l_.all + l_.workspace.forward + (b_ * l_.kept + (t + l_.kept) % l_.kept) * l_.workspace.states;
+    return l_.all + l_.workspace.forward +
+           (b_ * l_.stored_steps + (t + l_.stored_steps) % l_.stored_steps) * l_.workspace.states;
   }
   double* backward(std::int64_t t) const noexcept {
     return l_.all + l_.workspace.backward + (b_ * 2 + t % 2) * l_.workspace.states;
@@ -132,8 +133,8 @@ class alignments {
       norm(t) = static_cast<double>(most) + std::log(sum);
     }
   }
-  // Of saying what is behind each state after step t, from that of step t + 1.
-  void go_back(std::int64_t t) {
+  // Computes the logarithm of the probability of the labels after each state at step t, from those at step t + 1.
+  void step_back(std::int64_t t) {
     double* const now = backward(t);
     const double* const later = backward(t + 1);
     for (std::int64_t s = 0; s < states_; ++s) {
@@ -150,7 +151,7 @@ class alignments {
   const std::int64_t b_;
   bool possible_ = false;
   std::int64_t steps_ = 0, states_ = 0;
-  std::vector<std::int64_t> classes_;  // of each state
+  std::vector<std::int64_t> classes_;  // per state
 };
 
 }  // namespace
@@ -165,11 +166,11 @@ void ctc_loss(const execution_context& w, const operator_step& s) {
 template <class N>
 void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
   const losses<N> l(w, s, true);
-  const N* const slopes = w.numbers<N>(s.inputs[0]);
+  const N* const gradients = w.numbers<N>(s.inputs[0]);
   N* const to = w.numbers<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) {
     alignments<N> a(l, b);
-    a.find_gradient(a.total(), slopes[b], to);
+    a.find_gradient(a.total(), gradients[b], to);
   });
 }
 

@@ -10,48 +10,49 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t piece = 512;          // elements: a few results of them stay in the first cache
-constexpr std::int64_t short_run = 32;       // of a line, where the elements of another line are neighbours
-constexpr std::int64_t of_a_part = 1 << 14;  // elements, for one thread
+constexpr std::int64_t piece = 512;          // elements, so that the results of several operations stay in the L1 cache
+constexpr std::int64_t short_run = 32;       // elements of a line, where elements of different lines are neighbours
+constexpr std::int64_t part_size = 1 << 14;  // elements, for one thread
 
-// Parts of some lines that follow each other at the same distance in each operand.
+// Parts of consecutive lines, which have a constant stride in each operand.
 struct tile {
   std::int64_t line, lines, first, count;  // `count` elements of each line, from `first`
   std::int64_t elements() const noexcept { return lines * count; }
 };
 
-// Divides the lines of an elementwise kernel into tiles. Where elements of a line are not neighbours, those of lines
-// beside it may be: then a tile has few of many lines. It has all of many short lines, too.
+// Divides the lines of an elementwise kernel into tiles. Where elements of a line are not neighbours, those of adjacent
+// lines may be: then a tile has few elements of many lines. Tiles also combine many short lines.
 class tiles {
  public:
-  explicit tiles(const elementwise_kernel& p)
-      : lines_(p.over.rank() > 1 ? p.over.extent(p.over.rank() - 2) : 1),
-        length_(p.over.length()),
-        count_(std::min(length_, has_steps(p) ? short_run : piece)),
-        together_(std::min(lines_, piece / count_)),
-        of_a_line_((length_ + count_ - 1) / count_),
-        of_lines_((lines_ + together_ - 1) / together_),
-        all_(p.over.lines() / lines_ * of_lines_ * of_a_line_) {}
+  explicit tiles(const elementwise_kernel& kernel)
+      : lines_(kernel.over.rank() > 1 ? kernel.over.extent(kernel.over.rank() - 2) : 1),
+        length_(kernel.over.length()),
+        count_(std::min(length_, has_strides(kernel) ? short_run : piece)),
+        lines_per_tile_(std::min(lines_, piece / count_)),
+        tiles_per_line_((length_ + count_ - 1) / count_),
+        line_groups_((lines_ + lines_per_tile_ - 1) / lines_per_tile_),
+        all_(kernel.over.lines() / lines_ * line_groups_ * tiles_per_line_) {}
 
   std::int64_t size() const noexcept { return all_; }
-  std::int64_t most_elements() const noexcept { return together_ * count_; }
+  std::int64_t most_elements() const noexcept { return lines_per_tile_ * count_; }
   tile operator[](std::int64_t i) const noexcept {
-    const std::int64_t first = i % of_a_line_ * count_, group = i / of_a_line_, line = group % of_lines_ * together_;
-    return {group / of_lines_ * lines_ + line, std::min(together_, lines_ - line), first,
+    const std::int64_t first = i % tiles_per_line_ * count_, group = i / tiles_per_line_,
+                       line = group % line_groups_ * lines_per_tile_;
+    return {group / line_groups_ * lines_ + line, std::min(lines_per_tile_, lines_ - line), first,
             std::min(count_, length_ - first)};
   }
 
  private:
-  static bool has_steps(const elementwise_kernel& p) noexcept {
-    return std::any_of(p.position_in_space.begin(), p.position_in_space.end(),
-                       [&](std::size_t i) { return p.over.along(i) > 1; });
+  static bool has_strides(const elementwise_kernel& kernel) noexcept {
+    return std::any_of(kernel.operand_in_space.begin(), kernel.operand_in_space.end(),
+                       [&](std::size_t i) { return kernel.over.line_stride(i) > 1; });
   }
-  const std::int64_t lines_, length_, count_, together_, of_a_line_, of_lines_, all_;
+  const std::int64_t lines_, length_, count_, lines_per_tile_, tiles_per_line_, line_groups_, all_;
 };
 
-// Where the elements of an operand lie for a tile.
+// The strides of an operand in a tile.
 struct strides {
-  std::int64_t along, between;  // elements of a line, and lines
+  std::int64_t along, between;  // between elements of a line, and between lines
   bool are_columns(const tile& t) const noexcept { return along > 1 && between == 1 && t.lines > 1; }
   bool is_one_run(const tile& t) const noexcept { return t.lines == 1 || between == along * t.count; }
 };
@@ -70,7 +71,7 @@ void read(dtype type, const std::byte* from, const strides& s, const tile& t, N*
       epilogue::host::read(type, from + l * s.between * size, s.along, to + l * t.count, t.count);
     return;
   }
-  // What is read a column at a time is stored a line at a time.
+  // Reads a column at a time and stores a line at a time.
   const auto store = [&](const N* columns, std::int64_t along) {
     for (std::int64_t l = 0; l < t.lines; ++l)
       for (std::int64_t i = 0; i < t.count; ++i) to[l * t.count + i] = columns[i * along + l];
@@ -100,18 +101,18 @@ void write(dtype type, const N* from, std::byte* to, const strides& s, const til
 template <class N>
 class pieces {
  public:
-  pieces(const elementwise_kernel& p, const execution_context& w) : kernel_(p) {
-    for (const location& l : p.operands) at_.push_back(l.exists() ? w.at(l) : nullptr);
-    for (const elementwise_kernel::sequence& s : p.sequences) sequences_.emplace_back(s, w);
+  pieces(const elementwise_kernel& kernel, const execution_context& w) : kernel_(kernel) {
+    for (const location& l : kernel.operands) at_.push_back(l.exists() ? w.at(l) : nullptr);
+    for (const elementwise_kernel::sequence& s : kernel.sequences) sequences_.emplace_back(s, w);
   }
 
-  /// What the operations of one thread give.
+  /// The results of the operations, of one thread.
   struct results {
-    explicit results(const elementwise_kernel& p)
-        : memory(new N[p.operations.size() * piece]), of(p.operations.size()) {
+    explicit results(const elementwise_kernel& kernel)
+        : memory(new N[kernel.operations.size() * piece]), of(kernel.operations.size()) {
       for (std::size_t i = 0; i < of.size(); ++i)
-        if (p.operations[i].what == elementwise_kernel::operation::kind::number)
-          std::fill_n(memory.get() + i * piece, piece, static_cast<N>(p.operations[i].value));
+        if (kernel.operations[i].what == elementwise_kernel::operation::kind::number)
+          std::fill_n(memory.get() + i * piece, piece, static_cast<N>(kernel.operations[i].value));
     }
     std::unique_ptr<N[]> memory;
     std::vector<const N*> of;
@@ -152,12 +153,12 @@ class pieces {
  private:
   dtype type(const elementwise_kernel::operation& o) const noexcept { return kernel_.operands[o.operand].type; }
   strides strides_of(const elementwise_kernel::operation& o) const noexcept {
-    const std::size_t operand = kernel_.position_in_space[o.operand], rank = kernel_.over.rank();
-    return {kernel_.over.along(operand), rank > 1 ? kernel_.over.stride(operand, rank - 2) : 0};
+    const std::size_t operand = kernel_.operand_in_space[o.operand], rank = kernel_.over.rank();
+    return {kernel_.over.line_stride(operand), rank > 1 ? kernel_.over.stride(operand, rank - 2) : 0};
   }
   std::int64_t position(const elementwise_kernel::operation& o, const tile& t) const noexcept {
-    const std::size_t operand = kernel_.position_in_space[o.operand];
-    return kernel_.over.begin(operand, t.line) + t.first * kernel_.over.along(operand);
+    const std::size_t operand = kernel_.operand_in_space[o.operand];
+    return kernel_.over.begin(operand, t.line) + t.first * kernel_.over.line_stride(operand);
   }
   std::byte* place(const elementwise_kernel::operation& o, const tile& t) const noexcept {
     return at_[o.operand] + position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
@@ -171,12 +172,12 @@ class pieces {
 }  // namespace
 
 template <class N>
-void run(const elementwise_kernel& p, const execution_context& w) {
-  const pieces<N> all(p, w);
-  const tiles each(p);
-  const std::int64_t grain = std::max<std::int64_t>(1, of_a_part / each.most_elements());
+void run(const elementwise_kernel& kernel, const execution_context& w) {
+  const pieces<N> all(kernel, w);
+  const tiles each(kernel);
+  const std::int64_t grain = std::max<std::int64_t>(1, part_size / each.most_elements());
   w.team.spread((each.size() + grain - 1) / grain, 1, [&](std::int64_t part) {
-    typename pieces<N>::results r(p);
+    typename pieces<N>::results r(kernel);
     for (std::int64_t i = part * grain; i < std::min(each.size(), (part + 1) * grain); ++i) all.run(each[i], r);
   });
 }

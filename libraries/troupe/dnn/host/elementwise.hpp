@@ -7,9 +7,9 @@
 
 namespace troupe::dnn::host {
 
-/// Computes an elementwise kernel in N, a piece of some elements after the other: what lies between its operations
-/// stays in the cache.
+/// Computes an elementwise kernel in N, a piece of elements at a time, so that results of its operations stay in the
+/// cache.
 template <class N>
-void run(const elementwise_kernel& p, const execution_context& w);
+void run(const elementwise_kernel& kernel, const execution_context& w);
 
 }  // namespace troupe::dnn::host

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of dnn: graphs are planned once for each structure, and computed in float, or in double where that is
-// needed for exactness.
+// The host engine of dnn: graphs are planned once for each structure, and computed in float, or in double where float
+// would not be exact.
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -35,7 +35,7 @@ class host_dnn {
     const scratch_pool::block scratch = scratch_.take(all->bytes);
     return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
-    return error::retry_later("dnn", ENOMEM, "dnn.computation: out of memory for what lies between its operations");
+    return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for intermediate results");
   }
 
   result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(plan_of(r))->bytes; }

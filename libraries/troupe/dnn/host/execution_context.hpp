@@ -7,13 +7,14 @@
 
 namespace troupe::dnn::host {
 
-/// What a computation has when it runs.
+/// The graph, memory and threads of a running computation.
 struct execution_context {
   const encoded_graph& graph;
   std::byte* scratch;
-  std::span<const std::uint64_t> buffers;  ///< where each begins
+  std::span<const std::uint64_t> buffers;  ///< offset of each in scratch
   thread_team& team;
 
+  /// Returns the address of a location.
   std::byte* at(const location& l) const noexcept {
     std::byte* const base =
         l.is_buffer ? scratch + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);

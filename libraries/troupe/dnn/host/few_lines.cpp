@@ -8,7 +8,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// Numbers that a processor computes with side by side. A loop over an array would be kept in memory by GCC.
+// A vector of numbers. GCC would keep an array in memory.
 template <class N>
 struct lanes {
   static constexpr std::int64_t count = 64 / sizeof(N);
@@ -19,7 +19,7 @@ TROUPE_INLINE void load(typename lanes<N>::type& to, const N* from) noexcept {
   std::memcpy(&to, from, sizeof to);
 }
 
-constexpr std::int64_t at_a_time = 4;  // sums of lanes that do not wait for each other
+constexpr std::int64_t at_a_time = 4;  // independent sums of lanes
 
 template <class N>
 TROUPE_INLINE N dot(const N* x, const N* y, std::int64_t n) noexcept {
@@ -42,7 +42,7 @@ TROUPE_INLINE N dot(const N* x, const N* y, std::int64_t n) noexcept {
   return all;
 }
 
-// Adds lines of b, times the numbers of one line of a, to `count` columns; the sums of all that fit are in lanes.
+// Adds the rows of b, times the numbers of one row of a, to `count` columns. A full set of columns is summed in lanes.
 template <class N>
 constexpr std::int64_t columns_at_a_time = at_a_time * lanes<N>::count;
 template <class N>
@@ -79,19 +79,19 @@ TROUPE_DNN_FEW_LINES(float)
 TROUPE_DNN_FEW_LINES(double)
 #undef TROUPE_DNN_FEW_LINES
 
-constexpr std::int64_t of_a_part = 1 << 17;  // products that are worth a thread
+constexpr std::int64_t part_size = 1 << 17;  // products that are worth a thread
 
 template <class N>
 void dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
           std::int64_t stride) {
-  w.team.spread(n, std::max<std::int64_t>(1, of_a_part / (m * k)),
+  w.team.spread(n, std::max<std::int64_t>(1, part_size / (m * k)),
                 [&](std::int64_t j) { add_dots_of(a.data, a.stride, m, b.data + j * b.stride, k, c + j, stride); });
 }
 template <class N>
 void lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
            std::int64_t stride) {
   constexpr std::int64_t wide = columns_at_a_time<N>;
-  w.team.spread((n + wide - 1) / wide, std::max<std::int64_t>(1, of_a_part / (m * k * wide)), [&](std::int64_t part) {
+  w.team.spread((n + wide - 1) / wide, std::max<std::int64_t>(1, part_size / (m * k * wide)), [&](std::int64_t part) {
     const std::int64_t first = part * wide;
     add_columns_of(a.data, a.stride, m, b.data + first, b.stride, k, c + first, stride, std::min(wide, n - first));
   });

@@ -4,7 +4,7 @@
 
 #include <troupe/dnn/host/execution_context.hpp>
 
-/// Operations on images and on blocks of elements. All tensors are numbers N without gaps.
+/// Operations on images and on blocks of elements. All tensors are contiguous numbers N.
 namespace troupe::dnn::host {
 
 template <class N>

@@ -8,23 +8,24 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The walk over x; operand 0 is x and everything of its extents, 1 the statistics, 2 the scale and the offset.
+// The iteration space over x. Operand 0 is x and all tensors of its extents, 1 the statistics, 2 the scale and the
+// offset.
 struct shapes {
   shapes(const normalization_attributes& f, const location& x, const location& statistics, const location* scale) {
-    const tensor_shape whole = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
-    std::vector<axis_values> strides{dense_strides(whole), broadcast_strides(of_sets, whole.rank, whole.extents)};
+    const tensor_shape full = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
+    std::vector<axis_values> strides{dense_strides(full), broadcast_strides(of_sets, full.rank, full.extents)};
     if (scale != nullptr)
-      strides.push_back(broadcast_strides(grouped(scale->shape, f.groups, false), whole.rank, whole.extents));
-    over = iteration_space(whole.rank, whole.extents, std::move(strides));
+      strides.push_back(broadcast_strides(grouped(scale->shape, f.groups, false), full.rank, full.extents));
+    over = iteration_space(full.rank, full.extents, std::move(strides));
     sets = elements_of(statistics.shape);
-    of_a_set = static_cast<double>(elements_of(x.shape) / sets);
+    set_size = static_cast<double>(elements_of(x.shape) / sets);
   }
   iteration_space over;
   std::int64_t sets = 0;
-  double of_a_set = 0;
+  double set_size = 0;
 };
 
-// The sum of `value(element, set)` of each set.
+// Returns the sum of `value(element, set)` for each set.
 template <class Value>
 std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t sets, std::int64_t count,
                             Value&& value) {
@@ -32,7 +33,7 @@ std::vector<double> sums_of(const execution_context& w, const shapes& s, std::si
   return sum_of_sets(
       w, s.over, sets, count, 0,
       [&](std::int64_t l, double* sums, std::int64_t stride) {
-        const std::int64_t x = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1);
+        const std::int64_t x = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1);
         if (stride == 0)
           *sums += sum_along(n, [&](std::int64_t i) { return value(x + i, set + i * along); });
         else
@@ -51,7 +52,7 @@ void normalize(const execution_context& w, const normalization_attributes& f, co
   std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
   if (f.rms == 0) {
     means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(x[i]); });
-    for (double& m : means) m /= s.of_a_set;
+    for (double& m : means) m /= s.set_size;
   }
   std::vector<double> squares = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) {
     const double d = static_cast<double>(x[i]) - means[static_cast<std::size_t>(set)];
@@ -62,9 +63,9 @@ void normalize(const execution_context& w, const normalization_attributes& f, co
   for (std::int64_t i = 0; i < s.sets; ++i) {
     const double m = means[static_cast<std::size_t>(i)], sum = squares[static_cast<std::size_t>(i)];
     mean[i] = static_cast<N>(m);
-    deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.of_a_set + f.epsilon));
+    deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.set_size + f.epsilon));
     if (running_mean == nullptr) continue;
-    const double unbiased = sum / (s.of_a_set > 1 ? s.of_a_set - 1 : 1);
+    const double unbiased = sum / (s.set_size > 1 ? s.set_size - 1 : 1);
     w.numbers<N>(*t.next_mean)[i] =
         static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
     w.numbers<N>(*t.next_variance)[i] =
@@ -73,14 +74,16 @@ void normalize(const execution_context& w, const normalization_attributes& f, co
   const N* const scale = t.scale ? w.numbers<N>(*t.scale) : nullptr;
   const N* const offset = t.offset ? w.numbers<N>(*t.offset) : nullptr;
   for_each_line_of(w, s.over, [&](std::int64_t l) {
-    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1), n = s.over.length();
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+                       n = s.over.length();
     for (std::int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - mean[set + i * along]) * deviation[set + i * along];
     if (scale == nullptr) return;
-    const std::int64_t of = s.over.begin(2, l), step = s.over.along(2);
+    const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
     if (offset != nullptr)
-      for (std::int64_t i = 0; i < n; ++i) y[at + i] = y[at + i] * scale[of + i * step] + offset[of + i * step];
+      for (std::int64_t i = 0; i < n; ++i)
+        y[at + i] = y[at + i] * scale[scale_at + i * stride] + offset[scale_at + i * stride];
     else
-      for (std::int64_t i = 0; i < n; ++i) y[at + i] *= scale[of + i * step];
+      for (std::int64_t i = 0; i < n; ++i) y[at + i] *= scale[scale_at + i * stride];
   });
 }
 
@@ -99,35 +102,37 @@ void normalization_gradient(const execution_context& w, const normalization_attr
   for_each_line_of(w, s.over, [&](std::int64_t l) {
     const std::int64_t at = s.over.begin(0, l), n = s.over.length();
     if (scale == nullptr) return std::copy_n(dy + at, n, dx + at), void();
-    const std::int64_t of = s.over.begin(2, l), step = s.over.along(2);
-    for (std::int64_t i = 0; i < n; ++i) dx[at + i] = dy[at + i] * scale[of + i * step];
+    const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
+    for (std::int64_t i = 0; i < n; ++i) dx[at + i] = dy[at + i] * scale[scale_at + i * stride];
   });
   std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
   if (f.rms == 0)
     means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dx[i]); });
-  std::vector<double> slopes = sums_of(
+  std::vector<double> products = sums_of(
       w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) { return static_cast<double>(dx[i]) * normal(i, set); });
   for_each_line_of(w, s.over, [&](std::int64_t l) {
-    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.along(1), n = s.over.length();
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+                       n = s.over.length();
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t k = set + i * along;
       const auto each = static_cast<std::size_t>(k);
-      dx[at + i] = static_cast<N>(
-          static_cast<double>(deviation[k]) *
-          (static_cast<double>(dx[at + i]) - means[each] / s.of_a_set - normal(at + i, k) * slopes[each] / s.of_a_set));
+      dx[at + i] = static_cast<N>(static_cast<double>(deviation[k]) *
+                                  (static_cast<double>(dx[at + i]) - means[each] / s.set_size -
+                                   normal(at + i, k) * products[each] / s.set_size));
     }
   });
   if (!t.dscale) return;
   const std::int64_t count = elements_of(t.dscale->shape);
-  const auto keep = [&](const location& to, const std::vector<double>& sums) {
+  const auto store = [&](const location& to, const std::vector<double>& sums) {
     N* const out = w.numbers<N>(to);
     for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<N>(sums[static_cast<std::size_t>(i)]);
   };
-  keep(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
+  store(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
     return static_cast<double>(dy[i]) * normal(i, set);
   }));
   if (t.doffset)
-    keep(*t.doffset, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
+    store(*t.doffset,
+          sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
 }
 
 #define TROUPE_DNN_NORMALIZATIONS(N)                                                                                   \

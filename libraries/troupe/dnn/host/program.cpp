@@ -39,17 +39,17 @@ void run_normalization_gradient(const operator_step& s, const execution_context&
   normalization_gradient<N>(w, f, t);
 }
 
-result<void> compute_by_vendor(const vendor_step& s, const vendor_kernel& how, const execution_context& w,
+result<void> compute_by_vendor(const vendor_step& s, const vendor_kernel& kernel, const execution_context& w,
                                const call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(w.at(l));
   for (const location& l : s.outputs) addresses.push_back(w.at(l));
-  return how.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
+  return kernel.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
 }
 
 template <class N>
-void carry_out(const operator_step& s, const execution_context& w) {
+void compute(const operator_step& s, const execution_context& w) {
   const node_attributes& f = s.attributes;
   const auto& in = s.inputs;
   const location& to = s.outputs[0];
@@ -115,7 +115,8 @@ void carry_out(const operator_step& s, const execution_context& w) {
     case op::random:
       break;
   }
-  die("dnn: a plan has %s as a step of its own", std::string(to_string(s.what)).c_str());
+  die("dnn: a plan has an operator step for %s, which is elementwise or a view",
+      std::string(to_string(s.what)).c_str());
 }
 
 }  // namespace
@@ -132,9 +133,9 @@ result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64
     program out;
     out.vendor_kernels = vendor->find(g, workspace);
     std::vector<fusion_match> matches;
-    for (const auto& p : out.vendor_kernels) matches.push_back(p->what());
+    for (const auto& kernel : out.vendor_kernels) matches.push_back(kernel->match());
     static_cast<step_list&>(out) = steps_of(g, {}, matches);
-    // What fits not with oneDNN may fit without.
+    // A plan without oneDNN may fit where one with it does not.
     if (out.bytes <= workspace) return out;
   }
   return program{steps_of(g), {}};
@@ -144,13 +145,12 @@ result<void> run(const program& all, const encoded_graph& g, std::byte* scratch,
   const execution_context w{g, scratch, all.buffers, team};
   const bool is_float = all.numbers == dtype::f32;
   for (const auto& step : all.steps) {
-    if (const auto* matched = std::get_if<vendor_step>(&step))
-      TROUPE_TRY(compute_by_vendor(*matched, *all.vendor_kernels[matched->which], w, c));
+    if (const auto* vendor = std::get_if<vendor_step>(&step))
+      TROUPE_TRY(compute_by_vendor(*vendor, *all.vendor_kernels[vendor->which], w, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else
-      is_float ? carry_out<float>(std::get<operator_step>(step), w)
-               : carry_out<double>(std::get<operator_step>(step), w);
+      is_float ? compute<float>(std::get<operator_step>(step), w) : compute<double>(std::get<operator_step>(step), w);
   }
   return {};
 }

@@ -10,13 +10,13 @@
 
 namespace troupe::dnn::host {
 
-/// The steps of a graph, and those that oneDNN computes.
+/// The steps of a graph, and the kernels of its vendor steps, by oneDNN.
 struct program : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
 };
-/// Plans a graph for `run`, with oneDNN unless that is null. Takes no more than `workspace` bytes if it can.
+/// Plans a graph for `run`, with oneDNN unless `vendor` is null, in `workspace` bytes if possible.
 result<program> plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
-/// Carries out the steps of a graph with this structure; its addresses are used. `scratch` is 64-byte aligned.
+/// Runs the steps of a graph with this structure, on the memory of `g`. `scratch` is 64-byte aligned.
 result<void> run(const program& all, const encoded_graph& g, std::byte* scratch, thread_team& team, const call& c);
 
 }  // namespace troupe::dnn::host

@@ -9,15 +9,15 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t of_a_counter = 4, piece = 256;
+constexpr std::int64_t words_per_counter = 4, piece = 256;
 
-// The words of elements, and of normal numbers the pair that each is made of.
+// The words of elements; for normal numbers also the pair of words of each.
 struct words {
   std::uint32_t word[piece], first[piece], second[piece];
-  std::uint32_t odd[piece];  // 1: the second of its pair
+  std::uint32_t odd[piece];  // 1 if it is the second of its pair
 };
 
-// Philox for several counters at a time, side by side.
+// Counters for Philox, which is computed for several at a time in vectors.
 constexpr std::int64_t wide = 32;
 struct counters {
   std::uint32_t a[wide], b[wide], c[wide], d[wide];
@@ -33,7 +33,7 @@ TROUPE_INLINE void multiply_rounds(std::uint64_t seed, counters& n) noexcept {
   }
 }
 
-// The numbers of neighbouring counters; room for whole groups of them.
+// Computes the words of consecutive counters. `to` must have space for a multiple of `wide` counters.
 TROUPE_FOR_EACH_PROCESSOR
 void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, std::uint32_t* to) noexcept {
   for (std::int64_t first = 0; first < count; first += wide) {
@@ -43,26 +43,27 @@ void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, s
       n.a[i] = static_cast<std::uint32_t>(at), n.b[i] = static_cast<std::uint32_t>(at >> 32), n.c[i] = n.d[i] = 0;
     }
     multiply_rounds(seed, n);
-    std::uint32_t* const out = to + of_a_counter * first;
+    std::uint32_t* const out = to + words_per_counter * first;
     for (std::int64_t i = 0; i < wide; ++i) {
-      out[of_a_counter * i] = n.a[i], out[of_a_counter * i + 1] = n.b[i];
-      out[of_a_counter * i + 2] = n.c[i], out[of_a_counter * i + 3] = n.d[i];
+      out[words_per_counter * i] = n.a[i], out[words_per_counter * i + 1] = n.b[i];
+      out[words_per_counter * i + 2] = n.c[i], out[words_per_counter * i + 3] = n.d[i];
     }
   }
 }
-// The same for elements anywhere: each has its own counter.
+// The same for elements with a stride: each has its own counter.
 TROUPE_FOR_EACH_PROCESSOR
-void find_words_apart(std::uint64_t seed, std::uint64_t n, std::uint64_t step, std::int64_t count, words& to) noexcept {
+void find_strided_words(std::uint64_t seed, std::uint64_t n, std::uint64_t stride, std::int64_t count,
+                        words& to) noexcept {
   for (std::int64_t first = 0; first < count; first += wide) {
     counters all;
     for (std::int64_t i = 0; i < wide; ++i) {
-      const std::uint64_t at = (n + static_cast<std::uint64_t>(first + i) * step) / of_a_counter;
+      const std::uint64_t at = (n + static_cast<std::uint64_t>(first + i) * stride) / words_per_counter;
       all.a[i] = static_cast<std::uint32_t>(at), all.b[i] = static_cast<std::uint32_t>(at >> 32),
       all.c[i] = all.d[i] = 0;
     }
     multiply_rounds(seed, all);
     for (std::int64_t i = 0; i < wide; ++i) {
-      const auto at = static_cast<std::uint32_t>(n + static_cast<std::uint64_t>(first + i) * step);
+      const auto at = static_cast<std::uint32_t>(n + static_cast<std::uint64_t>(first + i) * stride);
       const bool upper = (at & 2) != 0;
       const std::uint32_t one = upper ? all.c[i] : all.a[i], other = upper ? all.d[i] : all.b[i];
       to.first[first + i] = one, to.second[first + i] = other;
@@ -104,7 +105,7 @@ void make_numbers(random_kind kind, std::uint32_t limit, const words& from, doub
   make_here(kind, limit, from, to, n);
 }
 
-// The words of neighbours, `from` of which belongs to element n.
+// Stores the words of consecutive elements; `from` points to that of element n.
 void take_words(bool is_normal, const std::uint32_t* from, std::uint64_t n, std::int64_t count, words& to) noexcept {
   if (!is_normal) return std::copy_n(from, count, to.word), void();
   const auto parity = static_cast<std::uint32_t>(n & 1);
@@ -115,19 +116,20 @@ void take_words(bool is_normal, const std::uint32_t* from, std::uint64_t n, std:
 }
 
 template <class N>
-void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std::uint64_t n, std::int64_t step, N* to,
+void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std::uint64_t n, std::int64_t stride, N* to,
                  std::int64_t count) noexcept {
   words w;
   for (std::int64_t i = 0; i < count; i += piece) {
     const std::int64_t here = std::min(piece, count - i);
-    const std::uint64_t first = n + static_cast<std::uint64_t>(i * step);
-    if (step == 1) {
-      std::array<std::uint32_t, piece + 2 * of_a_counter * wide> all;
-      const auto before = static_cast<std::int64_t>(first % of_a_counter);
-      find_words(seed, first / of_a_counter, (before + here + of_a_counter - 1) / of_a_counter, all.data());
+    const std::uint64_t first = n + static_cast<std::uint64_t>(i * stride);
+    if (stride == 1) {
+      std::array<std::uint32_t, piece + 2 * words_per_counter * wide> all;
+      const auto before = static_cast<std::int64_t>(first % words_per_counter);
+      find_words(seed, first / words_per_counter, (before + here + words_per_counter - 1) / words_per_counter,
+                 all.data());
       take_words(kind == random_kind::normal, all.data() + before, first, here, w);
     } else {
-      find_words_apart(seed, first, static_cast<std::uint64_t>(step), here, w);
+      find_strided_words(seed, first, static_cast<std::uint64_t>(stride), here, w);
     }
     make_numbers(kind, limit, w, to + i, here);
   }
@@ -148,11 +150,11 @@ random_sequence::random_sequence(const elementwise_kernel::sequence& s, const ex
   if (s.words->shape.extents[0] == 4) offset_ += word(2) | word(3) << 32;
 }
 
-void random_sequence::make(std::int64_t first, std::int64_t step, float* to, std::int64_t n) const noexcept {
-  make_pieces(kind_, seed_, limit_, offset_ + static_cast<std::uint64_t>(first), step, to, n);
+void random_sequence::make(std::int64_t first, std::int64_t stride, float* to, std::int64_t n) const noexcept {
+  make_pieces(kind_, seed_, limit_, offset_ + static_cast<std::uint64_t>(first), stride, to, n);
 }
-void random_sequence::make(std::int64_t first, std::int64_t step, double* to, std::int64_t n) const noexcept {
-  make_pieces(kind_, seed_, limit_, offset_ + static_cast<std::uint64_t>(first), step, to, n);
+void random_sequence::make(std::int64_t first, std::int64_t stride, double* to, std::int64_t n) const noexcept {
+  make_pieces(kind_, seed_, limit_, offset_ + static_cast<std::uint64_t>(first), stride, to, n);
 }
 
 }  // namespace troupe::dnn::host

@@ -12,14 +12,14 @@ class random_sequence {
  public:
   random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept;
 
-  /// Makes the numbers of n elements from `first` on, `step` apart.
-  void make(std::int64_t first, std::int64_t step, float* to, std::int64_t n) const noexcept;
-  void make(std::int64_t first, std::int64_t step, double* to, std::int64_t n) const noexcept;
+  /// Computes the numbers at n positions from `first` on, with a stride.
+  void make(std::int64_t first, std::int64_t stride, float* to, std::int64_t n) const noexcept;
+  void make(std::int64_t first, std::int64_t stride, double* to, std::int64_t n) const noexcept;
 
  private:
   random_kind kind_;
   std::uint64_t seed_, offset_;
-  std::uint32_t limit_;  // of bernoulli
+  std::uint32_t limit_;  // for bernoulli
 };
 
 }  // namespace troupe::dnn::host

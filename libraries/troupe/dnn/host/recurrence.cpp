@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What does not depend on the step before is one product over all steps.
+// What does not depend on the previous step is one product over all steps.
 #include <algorithm>
 #include <troupe/dnn/host/cells.hpp>
 #include <troupe/dnn/host/few_lines.hpp>
@@ -11,9 +11,9 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t of_a_part = 1 << 13;  // numbers that are worth a thread
+constexpr std::int64_t part_size = 1 << 13;  // numbers that are worth a thread
 
-// What both directions of the computation know.
+// The layout and the sequences, for both directions.
 template <class N>
 struct recurrence {
   recurrence(const execution_context& w, const operator_step& s, const recurrence_attributes& f, std::size_t lengths)
@@ -24,18 +24,18 @@ struct recurrence {
   std::int64_t length(std::int64_t b) const noexcept {
     return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
   }
-  // Calls `f(row of the batch, its line, whether it has this step)` on all cores.
+  // Calls `f(row of the batch, its line, true if its sequence has this step)` on all cores.
   template <class F>
   void for_each_sequence(std::int64_t t, std::int64_t numbers, F&& f) const {
-    work.team.spread(l.batch, std::max<std::int64_t>(1, of_a_part / numbers),
+    work.team.spread(l.batch, std::max<std::int64_t>(1, part_size / numbers),
                      [&](std::int64_t b) { f(b, t * l.batch + b, t < length(b)); });
   }
   template <class F>
   void for_each_line(std::int64_t numbers, F&& f) const {
-    work.team.spread(l.lines(), std::max<std::int64_t>(1, of_a_part / numbers), f);
+    work.team.spread(l.lines(), std::max<std::int64_t>(1, part_size / numbers), f);
   }
-  // Calls `f(first row, rows, how much further than in the weights they are)` for the rows of the weights of h that
-  // have their sums in the reserve next to each other.
+  // Calls `f(first row, rows, offset)` for ranges of rows of the weights of h whose sums are contiguous in the reserve:
+  // the sum of row i is at i + offset.
   template <class F>
   void for_each_part_of_sums(F&& f) const {
     if (l.cell != recurrent_cell::gru) return f(std::int64_t{0}, l.rows, std::int64_t{0});
@@ -74,7 +74,7 @@ class forward : recurrence<N> {
   void run() const {
     begin(h0_, h_, l.batch * l.width);
     if (c_ != nullptr) begin(c0_, c_, l.batch * l.hidden);
-    this->for_each_line(l.line, [&](std::int64_t i) { put_biases(reserve_ + i * l.line); });
+    this->for_each_line(l.line, [&](std::int64_t i) { set_biases(reserve_ + i * l.line); });
     for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
       multiply_rows<N>(count, l.rows, l.inputs, {x_ + first * l.inputs, l.inputs}, {weights_, l.inputs, true}, 1,
                        reserve_ + first * l.line, l.line);
@@ -96,20 +96,20 @@ class forward : recurrence<N> {
     else
       std::fill_n(state, count, N(0));
   }
-  void put_biases(N* line) const {
+  void set_biases(N* line) const {
     const auto [b, d] = biases_;
     if (b == nullptr) return std::fill_n(line, l.rows + (l.before_reset != 0 ? l.hidden : 0), N(0)), void();
     std::copy_n(b, l.rows, line);
-    this->for_each_part_of_sums([&, d = d](std::int64_t first, std::int64_t rows, std::int64_t further) {
-      N* const to = line + first + further;
-      for (std::int64_t i = 0; i < rows; ++i) to[i] = further != 0 ? d[first + i] : to[i] + d[first + i];
+    this->for_each_part_of_sums([&, d = d](std::int64_t first, std::int64_t rows, std::int64_t offset) {
+      N* const to = line + first + offset;
+      for (std::int64_t i = 0; i < rows; ++i) to[i] = offset != 0 ? d[first + i] : to[i] + d[first + i];
     });
   }
   void take_step(std::int64_t t) const {
     N* const lines = reserve_ + t * l.batch * l.line;
-    this->for_each_part_of_sums([&](std::int64_t first, std::int64_t rows, std::int64_t further) {
+    this->for_each_part_of_sums([&](std::int64_t first, std::int64_t rows, std::int64_t offset) {
       add_product<N>(this->work, l.batch, rows, l.width, {h_, l.width}, {recurrent_ + first * l.width, l.width, true},
-                     lines + first + further, l.line);
+                     lines + first + offset, l.line);
     });
     this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
       N *const line = reserve_ + i * l.line, *const h = h_ + b * l.width;
@@ -151,14 +151,14 @@ class backward : recurrence<N> {
     N* const all = w.numbers<N>(s.workspace);
     dh_ = at_.dh != at_.none ? output(at_.dh) : all + workspace.dh,
     dc_ = at_.dc != at_.none ? output(at_.dc) : all + workspace.dc;
-    slopes_ = all, projected_ = all + workspace.projected, kept_x_ = all + workspace.x;
+    gate_gradients_ = all, projected_ = all + workspace.projected, masked_x_ = all + workspace.x;
   }
 
   void run() const {
     begin(at_.dlast_h, dh_, l.batch * l.width);
     if (detail::has_c(l.cell)) begin(at_.dlast_c, dc_, l.batch * l.hidden);
     for (std::int64_t n = l.time; n-- > 0;) take_step(l.step(n));
-    find_weights();
+    find_weight_gradients();
   }
 
  private:
@@ -167,16 +167,16 @@ class backward : recurrence<N> {
   }
   N* output(std::size_t k) const { return k != SIZE_MAX ? this->work.template numbers<N>(step_.outputs[k]) : nullptr; }
 
-  void begin(std::size_t given, N* slope, std::int64_t count) const {
+  void begin(std::size_t given, N* gradient, std::int64_t count) const {
     if (given != SIZE_MAX)
-      std::copy_n(input(given), count, slope);
+      std::copy_n(input(given), count, gradient);
     else
-      std::fill_n(slope, count, N(0));
+      std::fill_n(gradient, count, N(0));
   }
 
   void take_step(std::int64_t t) const {
     const N *const dy = input(at_.dy), *const projection = input(at_.projection), *const reserve = input(3);
-    N* const of_units = projected_ + l.lines() * l.width;  // of this step's, before they are projected
+    N* const unit_gradients = projected_ + l.lines() * l.width;  // of this step, before the projection
     this->for_each_sequence(t, l.width, [&](std::int64_t b, std::int64_t i, bool has_step) {
       N* const dh = dh_ + b * l.width;
       if (has_step && dy != nullptr)
@@ -189,66 +189,68 @@ class backward : recurrence<N> {
     });
     if (projection != nullptr)
       multiply_rows<N>(l.batch, l.hidden, l.width, {projected_ + t * l.batch * l.width, l.width},
-                       {projection, l.hidden}, 0, of_units, l.hidden);
+                       {projection, l.hidden}, 0, unit_gradients, l.hidden);
     this->for_each_sequence(t, l.line, [&](std::int64_t b, std::int64_t i, bool has_step) {
       thread_local std::vector<N> workspace;
-      N *const slopes = slopes_ + i * l.slopes(), *const dh = dh_ + b * l.width;
-      if (!has_step) return std::fill_n(slopes, l.slopes(), N(0)), void();
+      N *const gradients = gate_gradients_ + i * l.gate_gradients(), *const dh = dh_ + b * l.width;
+      if (!has_step) return std::fill_n(gradients, l.gate_gradients(), N(0)), void();
       workspace.resize(static_cast<std::size_t>(l.hidden));
-      step_cell_back(l, reserve + i * l.line, projection != nullptr ? of_units + b * l.hidden : dh, dh,
-                     dc_ + b * l.hidden, slopes, workspace.data());
+      step_cell_back(l, reserve + i * l.line, projection != nullptr ? unit_gradients + b * l.hidden : dh, dh,
+                     dc_ + b * l.hidden, gradients, workspace.data());
     });
-    add_product<N>(this->work, l.batch, l.width, l.rows,
-                   {slopes_ + t * l.batch * l.slopes() + l.recurrent_gradients(), l.slopes()}, {input(2), l.width}, dh_,
-                   l.width);
+    add_product<N>(
+        this->work, l.batch, l.width, l.rows,
+        {gate_gradients_ + t * l.batch * l.gate_gradients() + l.recurrent_gradients_offset(), l.gate_gradients()},
+        {input(2), l.width}, dh_, l.width);
   }
 
-  // 0 times what lies beyond a sequence need not be 0.
-  const N* used_x() const {
+  // Returns x with 0 beyond the sequences: there it may be NaN or infinite, and 0 times that is not 0.
+  const N* masked_x() const {
     const N* const x = input(0);
     if (!has_lengths_) return x;
     this->for_each_line(l.inputs, [&](std::int64_t i) {
       if (i / l.batch < this->length(i % l.batch))
-        std::copy_n(x + i * l.inputs, l.inputs, kept_x_ + i * l.inputs);
+        std::copy_n(x + i * l.inputs, l.inputs, masked_x_ + i * l.inputs);
       else
-        std::fill_n(kept_x_ + i * l.inputs, l.inputs, N(0));
+        std::fill_n(masked_x_ + i * l.inputs, l.inputs, N(0));
     });
-    return kept_x_;
+    return masked_x_;
   }
 
-  void find_weights() const {
-    const N *const x = used_x(), *const reserve = input(3), *const of_h = slopes_ + l.recurrent_gradients();
+  void find_weight_gradients() const {
+    const N *const x = masked_x(), *const reserve = input(3),
+                   *const h_gradients = gate_gradients_ + l.recurrent_gradients_offset();
     for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
       const N so_far = first == 0 ? 0 : 1;
-      const std::int64_t width = l.slopes();
+      const std::int64_t width = l.gate_gradients();
       const N* const h = reserve + first * l.line + l.h_before;
-      multiply_rows<N>(count, l.inputs, l.rows, {slopes_ + first * width, width}, {input(1), l.inputs}, 0,
+      multiply_rows<N>(count, l.inputs, l.rows, {gate_gradients_ + first * width, width}, {input(1), l.inputs}, 0,
                        output(0) + first * l.inputs, l.inputs);
-      multiply_rows<N>(l.rows, l.inputs, count, {slopes_ + first * width, width, true},
+      multiply_rows<N>(l.rows, l.inputs, count, {gate_gradients_ + first * width, width, true},
                        {x + first * l.inputs, l.inputs}, so_far, output(1), l.inputs);
-      multiply_rows<N>(l.rows, l.width, count, {of_h + first * width, width, true}, {h, l.line}, so_far, output(2),
-                       l.width);
+      multiply_rows<N>(l.rows, l.width, count, {h_gradients + first * width, width, true}, {h, l.line}, so_far,
+                       output(2), l.width);
       if (at_.dprojection != at_.none)
         multiply_rows<N>(l.width, l.hidden, count, {projected_ + first * l.width, l.width, true},
                          {reserve + first * l.line + l.unprojected, l.line}, so_far, output(at_.dprojection), l.hidden);
     });
     if (at_.dinput_bias == at_.none) return;
-    add_up(slopes_, output(at_.dinput_bias));
-    if (of_h != slopes_)
-      add_up(of_h, output(at_.drecurrent_bias));
+    sum_over_steps(gate_gradients_, output(at_.dinput_bias));
+    if (h_gradients != gate_gradients_)
+      sum_over_steps(h_gradients, output(at_.drecurrent_bias));
     else
       std::copy_n(output(at_.dinput_bias), l.rows, output(at_.drecurrent_bias));
   }
-  // The sums over all steps of all sequences.
-  void add_up(const N* slopes, N* to) const {
+  // Sums gradients over all steps of all sequences.
+  void sum_over_steps(const N* gradients, N* to) const {
     constexpr std::int64_t columns = 64;
-    this->work.team.spread((l.rows + columns - 1) / columns, std::max<std::int64_t>(1, of_a_part / columns / l.lines()),
+    this->work.team.spread((l.rows + columns - 1) / columns, std::max<std::int64_t>(1, part_size / columns / l.lines()),
                            [&](std::int64_t part) {
                              const std::int64_t first = part * columns, count = std::min(columns, l.rows - first);
                              double sums[columns] = {};
                              for (std::int64_t i = 0; i < l.lines(); ++i)
                                for (std::int64_t j = 0; j < count; ++j)
-                                 sums[j] += static_cast<double>(slopes[i * l.slopes() + first + j]);
+                                 sums[j] += static_cast<double>(gradients[i * l.gate_gradients() + first + j]);
                              for (std::int64_t j = 0; j < count; ++j) to[first + j] = static_cast<N>(sums[j]);
                            });
   }
@@ -256,7 +258,7 @@ class backward : recurrence<N> {
   const operator_step& step_;
   const detail::recurrence_gradient_places at_;
   const bool has_lengths_;
-  N *slopes_, *dh_, *dc_, *projected_, *kept_x_;
+  N *gate_gradients_, *dh_, *dc_, *projected_, *masked_x_;
 };
 
 }  // namespace

@@ -10,10 +10,10 @@
 namespace troupe::dnn::host {
 namespace {
 
-// What each element along an index is made of: parts [begin[i], begin[i + 1]).
+// The summands of each element along an axis: element i is the sum of summands [begin[i], begin[i + 1]).
 template <class N>
-struct mixture {
-  std::int64_t from;  // elements that parts are of
+struct interpolation {
+  std::int64_t from;  // extent of the source
   std::vector<std::int64_t> begin{0}, at;
   std::vector<N> weight;
 
@@ -21,8 +21,8 @@ struct mixture {
 };
 
 template <class N>
-mixture<N> mixture_of(const sampling_axis& a) {
-  mixture<N> out{.from = a.in, .at = {}, .weight = {}};
+interpolation<N> interpolation_along(const sampling_axis& a) {
+  interpolation<N> out{.from = a.in, .at = {}, .weight = {}};
   for (std::int64_t o = 0; o < a.out; ++o) {
     N rest = 0;
     const std::int64_t first = a.first(o, rest);
@@ -35,10 +35,10 @@ mixture<N> mixture_of(const sampling_axis& a) {
   return out;
 }
 
-// What each part becomes a part of.
+// Returns the transposed interpolation, for gradients.
 template <class N>
-mixture<N> transposed(const mixture<N>& m) {
-  mixture<N> out{.from = m.size(), .at = {}, .weight = {}};
+interpolation<N> transposed(const interpolation<N>& m) {
+  interpolation<N> out{.from = m.size(), .at = {}, .weight = {}};
   out.begin.assign(static_cast<std::size_t>(m.from) + 1, 0);
   out.at.resize(m.at.size()), out.weight.resize(m.at.size());
   for (const std::int64_t to : m.at) ++out.begin[static_cast<std::size_t>(to) + 1];
@@ -47,8 +47,8 @@ mixture<N> transposed(const mixture<N>& m) {
   for (std::int64_t i = 0; i < m.size(); ++i)
     for (std::int64_t p = m.begin[static_cast<std::size_t>(i)]; p < m.begin[static_cast<std::size_t>(i) + 1]; ++p) {
       const auto part = static_cast<std::size_t>(p);
-      const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(m.at[part])]++);
-      out.at[place] = i, out.weight[place] = m.weight[part];
+      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(m.at[part])]++);
+      out.at[to] = i, out.weight[to] = m.weight[part];
     }
   return out;
 }
@@ -67,7 +67,7 @@ void add_weighted(double weight, const double* from, double* to, std::int64_t n)
 }
 
 template <class N>
-void mix_line(const mixture<N>& m, const N* from, N* to) noexcept {
+void interpolate_line(const interpolation<N>& m, const N* from, N* to) noexcept {
   const std::int64_t *const begin = m.begin.data(), *const at = m.at.data();
   const N* const weight = m.weight.data();
   for (std::int64_t i = 0; i < m.size(); ++i) {
@@ -77,14 +77,14 @@ void mix_line(const mixture<N>& m, const N* from, N* to) noexcept {
   }
 }
 
-// Line by line of the result: the lines that it is made of are added up, and then mixed along.
+// Computes the result line by line: adds up the weighted source lines, then interpolates along the line.
 template <class N>
-void mix(const execution_context& w, const std::array<mixture<N>, most_spatial>& m, std::int64_t planes, const N* from,
-         N* to) {
-  constexpr std::int64_t of_a_part = 1 << 14;
+void interpolate(const execution_context& w, const std::array<interpolation<N>, most_spatial>& m, std::int64_t planes,
+                 const N* from, N* to) {
+  constexpr std::int64_t part_size = 1 << 14;
   const std::int64_t lines_of_plane = m[0].size() * m[1].size(), length = m[2].size(),
                      plane = m[0].from * m[1].from * m[2].from, lines = planes * lines_of_plane,
-                     grain = std::max<std::int64_t>(1, of_a_part / std::max(length, m[2].from));
+                     grain = std::max<std::int64_t>(1, part_size / std::max(length, m[2].from));
   w.team.spread((lines + grain - 1) / grain, 1, [&](std::int64_t part) {
     std::vector<N> sum(static_cast<std::size_t>(m[2].from));
     for (std::int64_t l = part * grain; l < std::min(lines, (part + 1) * grain); ++l) {
@@ -96,21 +96,21 @@ void mix(const execution_context& w, const std::array<mixture<N>, most_spatial>&
           add_weighted(m[0].weight[p] * m[1].weight[q],
                        from + l / lines_of_plane * plane + (m[0].at[p] * m[1].from + m[1].at[q]) * m[2].from,
                        sum.data(), m[2].from);
-      mix_line(m[2], sum.data(), to + l * length);
+      interpolate_line(m[2], sum.data(), to + l * length);
     }
   });
 }
 
 template <class N>
-std::array<mixture<N>, most_spatial> mixtures_of(const resampling_attributes& f, const tensor_shape& in,
-                                                 const tensor_shape& out, bool backwards) {
-  std::array<mixture<N>, most_spatial> all;
+std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_attributes& f, const tensor_shape& in,
+                                                             const tensor_shape& out, bool backwards) {
+  std::array<interpolation<N>, most_spatial> all;
   const std::size_t missing = most_spatial + 2 - in.rank;
   for (std::size_t i = 0; i < most_spatial; ++i) {
-    // An index that there is not has one element.
+    // A missing axis has one element.
     const std::int64_t from = i < missing ? 1 : in.extents[i - missing + 2],
                        to = i < missing ? 1 : out.extents[i - missing + 2];
-    const mixture<N> m = mixture_of<N>({from, to, i < missing ? 1 : taps_of(f.kind), f.aligned});
+    const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : taps_of(f.kind), f.aligned});
     all[i] = backwards ? transposed(m) : m;
   }
   return all;
@@ -120,15 +120,15 @@ std::array<mixture<N>, most_spatial> mixtures_of(const resampling_attributes& f,
 
 template <class N>
 void resample(const execution_context& w, const resampling_attributes& f, const location& x, const location& y) {
-  mix(w, mixtures_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
-      static_cast<const N*>(w.numbers<N>(x)), w.numbers<N>(y));
+  interpolate(w, interpolations_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
+              static_cast<const N*>(w.numbers<N>(x)), w.numbers<N>(y));
 }
 
 template <class N>
 void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
                          const location& dx) {
-  mix(w, mixtures_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
-      static_cast<const N*>(w.numbers<N>(dy)), w.numbers<N>(dx));
+  interpolate(w, interpolations_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
+              static_cast<const N*>(w.numbers<N>(dy)), w.numbers<N>(dx));
 }
 
 #define TROUPE_DNN_RESAMPLING(N)                                                                                       \

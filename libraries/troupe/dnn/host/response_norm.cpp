@@ -9,12 +9,12 @@
 namespace troupe::dnn::host {
 namespace {
 
-// Of an image, some neighbours in all channels.
+// Consecutive elements of an image, in all channels.
 template <class N>
 struct stretch {
   const N *x, *dy;
   N* to;
-  std::int64_t channels, between, count;  // `between` elements lie between those of two channels
+  std::int64_t channels, between, count;  // `between` is the stride between channels
 };
 
 template <class N>
@@ -30,7 +30,7 @@ TROUPE_INLINE void divisors_here(const stretch<N>& s, const local_response_norm_
   const N k = static_cast<N>(f.k), factor = static_cast<N>(f.alpha / static_cast<double>(f.size));
   for (std::int64_t i = 0; i < s.count; ++i) out[i] = k + factor * out[i];
 }
-// dx = dy * power - factor * x * sum, where the sum is that of the products of those that see the channel.
+// dx = dy * power - factor * x * sum, where the sum is over the products of the channels whose window has this one.
 template <class N>
 TROUPE_INLINE void gradient_here(const stretch<N>& s, const local_response_norm_attributes& f, std::int64_t channel,
                                  const N* power, const N* products, N* sum) {
@@ -89,7 +89,7 @@ void gradient_of_stretch(const stretch<N>& s, const local_response_norm_attribut
     gradient(s, f, c, power.data() + c * s.count, products.data(), sum.data());
 }
 
-// Calls `f(stretch)` for parts of all images.
+// Calls `f(stretch)` for stretches that cover all images.
 template <class N, class F>
 void for_each_stretch(const execution_context& w, const N* x, const N* dy, N* to, const tensor_shape& shape, F f) {
   constexpr std::int64_t shortest = 64, longest = 1024, together = 1 << 15;

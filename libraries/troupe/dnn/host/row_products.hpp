@@ -5,23 +5,23 @@
 #include <algorithm>
 #include <troupe/blas/host/products.hpp>
 
-/// Products of matrices that are stored row by row.
+/// Products of row-major matrices.
 namespace troupe::dnn::host {
 
+/// A row-major matrix as a factor.
 template <class N>
 struct rows_of {
   const N* data;
-  std::int64_t stride;  ///< from row to row
-  bool turned = false;  ///< what is stored is the transposed matrix
+  std::int64_t stride;      ///< from row to row
+  bool transposed = false;  ///< true if the stored matrix is the transposed factor
 };
 
-/// c = a * b + beta * c, of m x k and k x n. Row by row, the transposed product is one of matrices that are stored
-/// column by column.
+/// c = a * b + beta * c, of m x k and k x n. Row-major, this is the transposed product of column-major matrices.
 template <class N>
 void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N beta, N* c,
                    std::int64_t stride) {
-  blas::multiply(blas::matrix_product<N, N>{.trans_a = b.turned ? blas::op::transpose : blas::op::none,
-                                            .trans_b = a.turned ? blas::op::transpose : blas::op::none,
+  blas::multiply(blas::matrix_product<N, N>{.trans_a = b.transposed ? blas::op::transpose : blas::op::none,
+                                            .trans_b = a.transposed ? blas::op::transpose : blas::op::none,
                                             .m = n,
                                             .n = m,
                                             .k = k,
@@ -35,7 +35,7 @@ void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a,
                                             .ldc = stride});
 }
 
-/// Calls `f(first, count)` for runs of lines that are few enough for OpenBLAS, which counts in 32 bits.
+/// Calls `f(first, count)` for runs of lines, short enough for OpenBLAS, which counts in 32 bits.
 template <class F>
 void for_each_run_of_lines(std::int64_t lines, F&& f) {
   constexpr std::int64_t most = 1 << 30;

@@ -8,7 +8,7 @@
 namespace troupe::dnn {
 namespace {
 
-constexpr std::size_t most_kept = 8;
+constexpr std::size_t most_free = 8;
 constexpr std::align_val_t alignment{64};
 
 }  // namespace
@@ -18,7 +18,7 @@ void scratch_pool::release::operator()(std::byte* p) const noexcept { ::operator
 scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
   {
     const std::scoped_lock guard(lock_);
-    // The smallest that is large enough.
+    // Use the smallest block that is large enough.
     auto best = free_.end();
     for (auto at = free_.begin(); at != free_.end(); ++at)
       if (at->bytes >= bytes && (best == free_.end() || at->bytes < best->bytes)) best = at;
@@ -27,17 +27,17 @@ scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
       free_.erase(best);
       return out;
     }
-    // Arrays that are too small make room.
-    if (free_.size() == most_kept) free_.erase(free_.begin());
-    free_.reserve(most_kept);
+    // All blocks are too small: replace one.
+    if (free_.size() == most_free) free_.erase(free_.begin());
+    free_.reserve(most_free);
   }
   const std::uint64_t size = round_up(std::max<std::uint64_t>(bytes, 64), 4096);
   return {*this, std::unique_ptr<std::byte, release>(static_cast<std::byte*>(::operator new(size, alignment))), size};
 }
 
-void scratch_pool::give_back(block b) noexcept {
+void scratch_pool::put_back(block b) noexcept {
   const std::scoped_lock guard(lock_);
-  if (free_.size() < most_kept && free_.size() < free_.capacity()) free_.push_back({std::move(b.memory_), b.bytes_});
+  if (free_.size() < most_free && free_.size() < free_.capacity()) free_.push_back({std::move(b.memory_), b.bytes_});
   b.memory_.reset();
 }
 

@@ -10,22 +10,22 @@
 
 namespace troupe::dnn {
 
-/// Memory for what lies between the operations of graphs. Some blocks are kept for the next graph, because new memory
-/// costs more than many operations do. Thread-safe.
+/// A pool of memory for intermediate results of graphs. It keeps some blocks for the next graph, because allocating
+/// memory costs more than many operations. Thread-safe.
 class scratch_pool {
   struct release {
     void operator()(std::byte* p) const noexcept;
   };
 
  public:
-  /// At least 64-byte aligned; goes back to the pool.
+  /// A block of memory, at least 64-byte aligned. Its destructor returns it to the pool.
   class block {
    public:
     block(scratch_pool& from, std::unique_ptr<std::byte, release> memory, std::uint64_t bytes) noexcept
         : from_(&from), memory_(std::move(memory)), bytes_(bytes) {}
     block(block&&) noexcept = default;
     ~block() {
-      if (memory_) from_->give_back(std::move(*this));
+      if (memory_) from_->put_back(std::move(*this));
     }
     std::byte* data() const noexcept { return memory_.get(); }
 
@@ -35,18 +35,18 @@ class scratch_pool {
     std::unique_ptr<std::byte, release> memory_;
     std::uint64_t bytes_;
   };
-  /// Throws std::bad_alloc.
+  /// Returns a block of at least this size. Throws std::bad_alloc.
   block take(std::uint64_t bytes);
 
  private:
-  struct kept {
+  struct free_block {
     std::unique_ptr<std::byte, release> memory;
     std::uint64_t bytes;
   };
-  void give_back(block b) noexcept;
+  void put_back(block b) noexcept;
 
   std::mutex lock_;
-  std::vector<kept> free_;
+  std::vector<free_block> free_;
 };
 
 }  // namespace troupe::dnn

@@ -5,7 +5,7 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// Nodes that go through sequences step by step. All tensors are numbers N without gaps, in the order of the forms.
+/// Operations on sequences, step by step. All tensors are contiguous numbers N, in the order of the attributes.
 namespace troupe::dnn::host {
 
 template <class N>

@@ -34,7 +34,7 @@ void larger(double& a, double b) noexcept { a = a > b || a != a ? a : b; }
 void smaller(double& a, double b) noexcept { a = a < b || a != a ? a : b; }
 void times(double& a, double b) noexcept { a *= b; }
 
-// Several results at a time, which a processor combines side by side; maxima and minima do not depend on the order.
+// Finds several results at a time, in vectors: maxima and minima do not depend on the order.
 template <bool Larger, class N>
 TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
   constexpr std::int64_t wide = 32;
@@ -89,10 +89,10 @@ void reduce(const execution_context& w, const reduction_attributes& f, const loc
           for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(f.kind, line[i]));
       },
       combine);
-  const double of_each = static_cast<double>(elements_of(x.shape) / count);
+  const double set_size = static_cast<double>(elements_of(x.shape) / count);
   for (std::int64_t i = 0; i < count; ++i) {
     double v = all[static_cast<std::size_t>(i)];
-    if (f.kind == reduction_kind::mean) v /= of_each;
+    if (f.kind == reduction_kind::mean) v /= set_size;
     if (f.kind == reduction_kind::norm2) v = std::sqrt(v);
     to[i] = static_cast<N>(v);
   }
@@ -100,17 +100,17 @@ void reduce(const execution_context& w, const reduction_attributes& f, const loc
 
 namespace {
 
-// The elements along one index: `length` of them, `stride` apart, for each of `count` places.
+// The lines of elements along one axis: `count` lines of `length` elements with a stride.
 struct lines_along {
   std::int64_t length, stride = 1, count;
-  lines_along(const tensor_shape& s, std::int64_t index) : length(s.extents[static_cast<std::size_t>(index)]) {
-    for (std::size_t i = static_cast<std::size_t>(index) + 1; i < s.rank; ++i) stride *= s.extents[i];
+  lines_along(const tensor_shape& s, std::int64_t axis) : length(s.extents[static_cast<std::size_t>(axis)]) {
+    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < s.rank; ++i) stride *= s.extents[i];
     count = elements_of(s) / length;
   }
   std::int64_t begin(std::int64_t line) const noexcept { return line / stride * stride * length + line % stride; }
 };
 
-// A line of neighbours.
+// Computes the softmax of a contiguous line.
 template <class N>
 void softmax_line(const N* in, N most, N* out, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - most;
@@ -180,7 +180,7 @@ void multiply_matrices(const execution_context& w, const location& a, const loca
     return out;
   };
   const iteration_space over(rank, batch.extents, {strides(c), strides(a), strides(b)});
-  // Row by row, the transposed product is one of matrices that are stored column by column.
+  // Row-major, this is the transposed product of column-major matrices.
   const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
     blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
                                               .trans_b = blas::op::none,
@@ -198,11 +198,11 @@ void multiply_matrices(const execution_context& w, const location& a, const loca
   };
   const auto batched = [&](std::int64_t i) {
     const std::int64_t line = i / over.length(), at = i % over.length();
-    one(over.begin(0, line) + at * over.along(0), over.begin(1, line) + at * over.along(1),
-        over.begin(2, line) + at * over.along(2));
+    one(over.begin(0, line) + at * over.line_stride(0), over.begin(1, line) + at * over.line_stride(1),
+        over.begin(2, line) + at * over.line_stride(2));
   };
   const std::int64_t count = over.lines() * over.length();
-  // Larger products take all cores.
+  // Larger products use all cores themselves.
   if (m * n * k > 64 * 64 * 64)
     for (std::int64_t i = 0; i < count; ++i) batched(i);
   else

@@ -5,7 +5,7 @@
 #include <optional>
 #include <troupe/dnn/host/execution_context.hpp>
 
-/// Operations on sets of elements: along some indexes, or of matrices. All tensors are numbers N without gaps.
+/// Operations on sets of elements: along some axes, or on matrices. All tensors are contiguous numbers N.
 namespace troupe::dnn::host {
 
 template <class N>

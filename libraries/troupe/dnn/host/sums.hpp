@@ -9,24 +9,25 @@
 /// Sums over some of the elements of an iteration space.
 namespace troupe::dnn::host {
 
-/// Adds up `values(line, sums of its set, stride)` for each line of an iteration space, into one number for each set.
-/// Operand `sets` of the iteration space is the set of each element. Parts of the work have fixed bounds, so the result
-/// is the same whatever the number of threads.
+/// Sums over sets of elements: `line(line, sums, stride)` adds each line of an iteration space to the sums of its sets.
+/// The offset of an element in operand `sets` is the number of its set. Parts of the work have fixed bounds, so the
+/// result does not depend on the number of threads.
 template <class Line>
 std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t sets,
                                 std::int64_t count, double start, Line&& line, void (*combine)(double&, double)) {
   constexpr std::int64_t most_parts = 16, most_numbers = 1 << 20, few = 1 << 15;
-  const std::int64_t outer = over.first_extent(), each = over.lines_of_first();
-  const bool apart = over.first_stride(sets) != 0;  // parts have sets of their own
+  const std::int64_t outer = over.outer_extent(), each = over.lines_per_outer();
+  const bool are_disjoint = over.outer_stride(sets) != 0;  // parts have no common sets
   std::int64_t parts = std::min(most_parts, outer);
-  if (outer * each * over.length() < few || (!apart && parts * count > most_numbers)) parts = 1;
-  std::vector<double> all(static_cast<std::size_t>(apart ? count : parts * count), start);
+  if (outer * each * over.length() < few || (!are_disjoint && parts * count > most_numbers)) parts = 1;
+  std::vector<double> all(static_cast<std::size_t>(are_disjoint ? count : parts * count), start);
   w.team.spread(parts, 1, [&](std::int64_t part) {
-    double* const sums = all.data() + (apart ? 0 : part * count);
+    double* const sums = all.data() + (are_disjoint ? 0 : part * count);
     const std::int64_t first = part * outer / parts, last = (part + 1) * outer / parts;
-    for (std::int64_t l = first * each; l < last * each; ++l) line(l, sums + over.begin(sets, l), over.along(sets));
+    for (std::int64_t l = first * each; l < last * each; ++l)
+      line(l, sums + over.begin(sets, l), over.line_stride(sets));
   });
-  if (apart) return all;
+  if (are_disjoint) return all;
   for (std::int64_t p = 1; p < parts; ++p)
     for (std::int64_t i = 0; i < count; ++i)
       combine(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(p * count + i)]);
@@ -36,7 +37,7 @@ std::vector<double> sum_of_sets(const execution_context& w, const iteration_spac
 
 inline void add(double& a, double b) noexcept { a += b; }
 
-/// A sum of `value(i)`, in several parts at a time, which a processor adds side by side.
+/// Returns the sum of `value(i)`, as several partial sums in a vector.
 template <class Value>
 double sum_along(std::int64_t n, Value&& value) {
   constexpr std::int64_t wide = 8;
@@ -53,8 +54,8 @@ double sum_along(std::int64_t n, Value&& value) {
 /// Calls `f(line)` for each line of an iteration space, on all cores.
 template <class F>
 void for_each_line_of(const execution_context& w, const iteration_space& over, F&& f) {
-  constexpr std::int64_t of_a_part = 1 << 14;
-  w.team.spread(over.lines(), std::max<std::int64_t>(1, of_a_part / over.length()), f);
+  constexpr std::int64_t part_size = 1 << 14;
+  w.team.spread(over.lines(), std::max<std::int64_t>(1, part_size / over.length()), f);
 }
 
 }  // namespace troupe::dnn::host

@@ -10,34 +10,34 @@
 namespace troupe::dnn::host {
 namespace {
 
-// For each place k of a window that positions [0, count) of a line see, `step` elements apart: better ones become best.
+// Takes the maximum of `best` and one window element, at positions [0, count) of a line.
 template <class N>
-TROUPE_INLINE void take_best(N* best, const N* x, std::int64_t step, std::int64_t count) noexcept {
+TROUPE_INLINE void take_best(N* best, const N* x, std::int64_t stride, std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
-    const N v = x[i * step];
+    const N v = x[i * stride];
     best[i] = ((v > best[i]) | (v != v)) ? v : best[i];
   }
 }
-// The same, with where they lie; the first of equal ones stays.
+// The same with positions in the image, from `at` on; the first of equal elements stays.
 template <class N>
-TROUPE_INLINE void find_best(N* best, std::int64_t* where, const N* x, std::int64_t at, std::int64_t step,
+TROUPE_INLINE void find_best(N* best, std::int64_t* where, const N* x, std::int64_t at, std::int64_t stride,
                              std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
-    const N v = x[i * step];
+    const N v = x[i * stride];
     const bool better = (v > best[i]) | ((v != v) & (best[i] == best[i])) | (where[i] < 0);
     best[i] = better ? v : best[i];
-    where[i] = better ? at + i * step : where[i];
+    where[i] = better ? at + i * stride : where[i];
   }
 }
 template <class N>
-TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t step, std::int64_t count) noexcept {
-  for (std::int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i * step]);
+TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t stride, std::int64_t count) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i * stride]);
 }
 
-// One line of results, [a, b, *]. Calls `f(place in the plane, first position, count)` for each element of the window,
-// in row-major order, with the positions that see it inside the image.
+// Calls `f(offset in the plane, first position, count)` for the line of results [a, b, *] and each window element, in
+// row-major order, with the positions at which it is inside the image.
 template <class F>
-TROUPE_INLINE void for_each_seen(const window_geometry& g, std::int64_t a, std::int64_t b, F&& f) {
+TROUPE_INLINE void for_each_window_element(const window_geometry& g, std::int64_t a, std::int64_t b, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i) {
     const std::int64_t x = g.at(0, a, i);
     if (x < 0 || x >= g.in[0]) continue;
@@ -45,19 +45,19 @@ TROUPE_INLINE void for_each_seen(const window_geometry& g, std::int64_t a, std::
       const std::int64_t y = g.at(1, b, j);
       if (y < 0 || y >= g.in[1]) continue;
       for (std::int64_t k = 0; k < g.width[2]; ++k) {
-        const auto [first, last] = g.seen(2, k);
+        const auto [first, last] = g.positions_inside(2, k);
         if (last > first) f((x * g.in[1] + y) * g.in[2] + g.at(2, first, k), first, last - first);
       }
     }
   }
 }
 
-// What a mean of each position of a line divides by.
-TROUPE_INLINE void count_places(const window_geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
-                                std::vector<double>& counts) {
-  std::fill(counts.begin(), counts.end(), kind == pooling_kind::mean ? static_cast<double>(g.places()) : 0.0);
+// Counts the elements that the mean at each position of a line divides by.
+TROUPE_INLINE void count_elements(const window_geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
+                                  std::vector<double>& counts) {
+  std::fill(counts.begin(), counts.end(), kind == pooling_kind::mean ? static_cast<double>(g.window_size()) : 0.0);
   if (kind != pooling_kind::mean_of_image) return;
-  for_each_seen(g, a, b, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+  for_each_window_element(g, a, b, [&](std::int64_t, std::int64_t first, std::int64_t count) {
     for (std::int64_t c = first; c < first + count; ++c) counts[static_cast<std::size_t>(c)] += 1;
   });
 }
@@ -67,26 +67,26 @@ TROUPE_INLINE void pool_plane(const window_geometry& g, pooling_kind kind, const
   const auto width = static_cast<std::size_t>(g.out[2]);
   std::vector<double> sums(width), counts(width);
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
-    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.stride[2];
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], stride = g.stride[2];
     N* const out = to + line * g.out[2];
     if (kind == pooling_kind::maximum) {
       std::fill_n(out, width, -std::numeric_limits<N>::infinity());
-      for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-        if (step == 1)
+      for_each_window_element(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+        if (stride == 1)
           take_best(out + first, image + place, 1, count);
         else
-          take_best(out + first, image + place, step, count);
+          take_best(out + first, image + place, stride, count);
       });
       continue;
     }
     std::fill(sums.begin(), sums.end(), 0.0);
-    for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-      if (step == 1)
+    for_each_window_element(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      if (stride == 1)
         add_to_sums(sums.data() + first, image + place, 1, count);
       else
-        add_to_sums(sums.data() + first, image + place, step, count);
+        add_to_sums(sums.data() + first, image + place, stride, count);
     });
-    count_places(g, kind, a, b, counts);
+    count_elements(g, kind, a, b, counts);
     for (std::size_t c = 0; c < width; ++c) out[c] = static_cast<N>(sums[c] / counts[c]);
   }
 }
@@ -98,23 +98,23 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
   std::vector<double> counts(width);
   std::vector<N> best(width);
   std::vector<std::int64_t> where(width);
-  std::fill_n(dx, g.inside(), N(0));
+  std::fill_n(dx, g.image_size(), N(0));
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
-    const std::int64_t a = line / g.out[1], b = line % g.out[1], step = g.stride[2];
+    const std::int64_t a = line / g.out[1], b = line % g.out[1], stride = g.stride[2];
     const N* const d = dy + line * g.out[2];
     if (kind == pooling_kind::maximum) {
       std::fill(where.begin(), where.end(), -1);
-      for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-        find_best(best.data() + first, where.data() + first, image + place, place, step, count);
+      for_each_window_element(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+        find_best(best.data() + first, where.data() + first, image + place, place, stride, count);
       });
       for (std::size_t c = 0; c < width; ++c)
         if (where[c] >= 0) dx[where[c]] += d[c];
       continue;
     }
-    count_places(g, kind, a, b, counts);
+    count_elements(g, kind, a, b, counts);
     for (std::size_t c = 0; c < width; ++c) best[c] = static_cast<N>(static_cast<double>(d[c]) / counts[c]);
-    for_each_seen(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-      for (std::int64_t c = 0; c < count; ++c) dx[place + c * step] += best[static_cast<std::size_t>(first + c)];
+    for_each_window_element(g, a, b, [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+      for (std::int64_t c = 0; c < count; ++c) dx[place + c * stride] += best[static_cast<std::size_t>(first + c)];
     });
   }
 }
@@ -126,34 +126,36 @@ TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* im
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
     N* const out = to + line * g.out[2];
     std::fill(where.begin(), where.end(), -1);
-    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-      find_best(out + first, where.data() + first, image + place, place, g.stride[2], count);
-    });
+    for_each_window_element(g, line / g.out[1], line % g.out[1],
+                            [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+                              find_best(out + first, where.data() + first, image + place, place, g.stride[2], count);
+                            });
     for (std::size_t c = 0; c < width; ++c)
       indexes[line * g.out[2] + static_cast<std::int64_t>(c)] = static_cast<N>(where[c]);
   }
 }
 
-// For each place of a window that positions [0, count) of a line see: those that took it add to it.
+// Adds the gradients of positions [0, count) of a line whose maximum was this window element.
 template <class N>
-TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t at, std::int64_t step,
+TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t at, std::int64_t stride,
                              std::int64_t count) noexcept {
-  // Indexes are numbers N that are whole, so that this is exact.
-  const N first = static_cast<N>(at), next = static_cast<N>(step);
+  // Indexes are integers, stored as N, so this is exact.
+  const N first = static_cast<N>(at), next = static_cast<N>(stride);
   for (std::int64_t i = 0; i < count; ++i)
-    dx[i * step] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
+    dx[i * stride] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
 }
 template <class N>
 TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
-  std::fill_n(dx, g.inside(), N(0));
+  std::fill_n(dx, g.image_size(), N(0));
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line)
-    for_each_seen(g, line / g.out[1], line % g.out[1], [&](std::int64_t place, std::int64_t first, std::int64_t count) {
-      const std::int64_t at = line * g.out[2] + first;
-      if (g.stride[2] == 1)
-        add_taken(dy + at, indexes + at, dx + place, place, 1, count);
-      else
-        add_taken(dy + at, indexes + at, dx + place, place, g.stride[2], count);
-    });
+    for_each_window_element(g, line / g.out[1], line % g.out[1],
+                            [&](std::int64_t place, std::int64_t first, std::int64_t count) {
+                              const std::int64_t at = line * g.out[2] + first;
+                              if (g.stride[2] == 1)
+                                add_taken(dy + at, indexes + at, dx + place, place, 1, count);
+                              else
+                                add_taken(dy + at, indexes + at, dx + place, place, g.stride[2], count);
+                            });
 }
 
 // Compiled for several kinds of processor, which templates cannot be.
@@ -186,7 +188,7 @@ void pool(const execution_context& w, const pooling_attributes& f, const locatio
   const N* const from = w.numbers<N>(x);
   N* const to = w.numbers<N>(y);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
-    pool_one(g, f.kind, from + plane * g.inside(), to + plane * g.positions());
+    pool_one(g, f.kind, from + plane * g.image_size(), to + plane * g.positions());
   });
 }
 
@@ -198,8 +200,8 @@ void pool_gradient(const execution_context& w, const pooling_attributes& f, cons
   const N* const images = x != nullptr ? w.numbers<N>(*x) : nullptr;
   N* const to = w.numbers<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
-    const N* const image = images != nullptr ? images + plane * g.inside() : nullptr;
-    pool_gradient_one(g, f.kind, from + plane * g.positions(), image, to + plane * g.inside());
+    const N* const image = images != nullptr ? images + plane * g.image_size() : nullptr;
+    pool_gradient_one(g, f.kind, from + plane * g.positions(), image, to + plane * g.image_size());
   });
 }
 
@@ -210,7 +212,7 @@ void pool_with_indexes(const execution_context& w, const pooling_attributes& f, 
   const N* const from = w.numbers<N>(x);
   N *const to = w.numbers<N>(y), *const where = w.numbers<N>(indexes);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
-    pool_one_with_indexes(g, from + plane * g.inside(), to + plane * g.positions(), where + plane * g.positions());
+    pool_one_with_indexes(g, from + plane * g.image_size(), to + plane * g.positions(), where + plane * g.positions());
   });
 }
 
@@ -221,7 +223,7 @@ void pool_index_gradient(const execution_context& w, const pooling_attributes& f
   const N *const from = w.numbers<N>(dy), *const where = w.numbers<N>(indexes);
   N* const to = w.numbers<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
-    index_gradient_one(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.inside());
+    index_gradient_one(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.image_size());
   });
 }
 

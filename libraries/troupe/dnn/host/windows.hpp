@@ -5,7 +5,7 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
-/// Operations that slide a window over images. All tensors are numbers N without gaps.
+/// Operations that slide a window over images. All tensors are contiguous numbers N.
 namespace troupe::dnn::host {
 
 template <class N>
@@ -20,7 +20,7 @@ void convolution_weight_gradient(const execution_context& w, const convolution_a
 
 template <class N>
 void pool(const execution_context& w, const pooling_attributes& f, const location& x, const location& y);
-/// `x` of a maximum only.
+/// Computes the gradient of a pooling. `x` is needed only for a maximum.
 template <class N>
 void pool_gradient(const execution_context& w, const pooling_attributes& f, const location& dy, const location* x,
                    const location& dx);

@@ -7,10 +7,10 @@
 #include <troupe/dnn/encoded_graph.hpp>
 #include <troupe/dnn/sequence_attributes.hpp>
 
-/// Where a recurrence has its tensors, and its reserve what.
+/// Positions of a recurrence's tensors among its inputs and outputs, and the layout of its reserve.
 namespace troupe::dnn::detail {
 
-/// f32 has all integers up to this. Integers with gaps pass through it.
+/// The largest count: f32 represents all integers up to this one, and counts are computed in f32.
 inline constexpr std::int64_t most_counted = 1 << 24;
 
 constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
@@ -18,7 +18,7 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-/// Which inputs and outputs are what; those that the attributes does not have are `none`.
+/// Positions of the inputs and outputs; `none` for those that the attributes exclude.
 struct recurrence_places {
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t inputs = 3, outputs = 2;
@@ -47,9 +47,9 @@ struct recurrence_gradient_places {
   }
 };
 
-/// Extents, and what is where in a line of the reserve, which has one for each step of each sequence: the gates as they
-/// were used; of a GRU what the reset gate was multiplied by; of an LSTM c before the step, and what is projected; h
-/// before the step.
+/// The extents, and the layout of a line of the reserve, which has one for each step of each sequence: the gates after
+/// their functions; of a GRU the factor of the reset gate; of an LSTM c before the step, and the state before the
+/// projection; h before the step.
 struct recurrence_layout {
   recurrent_cell cell;
   bool reversed;
@@ -80,12 +80,12 @@ struct recurrence_layout {
   }
 
   std::int64_t lines() const noexcept { return time * batch; }
-  /// The step that is taken as the `n`th.
+  /// Returns the step that is taken as the `n`th.
   std::int64_t step(std::int64_t n) const noexcept { return reversed ? time - 1 - n : n; }
-  /// What a GRU's reset gate is multiplied by has a gradient that differs from that of what it is added to: a line of
-  /// the gates' gradients is then one for x and one for h.
-  std::int64_t slopes() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
-  std::int64_t recurrent_gradients() const noexcept { return slopes() - rows; }
+  /// Returns the length of a line of the gates' gradients. The gradient of the factor of a GRU's reset gate differs
+  /// from that of its summand: a line is then one for x and one for h.
+  std::int64_t gate_gradients() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
+  std::int64_t recurrent_gradients_offset() const noexcept { return gate_gradients() - rows; }
 };
 
 }  // namespace troupe::dnn::detail

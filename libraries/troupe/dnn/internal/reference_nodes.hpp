@@ -8,7 +8,7 @@
 #include <troupe/dnn/sequence_attributes.hpp>
 #include <utility>
 
-/// The nodes of the reference that are more than a few lines. They expect outputs that are 0.
+/// The larger operations of the reference. They expect outputs that are 0.
 namespace troupe::dnn::detail {
 
 using tensor_index = axis_values;
@@ -19,7 +19,8 @@ struct tensor_values {
   tensor_shape shape;
   std::span<Number> numbers;
 
-  /// An index at which the tensor has the extent 1 is ignored, so that the tensor is broadcast.
+  /// Returns the number at an index. Axes along which the tensor has the extent 1 are ignored, so that the tensor is
+  /// broadcast.
   Number& operator[](const tensor_index& at) const noexcept {
     std::int64_t position = 0;
     for (std::size_t i = 0; i < shape.rank; ++i)
@@ -43,10 +44,10 @@ void for_each_index(const tensor_shape& s, F&& f) {
   }
 }
 
-/// Indexes 0 and 1 are no places in an image.
+/// The first spatial axis: axes 0 and 1 are image and channel.
 inline constexpr std::size_t first_spatial = 2;
 
-/// Sets the spatial indexes of `image` to where the place `within` of the window `out` lies. Returns false if that is
+/// Sets the spatial axes of `image` to the position of element `within` of the window `out`. Returns false if that is
 /// outside the image.
 inline bool find_in_image(const sliding& s, const tensor_shape& image_shape, const tensor_index& out,
                           const tensor_index& within, tensor_index& image) noexcept {
@@ -66,12 +67,12 @@ void pool(const pooling_attributes& f, input_values x, output_values y);
 /// `x` is used only by the gradient of a maximum.
 void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx);
 
-/// The inputs and outputs in the order that the forms define.
+/// Inputs and outputs are in the order that the attributes define.
 void normalize(const normalization_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
                                  std::span<const output_values> out);
 
-/// Likewise.
+/// Inputs and outputs are in the order that the attributes define.
 void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
                              std::span<const output_values> out);

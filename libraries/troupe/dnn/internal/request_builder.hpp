@@ -12,27 +12,27 @@
 namespace troupe::dnn::detail {
 
 /// The extents that a field must have.
-struct wanted_extents {
+struct expected_extents {
   std::size_t rank = 0;
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::span<const std::int64_t> all() const noexcept { return {extents.data(), rank}; }
-  /// Those of this value.
-  static wanted_extents of(const value& v) noexcept {
-    wanted_extents out{.rank = v.rank()};
+  /// Returns the extents of this value.
+  static expected_extents of(const value& v) noexcept {
+    expected_extents out{.rank = v.rank()};
     std::copy(v.extents().begin(), v.extents().end(), out.extents.begin());
     return out;
   }
 };
-/// 1 x channels x 1 ..., as a value that has channels needs.
-wanted_extents of_channels(const value& x, std::int64_t channels) noexcept;
+/// Returns 1 x channels x 1 ..., with as many axes as x.
+expected_extents of_channels(const value& x, std::int64_t channels) noexcept;
 
-/// What a ready request is sent as, while it is made. The first refusal wins; it names a field of the ready request. To
-/// add one: a struct with the fields and `sent()`, whose source reads the operands, applies functions of dnn to them
-/// and writes the results; checks of what these functions do not know come before.
+/// Builds the computation that a ready request is sent as. The first refusal is reported; it names a field of the ready
+/// request. To add a request: a struct with the fields and `sent()`, whose source reads the operands, applies functions
+/// of dnn to them and writes the results; checks beyond those of these functions come before.
 class request_builder {
  public:
   using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-  /// `fields`: what refusals of operations call by another name, and how the request calls it.
+  /// Makes a builder. `fields` are the names that refusals of operations use, and those of the request's fields.
   explicit request_builder(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
 
   bool fine() const noexcept { return !refused_; }
@@ -42,17 +42,17 @@ class request_builder {
   value read(std::string_view field, const any_operand<M>& o) {
     return read_memory(field, in_any(o.range(), o.shape(), o.type()));
   }
-  /// Reads what must have these extents. It may leave out those that are 1.
+  /// Reads an operand that must have these extents. It may omit those that are 1.
   template <access_mode M>
-  value read(std::string_view field, const any_operand<M>& o, const wanted_extents& e) {
+  value read(std::string_view field, const any_operand<M>& o, const expected_extents& e) {
     return with_extents(field, read(field, o), e);
   }
   template <access_mode M>
-  std::optional<value> read(std::string_view field, const std::optional<any_operand<M>>& o, const wanted_extents& e) {
+  std::optional<value> read(std::string_view field, const std::optional<any_operand<M>>& o, const expected_extents& e) {
     return o ? std::optional(read(field, *o, e)) : std::nullopt;
   }
 
-  /// Writes a value to memory of its extents, which may leave out those that are 1.
+  /// Writes a value to memory of its extents, which may omit those that are 1.
   template <access_mode M>
   void write(std::string_view field, const value& v, const any_operand<M>& to) {
     write_to(field, v, out_any(to.range(), to.shape(), to.type()));
@@ -61,16 +61,16 @@ class request_builder {
   void write(std::string_view field, const value& v, const std::optional<any_operand<M>>& to) {
     if (to) write(field, v, *to);
   }
-  /// The same for alpha * v + beta * what the memory has.
+  /// Writes alpha * v + beta * the old contents of the memory.
   void write(std::string_view field, const value& v, double alpha, double beta, const out_any& to);
 
-  /// Requires a field that is given only if another one is.
+  /// Requires a field if another one is given.
   void require_with(std::string_view field, bool given, std::string_view other, bool other_given);
   computation done(std::uint64_t workspace);
 
  private:
   value read_memory(std::string_view field, const in_any& o);
-  value with_extents(std::string_view field, const value& v, const wanted_extents& e);
+  value with_extents(std::string_view field, const value& v, const expected_extents& e);
   void write_to(std::string_view field, const value& v, const out_any& to);
 
   std::vector<std::pair<std::string_view, std::string_view>> fields_;

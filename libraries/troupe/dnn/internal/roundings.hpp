@@ -9,15 +9,16 @@
 
 namespace troupe::dnn::detail {
 
-/// Moves numbers up or down at random, as some roundings of f32 do, or of f64 if the graph has f64.
+/// Moves numbers up or down at random, by some roundings of f32, or of f64 if the graph has f64.
 class roundings {
  public:
   roundings(const encoded_graph& g, std::uint64_t seed);
 
   void move(std::vector<double>& numbers);
-  /// Whether a node adds up what it reads. Its sums are as right as those of numbers that differ by a rounding.
+  /// Returns true if a node sums its inputs. Its sums are as correct as those of numbers that differ by a rounding.
   static bool adds_up(op o) noexcept;
-  /// Whether what a node gives is rounded: it is not if it is copied, or of a type that has few bits or is whole.
+  /// Returns true if the result of a node is rounded: not if it is copied, nor if its type has few bits or is an
+  /// integer.
   static bool rounds(op o, dtype result) noexcept;
 
  private:

@@ -16,7 +16,7 @@ class dnn_attention : public dnn_numerics {
   struct sizes {
     std::int64_t batch, heads, key_heads, queries, keys, width, value_width;
   };
-  // Mostly small, with extents that reach over the tiles of the engines.
+  // Returns mostly small sizes, with extents beyond the tiles of the engines.
   sizes any_sizes() {
     const std::int64_t key_heads = random.between(1, 3), longest = random.one_of<std::int64_t>({5, 20, 70, 140});
     return {random.between(1, 3),
@@ -41,7 +41,7 @@ class dnn_attention : public dnn_numerics {
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(low, high));
     return whole({count}, out);
   }
-  // Where sequences begin that lie after each other; some are empty, and some tokens belong to none.
+  // Returns offsets of packed sequences; some are empty, and some tokens belong to none.
   value some_offsets(std::int64_t batch, std::int64_t tokens) {
     std::vector<std::int32_t> out(static_cast<std::size_t>(batch + 1));
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(coin(3) ? 1 : 0, tokens));
@@ -50,7 +50,7 @@ class dnn_attention : public dnn_numerics {
     return whole({batch + 1}, out);
   }
 
-  // Options that fit any tensors.
+  // Returns options that fit any tensors.
   attention_options any_options() {
     attention_options o;
     if (coin(3)) o.scale = random.value();
@@ -94,7 +94,7 @@ class dnn_attention : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_attention, of_all_kinds_and_its_gradients_are_as_defined) {
+TEST_F(dnn_attention, attention_with_any_options_and_its_gradients_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 4 && !HasFailure(); ++i) {
       const sizes s = any_sizes();
@@ -106,7 +106,7 @@ TEST_F(dnn_attention, of_all_kinds_and_its_gradients_are_as_defined) {
     }
 }
 
-TEST_F(dnn_attention, of_sequences_after_each_other_is_as_defined) {
+TEST_F(dnn_attention, attention_of_packed_sequences_matches_the_definition) {
   for (int i = 0; i < 10 && !HasFailure(); ++i) {
     sizes s = any_sizes();
     const std::int64_t sequences = random.between(1, 6);
@@ -130,7 +130,7 @@ TEST_F(dnn_attention, of_sequences_after_each_other_is_as_defined) {
   }
 }
 
-TEST_F(dnn_attention, of_pages_is_as_defined_and_sees_none_that_the_pool_has_not) {
+TEST_F(dnn_attention, attention_of_pages_matches_the_definition_and_ignores_missing_pages) {
   for (int i = 0; i < 16 && !HasFailure(); ++i) {
     sizes s = any_sizes();
     const std::int64_t pool = random.between(1, 9), of_a_page = random.one_of<std::int64_t>({1, 3, 16, 40}),
@@ -154,7 +154,7 @@ TEST_F(dnn_attention, of_pages_is_as_defined_and_sees_none_that_the_pool_has_not
 }
 
 // Few queries and many keys, which engines divide among several parts.
-TEST_F(dnn_attention, of_few_queries_is_as_defined) {
+TEST_F(dnn_attention, attention_of_few_queries_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     sizes s = any_sizes();
     s.queries = random.between(1, 3), s.keys = random.between(900, 3000), s.batch = random.between(1, 2);
@@ -167,8 +167,8 @@ TEST_F(dnn_attention, of_few_queries_is_as_defined) {
   }
 }
 
-// What decoding has: heads that share keys, halves that lie without gaps, keys in rows, after each other or in pages.
-TEST_F(dnn_attention, of_few_queries_to_half_types_is_as_defined) {
+// Shapes of decoding: heads that share keys, half types without gaps, keys in rows, packed or in pages.
+TEST_F(dnn_attention, attention_of_few_half_queries_matches_the_definition) {
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
     sizes s = any_sizes();
@@ -209,7 +209,7 @@ TEST_F(dnn_attention, of_few_queries_to_half_types_is_as_defined) {
   }
 }
 
-TEST_F(dnn_attention, ignores_what_lies_beyond_a_sequence) {
+TEST_F(dnn_attention, tokens_beyond_a_sequence_are_ignored) {
   const auto with_nan = [&](const extents& e, std::int64_t tokens, dtype type = dtype::f32) {
     stored_tensor& t = stored(type, e, type == dtype::f32 ? anyhow : dense);
     std::int64_t next = 0;
@@ -232,7 +232,7 @@ TEST_F(dnn_attention, ignores_what_lies_beyond_a_sequence) {
   }
 }
 
-TEST_F(dnn_attention, hides_keys_whose_bias_is_minus_infinity) {
+TEST_F(dnn_attention, keys_with_a_bias_of_minus_infinity_are_ignored) {
   stored_tensor& bias = stored(dtype::f32, {1, 1, 7, 90});
   std::int64_t next = 0;
   bias.fill([&] { return next++ / 90 == 3 || coin() ? -std::numeric_limits<double>::infinity() : random.value(); });
@@ -241,8 +241,8 @@ TEST_F(dnn_attention, hides_keys_whose_bias_is_minus_infinity) {
   expect_gradients(all(dtype::f32, {2, 2, 1, 7, 90, 8, 8}), dtype::f32, o);
 }
 
-// What vendors' libraries take: half types in and out, and no more than a window.
-TEST_F(dnn_attention, from_half_types_to_half_types_is_as_defined) {
+// Attentions that vendors' libraries support: half types in and out, and no options but a window.
+TEST_F(dnn_attention, attention_from_half_types_to_half_types_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
     sizes s = any_sizes();
@@ -258,13 +258,13 @@ TEST_F(dnn_attention, from_half_types_to_half_types_is_as_defined) {
     const auto g = attention_gradient(dy, rounded, x.q, x.k, x.v, o);
     SCOPED_TRACE("queries " + std::to_string(s.queries) + ", keys " + std::to_string(s.keys) + ", widths " +
                  std::to_string(s.width) + " and " + std::to_string(s.value_width));
-    // Weights are rounded before they are multiplied.
+    // Vendors' libraries round weights before they multiply them.
     expect_as_defined({rounded.y, g.dq, g.dk, g.dv}, t, t == dtype::bf16 ? 3e-2 : 6e-3);
   }
 }
 
-// No results are expected of these, but that nothing else is touched.
-TEST_F(dnn_attention, touches_no_other_memory_whatever_the_offsets_are) {
+// The results are not checked, only that no other memory is written.
+TEST_F(dnn_attention, wild_offsets_touch_no_other_memory) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const sizes s = any_sizes();
     const std::int64_t sequences = random.between(1, 5);
@@ -293,7 +293,7 @@ TEST_F(dnn_attention, touches_no_other_memory_whatever_the_offsets_are) {
 }
 
 // Many shared heads do not fit a tile.
-TEST_F(dnn_attention, shares_keys_among_any_number_of_heads) {
+TEST_F(dnn_attention, any_number_of_heads_can_share_keys) {
   for (const std::int64_t heads : {63, 64, 65, 130})
     expect_gradients(all(dtype::f32, {1, heads, 1, 3, 5, 4, 4}), dtype::f32, {.alibi = true});
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the fields of a request beside its graph do on every engine.
+// The options of a request, on every engine.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -10,7 +10,7 @@ using namespace testing;
 
 class dnn_fields : public dnn_numerics {
  protected:
-  // A graph that no engine computes in one step, without memory between.
+  // Returns a graph that no engine computes in one step, nor without memory between the steps.
   computation two_steps() {
     const value x = given(dtype::f32, {8, 8}), w = given(dtype::f32, {8, 8});
     stored_tensor& y = stored(dtype::f16, {8, 8});
@@ -22,7 +22,7 @@ class dnn_fields : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_fields, let_engines_be_quicker_within_what_they_allow) {
+TEST_F(dnn_fields, all_options_yield_results_within_their_precision) {
   for (const precision p : {precision::exact, precision::tf32})
     for (const repeatability a : {repeatability::always, repeatability::not_needed})
       for (const choice c : {choice::recommended, choice::measured}) {
@@ -32,7 +32,7 @@ TEST_F(dnn_fields, let_engines_be_quicker_within_what_they_allow) {
       }
 }
 
-TEST_F(dnn_fields, refuse_more_steps_than_one) {
+TEST_F(dnn_fields, required_fusion_refuses_two_steps) {
   computation r = two_steps();
   r.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("dnn.computation: fusion is required"), std::string::npos) << refusal(r);
@@ -41,7 +41,7 @@ TEST_F(dnn_fields, refuse_more_steps_than_one) {
   expect_computed(r, 1e-5);
 }
 
-TEST_F(dnn_fields, refuse_more_memory_than_the_workspace) {
+TEST_F(dnn_fields, a_workspace_that_is_too_small_is_refused) {
   computation r = two_steps();
   const auto needs = engine->run(prepare::of(r));
   ASSERT_TRUE(needs);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Operations on elements, reductions, normalisations and their gradients, and other forms of the same elements,
-// compared with the reference in double precision.
+// Elementwise operations, reductions, normalisations and their gradients, and shape operations, compared with the
+// reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -21,13 +21,13 @@ class dnn_elements : public dnn_numerics {
     if (random.between(0, 3) == 0) e.back() = random.between(500, 700);
     return e;
   }
-  // The same, with 1 in some places.
+  // Returns the extents with some of them replaced by 1.
   extents some_of(extents e) {
     for (std::int64_t& n : e)
       if (random.between(0, 2) == 0) n = 1;
     return e;
   }
-  std::vector<std::size_t> some_indexes(std::size_t rank) {
+  std::vector<std::size_t> some_axes(std::size_t rank) {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < rank; ++i)
       if (random.between(0, 1) == 0) out.push_back(i);
@@ -36,7 +36,7 @@ class dnn_elements : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_elements, all_functions_of_elements_are_as_defined) {
+TEST_F(dnn_elements, all_elementwise_functions_match_the_definition) {
   for (auto f = fn::negate; epilogue::is_known(f); f = static_cast<fn>(static_cast<int>(f) + 1))
     for (const dtype t : types) {
       if (!epilogue::is_function(f)) break;
@@ -44,7 +44,7 @@ TEST_F(dnn_elements, all_functions_of_elements_are_as_defined) {
       const value x = given(t, e);
       const value y = random.between(0, 2) == 0 ? value(0.5) : given(t, some_of(e)), z = given(dtype::f32, some_of(e));
       const std::size_t arguments = epilogue::info(f).arguments;
-      // No quotient is far larger than what it is computed from.
+      // No quotient is far larger than its operands.
       const value divisor = f == fn::divide ? y * y + 1.0 : y;
       const value out = arguments == 1   ? pointwise(f, x)
                         : arguments == 2 ? pointwise(f, x, divisor)
@@ -54,7 +54,7 @@ TEST_F(dnn_elements, all_functions_of_elements_are_as_defined) {
     }
 }
 
-TEST_F(dnn_elements, values_are_rounded_where_they_are_converted_and_shared_where_they_are_used_twice) {
+TEST_F(dnn_elements, values_are_rounded_where_they_are_converted) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const extents e = any_extents(1, 4, 8);
     // Products of few bits are exact in float, so that they are rounded once.
@@ -96,30 +96,32 @@ TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
   }
 }
 
-// More lines than are computed together, and a rest: images with channels first and last, in one order and another.
-TEST_F(dnn_elements, images_that_lie_in_different_orders_are_combined_as_defined) {
+// More lines than are computed together, and a remainder: images with channels first and last, in one order and
+// another.
+TEST_F(dnn_elements, images_of_different_layouts_are_combined) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const extents e{random.between(1, 3), random.between(15, 70), random.between(1, 9), random.between(1, 40)};
     const auto image = [&] { return given(random.one_of(floats), e, random.one_of({dense, channels_last})); };
-    const value scale = given(dtype::f32, {1, e[1], 1, 1}, dense), place = given(dtype::f32, {1, 1, e[2], e[3]}, dense);
-    expect_as_defined({image() * scale + image(), relu(image()) + place}, random.one_of(floats), 4e-6);
+    const value scale = given(dtype::f32, {1, e[1], 1, 1}, dense),
+                position = given(dtype::f32, {1, 1, e[2], e[3]}, dense);
+    expect_as_defined({image() * scale + image(), relu(image()) + position}, random.one_of(floats), 4e-6);
   }
 }
 
-TEST_F(dnn_elements, reductions_of_all_kinds_are_as_defined) {
+TEST_F(dnn_elements, reductions_of_all_kinds_match_the_definition) {
   for (auto kind = reduction_kind::sum; kind <= reduction_kind::norm2;
        kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
     for (const dtype t : types)
       for (int i = 0; i < 4 && !HasFailure(); ++i) {
         const extents e = any_extents(1, 4, 7);
         const value x = given(t, e);
-        expect_as_defined({reduce(kind == reduction_kind::product ? 1.0 + 0.1 * x : x, kind, some_indexes(e.size()))},
+        expect_as_defined({reduce(kind == reduction_kind::product ? 1.0 + 0.1 * x : x, kind, some_axes(e.size()))},
                           dtype::f32, 1e-4);
       }
 }
 
-TEST_F(dnn_elements, softmax_and_its_gradient_are_as_defined) {
+TEST_F(dnn_elements, softmax_and_its_gradient_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
       const extents e = any_extents(1, 4, 9);
@@ -130,7 +132,7 @@ TEST_F(dnn_elements, softmax_and_its_gradient_are_as_defined) {
     }
 }
 
-TEST_F(dnn_elements, normalizations_and_their_gradients_are_as_defined) {
+TEST_F(dnn_elements, normalizations_and_their_gradients_match_the_definition) {
   constexpr double epsilon = 1e-3;
   for (const dtype t : types)
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
@@ -159,8 +161,8 @@ TEST_F(dnn_elements, normalizations_and_their_gradients_are_as_defined) {
     }
 }
 
-// What is normalised is rows without gaps, of a type that is computed without copies.
-TEST_F(dnn_elements, rows_of_half_types_are_normalised_as_defined) {
+// The rows have no gaps, and types that are normalised without copies.
+TEST_F(dnn_elements, normalizations_of_half_rows_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
@@ -189,8 +191,8 @@ TEST_F(dnn_elements, rows_of_half_types_are_normalised_as_defined) {
   }
 }
 
-// The channels are neighbours, as they mostly are where convolutions of half types are trained.
-TEST_F(dnn_elements, channels_of_half_types_are_normalised_as_defined) {
+// The channels are neighbours, as is usual for training with half types.
+TEST_F(dnn_elements, normalizations_of_half_channels_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
@@ -217,14 +219,15 @@ TEST_F(dnn_elements, channels_of_half_types_are_normalised_as_defined) {
     if (running) expect_as_defined({n.y, n.next_mean, n.next_variance}, dtype::f32, 1e-4);
     expect_written({g.dx}, {&stored(to, e, channels_last)}, 5e-4);
     if (scaled) expect_as_defined({convert(g.dx, to), g.dscale, g.doffset}, to, 5e-4);
-    // What the gradient is given was computed before, and dy is a result of the graph.
-    const normalized kept{x, given(dtype::f32, channel), given(dtype::f32, channel)};
-    const auto later = normalization_gradient(dy * 2.0 + 0.5, x, kept, scaled ? std::optional(a.scale) : std::nullopt);
+    // The statistics were computed by an earlier request, and dy is a result of the graph.
+    const normalized earlier{x, given(dtype::f32, channel), given(dtype::f32, channel)};
+    const auto later =
+        normalization_gradient(dy * 2.0 + 0.5, x, earlier, scaled ? std::optional(a.scale) : std::nullopt);
     expect_as_defined({later.dx}, to, 1e-3);
   }
 }
 
-TEST_F(dnn_elements, elements_keep_their_values_in_other_forms) {
+TEST_F(dnn_elements, shape_operations_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
     for (int i = 0; i < 10 && !HasFailure(); ++i) {
       const extents e{random.between(1, 6), random.between(2, 6), random.between(1, 9)};
@@ -237,7 +240,7 @@ TEST_F(dnn_elements, elements_keep_their_values_in_other_forms) {
     }
 }
 
-TEST_F(dnn_elements, products_of_matrices_are_as_defined) {
+TEST_F(dnn_elements, products_of_matrices_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::i8})
     for (int i = 0; i < 10 && !HasFailure(); ++i) {
       const std::int64_t m = random.between(1, 40), n = random.between(1, 40), k = random.between(1, 60),
@@ -248,8 +251,8 @@ TEST_F(dnn_elements, products_of_matrices_are_as_defined) {
     }
 }
 
-// Chains of up to 10 operations that fit, on tensors of images.
-TEST_F(dnn_elements, random_graphs_are_as_defined) {
+// Chains of up to 10 operations on tensors of images.
+TEST_F(dnn_elements, random_graphs_match_the_definition) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     extents e{random.between(1, 3), 2 * random.between(1, 3), random.between(5, 9), random.between(5, 9)};
     std::vector<value> made{given(random.one_of({dtype::f32, dtype::f16, dtype::bf16}), e)};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tensors without elements, through every operation. What is expected follows from the definition of each: sums of
+// Tensors without elements, through every operation. The expected results follow from the definition of each: sums of
 // nothing are 0.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
@@ -47,7 +47,7 @@ class dnn_without_elements : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_without_elements, functions_of_elements_give_none) {
+TEST_F(dnn_without_elements, operations_on_no_elements_return_none) {
   const value x = of({0, 4}), y = of({3, 0, 5});
   expect({{relu(x) + of({1, 4}) * 2, {0, 4}},
           {convert(x, dtype::bf16), {0, 4}},
@@ -61,18 +61,18 @@ TEST_F(dnn_without_elements, functions_of_elements_give_none) {
   EXPECT_NE((x + of({2, 4})).why_refused(), "") << "only an extent of 1 is repeated";
 }
 
-TEST_F(dnn_without_elements, concatenations_have_the_parts_that_have_some) {
+TEST_F(dnn_without_elements, concatenations_skip_parts_without_elements) {
   const value some = of({2, 3}), none = of({0, 3});
   expect({{concatenate({none, none}, 0), {0, 3}}});
   expect_as_defined({concatenate({none, some, none}, 0) * 2, concatenate({some, of({2, 0}), some}, 1)}, dtype::f32, 0);
-  // The reference sees no empty part either.
+  // The reference omits empty parts, too.
   stored_tensor& y = stored(dtype::f32, {2, 3});
   run(computation{.graph = {{concatenate({none, some}, 0), y.operand<access_mode::write>()}}});
   EXPECT_EQ(y.values(),
             stored_tensor::values_at(some.from().memory->range().address, some.from().memory->shape(), dtype::f32));
 }
 
-TEST_F(dnn_without_elements, reductions_of_nothing_are_what_changes_nothing) {
+TEST_F(dnn_without_elements, reductions_of_nothing_are_the_neutral_element) {
   const value x = of({3, 0, 4});
   expect({{reduce(x, kind::sum, {1}), {3, 1, 4}},
           {reduce(x, kind::sum, {0, 1, 2}), {1, 1, 1}},
@@ -93,7 +93,7 @@ TEST_F(dnn_without_elements, reductions_of_nothing_are_what_changes_nothing) {
         << reduce(x, how, {1}).why_refused();
 }
 
-TEST_F(dnn_without_elements, products_without_terms_are_0) {
+TEST_F(dnn_without_elements, products_without_summands_are_0) {
   expect({{product(of({3, 0}), of({0, 5})), {3, 5}},
           {product(of({2, 3, 0}), of({1, 0, 5})) + 1.5, {2, 3, 5}, 1.5},
           {product(given(dtype::i8, {3, 0}), given(dtype::i8, {0, 5})), {3, 5}},
@@ -102,7 +102,7 @@ TEST_F(dnn_without_elements, products_without_terms_are_0) {
           {product(of({0, 3, 4}), of({1, 4, 5})), {0, 3, 5}}});
 }
 
-TEST_F(dnn_without_elements, windows_over_no_images_give_none_and_gradients_of_0) {
+TEST_F(dnn_without_elements, windows_over_no_images_return_none_and_gradients_of_0) {
   const value x = of({0, 4, 6, 6}), filters = of({8, 4, 3, 3}), dy = of({0, 8, 4, 4}), small = of({0, 4, 3, 3});
   const auto largest = max_pool_with_indexes(x, 2);
   expect({{convolution(x, filters) + channels(of({8}), 4), {0, 8, 4, 4}},
@@ -121,7 +121,7 @@ TEST_F(dnn_without_elements, windows_over_no_images_give_none_and_gradients_of_0
           {local_response_norm_gradient(x, x), {0, 4, 6, 6}}});
 }
 
-TEST_F(dnn_without_elements, norms_have_no_statistics_and_keep_running_averages) {
+TEST_F(dnn_without_elements, norms_of_nothing_have_no_statistics_and_do_not_change_running_averages) {
   const value x = of({0, 6, 5}), scale = of({1, 6, 1}), offset = of({1, 6, 1});
   const value mean = of({1, 6, 1}), variance = of({1, 6, 1});
   const auto plain = batch_norm(x, 1e-5, affine{scale, offset});
@@ -158,7 +158,7 @@ TEST_F(dnn_without_elements, norms_have_no_statistics_and_keep_running_averages)
             stored_tensor::values_at(mean.from().memory->range().address, mean.from().memory->shape(), dtype::f32));
 }
 
-TEST_F(dnn_without_elements, attention_without_queries_gives_none_and_without_keys_0) {
+TEST_F(dnn_without_elements, attention_without_queries_returns_none_and_without_keys_0) {
   const value q = of({2, 4, 3, 8}), k = of({2, 2, 0, 8}), v = of({2, 2, 0, 5});
   const attended none = attention(q, k, v), few = attention(of({2, 4, 0, 8}), of({2, 2, 7, 8}), of({2, 2, 7, 5})),
                  nobody = attention(of({0, 4, 3, 8}), of({0, 2, 7, 8}), of({0, 2, 7, 5}));
@@ -178,7 +178,7 @@ TEST_F(dnn_without_elements, attention_without_queries_gives_none_and_without_ke
   expect({{attention(q, of({9, 2, 16, 8}), of({9, 2, 16, 5}), paged).y, {2, 4, 3, 5}}});
 }
 
-TEST_F(dnn_without_elements, layers_of_cells_without_steps_keep_their_state) {
+TEST_F(dnn_without_elements, recurrences_without_steps_do_not_change_the_state) {
   const recurrent_weights w{.input = of({16, 3}), .recurrent = of({16, 4})};
   const value h = of({2, 4}), c = of({2, 4});
   const recurrence_options o{.cell = recurrent_cell::lstm, .initial = recurrent_state{h, c}};
@@ -205,7 +205,7 @@ TEST_F(dnn_without_elements, layers_of_cells_without_steps_keep_their_state) {
   EXPECT_EQ(last_c.values(), numbers(c));
 }
 
-TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_none_give_none) {
+TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_no_elements_return_none) {
   const ctc_labels labels{.labels = counts({0, 3}), .steps = counts({0}), .counts = counts({0})};
   const value logits = of({7, 0, 5});
   const auto blocks = quantize_blocks(of({4, 0}), {.along = 1, .block = 32});
@@ -218,14 +218,14 @@ TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_none_give_none
           {dequantize_blocks(blocks.elements, blocks.scales, 1, 32), {4, 0}}});
 }
 
-TEST_F(dnn_without_elements, gradients_of_what_was_computed_from_nothing_are_0) {
+TEST_F(dnn_without_elements, gradients_of_values_computed_from_nothing_are_0) {
   const value x = of({0, 4}), w = of({4, 3}), offset = of({1, 3});
   const value y = tanh(product(x, w) + offset);
   const auto all = gradients(reduce(y, kind::sum, {0, 1}), {x, w, offset});
   expect({{all[0], {0, 4}}, {all[1], {4, 3}}, {all[2], {1, 3}}});
 }
 
-TEST_F(dnn_without_elements, what_is_known_goes_on_in_the_graph) {
+TEST_F(dnn_without_elements, constants_from_nothing_can_be_used_in_the_graph) {
   const value sum = reduce(of({3, 0}), kind::sum, {1}), y = of({3, 4});
   stored_tensor& z = stored(dtype::f32, {3, 4});
   run(computation{.graph = {{y * (sum + 2), z.operand<access_mode::write>()}}});

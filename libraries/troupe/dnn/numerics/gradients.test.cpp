@@ -10,7 +10,7 @@ using namespace testing;
 
 class dnn_derived_gradients : public dnn_numerics {
  protected:
-  // The losses of networks are means, so that sums in other orders differ little.
+  // Compares a mean loss and its gradients; sums in other orders then differ little.
   void expect_with_gradients(const value& y, const std::vector<value>& variables, double tolerance) {
     std::vector<std::size_t> all(y.rank());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -21,7 +21,7 @@ class dnn_derived_gradients : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_derived_gradients, of_a_network_for_images) {
+TEST_F(dnn_derived_gradients, gradients_of_an_image_network_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16}) {
     if (HasFailure()) return;
     const value x = given(t, {3, 4, 7, 6}), w1 = given(t, {8, 4, 3, 3}), w2 = given(t, {8, 8, 1, 1}),
@@ -29,13 +29,13 @@ TEST_F(dnn_derived_gradients, of_a_network_for_images) {
     const value h = convolution(x, w1, {.padding = 1, .stride = 2});
     const value n = silu(batch_norm(h, 0.1, affine{scale, offset}).y);
     const value sum = n + convolution(convert(n, t), w2);
-    const value seen = reshape(reduce(sum, reduction_kind::mean, {2, 3}), {3, 8});
-    const value y = log_softmax(product(convert(seen, t), last), 1);
+    const value pooled = reshape(reduce(sum, reduction_kind::mean, {2, 3}), {3, 8});
+    const value y = log_softmax(product(convert(pooled, t), last), 1);
     expect_with_gradients(y, {w1, w2, scale, offset, last, x}, t == dtype::f16 ? 2e-2 : 1e-3);
   }
 }
 
-TEST_F(dnn_derived_gradients, of_a_network_for_sequences) {
+TEST_F(dnn_derived_gradients, gradients_of_a_sequence_network_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16}) {
     if (HasFailure()) return;
     const value x = given(t, {2, 6, 8}), qkv = given(t, {1, 8, 24}), wide = given(t, {1, 8, 16}),
@@ -45,8 +45,8 @@ TEST_F(dnn_derived_gradients, of_a_network_for_sequences) {
     const auto part = [&](std::int64_t i) { return reshape(slice(parts, 0, i, 1), {2, 2, 6, 4}); };
     attention_options o;
     o.window = causal;
-    const value seen = attention(part(0), part(1), part(2), o).y;
-    const value h = x + reshape(transpose(seen, {0, 2, 1, 3}), {2, 6, 8});
+    const value mixed = attention(part(0), part(1), part(2), o).y;
+    const value h = x + reshape(transpose(mixed, {0, 2, 1, 3}), {2, 6, 8});
     const value y = h + product(convert(gelu(product(convert(h, t), wide)), t), narrow);
     expect_with_gradients(y, {qkv, wide, narrow, scale, x}, t == dtype::bf16 ? 5e-2 : 1e-3);
   }

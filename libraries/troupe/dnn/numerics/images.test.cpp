@@ -19,7 +19,7 @@ class dnn_images : public dnn_numerics {
     return e;
   }
   std::uint64_t any_number() { return static_cast<std::uint64_t>(random.between(0, std::int64_t{1} << 62)); }
-  // By value, or in memory.
+  // Returns a seed by value, or in memory.
   random_seed any_seed() {
     if (random.between(0, 1) == 0) return {any_number(), any_number()};
     stored_tensor& words = stored(random.one_of({dtype::u32, dtype::i32}), {random.one_of<std::int64_t>({2, 4})});
@@ -33,7 +33,7 @@ class dnn_images : public dnn_numerics {
   static extents extents_of(const value& v) { return {v.extents().begin(), v.extents().end()}; }
 };
 
-TEST_F(dnn_images, random_numbers_are_those_of_the_reference) {
+TEST_F(dnn_images, random_numbers_match_the_definition) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     extents e(static_cast<std::size_t>(random.between(1, 5)));
     for (std::int64_t& n : e) n = random.between(1, 6);
@@ -42,18 +42,18 @@ TEST_F(dnn_images, random_numbers_are_those_of_the_reference) {
     expect_as_defined({random_uniform(e, any_seed()), random_bernoulli(e, std::fabs(random.value()), any_seed())},
                       dtype::f32, 0);
     expect_as_defined({random_normal(e, any_seed())}, random.one_of({dtype::f32, dtype::f64, dtype::f16}), 3e-6);
-    // With others in one elementwise kernel, which may go through the elements in any order.
+    // With other operations in one elementwise kernel, which may process the elements in any order.
     const value x = given(random.one_of({dtype::f32, dtype::f64, dtype::f16}), e);
     expect_as_defined({x + random_uniform(e, any_seed()) * random_normal(e, any_seed())}, dtype::f32, 5e-6);
   }
 }
 
-TEST_F(dnn_images, random_numbers_are_combined_with_tensors_of_other_extents_and_used_twice) {
+TEST_F(dnn_images, random_numbers_can_be_broadcast_and_used_twice) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const extents e = any_image(2, 9);
     const value row = random_uniform({1, e[1], 1, e[3]}, any_seed()), x = given(dtype::f32, e);
     std::vector<value> all{x * row, reduce(row, reduction_kind::sum, {1}), transpose(row, {0, 1, 3, 2})};
-    // More sequences than an elementwise kernel of a kernel has.
+    // More random sequences than an elementwise kernel has.
     value sum = x;
     for (int k = 0; k < 11; ++k) sum = sum + random_bernoulli(e, 0.5, any_seed());
     all.push_back(sum);
@@ -73,7 +73,7 @@ TEST_F(dnn_images, dropout_has_the_same_mask_in_both_directions) {
     }
 }
 
-TEST_F(dnn_images, normalizations_across_channels_are_as_defined) {
+TEST_F(dnn_images, local_response_norm_matches_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 10 && !HasFailure(); ++i) {
       extents e = any_image(static_cast<std::size_t>(random.between(0, 3)), 8);
@@ -88,7 +88,7 @@ TEST_F(dnn_images, normalizations_across_channels_are_as_defined) {
     }
 }
 
-TEST_F(dnn_images, resampling_and_its_gradient_are_as_defined) {
+TEST_F(dnn_images, resampling_and_its_gradient_match_the_definition) {
   for (const dtype t : types)
     for (const auto kind : {resampling_kind::nearest, resampling_kind::linear, resampling_kind::cubic})
       for (int i = 0; i < 12 && !HasFailure(); ++i) {
@@ -106,7 +106,7 @@ TEST_F(dnn_images, resampling_and_its_gradient_are_as_defined) {
       }
 }
 
-TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_are_as_defined) {
+TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 15 && !HasFailure(); ++i) {
       const auto spatial = static_cast<std::size_t>(random.between(1, 3));
@@ -122,7 +122,7 @@ TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_are_as_defined) {
       expect_as_defined({p.y, p.indexes}, random.one_of({dtype::i32, dtype::f64}), 0);
       const value dy = given(t, of_y);
       expect_as_defined({max_pool_index_gradient(dy, p.indexes, e, window, o)}, t, 1e-5);
-      // From memory, with positions that no window sees.
+      // From memory, with positions outside all windows.
       stored_tensor& wild = stored(dtype::i32, of_y);
       wild.fill([&] {
         return static_cast<double>(random.between(0, 5) == 0 ? random.between(-(1ll << 31), (1ll << 31) - 1)
@@ -133,7 +133,7 @@ TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_are_as_defined) {
     }
 }
 
-TEST_F(dnn_images, blocks_have_the_scales_and_elements_of_the_reference) {
+TEST_F(dnn_images, quantized_blocks_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       extents e(static_cast<std::size_t>(random.between(1, 4)));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that write to memory that they read: everything that is read is what was there before.
+// Graphs that write to memory that they read: all reads are of the contents before the writes.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -20,7 +20,7 @@ class dnn_in_place : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_in_place, tensors_are_updated_exchanged_turned_and_shifted) {
+TEST_F(dnn_in_place, tensors_are_updated_exchanged_transposed_and_shifted) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
     for (int i = 0; i < 4 && !HasFailure(); ++i) {
       const std::int64_t n = random.between(1, 60);
@@ -41,7 +41,7 @@ TEST_F(dnn_in_place, tensors_are_updated_exchanged_turned_and_shifted) {
     }
 }
 
-TEST_F(dnn_in_place, random_graphs_see_what_was_there_before) {
+TEST_F(dnn_in_place, random_graphs_read_the_contents_from_before_the_writes) {
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const std::int64_t n = random.between(1, 12);
     std::vector<stored_tensor*> memory;

@@ -12,7 +12,7 @@ using namespace testing;
 template <class Case>
 class dnn_ready_requests : public dnn_numerics {
  protected:
-  // Positive numbers, as variances and inverse deviations are.
+  // Returns a source of positive numbers, as variances and inverse deviations are.
   tensor_source tensors_of(dtype type) {
     return {[this, type](const extents& e) {
               stored_tensor& t = stored(type, e);
@@ -25,13 +25,13 @@ class dnn_ready_requests : public dnn_numerics {
               return place_of(t);
             }};
   }
-  static place_of_tensor place_of(stored_tensor& t) {
+  static tensor_in_memory place_of(stored_tensor& t) {
     return {t.operand<access_mode::read>().range(), t.shape(), t.type()};
   }
 };
 TYPED_TEST_SUITE(dnn_ready_requests, all_ready_cases);
 
-TYPED_TEST(dnn_ready_requests, are_as_defined) {
+TYPED_TEST(dnn_ready_requests, requests_match_the_definition) {
   for (const dtype type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16}) {
     const double tolerance = type == dtype::f64 ? 1e-9 : type == dtype::f32 ? 1e-4 : 1e-3;
     const tensor_source tensors = this->tensors_of(type);

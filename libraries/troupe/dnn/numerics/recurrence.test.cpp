@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recurrences and the loss of alignments, with their gradients, compared with the reference in double precision.
+// Recurrences and the CTC loss, with their gradients, compared with the reference in double precision.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -20,7 +20,7 @@ class dnn_sequences : public dnn_numerics {
     t.fill([&] { return static_cast<double>(numbers[next++]); });
     return value(t.operand<access_mode::read>());
   }
-  // Random numbers; beyond the lengths what must not be used.
+  // Returns random numbers; beyond the lengths numbers that must not be used.
   value within_lengths(dtype type, const extents& e, const std::vector<std::int64_t>& lengths, double beyond = nan) {
     stored_tensor& t = stored(type, e);
     std::int64_t next = 0;
@@ -39,7 +39,7 @@ class dnn_sequences : public dnn_numerics {
   value small(dtype type, const extents& e) { return given(type, e) * 0.3; }
 };
 
-TEST_F(dnn_sequences, recurrences_and_their_gradients_are_as_defined) {
+TEST_F(dnn_sequences, recurrences_and_their_gradients_match_the_definition) {
   for (const recurrent_cell cell :
        {recurrent_cell::relu, recurrent_cell::tanh, recurrent_cell::lstm, recurrent_cell::gru})
     for (const dtype t : types)
@@ -67,12 +67,12 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_are_as_defined) {
         if (random.between(0, 1) == 0) o.lengths = whole({batch}, lengths = some(batch, -1, time + 1));
         const value x = within_lengths(t, {time, batch, inputs}, lengths);
         const recurrent_result r = recurrence(x, w, o);
-        recurrent_gradients d;
+        recurrent_output_gradients d;
         const std::int64_t which = random.between(0, 2);
         if (which != 0) d.y = within_lengths(of_weights, {time, batch, width}, lengths);
         if (which != 1) d.h = given(of_weights, {batch, width});
         if (is_lstm && random.between(0, 1) == 0) d.c = given(of_weights, {batch, hidden});
-        // Whether a sum is above 0 may be a matter of rounding.
+        // A rounding may decide whether a sum is above 0.
         const auto of_reserve = r.reserve.extents();
         const value reserve =
             cell == recurrent_cell::relu
@@ -89,14 +89,14 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_are_as_defined) {
       }
 }
 
-TEST_F(dnn_sequences, layers_in_both_directions_are_as_defined) {
+TEST_F(dnn_sequences, bidirectional_layers_match_the_definition) {
   for (int i = 0; i < 4 && !HasFailure(); ++i) {
     const std::int64_t time = random.between(1, 6), batch = random.between(1, 4);
     const rnn_options o{
         .cell = recurrent_cell::gru, .bidirectional = true, .lengths = whole({batch}, some(batch, 0, time))};
     std::vector<recurrent_weights> w;
     std::vector<recurrent_state> initial;
-    std::vector<recurrent_gradients> d;
+    std::vector<recurrent_output_gradients> d;
     for (int k = 0; k < 4; ++k) {
       w.push_back({small(dtype::f16, {12, k < 2 ? 3 : 8}), small(dtype::f16, {12, 4})});
       initial.push_back({given(dtype::f32, {batch, 4})});
@@ -114,7 +114,7 @@ TEST_F(dnn_sequences, layers_in_both_directions_are_as_defined) {
   }
 }
 
-TEST_F(dnn_sequences, lengths_do_not_make_all_numbers_double) {
+TEST_F(dnn_sequences, lengths_do_not_make_the_computation_double) {
   const value x = given(dtype::f32, {3, 2, 4}, dense);
   const recurrent_weights w{given(dtype::f32, {4, 4}, dense), given(dtype::f32, {4, 4}, dense)};
   stored_tensor &y = stored(dtype::f32, {3, 2, 4}, dense), &lengths = stored(dtype::i32, {2}, dense);
@@ -129,7 +129,7 @@ TEST_F(dnn_sequences, lengths_do_not_make_all_numbers_double) {
   EXPECT_EQ(needs({.cell = recurrent_cell::tanh, .lengths = of_each}), needs({.cell = recurrent_cell::tanh}));
 }
 
-TEST_F(dnn_sequences, losses_of_alignments_and_their_gradients_are_as_defined) {
+TEST_F(dnn_sequences, ctc_loss_and_its_gradient_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e5m2})
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
       const bool is_large = random.between(0, 3) == 0;
@@ -148,7 +148,7 @@ TEST_F(dnn_sequences, losses_of_alignments_and_their_gradients_are_as_defined) {
     }
 }
 
-TEST_F(dnn_sequences, labels_and_lengths_that_there_are_not_are_as_defined) {
+TEST_F(dnn_sequences, invalid_labels_and_lengths_match_the_definition) {
   constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max(), odd[] = {-far - 1, -1, 3, 4, 1 << 24, far};
   for (int i = 0; i < 30 && !HasFailure(); ++i) {
     const auto any = [&](std::int64_t count, std::int64_t most) {

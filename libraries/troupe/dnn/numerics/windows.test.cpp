@@ -34,7 +34,7 @@ class dnn_windows : public dnn_numerics {
     const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}),
                        in = eights ? 8 * random.between(1, 2) : random.between(1, 5),
                        out = eights ? 8 * random.between(1, 2) : random.between(1, 5);
-    // One group for each channel is computed in another way.
+    // A group for each channel is computed by another kernel.
     const bool depthwise = random.between(0, 4) == 0;
     p.options.groups = depthwise ? in : groups;
     p.x = {random.between(1, 3), depthwise ? in : in * groups};
@@ -50,7 +50,7 @@ class dnn_windows : public dnn_numerics {
     }
     return p;
   }
-  static std::string story_of(const problem& p) {
+  static std::string text_of(const problem& p) {
     const auto text = [&](const per_axis& n) {
       std::string out;
       for (std::int64_t i = 0; i < p.spatial; ++i) out += std::to_string(n[static_cast<std::size_t>(i)]) + " ";
@@ -61,7 +61,7 @@ class dnn_windows : public dnn_numerics {
            text(o.padding) + (o.padding_after.count() != 0 ? "and " + text(o.padding_after) : "") + ", stride " +
            text(o.stride) + ", dilation " + text(o.dilation) + ", groups " + std::to_string(o.groups);
   }
-  // One function more of what a convolution gave.
+  // Returns one more function of a convolution's result.
   value followed(const value& y, const extents& e, const value& x, const value& filters, const problem& p) {
     switch (random.between(0, 8)) {
       case 0:
@@ -83,7 +83,7 @@ class dnn_windows : public dnn_numerics {
         return random.one_of({silu(y), gelu(y), gelu_tanh(y), tanh(y), sigmoid(y), hard_swish(y), abs(y), -y});
     }
   }
-  static double rounding_of(std::int64_t terms) { return 2e-6 + 3e-7 * static_cast<double>(terms); }
+  static double rounding_of(std::int64_t summands) { return 2e-6 + 3e-7 * static_cast<double>(summands); }
 };
 
 std::int64_t product_of(const extents& e) {
@@ -92,22 +92,22 @@ std::int64_t product_of(const extents& e) {
   return n;
 }
 
-TEST_F(dnn_windows, convolutions_are_as_defined) {
+TEST_F(dnn_windows, convolutions_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       const problem p = any_convolution();
-      SCOPED_TRACE(story_of(p));
+      SCOPED_TRACE(text_of(p));
       const value y = convolution(given(t, p.x), given(t, p.filters), p.options);
       expect_as_defined({y}, t == dtype::i8 ? dtype::i32 : random.one_of({t, dtype::f32}),
                         rounding_of(product_of(p.filters) / p.filters[0]));
     }
 }
 
-TEST_F(dnn_windows, gradients_of_convolutions_are_as_defined) {
+TEST_F(dnn_windows, gradients_of_convolutions_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       const problem p = any_convolution();
-      SCOPED_TRACE(story_of(p));
+      SCOPED_TRACE(text_of(p));
       const value x = given(t, p.x), filters = given(t, p.filters), y = convolution(x, filters, p.options);
       ASSERT_EQ(y.why_refused(), "");
       const value dy = given(t, extents(y.extents().begin(), y.extents().end()));
@@ -122,7 +122,7 @@ TEST_F(dnn_windows, gradients_of_convolutions_are_as_defined) {
 TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
   for (int i = 0; i < 10 && !HasFailure(); ++i) {
     const problem p = any_convolution();
-    SCOPED_TRACE(story_of(p));
+    SCOPED_TRACE(text_of(p));
     const value y =
         convolution(given(dtype::f16, p.x, channels_last), given(dtype::f16, p.filters, channels_last), p.options);
     const value bias = given(dtype::f32, {p.filters[0]});
@@ -130,11 +130,11 @@ TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
   }
 }
 
-// What vendors compute with a convolution: what each channel is added to or multiplied by, other images, functions.
-TEST_F(dnn_windows, what_follows_a_convolution_is_as_defined) {
+// Functions that vendors' libraries fuse with a convolution: channels are added or multiplied, other images, functions.
+TEST_F(dnn_windows, functions_of_a_convolution_match_the_definition) {
   for (int i = 0; i < 120 && !HasFailure(); ++i) {
     const problem p = any_convolution();
-    SCOPED_TRACE(story_of(p));
+    SCOPED_TRACE(text_of(p));
     const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16, dtype::bf16});
     const auto storing = random.one_of({anyhow, dense, channels_last});
     const value x = given(t, p.x, storing), filters = given(t, p.filters, storing);
@@ -153,7 +153,7 @@ TEST_F(dnn_windows, what_follows_a_convolution_is_as_defined) {
 }
 
 // Launches may overlap: each convolution adds to what the one before it has just written.
-TEST_F(dnn_windows, a_convolution_sees_what_the_one_before_it_wrote) {
+TEST_F(dnn_windows, a_convolution_reads_the_result_of_the_one_before_it) {
   for (const std::int64_t groups : {1, 3})
     for (const std::int64_t channels_in : {24, 96})
       for (const dtype t : {dtype::f16, dtype::bf16}) {
@@ -162,13 +162,13 @@ TEST_F(dnn_windows, a_convolution_sees_what_the_one_before_it_wrote) {
                     filters = given(t, {channels_in, channels_in / groups, 3, 3}, channels_last);
         value y = given(dtype::f32, e, channels_last);
         for (int i = 0; i < 5; ++i) y = sigmoid(convolution(x, filters, {.padding = 1, .groups = groups})) + y;
-        // What is loaded for the first run would keep launches apart.
+        // Loading kernels in the first run would keep launches apart.
         for (int run = 0; run < 5 && !HasFailure(); ++run) expect_as_defined({y}, dtype::f32, 1e-2);
       }
 }
 
-// A part of a network, with images between that nobody else sees.
-TEST_F(dnn_windows, convolutions_that_follow_each_other_are_as_defined) {
+// A part of a network, with images between that nothing else reads.
+TEST_F(dnn_windows, consecutive_convolutions_match_the_definition) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16});
     const std::int64_t few = random.between(1, 9), many = random.one_of<std::int64_t>({16, 20, 32});
@@ -190,13 +190,13 @@ TEST_F(dnn_windows, convolutions_that_follow_each_other_are_as_defined) {
   }
 }
 
-TEST_F(dnn_windows, what_is_no_number_is_none_behind_a_convolution) {
+TEST_F(dnn_windows, functions_of_a_convolution_propagate_nan) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (const std::int64_t channels_in : {3, 16, 32})
     for (const auto storing : {dense, channels_last}) {
       const extents e{1, channels_in, 9, 9};
       const value filters = given(dtype::f32, {32, channels_in, 3, 3}), bias = given(dtype::f32, {32});
-      // One element in some thousands, so that some windows see none of them.
+      // One element in some thousands, so that some windows have none of them.
       const value r = given(dtype::f32, e, storing),
                   x = pointwise(epilogue::op::select, pointwise(epilogue::op::less, 0.99, r), none, r);
       const value y = convolution(x, filters, {.padding = 1}) + channels(bias);
@@ -205,14 +205,14 @@ TEST_F(dnn_windows, what_is_no_number_is_none_behind_a_convolution) {
     }
 }
 
-TEST_F(dnn_windows, transposed_convolutions_are_as_defined) {
+TEST_F(dnn_windows, transposed_convolutions_match_the_definition) {
   const value x = given(dtype::f32, {2, 4, 5, 6}), filters = given(dtype::f32, {4, 3, 3, 2});
   const value y = transposed_convolution(x, filters, {.padding = {1, 0}, .stride = {2, 3}, .groups = 2}, {1, 2});
   ASSERT_EQ(extents(y.extents().begin(), y.extents().end()), (extents{2, 6, 10, 19}));
   expect_as_defined({y}, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_windows, pooling_and_its_gradients_are_as_defined) {
+TEST_F(dnn_windows, pooling_and_its_gradients_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
       const std::int64_t spatial = random.between(1, 3);

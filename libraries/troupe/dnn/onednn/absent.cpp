@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// In place of the other sources, where oneDNN's headers are missing.
+// Replaces the other sources if oneDNN's headers are missing.
 #include <troupe/dnn/onednn/vendor.hpp>
 
 namespace troupe::dnn::onednn {

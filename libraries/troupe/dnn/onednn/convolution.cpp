@@ -22,7 +22,7 @@ layout any(const layout& l) {
   (void)calls().layout_by_tag(&out, l.ndims, l.dims, dnnl_f32, dnnl_format_tag_any);
   return out;
 }
-// Filters of groups have one more index.
+// Returns the layout of filters. With groups they have one more axis.
 layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
   if (groups == 1) return layout_of(s);
   tensor_shape divided{.rank = s.rank + 1};
@@ -32,7 +32,7 @@ layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
   return layout_of(divided);
 }
 layout layout_of_bias(std::int64_t channels) { return layout_of({.rank = 1, .extents = {channels}, .strides = {1}}); }
-// One number for each channel of an image.
+// Returns the layout of one number for each channel of an image.
 layout layout_of_channels(const tensor_shape& image) {
   tensor_shape s{.rank = image.rank};
   std::fill_n(s.extents.begin(), s.rank, 1);
@@ -41,17 +41,18 @@ layout layout_of_channels(const tensor_shape& image) {
   return layout_of(s);
 }
 
-class builder {
+class convolution_builder {
  public:
-  builder(dnnl_engine_t on, const convolution& c)
+  convolution_builder(dnnl_engine_t on, const convolution& c)
       : on_(on),
         c_(c),
         image_(layout_of(c.image)),
         filters_(layout_of_filters(c.filters, c.attributes.groups)),
         result_(layout_of(c.result)) {
     for (std::size_t i = 0; i < most_spatial; ++i) {
-      step_[i] = c.attributes.window.stride[i], dilation_[i] = c.attributes.window.dilation[i] - 1;
-      before_[i] = c.attributes.window.padding_before[i], after_[i] = c.attributes.window.padding_after[i];
+      stride_[i] = c.attributes.window.stride[i], dilation_[i] = c.attributes.window.dilation[i] - 1;
+      padding_before_[i] = c.attributes.window.padding_before[i],
+      padding_after_[i] = c.attributes.window.padding_after[i];
     }
   }
 
@@ -67,25 +68,29 @@ class builder {
   }
 
  private:
-  using way = convolution::way;
+  using strategy = convolution::strategy;
 
-  layout wanted(const layout& lies, const tensor_shape& s) const {
-    return c_.how == way::as_it_chooses ? any(lies) : layout_of(packed(s, c_.how == way::channels_last));
+  layout computed(const layout& stored, const tensor_shape& s) const {
+    return c_.chosen == strategy::library_choice ? any(stored)
+                                                 : layout_of(packed(s, c_.chosen == strategy::channels_last));
   }
-  layout wanted_filters() const {
-    return c_.how == way::products ? layout_of_filters(packed(c_.filters, false), c_.attributes.groups) : any(filters_);
+  layout computed_filters() const {
+    return c_.chosen == strategy::products ? layout_of_filters(packed(c_.filters, false), c_.attributes.groups)
+                                           : any(filters_);
   }
 
   std::optional<program> forward() {
     const layout bias = layout_of_bias(c_.result.extents[1]);
-    const auto how = attributes_of_functions();
-    const description d = describe_forward(dnnl_forward_inference, c_.has_bias ? &bias : nullptr, how.get());
+    const auto attributes = function_attributes();
+    const description d = describe_forward(dnnl_forward_inference, c_.has_bias ? &bias : nullptr, attributes.get());
     if (!is_good(d)) return std::nullopt;
     program out(on_);
     std::size_t next = 0;
     std::vector<program::operand> operands;
-    const auto x = out.laid(program::argument(next++, image_), *calls().layout_in(d.get(), dnnl_query_src_md, 0)),
-               w = out.laid(program::argument(next++, filters_), *calls().layout_in(d.get(), dnnl_query_weights_md, 0));
+    const auto x = out.with_layout(program::argument(next++, image_),
+                                   *calls().query_layout(d.get(), dnnl_query_src_md, 0)),
+               w = out.with_layout(program::argument(next++, filters_),
+                                   *calls().query_layout(d.get(), dnnl_query_weights_md, 0));
     if (!x || !w) return std::nullopt;
     operands = {{DNNL_ARG_SRC, *x}, {DNNL_ARG_WEIGHTS, *w}};
     if (c_.has_bias) operands.push_back({DNNL_ARG_BIAS, program::argument(next++, bias)});
@@ -100,18 +105,20 @@ class builder {
 
   std::optional<program> backward(int first, const layout& a, int second, const layout& b, int third,
                                   const layout& to) {
-    const auto ours = attributes_of_ours();
-    const description hint = describe_forward(dnnl_forward_training, nullptr, ours.get());
+    const auto attributes = user_scratchpad_attributes();
+    const description hint = describe_forward(dnnl_forward_training, nullptr, attributes.get());
     if (!hint) return std::nullopt;
     dnnl_convolution_desc_t what{};
-    const layout image = wanted(image_, c_.image), filters = wanted_filters(), result = wanted(result_, c_.result);
-    const dnnl_status_t status = c_.what == op::convolution_data_gradient
-                                     ? calls().backward_data(&what, dnnl_convolution_direct, &image, &filters, &result,
-                                                             step_, dilation_, before_, after_)
-                                     : calls().backward_weights(&what, dnnl_convolution_direct, &image, &filters,
-                                                                nullptr, &result, step_, dilation_, before_, after_);
+    const layout image = computed(image_, c_.image), filters = computed_filters(),
+                 result = computed(result_, c_.result);
+    const dnnl_status_t status =
+        c_.what == op::convolution_data_gradient
+            ? calls().backward_data(&what, dnnl_convolution_direct, &image, &filters, &result, stride_, dilation_,
+                                    padding_before_, padding_after_)
+            : calls().backward_weights(&what, dnnl_convolution_direct, &image, &filters, nullptr, &result, stride_,
+                                       dilation_, padding_before_, padding_after_);
     if (status != dnnl_success) return std::nullopt;
-    const description d = described(what, ours.get(), hint.get());
+    const description d = described(what, attributes.get(), hint.get());
     if (!is_good(d)) return std::nullopt;
     const auto query = [](int name) {
       return name == DNNL_ARG_DIFF_DST       ? dnnl_query_diff_dst_md
@@ -121,29 +128,30 @@ class builder {
                                              : dnnl_query_diff_src_md;
     };
     program out(on_);
-    const auto left = out.laid(program::argument(0, a), *calls().layout_in(d.get(), query(first), 0)),
-               right = out.laid(program::argument(1, b), *calls().layout_in(d.get(), query(second), 0));
+    const auto left = out.with_layout(program::argument(0, a), *calls().query_layout(d.get(), query(first), 0)),
+               right = out.with_layout(program::argument(1, b), *calls().query_layout(d.get(), query(second), 0));
     if (!left || !right) return std::nullopt;
     return finish(std::move(out), d, {{first, *left}, {second, *right}}, third, query(third), program::argument(2, to));
   }
 
-  // Computes what was described, to `to`.
+  // Adds the described primitive and stores its result in `to`.
   static std::optional<program> finish(program out, const description& d, std::vector<program::operand> operands,
                                        int name, dnnl_query_t which, const program::tensor& to) {
-    const layout& made = *calls().layout_in(d.get(), which, 0);
-    const bool is_there = calls().are_equal(&made, &to.lies) != 0;
-    const program::tensor at = is_there ? to : out.within(made);
+    const layout& made = *calls().query_layout(d.get(), which, 0);
+    const bool is_in_place = calls().layouts_equal(&made, &to.format) != 0;
+    const program::tensor at = is_in_place ? to : out.add_intermediate(made);
     operands.push_back({name, at});
     if (!out.add(d, std::move(operands))) return std::nullopt;
-    if (!is_there && !out.copy(at, to)) return std::nullopt;
+    if (!is_in_place && !out.copy(at, to)) return std::nullopt;
     return out;
   }
 
   description describe_forward(dnnl_prop_kind_t kind, const layout* bias, const_dnnl_primitive_attr_t how) const {
     dnnl_convolution_desc_t what{};
-    const layout image = wanted(image_, c_.image), filters = wanted_filters(), result = wanted(result_, c_.result);
-    if (how == nullptr || calls().forward(&what, kind, dnnl_convolution_direct, &image, &filters, bias, &result, step_,
-                                          dilation_, before_, after_) != dnnl_success)
+    const layout image = computed(image_, c_.image), filters = computed_filters(),
+                 result = computed(result_, c_.result);
+    if (how == nullptr || calls().forward(&what, kind, dnnl_convolution_direct, &image, &filters, bias, &result,
+                                          stride_, dilation_, padding_before_, padding_after_) != dnnl_success)
       return {};
     return described(what, how, nullptr);
   }
@@ -154,8 +162,8 @@ class builder {
     return description(made);
   }
 
-  attributes attributes_of_functions() const {
-    attributes out = attributes_of_ours();
+  attributes function_attributes() const {
+    attributes out = user_scratchpad_attributes();
     if (!out || c_.functions.empty()) return out;
     dnnl_post_ops_t made = nullptr;
     if (calls().create_functions(&made) != dnnl_success) return {};
@@ -170,24 +178,25 @@ class builder {
     return out;
   }
 
-  // Whether it is fast: not loops without vectors, nor products of matrices in another order or with functions.
+  // Returns true if the implementation is fast: no reference loops, and no products of matrices with another strategy
+  // or with functions.
   bool is_good(const description& d) const {
     if (!d) return false;
     const char* text = nullptr;
     if (calls().query(d.get(), dnnl_query_impl_info_str, 0, &text) != dnnl_success || text == nullptr) return false;
     const std::string_view name(text);
-    if (c_.how == way::products) return name.find("gemm:jit") != name.npos && c_.functions.empty();
+    if (c_.chosen == strategy::products) return name.find("gemm:jit") != name.npos && c_.functions.empty();
     return name.find("ref") == name.npos && name.find("gemm") == name.npos;
   }
 
   const dnnl_engine_t on_;
   const convolution& c_;
   const layout image_, filters_, result_;
-  sizes step_{}, dilation_{}, before_{}, after_{};
+  sizes stride_{}, dilation_{}, padding_before_{}, padding_after_{};
 };
 
 }  // namespace
 
-std::optional<program> program_of(dnnl_engine_t on, const convolution& c) { return builder(on, c).build(); }
+std::optional<program> program_of(dnnl_engine_t on, const convolution& c) { return convolution_builder(on, c).build(); }
 
 }  // namespace troupe::dnn::onednn

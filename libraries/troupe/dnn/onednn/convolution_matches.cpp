@@ -4,8 +4,8 @@
 #include <array>
 #include <limits>
 #include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/onednn/convolution_matches.hpp>
 #include <troupe/dnn/onednn/costs.hpp>
-#include <troupe/dnn/onednn/search.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
@@ -16,24 +16,28 @@ namespace {
 bool is_convolution(op o) noexcept {
   return o == op::convolution || o == op::convolution_data_gradient || o == op::convolution_weight_gradient;
 }
-bool is_of_elements(op o) noexcept { return o == op::pointwise || o == op::convert; }
-// All of their products and sums are computed in f32.
+bool is_elementwise(op o) noexcept { return o == op::pointwise || o == op::convert; }
+// Returns true if products and sums of the type are computed in f32.
 bool is_float(dtype t) noexcept {
   return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16 || t == dtype::f8e4m3 || t == dtype::f8e5m2;
 }
 
-order order_of(const tensor_shape& s) noexcept {
-  const bool first = is_dense(s), last = s.rank > 1 && lies_alike(s, packed(s, true));
-  return first == last ? order::either : first ? order::first : order::last;
+image_layout layout_of(const tensor_shape& s) noexcept {
+  const bool is_first = is_dense(s), is_last = s.rank > 1 && same_layout(s, packed(s, true));
+  return is_first == is_last ? image_layout::any
+         : is_first          ? image_layout::channels_first
+                             : image_layout::channels_last;
 }
-bool has_gaps(const tensor_shape& s) noexcept { return !is_dense(s) && !lies_alike(s, packed(s, true)); }
-// What suits both.
-order both(order a, order b) noexcept {
-  return a == order::first || b == order::first ? order::first : a == order::last ? a : b;
+bool has_gaps(const tensor_shape& s) noexcept { return !is_dense(s) && !same_layout(s, packed(s, true)); }
+// Returns the layout that suits both.
+image_layout common(image_layout a, image_layout b) noexcept {
+  return a == image_layout::channels_first || b == image_layout::channels_first ? image_layout::channels_first
+         : a == image_layout::channels_last                                     ? a
+                                                                                : b;
 }
 
-// oneDNN's name of a function of elements, if it is as we define it. Its relu makes 0 of what is no number; an elu by
-// the factor 0 does not. Its softplus and exponential differ.
+// Returns oneDNN's name of an elementwise function, if its definition is ours. Its relu turns NaN into 0; its elu with
+// factor 0 does not. Its softplus and exponential differ.
 std::optional<convolution::function> function_of(epilogue::op f) noexcept {
   switch (f) {
     case epilogue::op::relu:
@@ -57,145 +61,148 @@ std::optional<convolution::function> function_of(epilogue::op f) noexcept {
   }
 }
 
-class search {
+class convolution_finder {
  public:
-  search(dnnl_engine_t on, const encoded_graph& g, const search_options& how)
+  convolution_finder(dnnl_engine_t on, const encoded_graph& g, const search_options& options)
       : on_(on),
-        g_(g),
-        how_(how),
-        l_(g),
+        graph_(g),
+        options_(options),
+        uses_(g),
         reads_(g),
-        is_wide_((calls().processor() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core),
-        is_claimed_(g.nodes().size()),
-        wanted_(g.tensors().size(), order::either),
-        is_(g.tensors().size(), order::either) {
-    find_orders();
+        is_wide_((calls().effective_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core),
+        is_matched_(g.nodes().size()),
+        preferred_(g.tensors().size(), image_layout::any),
+        layouts_(g.tensors().size(), image_layout::any) {
+    find_layouts();
   }
 
-  std::vector<found> all() {
-    std::vector<found> out;
-    for (std::size_t i = 0; i < g_.nodes().size(); ++i) {
-      const encoded_node& n = g_.nodes()[i];
-      auto here = is_convolution(n.what) && !is_claimed_[i] ? find_at(i) : std::nullopt;
-      if (here) {
-        for (const std::uint16_t c : here->what.nodes) is_claimed_[c] = true;
-        const fusion_match::tensor& made = here->what.outputs[0];
-        is_[n.outputs[0]] = is_[made.number] = order_of(made.shape);
-        out.push_back(std::move(*here));
-      } else if (!is_claimed_[i]) {
-        for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) is_[t] = order_made_by(n);
+  std::vector<convolution_match> all() {
+    std::vector<convolution_match> out;
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const encoded_node& n = graph_.nodes()[i];
+      auto found = is_convolution(n.what) && !is_matched_[i] ? find_at(i) : std::nullopt;
+      if (found) {
+        for (const std::uint16_t c : found->match.nodes) is_matched_[c] = true;
+        const fusion_match::tensor& output = found->match.outputs[0];
+        layouts_[n.outputs[0]] = layouts_[output.number] = layout_of(output.shape);
+        out.push_back(std::move(*found));
+      } else if (!is_matched_[i]) {
+        for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) layouts_[t] = layout_written_by(n);
       }
     }
     return out;
   }
 
  private:
-  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return g_.tensors()[t]; }
+  const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
   bool is_in_memory(std::uint16_t t) const noexcept { return tensor(t).where == encoded_tensor::place::memory; }
 
-  // How each tensor in memory lies, and how those who read a tensor want it.
-  void find_orders() {
-    for (std::size_t t = 0; t < is_.size(); ++t)
-      if (is_in_memory(static_cast<std::uint16_t>(t))) is_[t] = order_of(g_.tensors()[t].shape);
-    for (std::size_t i = g_.nodes().size(); i-- > 0;) {
-      const encoded_node& n = g_.nodes()[i];
+  // Finds the layouts of the tensors in memory, and the layouts that the readers of each tensor prefer.
+  void find_layouts() {
+    for (std::size_t t = 0; t < layouts_.size(); ++t)
+      if (is_in_memory(static_cast<std::uint16_t>(t))) layouts_[t] = layout_of(graph_.tensors()[t].shape);
+    for (std::size_t i = graph_.nodes().size(); i-- > 0;) {
+      const encoded_node& n = graph_.nodes()[i];
       for (std::size_t k = 0; k < n.input_count; ++k) {
-        order& o = wanted_[n.inputs[k]];
-        o = both(o, order_wanted_by(n, k));
+        image_layout& layout = preferred_[n.inputs[k]];
+        layout = common(layout, layout_preferred_by(n, k));
       }
     }
   }
-  order order_wanted_by(const encoded_node& n, std::size_t input) const noexcept {
-    if (n.what == op::write) return is_[n.outputs[0]];
-    if (is_of_elements(n.what))
-      return same_extents(tensor(n.inputs[input]).shape, tensor(n.outputs[0]).shape) ? wanted_[n.outputs[0]]
-                                                                                     : order::either;
+  image_layout layout_preferred_by(const encoded_node& n, std::size_t input) const noexcept {
+    if (n.what == op::write) return layouts_[n.outputs[0]];
+    if (is_elementwise(n.what))
+      return same_extents(tensor(n.inputs[input]).shape, tensor(n.outputs[0]).shape) ? preferred_[n.outputs[0]]
+                                                                                     : image_layout::any;
     const bool is_image = input == 0 || n.what == op::convolution_weight_gradient;
-    return is_convolution(n.what) && is_image ? order::either : order::first;
+    return is_convolution(n.what) && is_image ? image_layout::any : image_layout::channels_first;
   }
-  order order_made_by(const encoded_node& n) const noexcept {
-    if (n.what == op::write) return is_[n.outputs[0]];
-    if (!is_of_elements(n.what)) return order::first;
-    order out = order::either;
+  image_layout layout_written_by(const encoded_node& n) const noexcept {
+    if (n.what == op::write) return layouts_[n.outputs[0]];
+    if (!is_elementwise(n.what)) return image_layout::channels_first;
+    image_layout out = image_layout::any;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
-      if (same_extents(tensor(t).shape, tensor(n.outputs[0]).shape)) out = both(out, is_[t]);
+      if (same_extents(tensor(t).shape, tensor(n.outputs[0]).shape)) out = common(out, layouts_[t]);
     return out;
   }
 
-  // A convolution, and what follows it: functions, each the only reader of the one before, then perhaps a write.
-  struct chain {
+  // A convolution and the nodes fused with it: functions, each the only reader of the previous one, then perhaps a
+  // write.
+  struct fused_chain {
     std::size_t begin = 0;
     std::vector<std::size_t> functions = {};
     std::optional<std::size_t> write = {};
     std::uint16_t last = 0;
   };
-  std::uint16_t result_of(std::size_t node) const noexcept { return g_.nodes()[node].outputs[0]; }
+  std::uint16_t result_of(std::size_t node) const noexcept { return graph_.nodes()[node].outputs[0]; }
 
-  chain chain_from(std::size_t node, std::size_t most_functions) const {
-    chain c{.begin = node, .last = result_of(node)};
+  fused_chain find_chain(std::size_t node, std::size_t most_functions) const {
+    fused_chain c{.begin = node, .last = result_of(node)};
     for (;;) {
-      const auto next = l_.only_reader_of(c.last);
-      if (!next || is_claimed_[*next]) return c;
-      const encoded_node& n = g_.nodes()[*next];
+      const auto next = uses_.only_reader_of(c.last);
+      if (!next || is_matched_[*next]) return c;
+      const encoded_node& n = graph_.nodes()[*next];
       const encoded_tensor& to = tensor(n.outputs[0]);
       if (n.what == op::write) {
         const bool is_plain = to.type == dtype::f32 && !has_gaps(to.shape) && !reads_.any(to.memory);
         if (is_plain) c.write = *next, c.last = n.outputs[0];
         return c;
       }
-      if (c.functions.size() == most_functions || !is_function(n, c.last)) return c;
-      // One function of elements at the end: oneDNN 2.6 mixes up the numbers of two.
-      const bool ends = n.input_count == 1;
+      if (c.functions.size() == most_functions || !can_fuse(n, c.last)) return c;
+      // At most one function of one tensor, the last: oneDNN 2.6 mixes up the parameters of two.
+      const bool is_last = n.input_count == 1;
       c.functions.push_back(*next);
-      if (ends) most_functions = c.functions.size();
+      if (is_last) most_functions = c.functions.size();
       c.last = n.outputs[0];
     }
   }
 
-  // One that oneDNN has; of two, if the other is one number for each channel.
-  bool is_function(const encoded_node& n, std::uint16_t before) const {
+  // Returns true if oneDNN has the function, and its other input, if any, has one number for each channel.
+  bool can_fuse(const encoded_node& n, std::uint16_t previous) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) return function_of(f).has_value();
     if (f != epilogue::op::add && f != epilogue::op::multiply) return false;
-    const encoded_tensor& other = tensor(other_of(n, before));
+    const encoded_tensor& other = tensor(other_input(n, previous));
     if (other.where == encoded_tensor::place::number) return false;
-    return is_of_channels(other.shape, tensor(before).shape);
+    return is_per_channel(other.shape, tensor(previous).shape);
   }
 
-  std::optional<found> find_at(std::size_t node) const {
-    const encoded_node& n = g_.nodes()[node];
+  std::optional<convolution_match> find_at(std::size_t node) const {
+    const encoded_node& n = graph_.nodes()[node];
     for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]}) {
       const encoded_tensor& s = tensor(t);
       if (s.where == encoded_tensor::place::number || !is_float(s.type) || s.shape.rank < 3 || s.shape.rank > 5)
         return std::nullopt;
     }
-    using enum convolution::way;
-    std::array<convolution::way, 3> ways{channels_last, as_it_chooses, products};
-    const cost about = cost_of(chain_from(node, most_functions_of(node, channels_last)));
-    std::sort(ways.begin(), ways.end(), [&](auto a, auto b) { return about.of(a) < about.of(b); });
-    for (const convolution::way w : ways) {
-      if (!about.allows(w) || (!how_.whatever_it_costs && about.of(w) >= about.of_ours())) continue;
-      if (auto out = find_way(node, w)) return out;
+    using enum convolution::strategy;
+    std::array<convolution::strategy, 3> strategies{channels_last, library_choice, products};
+    const convolution_cost cost = cost_of(find_chain(node, most_functions_of(node, channels_last)));
+    std::sort(strategies.begin(), strategies.end(),
+              [&](auto a, auto b) { return cost.of_onednn(a) < cost.of_onednn(b); });
+    for (const convolution::strategy strategy : strategies) {
+      if (!cost.allows(strategy) || (!options_.ignore_costs && cost.of_onednn(strategy) >= cost.of_own_loops()))
+        continue;
+      if (auto out = find_with(node, strategy)) return out;
     }
     return std::nullopt;
   }
-  std::size_t most_functions_of(std::size_t node, convolution::way w) const noexcept {
+  std::size_t most_functions_of(std::size_t node, convolution::strategy strategy) const noexcept {
     constexpr std::size_t most = 5, bias_alone = 1;
-    if (g_.nodes()[node].what != op::convolution) return 0;
-    return w == convolution::way::products ? bias_alone : most;
+    if (graph_.nodes()[node].what != op::convolution) return 0;
+    return strategy == convolution::strategy::products ? bias_alone : most;
   }
-  // With as many of the functions that follow as oneDNN takes.
-  std::optional<found> find_way(std::size_t node, convolution::way w) const {
-    for (std::size_t functions = most_functions_of(node, w);; --functions) {
-      const chain c = chain_from(node, functions);
-      if (auto out = matched(c, w)) return out;
+  // Returns the match with as many of the functions that follow as oneDNN accepts.
+  std::optional<convolution_match> find_with(std::size_t node, convolution::strategy strategy) const {
+    for (std::size_t functions = most_functions_of(node, strategy);; --functions) {
+      const fused_chain c = find_chain(node, functions);
+      if (auto out = make_match(c, strategy)) return out;
       functions = std::min(functions, c.functions.size());
       if (functions == 0) return std::nullopt;
     }
   }
 
-  // The tensors of a node by what they are.
+  // The tensors of a node by their role.
   struct roles {
     std::uint16_t image, filters, result;
   };
@@ -204,73 +211,77 @@ class search {
     if (n.what == op::convolution_data_gradient) return {n.outputs[0], n.inputs[1], n.inputs[0]};
     return {n.inputs[1], n.outputs[0], n.inputs[0]};
   }
-  cost cost_of(const chain& c) const {
-    const encoded_node& n = g_.nodes()[c.begin];
+  convolution_cost cost_of(const fused_chain& c) const {
+    const encoded_node& n = graph_.nodes()[c.begin];
     const roles r = roles_of(n);
-    const order made = c.write ? is_[c.last] : wanted_[c.last];
+    const image_layout output_layout = c.write ? layouts_[c.last] : preferred_[c.last];
     return {.what = n.what,
             .attributes = n.attributes.as<convolution_attributes>(),
             .image = tensor(r.image).shape,
             .filters = tensor(r.filters).shape,
             .result = tensor(r.result).shape,
-            .of_image = r.image == n.outputs[0] ? made : is_[r.image],
-            .of_result = r.result == n.outputs[0] ? made : is_[r.result],
+            .layout_of_image = r.image == n.outputs[0] ? output_layout : layouts_[r.image],
+            .layout_of_result = r.result == n.outputs[0] ? output_layout : layouts_[r.result],
             .has_functions = !c.functions.empty(),
             .is_wide = is_wide_};
   }
 
-  std::optional<found> matched(const chain& c, convolution::way w) const {
-    const encoded_node& n = g_.nodes()[c.begin];
+  std::optional<convolution_match> make_match(const fused_chain& c, convolution::strategy strategy) const {
+    const encoded_node& n = graph_.nodes()[c.begin];
     const roles r = roles_of(n);
-    const cost about = cost_of(c);
-    const auto lies_last = [w](order o) {
-      return o == order::last || (o == order::either && w == convolution::way::channels_last);
+    const convolution_cost cost = cost_of(c);
+    const auto is_channels_last = [strategy](image_layout l) {
+      return l == image_layout::channels_last ||
+             (l == image_layout::any && strategy == convolution::strategy::channels_last);
     };
     convolution what{.what = n.what,
-                     .attributes = about.attributes,
-                     .image = packed(about.image, lies_last(about.of_image)),
-                     .filters = packed(about.filters, order_of_filters(r, c) == order::last),
-                     .result = packed(about.result, lies_last(about.of_result)),
-                     .how = w};
+                     .attributes = cost.attributes,
+                     .image = packed(cost.image, is_channels_last(cost.layout_of_image)),
+                     .filters = packed(cost.filters, layout_of_filters(r, c) == image_layout::channels_last),
+                     .result = packed(cost.result, is_channels_last(cost.layout_of_result)),
+                     .chosen = strategy};
     fusion_match out;
-    const auto given = [&](std::uint16_t t, const tensor_shape& lies) { out.inputs.push_back({t, dtype::f32, lies}); };
+    const auto add_input = [&](std::uint16_t t, const tensor_shape& shape) {
+      out.inputs.push_back({t, dtype::f32, shape});
+    };
     const auto shape_of = [&](std::uint16_t t) -> const tensor_shape& {
       return t == r.image ? what.image : t == r.filters ? what.filters : what.result;
     };
     out.nodes.push_back(static_cast<std::uint16_t>(c.begin));
-    for (const std::uint16_t t : {n.inputs[0], n.inputs[1]}) given(t, shape_of(t));
-    std::uint16_t before = n.outputs[0];
+    for (const std::uint16_t t : {n.inputs[0], n.inputs[1]}) add_input(t, shape_of(t));
+    std::uint16_t previous = n.outputs[0];
     for (const std::size_t f : c.functions) {
       out.nodes.push_back(static_cast<std::uint16_t>(f));
-      const encoded_node& function = g_.nodes()[f];
-      if (const auto other = add_function(function, before, what)) given(*other, packed(tensor(*other).shape, false));
-      before = function.outputs[0];
+      const encoded_node& function = graph_.nodes()[f];
+      if (const auto other = add_function(function, previous, what))
+        add_input(*other, packed(tensor(*other).shape, false));
+      previous = function.outputs[0];
     }
     if (c.write) out.nodes.push_back(static_cast<std::uint16_t>(*c.write));
     out.outputs.push_back({c.last, dtype::f32, shape_of(n.outputs[0])});
     constexpr std::size_t most_inputs = 6;
     if (out.inputs.size() > most_inputs) return std::nullopt;
-    auto how = program_of(on_, what);
-    if (!how || how->workspace() > how_.workspace) return std::nullopt;
-    out.workspace = how->workspace();
-    out.at = place_of(out, l_);
-    return found{std::move(out), std::move(*how)};
+    auto program = program_of(on_, what);
+    if (!program || program->workspace() > options_.workspace) return std::nullopt;
+    out.workspace = program->workspace();
+    out.at = position_of(out, uses_);
+    return convolution_match{std::move(out), std::move(*program)};
   }
-  // Of those with other strides there is a copy.
-  order order_of_filters(const roles& r, const chain& c) const {
-    const bool are_made = r.filters == result_of(c.begin);
-    if (are_made) return c.write ? is_[c.last] : order::first;
-    return is_in_memory(r.filters) ? is_[r.filters] : order::first;
+  // Returns the layout in which filters are read or written. Those with other strides are copied.
+  image_layout layout_of_filters(const roles& r, const fused_chain& c) const {
+    const bool are_result = r.filters == result_of(c.begin);
+    if (are_result) return c.write ? layouts_[c.last] : image_layout::channels_first;
+    return is_in_memory(r.filters) ? layouts_[r.filters] : image_layout::channels_first;
   }
 
-  // Returns the tensor that it reads beside the one before, if any.
-  std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t before, convolution& to) const {
+  // Adds a function. Returns its other input, if it has one.
+  std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t previous, convolution& to) const {
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) {
       to.functions.push_back(*function_of(f));
       return std::nullopt;
     }
-    const std::uint16_t t = other_of(n, before);
+    const std::uint16_t t = other_input(n, previous);
     const bool adds = f == epilogue::op::add;
     if (adds && to.functions.empty() && !to.has_bias)
       to.has_bias = true;
@@ -280,20 +291,21 @@ class search {
   }
 
   const dnnl_engine_t on_;
-  const encoded_graph& g_;
-  const search_options how_;
-  const def_use l_;
+  const encoded_graph& graph_;
+  const search_options options_;
+  const def_use uses_;
   const read_set reads_;
   const bool is_wide_;
-  std::vector<bool> is_claimed_;    // of each node
-  std::vector<order> wanted_, is_;  // of each tensor
+  std::vector<bool> is_matched_;                   // per node
+  std::vector<image_layout> preferred_, layouts_;  // per tensor
 };
 
 }  // namespace
 
-std::vector<found> find_convolutions(dnnl_engine_t on, const encoded_graph& g, const search_options& how) {
+std::vector<convolution_match> find_convolutions(dnnl_engine_t on, const encoded_graph& g,
+                                                 const search_options& options) {
   if (needs_double(g)) return {};
-  return search(on, g, how).all();
+  return convolution_finder(on, g, options).all();
 }
 
 }  // namespace troupe::dnn::onednn

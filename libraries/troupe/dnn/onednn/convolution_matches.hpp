@@ -8,16 +8,18 @@
 
 namespace troupe::dnn::onednn {
 
+/// Options of the search.
 struct search_options {
-  std::uint64_t workspace = ~std::uint64_t{0};  ///< the most bytes for each
-  bool whatever_it_costs = false;               ///< all that oneDNN has, though we may be faster
+  std::uint64_t workspace = ~std::uint64_t{0};  ///< maximum number of bytes of each program
+  bool ignore_costs = false;                    ///< use oneDNN even where our code may be faster
 };
-/// Nodes of a graph, and the program that computes them.
-struct found {
-  fusion_match what;
-  program how;
+/// A fusion match, and the program that computes it.
+struct convolution_match {
+  fusion_match match;
+  onednn::program program;
 };
-/// Finds the convolutions that oneDNN computes faster than we, and what it computes with them.
-std::vector<found> find_convolutions(dnnl_engine_t on, const encoded_graph& g, const search_options& how);
+/// Finds the convolutions that oneDNN computes faster than our code, with the functions that it fuses with them.
+std::vector<convolution_match> find_convolutions(dnnl_engine_t on, const encoded_graph& g,
+                                                 const search_options& options);
 
 }  // namespace troupe::dnn::onednn

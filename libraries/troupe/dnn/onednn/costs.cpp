@@ -7,10 +7,10 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-using way = convolution::way;
+using strategy = convolution::strategy;
 
-// Forward, and the gradients of data and of weights.
-struct of_direction {
+// A number for the forward direction, and for the gradients of data and of weights.
+struct per_direction {
   double forward, data, weights;
   double operator[](op what) const noexcept {
     return what == op::convolution ? forward : what == op::convolution_data_gradient ? data : weights;
@@ -18,89 +18,93 @@ struct of_direction {
 };
 
 double bytes_of(const tensor_shape& s) noexcept { return 4.0 * static_cast<double>(elements_of(s)); }
-double flops_of(const cost& c) noexcept {
+double flops_of(const convolution_cost& c) noexcept {
   return 2.0 * static_cast<double>(elements_of(c.result)) * static_cast<double>(elements_of(c.filters)) /
          static_cast<double>(c.filters.extents[0]);
 }
-double bytes_otherwise(const cost& c, order wanted) noexcept {
+double reordered_bytes(const convolution_cost& c, image_layout needed) noexcept {
   double bytes = 0;
-  if (c.of_image != order::either && c.of_image != wanted) bytes += bytes_of(c.image);
-  if (c.of_result != order::either && c.of_result != wanted) bytes += bytes_of(c.result);
+  if (c.layout_of_image != image_layout::any && c.layout_of_image != needed) bytes += bytes_of(c.image);
+  if (c.layout_of_result != image_layout::any && c.layout_of_result != needed) bytes += bytes_of(c.result);
   return bytes;
 }
 
-// A filter of one element.
-bool has_one_place(const cost& c) noexcept {
+// Returns true if filters have one element.
+bool has_unit_filters(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.filters.rank; ++i)
     if (c.filters.extents[i] != 1) return false;
   return true;
 }
-// And it sees every element of the image once.
-bool is_product(const cost& c) noexcept {
+// Returns true if such filters also read every element of the image exactly once: a product of matrices.
+bool is_product(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
     if (c.image.extents[i] != c.result.extents[i] || c.attributes.window.padding_before[i - 2] != 0) return false;
-  return has_one_place(c);
+  return has_unit_filters(c);
 }
 
-// As a product of matrices, for each image: `of_seen` for each byte that windows see and that is gathered. Filters are
-// packed for each; sums of their gradients are not.
-double of_products(const cost& c, double of_flop, double of_seen, double of_byte_of_filters) noexcept {
-  double out =
-      of_flop * flops_of(c) + of_byte_of_filters * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
+// Returns the time of one product of matrices for each image. `per_gathered_byte` is for each byte that windows read
+// and that is gathered. Filters are packed for each image; sums of their gradients are not.
+double time_of_products(const convolution_cost& c, double per_flop, double per_gathered_byte,
+                        double per_filter_byte) noexcept {
+  double out = per_flop * flops_of(c) + per_filter_byte * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
   if (!is_product(c))
-    out += of_seen * bytes_of(c.result) / static_cast<double>(c.filters.extents[0]) *
+    out += per_gathered_byte * bytes_of(c.result) / static_cast<double>(c.filters.extents[0]) *
            static_cast<double>(elements_of(c.filters)) / static_cast<double>(c.filters.extents[0]);
   return out;
 }
-double of_pass(const cost& c) noexcept { return c.has_functions ? 0.2 * bytes_of(c.result) : 0; }
+double time_of_functions(const convolution_cost& c) noexcept { return c.has_functions ? 0.2 * bytes_of(c.result) : 0; }
 
-constexpr double of_reordered_byte = 0.2;
+constexpr double per_reordered_byte = 0.2;
 
 }  // namespace
 
-double cost::of_ours() const noexcept {
-  const double otherwise = 0.45 * bytes_otherwise(*this, order::first) + of_pass(*this);
+double convolution_cost::of_own_loops() const noexcept {
+  const double other_time = 0.45 * reordered_bytes(*this, image_layout::channels_first) + time_of_functions(*this);
   const double flops = flops_of(*this);
   if (image.extents[1] == attributes.groups) {
     // Loops over lines of the result, for each element of the window.
-    constexpr of_direction of_flop{0.085, 0.09, 0.37};
-    constexpr double of_line = 3.3, of_flop_with_steps = 0.15;
+    constexpr per_direction per_flop{0.085, 0.09, 0.37};
+    constexpr double per_line = 3.3, per_strided_flop = 0.15;
     const std::size_t last = result.rank - 1;
     const double lines = flops / 2 / static_cast<double>(result.extents[last]);
-    const bool has_steps = attributes.window.stride[last - 2] != 1;
-    return (of_flop[what] + (has_steps ? of_flop_with_steps : 0)) * flops + of_line * lines + otherwise;
+    const bool has_strides = attributes.window.stride[last - 2] != 1;
+    return (per_flop[what] + (has_strides ? per_strided_flop : 0)) * flops + per_line * lines + other_time;
   }
-  constexpr double of_flop_in_groups = 0.03;
-  if (attributes.groups != 1) return of_flop_in_groups * flops + otherwise;
-  constexpr of_direction of_seen{0.12, 0.15, 0.18}, of_filters{0.1, 0.17, 0.15}, of_filters_of_one{0.05, 0.1, 0.07};
-  return of_products(*this, 0.01, of_seen[what], (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
-         otherwise;
+  constexpr double per_flop_in_groups = 0.03;
+  if (attributes.groups != 1) return per_flop_in_groups * flops + other_time;
+  constexpr per_direction per_gathered_byte{0.12, 0.15, 0.18}, per_filter_byte{0.1, 0.17, 0.15},
+      per_unit_filter_byte{0.05, 0.1, 0.07};
+  return time_of_products(*this, 0.01, per_gathered_byte[what],
+                          (has_unit_filters(*this) ? per_unit_filter_byte : per_filter_byte)[what]) +
+         other_time;
 }
 
-double cost::of(way w) const noexcept {
-  if (w == way::products) {
-    constexpr of_direction of_flop{0.0091, 0.0093, 0.0105}, of_seen{0.35, 0.18, 0.7}, of_filters{0.03, 0.15, 0.08},
-        of_filters_of_one{0.11, 0.2, 0.04};
-    return of_products(*this, of_flop[what], of_seen[what],
-                       (has_one_place(*this) ? of_filters_of_one : of_filters)[what]) +
-           of_reordered_byte * bytes_otherwise(*this, order::first) + of_pass(*this);
+double convolution_cost::of_onednn(strategy s) const noexcept {
+  if (s == strategy::products) {
+    constexpr per_direction per_flop{0.0091, 0.0093, 0.0105}, per_gathered_byte{0.35, 0.18, 0.7},
+        per_filter_byte{0.03, 0.15, 0.08}, per_unit_filter_byte{0.11, 0.2, 0.04};
+    return time_of_products(*this, per_flop[what], per_gathered_byte[what],
+                            (has_unit_filters(*this) ? per_unit_filter_byte : per_filter_byte)[what]) +
+           per_reordered_byte * reordered_bytes(*this, image_layout::channels_first) + time_of_functions(*this);
   }
-  constexpr of_direction of_filters{0.12, 0.2, 0.9}, of_filters_of_one{0.45, 0.12, 0.6};
+  constexpr per_direction per_filter_byte{0.12, 0.2, 0.9}, per_unit_filter_byte{0.45, 0.12, 0.6};
   constexpr std::int64_t few_channels = 16;
-  double of_flop = w == way::as_it_chooses ? 0.0091 : is_wide ? 0.0095 : 0.0114;
-  if (what == op::convolution_data_gradient && attributes.groups == 1 && image.extents[1] < few_channels) of_flop *= 8;
-  constexpr of_direction of_chosen_byte{0.23, 0.12, 0.13};
-  const double reordered = w == way::channels_last ? of_reordered_byte * bytes_otherwise(*this, order::last)
-                                                   : of_chosen_byte[what] * (bytes_of(image) + bytes_of(result));
-  return of_flop * flops_of(*this) + (has_one_place(*this) ? of_filters_of_one : of_filters)[what] * bytes_of(filters) +
-         reordered;
+  double per_flop = s == strategy::library_choice ? 0.0091 : is_wide ? 0.0095 : 0.0114;
+  if (what == op::convolution_data_gradient && attributes.groups == 1 && image.extents[1] < few_channels) per_flop *= 8;
+  constexpr per_direction per_chosen_byte{0.23, 0.12, 0.13};
+  const double reordered = s == strategy::channels_last
+                               ? per_reordered_byte * reordered_bytes(*this, image_layout::channels_last)
+                               : per_chosen_byte[what] * (bytes_of(image) + bytes_of(result));
+  return per_flop * flops_of(*this) +
+         (has_unit_filters(*this) ? per_unit_filter_byte : per_filter_byte)[what] * bytes_of(filters) + reordered;
 }
 
-bool cost::allows(way w) const noexcept {
-  // Where both images lie with the last index first, oneDNN may choose.
-  const bool both_first = of_image == order::first && of_result == order::first;
-  if (w == way::channels_last) return !both_first;
-  if (w == way::as_it_chooses) return both_first;
+bool convolution_cost::allows(strategy s) const noexcept {
+  // If both images are channels first, oneDNN may choose.
+  const bool both_first =
+      layout_of_image == image_layout::channels_first && layout_of_result == image_layout::channels_first;
+  if (s == strategy::channels_last) return !both_first;
+  if (s == strategy::library_choice) return both_first;
   // Without AVX-512 its products are slow in some directions, and in groups everywhere.
   return is_wide && attributes.groups == 1;
 }

@@ -6,24 +6,24 @@
 
 namespace troupe::dnn::onednn {
 
-/// How images lie: the last index first, channels last, or as it suits.
-enum class order : std::uint8_t { either, first, last };
+/// The layout of an image.
+enum class image_layout : std::uint8_t { any, channels_first, channels_last };
 
-/// What a convolution or a gradient of one costs, by about which a way is chosen: nanoseconds of one core.
-struct cost {
+/// Estimates the time of a convolution or one of its gradients, in nanoseconds of one core, to choose a strategy.
+struct convolution_cost {
   op what{};
   convolution_attributes attributes{};
   tensor_shape image, filters, result;
-  order of_image = order::either, of_result = order::either;
-  bool has_functions = false;  ///< functions of elements follow
-  bool is_wide = false;        ///< the processor has AVX-512
+  image_layout layout_of_image = image_layout::any, layout_of_result = image_layout::any;
+  bool has_functions = false;  ///< true if elementwise functions follow
+  bool is_wide = false;        ///< true if the processor has AVX-512
 
-  /// With our loops and OpenBLAS.
-  double of_ours() const noexcept;
-  /// With oneDNN.
-  double of(convolution::way w) const noexcept;
-  /// Whether oneDNN may be used in this way.
-  bool allows(convolution::way w) const noexcept;
+  /// Returns the time with our loops and OpenBLAS.
+  double of_own_loops() const noexcept;
+  /// Returns the time with oneDNN.
+  double of_onednn(convolution::strategy strategy) const noexcept;
+  /// Returns true if oneDNN may be used with this strategy.
+  bool allows(convolution::strategy strategy) const noexcept;
 };
 
 }  // namespace troupe::dnn::onednn

@@ -12,7 +12,7 @@ functions loaded;
 std::string find_all() {
   library_functions library({"libdnnl.so.2"});
   library.find(loaded.version, "dnnl_version");
-  library.find(loaded.processor, "dnnl_get_effective_cpu_isa");
+  library.find(loaded.effective_isa, "dnnl_get_effective_cpu_isa");
   library.find(loaded.create_engine, "dnnl_engine_create");
   library.find(loaded.destroy_engine, "dnnl_engine_destroy");
   library.find(loaded.create_stream, "dnnl_stream_create");
@@ -20,7 +20,7 @@ std::string find_all() {
   library.find(loaded.layout_by_strides, "dnnl_memory_desc_init_by_strides");
   library.find(loaded.layout_by_tag, "dnnl_memory_desc_init_by_tag");
   library.find(loaded.bytes_of_layout, "dnnl_memory_desc_get_size");
-  library.find(loaded.are_equal, "dnnl_memory_desc_equal");
+  library.find(loaded.layouts_equal, "dnnl_memory_desc_equal");
   library.find(loaded.create_memory, "dnnl_memory_create");
   library.find(loaded.destroy_memory, "dnnl_memory_destroy");
   library.find(loaded.forward, "dnnl_dilated_convolution_forward_desc_init");
@@ -30,7 +30,7 @@ std::string find_all() {
   library.find(loaded.describe_reorder, "dnnl_reorder_primitive_desc_create");
   library.find(loaded.destroy_description, "dnnl_primitive_desc_destroy");
   library.find(loaded.query, "dnnl_primitive_desc_query");
-  library.find(loaded.layout_in, "dnnl_primitive_desc_query_md");
+  library.find(loaded.query_layout, "dnnl_primitive_desc_query_md");
   library.find(loaded.create_primitive, "dnnl_primitive_create");
   library.find(loaded.destroy_primitive, "dnnl_primitive_destroy");
   library.find(loaded.execute, "dnnl_primitive_execute");
@@ -42,10 +42,11 @@ std::string find_all() {
   library.find(loaded.destroy_functions, "dnnl_post_ops_destroy");
   library.find(loaded.append_function, "dnnl_post_ops_append_eltwise");
   library.find(loaded.append_binary, "dnnl_post_ops_append_binary");
-  // Of the OpenMP that oneDNN was linked with. One with threads of another kind is not known to be right here.
+  // Functions of the OpenMP runtime that oneDNN was linked with. Runtimes with another kind of threads were not
+  // checked.
   library.find(loaded.set_threads, "omp_set_num_threads");
   library.find(loaded.binding, "omp_get_proc_bind");
-  library.find(loaded.number_of_thread, "omp_get_thread_num");
+  library.find(loaded.thread_number, "omp_get_thread_num");
   library.find(loaded.run_in_parallel, "GOMP_parallel");
   return library.missing();
 }

@@ -10,10 +10,10 @@
 
 namespace troupe::dnn::onednn {
 
-/// The functions of oneDNN that are used. The library is optional: it is looked for when the engine is opened.
+/// The functions of oneDNN that the engine uses. The library is optional: it is loaded when the engine is opened.
 struct functions {
   decltype(&::dnnl_version) version;
-  decltype(&::dnnl_get_effective_cpu_isa) processor;
+  decltype(&::dnnl_get_effective_cpu_isa) effective_isa;
   decltype(&::dnnl_engine_create) create_engine;
   decltype(&::dnnl_engine_destroy) destroy_engine;
   decltype(&::dnnl_stream_create) create_stream;
@@ -21,7 +21,7 @@ struct functions {
   decltype(&::dnnl_memory_desc_init_by_strides) layout_by_strides;
   decltype(&::dnnl_memory_desc_init_by_tag) layout_by_tag;
   decltype(&::dnnl_memory_desc_get_size) bytes_of_layout;
-  decltype(&::dnnl_memory_desc_equal) are_equal;
+  decltype(&::dnnl_memory_desc_equal) layouts_equal;
   decltype(&::dnnl_memory_create) create_memory;
   decltype(&::dnnl_memory_destroy) destroy_memory;
   decltype(&::dnnl_dilated_convolution_forward_desc_init) forward;
@@ -31,7 +31,7 @@ struct functions {
   decltype(&::dnnl_reorder_primitive_desc_create) describe_reorder;
   decltype(&::dnnl_primitive_desc_destroy) destroy_description;
   decltype(&::dnnl_primitive_desc_query) query;
-  decltype(&::dnnl_primitive_desc_query_md) layout_in;
+  decltype(&::dnnl_primitive_desc_query_md) query_layout;
   decltype(&::dnnl_primitive_create) create_primitive;
   decltype(&::dnnl_primitive_destroy) destroy_primitive;
   decltype(&::dnnl_primitive_execute) execute;
@@ -43,22 +43,22 @@ struct functions {
   decltype(&::dnnl_post_ops_destroy) destroy_functions;
   decltype(&::dnnl_post_ops_append_eltwise) append_function;
   decltype(&::dnnl_post_ops_append_binary) append_binary;
-  // Of OpenMP, for what the calling thread computes.
+  // Functions of OpenMP, for what the calling thread computes.
   void (*set_threads)(int);
-  int (*binding)();           ///< whether the environment says on which processors threads are
-  int (*number_of_thread)();  ///< in `run_in_parallel`
+  int (*binding)();        ///< the thread affinity policy of the environment
+  int (*thread_number)();  ///< number of the calling thread in `run_in_parallel`
   void (*run_in_parallel)(void (*)(void*), void*, unsigned threads, unsigned flags);
 };
 
-/// What `functions::binding` returns where threads may run anywhere: omp_proc_bind_false.
-constexpr int omp_is_free = 0;
+/// The result of `functions::binding` if threads may run anywhere: omp_proc_bind_false.
+constexpr int omp_unbound = 0;
 
 /// Loads the library, once. It stays loaded.
 result<void> load();
 /// Precondition: `load` succeeded.
 const functions& calls() noexcept;
 
-/// A handle that one of the functions destroys.
+/// The traits of a handle that one of the functions destroys.
 template <class Type, auto Destroy>
 struct handle_traits {
   using type = Type;

@@ -12,7 +12,7 @@ std::uint64_t bytes_of(const layout& l) noexcept { return round_up(calls().bytes
 
 }  // namespace
 
-attributes attributes_of_ours() {
+attributes user_scratchpad_attributes() {
   dnnl_primitive_attr_t made = nullptr;
   if (calls().create_attributes(&made) != dnnl_success) return {};
   attributes out(made);
@@ -20,23 +20,24 @@ attributes attributes_of_ours() {
   return out;
 }
 
-program::tensor program::within(const layout& lies) {
-  const std::uint64_t at = within_;
-  within_ += bytes_of(lies);
-  return {lies, std::nullopt, at};
+program::tensor program::add_intermediate(const layout& format) {
+  const std::uint64_t at = intermediate_bytes_;
+  intermediate_bytes_ += bytes_of(format);
+  return {format, std::nullopt, at};
 }
 
-std::optional<program::tensor> program::laid(const tensor& t, const layout& wanted) {
-  if (calls().are_equal(&t.lies, &wanted) != 0) return t;
-  const tensor copied = within(wanted);
+std::optional<program::tensor> program::with_layout(const tensor& t, const layout& format) {
+  if (calls().layouts_equal(&t.format, &format) != 0) return t;
+  const tensor copied = add_intermediate(format);
   if (!copy(t, copied)) return std::nullopt;
   return copied;
 }
 
 bool program::copy(const tensor& from, const tensor& to) {
-  const attributes ours = attributes_of_ours();
+  const onednn::attributes attributes = user_scratchpad_attributes();
   dnnl_primitive_desc_t made = nullptr;
-  if (!ours || calls().describe_reorder(&made, &from.lies, on_, &to.lies, on_, ours.get()) != dnnl_success)
+  if (!attributes ||
+      calls().describe_reorder(&made, &from.format, on_, &to.format, on_, attributes.get()) != dnnl_success)
     return false;
   return add(description(made), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
@@ -44,9 +45,9 @@ bool program::copy(const tensor& from, const tensor& to) {
 bool program::add(const description& what, std::vector<operand> operands) {
   dnnl_primitive_t made = nullptr;
   if (calls().create_primitive(&made, what.get()) != dnnl_success) return false;
-  const layout* const scratch = calls().layout_in(what.get(), dnnl_query_scratchpad_md, 0);
+  const layout* const scratch = calls().query_layout(what.get(), dnnl_query_scratchpad_md, 0);
   steps_.push_back({primitive(made), std::move(operands), scratch != nullptr ? *scratch : layout{}});
-  scratch_ = std::max(scratch_, bytes_of(steps_.back().scratch));
+  scratch_bytes_ = std::max(scratch_bytes_, bytes_of(steps_.back().scratch));
   return true;
 }
 
@@ -57,17 +58,18 @@ dnnl_status_t program::run(dnnl_stream_t in, std::span<void* const> arguments, s
     std::array<dnnl_exec_arg_t, most> all{};
     std::size_t n = 0;
     dnnl_status_t status = dnnl_success;
-    const auto give = [&](int name, const layout& lies, void* at) {
+    const auto add_argument = [&](int name, const layout& format, void* at) {
       if (status != dnnl_success) return;
       dnnl_memory_t made = nullptr;
-      status = n < most ? calls().create_memory(&made, &lies, on_, at) : dnnl_runtime_error;
+      status = n < most ? calls().create_memory(&made, &format, on_, at) : dnnl_runtime_error;
       if (status != dnnl_success) return;
       held[n].reset(made);
       all[n++] = {name, made};
     };
     for (const operand& o : s.operands)
-      give(o.name, o.what.lies, o.what.argument ? arguments[*o.what.argument] : workspace + o.what.offset);
-    if (calls().bytes_of_layout(&s.scratch) != 0) give(DNNL_ARG_SCRATCHPAD, s.scratch, workspace + within_);
+      add_argument(o.name, o.what.format, o.what.argument ? arguments[*o.what.argument] : workspace + o.what.offset);
+    if (calls().bytes_of_layout(&s.scratch) != 0)
+      add_argument(DNNL_ARG_SCRATCHPAD, s.scratch, workspace + intermediate_bytes_);
     if (status == dnnl_success) status = calls().execute(s.what.get(), in, static_cast<int>(n), all.data());
     if (status != dnnl_success) return status;
   }

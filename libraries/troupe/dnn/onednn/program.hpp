@@ -13,16 +13,16 @@ namespace troupe::dnn::onednn {
 
 using layout = dnnl_memory_desc_t;
 
-/// Some of oneDNN's primitives, computed after each other. Can be run by several threads at once.
+/// A sequence of oneDNN's primitives. Several threads may run it at once.
 class program {
  public:
-  /// What primitives read and write: memory with a number, which is given when the program runs, or workspace.
+  /// An operand of primitives: an argument of the program, or memory in the workspace.
   struct tensor {
-    layout lies;
-    std::optional<std::size_t> argument;
-    std::uint64_t offset = 0;  ///< in the workspace
+    layout format;
+    std::optional<std::size_t> argument;  ///< number of the argument; none: in the workspace
+    std::uint64_t offset = 0;             ///< in the workspace
   };
-  /// A tensor by the name that a primitive has for it: DNNL_ARG_SRC.
+  /// A tensor and its argument number in a primitive, such as DNNL_ARG_SRC.
   struct operand {
     int name;
     tensor what;
@@ -30,16 +30,16 @@ class program {
 
   explicit program(dnnl_engine_t on) noexcept : on_(on) {}
 
-  static tensor argument(std::size_t number, const layout& lies) noexcept { return {lies, number, 0}; }
-  tensor within(const layout& lies);
-  /// Returns the tensor if it lies as wanted, or a copy that does.
-  std::optional<tensor> laid(const tensor& t, const layout& wanted);
+  static tensor argument(std::size_t number, const layout& format) noexcept { return {format, number, 0}; }
+  tensor add_intermediate(const layout& format);
+  /// Returns the tensor if it has the format, or a copy that has. Returns nothing if that fails.
+  std::optional<tensor> with_layout(const tensor& t, const layout& format);
   bool copy(const tensor& from, const tensor& to);
-  /// Adds a primitive that was described with `attributes_of_ours`.
+  /// Adds a primitive whose description has `user_scratchpad_attributes`.
   bool add(const description& what, std::vector<operand> operands);
 
-  /// Bytes that it needs, at an address that is a multiple of 64.
-  std::uint64_t workspace() const noexcept { return within_ + scratch_; }
+  /// Returns the bytes of the workspace, whose address must be a multiple of 64.
+  std::uint64_t workspace() const noexcept { return intermediate_bytes_ + scratch_bytes_; }
   dnnl_status_t run(dnnl_stream_t in, std::span<void* const> arguments, std::byte* workspace) const;
 
  private:
@@ -50,10 +50,10 @@ class program {
   };
   const dnnl_engine_t on_;
   std::vector<step> steps_;
-  std::uint64_t within_ = 0, scratch_ = 0;  // steps use the same scratch, which lies behind the tensors
+  std::uint64_t intermediate_bytes_ = 0, scratch_bytes_ = 0;  // steps share the scratch, which comes after the tensors
 };
 
-/// Those with which primitives have their scratch in our workspace. Null if there is no memory.
-attributes attributes_of_ours();
+/// Returns attributes that place the scratch of a primitive in our workspace. Null if there is no memory.
+attributes user_scratchpad_attributes();
 
 }  // namespace troupe::dnn::onednn

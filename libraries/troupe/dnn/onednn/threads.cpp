@@ -9,7 +9,7 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-// OpenMP keeps helpers for each thread that calls it, as long as that uses the same number.
+// The helper threads that OpenMP keeps for this thread, as long as it uses the same number of threads.
 struct team {
   int threads = 0;
   std::vector<pid_t> helpers;
@@ -19,10 +19,10 @@ thread_local team here;
 
 std::vector<pid_t> find_helpers(int threads) {
   std::vector<pid_t> all(static_cast<std::size_t>(threads));
-  calls().run_in_parallel([](void* to) { static_cast<pid_t*>(to)[calls().number_of_thread()] = ::gettid(); },
-                          all.data(), static_cast<unsigned>(threads), 0);
+  calls().run_in_parallel([](void* to) { static_cast<pid_t*>(to)[calls().thread_number()] = ::gettid(); }, all.data(),
+                          static_cast<unsigned>(threads), 0);
   all.erase(all.begin());
-  // OpenMP gives fewer threads than wanted if its limit is lower.
+  // OpenMP starts fewer threads than requested if its limit is lower.
   std::erase(all, 0);
   return all;
 }
@@ -31,9 +31,9 @@ std::vector<pid_t> find_helpers(int threads) {
 
 threads::threads(int count) {
   calls().set_threads(count);
-  // Where the environment says where threads are, that is right.
-  if (calls().binding() != omp_is_free) return;
-  // The helpers are others if another library in this process used another number.
+  // If the environment sets the affinity of threads, leave it.
+  if (calls().binding() != omp_unbound) return;
+  // The helpers change if another library in this process used another number of threads.
   if (here.threads != count || !are_of_this_process(here.helpers)) here = {count, find_helpers(count), {}};
   here.places.place(here.helpers);
   if (here.places.are_placed()) caller_.emplace();

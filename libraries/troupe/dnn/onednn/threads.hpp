@@ -7,8 +7,8 @@
 
 namespace troupe::dnn::onednn {
 
-/// Has `count` threads compute what the calling thread asks of oneDNN while this exists, each on a processor of its own
-/// if there are as many. Precondition: `load` succeeded.
+/// While this exists, oneDNN uses `count` threads for calls from this thread, each on its own processor if there are
+/// enough. Precondition: `load` succeeded.
 class threads {
  public:
   [[nodiscard]] explicit threads(int count);

@@ -8,18 +8,18 @@
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <vector>
 
-/// What oneDNN computes of a graph, on the host. It is optional: our own loops compute everything.
+/// Finds the parts of a graph that oneDNN computes on the host. oneDNN is optional: our own loops compute everything.
 namespace troupe::dnn::onednn {
 
-/// Thread-safe.
+/// The library oneDNN. Thread-safe.
 class vendor {
  public:
-  /// Loads oneDNN, which computes with this many threads. Fails with the reason if it is not there.
+  /// Loads oneDNN, which computes with this many threads. Fails with the reason if oneDNN cannot be used.
   static result<std::unique_ptr<vendor>> open(std::size_t threads);
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 
-  /// Finds what oneDNN computes of a graph, and faster than we. Each part may use `workspace` bytes.
+  /// Finds the parts of a graph that oneDNN computes faster than our code. Each may use `workspace` bytes.
   virtual std::vector<std::unique_ptr<vendor_kernel>> find(const encoded_graph& g, std::uint64_t workspace) = 0;
 };
 

@@ -6,20 +6,20 @@
 #include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/attention_dropping.hpp>
 
-/// Where the tokens of an attention are and which of them see each other, for host and device code. Numbers that come
-/// from memory may be anything: no place outside the tensors follows from them.
+/// Positions of the tokens of an attention, and which keys each query attends to, for host and device code. Numbers
+/// read from memory are not trusted: no address outside the tensors follows from them.
 namespace troupe::dnn {
 
-/// i32 in memory.
-struct whole_numbers {
+/// A strided view of i32 in memory.
+struct integer_view {
   const std::int32_t* memory = nullptr;
-  std::int64_t step = 0, second_step = 0;
-  TROUPE_EVERYWHERE std::int64_t at(std::int64_t i, std::int64_t second = 0) const noexcept {
-    return memory[i * step + second * second_step];
+  std::int64_t stride = 0, second_stride = 0;
+  TROUPE_HOST_DEVICE std::int64_t at(std::int64_t i, std::int64_t second = 0) const noexcept {
+    return memory[i * stride + second * second_stride];
   }
 };
 
-/// Some tokens of one row of the batch.
+/// Consecutive tokens of one row of the batch.
 struct token_range {
   std::int64_t row, first, count;
 };
@@ -32,62 +32,64 @@ struct attention_geometry {
   double scale, soft_cap, dropout;
   std::int64_t left, right, bottom_right, has_alibi, has_bias;
   sequence_layout query_layout, key_layout;
-  /// Sequences; heads of q, of k and how many share one; tokens of a row (of keys: in all pages of a sequence).
+  /// Numbers of sequences; heads of q and of k; heads of q that share one of k; tokens of a row (of keys: in all pages
+  /// of a sequence).
   std::int64_t batch, heads, key_heads, shared, queries, keys, width, value_width;
-  std::int64_t of_a_page, pool;  ///< tokens of a page and pages; 0: no pages
-  whole_numbers query_numbers, key_numbers, pages, step;
+  std::int64_t page_tokens, pool;  ///< tokens of a page, and number of pages; 0: no pages
+  integer_view query_numbers, key_numbers, pages, step;
   std::uint64_t seed, offset;
-  std::int64_t bias_extents[4], bias_steps[4];  ///< steps are 0 where an element is used for all
+  std::int64_t bias_extents[4], bias_strides[4];  ///< strides are 0 where the bias is broadcast
 
-  TROUPE_EVERYWHERE static std::int64_t clamped(std::int64_t n, std::int64_t low, std::int64_t high) noexcept {
+  TROUPE_HOST_DEVICE static std::int64_t clamped(std::int64_t n, std::int64_t low, std::int64_t high) noexcept {
     return n < low ? low : n > high ? high : n;
   }
-  TROUPE_EVERYWHERE static token_range tokens_of(sequence_layout layout, const whole_numbers& numbers, std::int64_t b,
+  TROUPE_HOST_DEVICE static token_range tokens_of(sequence_layout layout, const integer_view& numbers, std::int64_t b,
                                                  std::int64_t all) noexcept {
     if (layout == sequence_layout::whole) return {b, 0, all};
     if (layout == sequence_layout::lengths) return {b, 0, clamped(numbers.at(b), 0, all)};
     const std::int64_t first = clamped(numbers.at(b), 0, all);
     return {0, first, clamped(numbers.at(b + 1), first, all) - first};
   }
-  TROUPE_EVERYWHERE token_range queries_of(std::int64_t b) const noexcept {
+  TROUPE_HOST_DEVICE token_range queries_of(std::int64_t b) const noexcept {
     return tokens_of(query_layout, query_numbers, b, queries);
   }
-  TROUPE_EVERYWHERE token_range keys_of(std::int64_t b) const noexcept {
+  TROUPE_HOST_DEVICE token_range keys_of(std::int64_t b) const noexcept {
     return tokens_of(key_layout, key_numbers, b, keys);
   }
 
-  /// The number of a row of q; of k, -1 for one in a page that is not in the pool.
-  TROUPE_EVERYWHERE std::int64_t query_row(const token_range& t, std::int64_t head, std::int64_t i) const noexcept {
+  /// Return the number of a row of q and of k; -1 for a key whose page is not in the pool.
+  TROUPE_HOST_DEVICE std::int64_t query_row(const token_range& t, std::int64_t head, std::int64_t i) const noexcept {
     return (t.row * heads + head) * queries + t.first + i;
   }
-  TROUPE_EVERYWHERE std::int64_t key_row(const token_range& t, std::int64_t head, std::int64_t j) const noexcept {
+  TROUPE_HOST_DEVICE std::int64_t key_row(const token_range& t, std::int64_t head, std::int64_t j) const noexcept {
     if (pool == 0) return (t.row * key_heads + head) * keys + t.first + j;
-    const std::int64_t page = pages.at(t.row, j / of_a_page);
-    return page < 0 || page >= pool ? -1 : (page * key_heads + head) * of_a_page + j % of_a_page;
+    const std::int64_t page = pages.at(t.row, j / page_tokens);
+    return page < 0 || page >= pool ? -1 : (page * key_heads + head) * page_tokens + j % page_tokens;
   }
 
-  TROUPE_EVERYWHERE std::int64_t diagonal(std::int64_t i, std::int64_t of_queries,
+  TROUPE_HOST_DEVICE std::int64_t diagonal(std::int64_t i, std::int64_t of_queries,
                                           std::int64_t of_keys) const noexcept {
     return bottom_right != 0 ? i + of_keys - of_queries : i;
   }
-  /// The keys that query i sees, in a sequence of these numbers of queries and keys.
-  TROUPE_EVERYWHERE key_range seen(std::int64_t i, std::int64_t of_queries, std::int64_t of_keys) const noexcept {
+  /// Returns the keys that query i attends to, in a sequence of these numbers of queries and keys.
+  TROUPE_HOST_DEVICE key_range visible_keys(std::int64_t i, std::int64_t of_queries,
+                                           std::int64_t of_keys) const noexcept {
     const std::int64_t d = diagonal(i, of_queries, of_keys);
     const std::int64_t first = clamped(d - left, 0, of_keys);
     return {first, clamped(d + right + 1, first, of_keys)};
   }
-  TROUPE_EVERYWHERE std::int64_t bias_at(std::int64_t b, std::int64_t h, std::int64_t i,
+  TROUPE_HOST_DEVICE std::int64_t bias_at(std::int64_t b, std::int64_t h, std::int64_t i,
                                          std::int64_t j) const noexcept {
-    return b * bias_steps[0] + h * bias_steps[1] + i * bias_steps[2] + j * bias_steps[3];
+    return b * bias_strides[0] + h * bias_strides[1] + i * bias_strides[2] + j * bias_strides[3];
   }
-  TROUPE_EVERYWHERE double slope(std::int64_t head) const noexcept {
+  TROUPE_HOST_DEVICE double alibi_slope(std::int64_t head) const noexcept {
     std::int64_t power = 1;
     while (2 * power <= heads) power *= 2;
     const std::int64_t eighths = head < power ? 16 * (head + 1) : 8 * (2 * (head - power) + 1);
     return std::exp2(-static_cast<double>(eighths) / static_cast<double>(2 * power));
   }
-  /// Reads the step.
-  TROUPE_EVERYWHERE attention_dropping dropping() const noexcept {
+  /// Returns the dropout. Reads the step from memory, if there is one.
+  TROUPE_HOST_DEVICE attention_dropping dropping() const noexcept {
     const std::int64_t more = step.memory != nullptr ? step.at(0) : 0;
     return attention_dropping::of(dropout, seed, offset + static_cast<std::uint64_t>(more));
   }

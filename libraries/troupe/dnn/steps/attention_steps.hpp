@@ -7,13 +7,13 @@
 
 namespace troupe::dnn {
 
-/// Returns the geometry of a step. Where its i32 lie is found by `memory(location)`, a `void*`.
+/// Returns the geometry of a step. `memory(location)` returns the address of a tensor of i32, a `void*`.
 template <class Memory>
 attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
   const auto f = s.attributes.as<attention_attributes>();
   const attention_inputs at(f, s.what == op::attention_gradient);
   const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;
-  const auto numbers = [&](std::size_t input) -> whole_numbers {
+  const auto numbers = [&](std::size_t input) -> integer_view {
     if (input == attention_inputs::none) return {};
     const location& l = s.inputs[input];
     return {static_cast<const std::int32_t*>(static_cast<const void*>(memory(l))), l.shape.strides[0],
@@ -37,7 +37,7 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
                        .keys = k.extents[2],
                        .width = q.extents[3],
                        .value_width = s.inputs[at.v].shape.extents[3],
-                       .of_a_page = 0,
+                       .page_tokens = 0,
                        .pool = 0,
                        .query_numbers = numbers(at.queries),
                        .key_numbers = numbers(at.keys),
@@ -46,17 +46,17 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
                        .seed = f.seed,
                        .offset = f.offset,
                        .bias_extents = {},
-                       .bias_steps = {}};
+                       .bias_strides = {}};
   if (f.queries == sequence_layout::offsets) g.batch = s.inputs[at.queries].shape.extents[0] - 1;
   if (f.has_pages != 0) {
-    g.of_a_page = k.extents[2], g.pool = k.extents[0];
-    g.keys = g.of_a_page * s.inputs[at.pages].shape.extents[1];
+    g.page_tokens = k.extents[2], g.pool = k.extents[0];
+    g.keys = g.page_tokens * s.inputs[at.pages].shape.extents[1];
   }
   if (f.has_bias != 0) {
     const tensor_shape& bias = s.inputs[at.bias].shape;
     const axis_values strides = dense_strides(bias);
     for (std::size_t i = 0; i < 4; ++i)
-      g.bias_extents[i] = bias.extents[i], g.bias_steps[i] = bias.extents[i] == 1 ? 0 : strides[i];
+      g.bias_extents[i] = bias.extents[i], g.bias_strides[i] = bias.extents[i] == 1 ? 0 : strides[i];
   }
   return g;
 }

@@ -5,23 +5,23 @@
 
 namespace troupe::dnn {
 
-std::vector<std::uint64_t> places_of(std::span<const used_bytes> buffers, std::uint64_t& all) {
-  std::vector<std::uint64_t> places(buffers.size());
-  all = 0;
+std::vector<std::uint64_t> buffer_offsets(std::span<const buffer_use> buffers, std::uint64_t& total_bytes) {
+  std::vector<std::uint64_t> offsets(buffers.size());
+  total_bytes = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     std::uint64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t k = 0; k < i; ++k) {
-        const bool together = buffers[k].first <= buffers[i].last && buffers[i].first <= buffers[k].last;
-        if (together && at < places[k] + buffers[k].bytes && places[k] < at + buffers[i].bytes)
-          at = places[k] + buffers[k].bytes, moved = true;
+        const bool overlap = buffers[k].first <= buffers[i].last && buffers[i].first <= buffers[k].last;
+        if (overlap && at < offsets[k] + buffers[k].bytes && offsets[k] < at + buffers[i].bytes)
+          at = offsets[k] + buffers[k].bytes, moved = true;
       }
     }
-    places[i] = at;
-    all = std::max(all, at + buffers[i].bytes);
+    offsets[i] = at;
+    total_bytes = std::max(total_bytes, at + buffers[i].bytes);
   }
-  return places;
+  return offsets;
 }
 
 }  // namespace troupe::dnn

@@ -9,14 +9,14 @@
 
 namespace troupe::dnn {
 
-/// A buffer, and the steps from the first to the last that use it.
-struct used_bytes {
+/// The size of a buffer, and the first and the last step that use it.
+struct buffer_use {
   std::uint64_t bytes;
   std::size_t first, last;
 };
 
-/// Returns where each begins in memory that they share: at the lowest place that is free while it is used. `all`
-/// becomes the bytes of that memory.
-std::vector<std::uint64_t> places_of(std::span<const used_bytes> buffers, std::uint64_t& all);
+/// Returns the offset of each buffer in memory that they share: the lowest one that is free during the steps that use
+/// the buffer. Sets `total_bytes` to the size of that memory.
+std::vector<std::uint64_t> buffer_offsets(std::span<const buffer_use> buffers, std::uint64_t& total_bytes);
 
 }  // namespace troupe::dnn

@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-/// Which nodes make and read each tensor of a graph.
+/// The node that writes each tensor of a graph, and the nodes that read it.
 class def_use {
  public:
   explicit def_use(const encoded_graph& g) : all_(g.tensors().size()) {
@@ -16,24 +16,25 @@ class def_use {
       const encoded_node& n = g.nodes()[i];
       for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
-        all_[t].maker = i, all_[t].is_written = n.what == op::write;
+        all_[t].producer = i, all_[t].is_written = n.what == op::write;
     }
   }
-  std::optional<std::size_t> producer_of(std::uint16_t t) const noexcept { return all_[t].maker; }
-  /// The node behind which it can be read: none for memory, of which readers see what it had before the graph, even if
-  /// it is written, too.
+  /// Returns the node that writes the tensor.
+  std::optional<std::size_t> producer_of(std::uint16_t t) const noexcept { return all_[t].producer; }
+  /// Returns the node after which the tensor can be read. None for memory: its readers get its content from before the
+  /// graph, even if the graph also writes it.
   std::optional<std::size_t> source_of(std::uint16_t t) const noexcept {
-    return all_[t].is_written ? std::nullopt : all_[t].maker;
+    return all_[t].is_written ? std::nullopt : all_[t].producer;
   }
   std::size_t readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
-  /// The node that reads it, if that is one, which reads it once.
+  /// Returns the node that reads the tensor, if there is exactly one, which reads it once.
   std::optional<std::size_t> only_reader_of(std::uint16_t t) const noexcept {
     return all_[t].readers == 1 ? std::optional(all_[t].reader) : std::nullopt;
   }
 
  private:
   struct entry {
-    std::optional<std::size_t> maker;
+    std::optional<std::size_t> producer;
     bool is_written = false;
     std::size_t reader = 0, readers = 0;
   };

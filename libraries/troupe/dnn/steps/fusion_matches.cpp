@@ -15,18 +15,18 @@ tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
   return s;
 }
 
-bool is_of_channels(const tensor_shape& s, const tensor_shape& image) noexcept {
+bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept {
   if (s.rank != image.rank) return false;
   for (std::size_t i = 0; i < s.rank; ++i)
     if (s.extents[i] != (i == 1 ? image.extents[1] : 1)) return false;
   return true;
 }
 
-std::uint16_t place_of(const fusion_match& c, const def_use& l) noexcept {
+std::uint16_t position_of(const fusion_match& match, const def_use& uses) noexcept {
   std::size_t begin = 0;
-  for (const fusion_match::tensor& t : c.inputs)
-    if (const auto source = l.source_of(t.number)) begin = std::max(begin, *source + 1);
-  return *std::find_if(c.nodes.begin(), c.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
+  for (const fusion_match::tensor& t : match.inputs)
+    if (const auto source = uses.source_of(t.number)) begin = std::max(begin, *source + 1);
+  return *std::find_if(match.nodes.begin(), match.nodes.end(), [&](std::uint16_t n) { return n >= begin; });
 }
 
 }  // namespace troupe::dnn

@@ -6,51 +6,51 @@
 #include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// For those who claim nodes.
+/// Helpers to match a subgraph with one call of a vendor library.
 namespace troupe::dnn {
 
-/// A graph of which nodes may be claimed.
-struct model {
+/// A graph with its analyses, for searches for fusion matches.
+struct graph_analysis {
   const encoded_graph& graph;
   const def_use& uses;
-  const std::vector<bool>& aligned;  ///< memory of the graph at multiples of 16 bytes
+  const std::vector<bool>& aligned;  ///< per memory of the graph: true if at a multiple of 16 bytes
   const read_set& read;
-  const std::vector<bool>& matched;  ///< of each node: already part of another claim
+  const std::vector<bool>& matched;  ///< per node: true if already part of another match
 
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
-  /// Whether a fusion match may write to the memory of a tensor, which nobody reads.
+  /// Returns true if a match may write to the memory of a tensor: it is aligned, and the graph does not read it.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
 };
 
-/// Where a result of a fusion match is to be in this type: in its tensor; in the one that it is converted to, or in
-/// memory, if its only reader converts or writes it and `can_write(tensor)`. Such readers become part of the claim.
+/// Returns the tensor in which a match stores a result of this type: the result itself, or what its only reader
+/// converts it to or writes it to, if `can_write(tensor)`. Adds such readers to the match.
 template <class CanWrite>
-std::uint16_t follow_result(const model& m, std::uint16_t number, dtype type, fusion_match& c,
+std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype type, fusion_match& match,
                             const CanWrite& can_write) {
   for (const op what : {op::convert, op::write}) {
-    const auto reader = m.uses.only_reader_of(number);
-    if (!reader || m.matched[*reader] || m.node(*reader).what != what) continue;
-    const std::uint16_t to = m.node(*reader).outputs[0];
-    if (m.tensor(to).type != type || !can_write(to)) return number;
-    c.nodes.push_back(static_cast<std::uint16_t>(*reader));
-    number = to;
+    const auto reader = g.uses.only_reader_of(tensor);
+    if (!reader || g.matched[*reader] || g.node(*reader).what != what) continue;
+    const std::uint16_t to = g.node(*reader).outputs[0];
+    if (g.tensor(to).type != type || !can_write(to)) return tensor;
+    match.nodes.push_back(static_cast<std::uint16_t>(*reader));
+    tensor = to;
   }
-  return number;
+  return tensor;
 }
 
-/// The shape of an image without gaps: its channels are neighbours, or its last index.
+/// Returns the shape of an image with contiguous strides: the channel axis is the fastest, or the last axis.
 tensor_shape packed(tensor_shape s, bool channels_last) noexcept;
 
-/// What a function of two tensors reads beside `one`.
-inline std::uint16_t other_of(const encoded_node& n, std::uint16_t one) noexcept {
+/// Returns the other input of a node that reads two tensors, one of which is `one`.
+inline std::uint16_t other_input(const encoded_node& n, std::uint16_t one) noexcept {
   return n.inputs[0] == one ? n.inputs[1] : n.inputs[0];
 }
 
-/// Whether `s` has one number for each channel of `image`.
-bool is_of_channels(const tensor_shape& s, const tensor_shape& image) noexcept;
+/// Returns true if `s` has one number for each channel of `image`.
+bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept;
 
-/// The first of a fusion match's nodes that comes after all that make what they read.
-std::uint16_t place_of(const fusion_match& c, const def_use& l) noexcept;
+/// Returns the first node of a match that comes after all nodes that write its inputs.
+std::uint16_t position_of(const fusion_match& match, const def_use& uses) noexcept;
 
 }  // namespace troupe::dnn

@@ -5,17 +5,17 @@
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/windows/geometry.hpp>
 
-/// Shapes as those who compute see them.
+/// Shapes after their axes are collapsed or split, as kernels use them.
 namespace troupe::dnn {
 
-/// The geometry of images with the given extents.
+/// The geometry of a window that slides over an image, from the shapes of image and result.
 struct window_geometry : windows::geometry {
   window_geometry(const sliding& s, const tensor_shape& image, const tensor_shape& result,
                   const std::int64_t* widths) noexcept;
 };
 
-/// The shape with index 1 divided into groups: it becomes two, the group and the channel in it. Statistics have one
-/// element for each group; a scale may be the same for all channels.
+/// Returns the shape with axis 1 split into two: the group, and the channel in it. Statistics have one element for each
+/// group; a scale may be the same for all channels.
 tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept;
 
 }  // namespace troupe::dnn

@@ -7,7 +7,7 @@
 namespace troupe::dnn {
 namespace {
 
-// Whether float has all positions in an image.
+// Returns true if float can represent all positions in an image.
 bool has_small_images(const encoded_tensor& image) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   std::int64_t count = 1;
@@ -15,15 +15,15 @@ bool has_small_images(const encoded_tensor& image) noexcept {
   return count <= most;
 }
 
-// Whether an input's integers are read as they are, or can be no larger than float has.
+// Returns true if an input's integers are not converted, or float can represent them.
 bool reads_exactly(const encoded_graph& g, const encoded_node& n, std::size_t input) noexcept {
   if (n.what == op::random || input >= n.count_numbers()) return true;
   return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
 }
 
-// The tensors of integers that float may not have.
+// Returns, for each tensor, whether it may have integers that float cannot represent.
 std::vector<bool> large_integers(const encoded_graph& g) {
-  // Float does not have all sums of i8, nor all integers of 32 bits.
+  // Float cannot represent all sums of i8, nor all integers of 32 bits.
   std::vector<bool> large;
   for (const encoded_tensor& t : g.tensors())
     large.push_back(t.where != encoded_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));

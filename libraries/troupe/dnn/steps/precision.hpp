@@ -6,7 +6,7 @@
 
 namespace troupe::dnn {
 
-/// Whether a graph must be computed in double: it has f64, or integers that float has not.
+/// Returns true if a graph must be computed in double: it has f64, or integers that float cannot represent.
 bool needs_double(const encoded_graph& g);
 
 }  // namespace troupe::dnn

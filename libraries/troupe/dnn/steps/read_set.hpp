@@ -7,21 +7,22 @@
 
 namespace troupe::dnn {
 
-/// Which memory a graph reads, and until when: memory that is also written has its old values until then.
+/// The memory that a graph reads, and its last reader: memory that is also written keeps its old values until then.
 class read_set {
  public:
   explicit read_set(const encoded_graph& g);
 
+  /// Returns true if the graph reads the memory, or a view of it.
   bool any(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
-  /// Returns true if a node behind this one reads the memory, or a view of it.
+  /// Returns true if a node after this one reads the memory, or a view of it.
   bool any_after(std::size_t node, std::uint16_t memory) const noexcept { return after_[memory] > node + 1; }
-  /// Says that this tensor is read where that node stands, perhaps behind its own readers.
+  /// Records that this tensor is read at that node, which may come after its own readers.
   void read_at(std::size_t node, std::uint16_t tensor) noexcept {
     if (memory_of_[tensor] == no_tensor) return;
     std::size_t& after = after_[memory_of_[tensor]];
     if (after < node + 1) after = node + 1;
   }
-  /// Says that this tensor will be read at the end.
+  /// Records that this tensor is read at the end.
   void read_at_end(std::uint16_t tensor) noexcept {
     if (memory_of_[tensor] != no_tensor) after_[memory_of_[tensor]] = SIZE_MAX;
   }

@@ -15,27 +15,27 @@
 
 namespace troupe::dnn {
 
-/// The graphs that an engine has planned: a `Plan` is a step_list, or has one. Thread-safe.
+/// The plans of an engine, by graph. A `Plan` is a step_list or derives from it. Thread-safe.
 template <class Plan = step_list>
 class step_plans {
  public:
-  /// `engine` is its name in errors: "the host engine".
+  /// `engine` is the name of the engine in errors: "the host engine".
   explicit step_plans(std::string_view engine) : engine_(engine) {}
 
-  /// Returns the plan of a graph, and makes it with `make(nullptr)`, a result<Plan>, if that was not done yet. It
-  /// depends on the graph's structure, and on `more`. `make(&before)` makes it again when `is_outdated(before)`.
+  /// Returns the plan of a graph. If there is none yet, makes it with `make(nullptr)`, a result<Plan>. Its key is the
+  /// graph's structure and `more`. When `is_outdated(before)`, `make(&before)` makes it again.
   template <class Request, class Make, class IsOutdated>
   result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more, IsOutdated&& is_outdated) {
     const encoded_graph& g = r.graph.encoded();
     if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
-    thread_local std::string both;  // kept, so that requests do not allocate
+    thread_local std::string both;  // reused, so that requests do not allocate
     if (!more.empty()) key = both.assign(key).append(more);
     auto all = TROUPE_TRY(plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> {
       return std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(nullptr))));
     }));
-    // Others go on with the plan that there is.
+    // Meanwhile other threads use the old plan.
     if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
       all = std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(all.get()))));
       plans_.put(key, all);
@@ -43,19 +43,19 @@ class step_plans {
     if (r.fusion == fusion::required && all->steps.size() > 1)
       return error(reaction::unsupported, "dnn",
                    cat(name_of<Request>(), ": fusion is required; ", engine_, " computes this graph in ",
-                       all->steps.size(), " steps: allow it, or ask for less at once"));
+                       all->steps.size(), " steps: set fusion to allowed, or split the graph"));
     if (all->bytes <= r.workspace) return all;
     return error(reaction::unsupported, "dnn",
                  cat(name_of<Request>(), ": workspace is ", r.workspace, "; ", engine_, " needs ", all->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
-  /// The same for plans that are never outdated: `make()` makes them.
+  /// The same for plans that are never outdated; `make()` makes them.
   template <class Request, class Make>
   result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
     return find(r, [&](const Plan*) { return make(); }, more, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
-  /// Returns the same, and counts from 0 from now on if `start_anew`.
+  /// Returns the same, and then resets the counters if `start_anew`.
   plan::statistics count(bool start_anew) { return start_anew ? plans_.count_anew() : plans_.count(); }
 
  private:

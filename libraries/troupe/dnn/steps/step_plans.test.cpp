@@ -13,15 +13,15 @@ struct counted_plan : step_list {
   int number = 1;
 };
 
-struct step_plans_of_one_graph : ::testing::Test {
-  step_plans_of_one_graph() {
+struct step_plan_cache : ::testing::Test {
+  step_plan_cache() {
     const std::uint16_t x = e.given({2}, {1, 2}), y = e.at(&written, dtype::f64, dense({2}), access_mode::write);
     e.node(op::write, {x}, {y});
   }
-  // Plans with a new number if the last plan is outdated; plans before number `outdated_before` are.
+  // Finds the plan and returns its number, or 0 if that fails. Plans below `outdated_before` are replaced by the next.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
     const computation r{.graph = graph(e.encode(), e.bytes()), .workspace = workspace};
-    const auto found = plans.find(
+    const auto plan = plans.find(
         r,
         [&](const counted_plan* before) -> result<counted_plan> {
           counted_plan p;
@@ -30,7 +30,7 @@ struct step_plans_of_one_graph : ::testing::Test {
           return p;
         },
         "more", [&](const counted_plan& p) { return p.number < outdated_before; });
-    return found ? (*found)->number : 0;
+    return plan ? (*plan)->number : 0;
   }
   encoding e;
   double written[2] = {};
@@ -38,16 +38,16 @@ struct step_plans_of_one_graph : ::testing::Test {
   step_plans<counted_plan> plans{"an engine"};
 };
 
-TEST_F(step_plans_of_one_graph, a_plan_is_made_again_when_it_is_outdated_and_kept_then) {
+TEST_F(step_plan_cache, an_outdated_plan_is_replaced_once) {
   EXPECT_EQ(find(), 1);
   EXPECT_EQ(find(), 1);
   EXPECT_EQ(find(2), 2);
-  EXPECT_EQ(find(2), 2) << "it is made again once";
+  EXPECT_EQ(find(2), 2) << "it is replaced once";
   EXPECT_EQ(find(), 2);
-  EXPECT_EQ(find(4), 3) << "one attempt for a request";
+  EXPECT_EQ(find(4), 3) << "one attempt per request";
 }
 
-TEST_F(step_plans_of_one_graph, an_outdated_plan_without_room_is_made_again_before_the_request_is_refused) {
+TEST_F(step_plan_cache, an_outdated_plan_whose_workspace_is_too_large_is_replaced_before_the_request_fails) {
   EXPECT_EQ(find(0, 101), 0);
   EXPECT_EQ(find(0, 50), 0);
   EXPECT_EQ(find(2, 50), 2);

@@ -6,7 +6,7 @@ namespace troupe::dnn {
 
 recurrence_workspace::recurrence_workspace(const recurrence_gradient_attributes& f,
                                            const detail::recurrence_layout& l) noexcept {
-  dh = l.lines() * l.slopes();
+  dh = l.lines() * l.gate_gradients();
   dc = dh + l.batch * l.width;
   projected = dc + (detail::has_c(l.cell) ? l.batch * l.hidden : 0);
   x = projected + (f.has_projection != 0 ? l.lines() * l.width + l.batch * l.hidden : 0);

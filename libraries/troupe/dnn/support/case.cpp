@@ -23,7 +23,7 @@ any_operand<M> tensors::operand(const extents& e, dtype type, bool channels_last
   return {memory_range{{}, reinterpret_cast<std::uint64_t>(at), bytes}, s, type};
 }
 
-value tensors::whole(const extents& e, const std::vector<std::int32_t>& numbers) {
+value tensors::integers(const extents& e, const std::vector<std::int32_t>& numbers) {
   const auto to = operand<access_mode::read>(e, dtype::i32);
   std::copy(numbers.begin(), numbers.end(), static_cast<std::int32_t*>(memory_.back().get()));
   return value(to);

@@ -11,26 +11,27 @@
 #include <troupe/dnn/op.hpp>
 #include <vector>
 
-/// Which engine computes what, and how: the table of docs/dnn.md, made from what plans the graphs.
+/// Makes the table of docs/dnn.md with the planners of the engines: how each engine computes each operation.
 namespace troupe::dnn::support {
 
 using extents = std::vector<std::int64_t>;
 
-/// Tensors in memory, mostly of one type. The memory takes no workspace until something is written to it.
+/// Tensors in memory, mostly of one type. The memory takes no physical pages until it is written.
 class tensors {
  public:
   explicit tensors(dtype type) : type_(type) {}
 
-  /// A tensor of this type.
+  /// Returns a tensor of this type.
   value given(const extents& e) { return value(operand<access_mode::read>(e, type_)); }
-  /// The same, of images that have their channels last in memory.
+  /// Returns an image of this type, channels last in memory.
   value channels_last(const extents& e) { return value(operand<access_mode::read>(e, type_, true)); }
-  /// One of f32, or of f64 for numbers of f64.
+  /// Returns a tensor of f32, or of f64 if this type is f64.
   value statistics(const extents& e) { return value(operand<access_mode::read>(e, statistics_)); }
+  /// Returns a tensor of the given type.
   value of(dtype type, const extents& e) { return value(operand<access_mode::read>(e, type)); }
-  /// A tensor of i32, with what they are.
-  value whole(const extents& e, const std::vector<std::int32_t>& numbers);
-  /// Memory of this type for a result; of its own, if that is no floating type or if it is not `stored`.
+  /// Returns a tensor of i32 with these elements.
+  value integers(const extents& e, const std::vector<std::int32_t>& numbers);
+  /// Writes a result to memory of this type; of its own type if it is not `stored` or has no floating type.
   written to_memory(const value& v, bool stored, bool channels_last = false);
 
  private:
@@ -45,17 +46,17 @@ class tensors {
   std::deque<std::unique_ptr<void, release>> memory_;
 };
 
-/// What an operation gives: results that are stored in the type of the case, and others in their own.
+/// The results of an operation: `stored` in the type of the case, `others` in their own types.
 struct results {
   std::vector<value> stored, others = {};
-  bool channels_last = false;  ///< of what is stored
+  bool channels_last = false;  ///< layout of the stored ones
 };
 
-/// An operation, as a graph that has it with tensors of a type.
+/// An operation of the table, and a function that makes a graph of it.
 struct support_case {
   std::string name;     ///< "convolution"
-  std::string variant;  ///< "2-D"; "" if there is one only
-  op what;              ///< the node that counts
+  std::string variant;  ///< "2-D"; "" if there is only one
+  op what;              ///< the node to look for
   std::function<results(tensors&)> make;
 };
 

@@ -7,12 +7,12 @@ namespace troupe::dnn::support {
 namespace {
 
 // Images of 32 channels, and filters for them.
-struct convolved {
+struct convolution_case {
   std::string variant;
   extents image, filters;
   convolution_options options;
 };
-std::vector<convolved> all_convolved() {
+std::vector<convolution_case> convolution_cases() {
   return {{"1-D", {2, 32, 96}, {32, 32, 3}, {.padding = 1}},
           {"2-D", {2, 32, 14, 14}, {32, 32, 3, 3}, {.padding = 1}},
           {"3-D", {2, 32, 6, 6, 6}, {32, 32, 3, 3, 3}, {.padding = 1}},
@@ -21,15 +21,15 @@ std::vector<convolved> all_convolved() {
 }
 
 void add_convolutions(std::vector<support_case>& to) {
-  for (const convolved& c : all_convolved())
+  for (const convolution_case& c : convolution_cases())
     to.push_back({"convolution", c.variant, op::convolution,
                   [=](tensors& t) { return results{{convolution(t.given(c.image), t.given(c.filters), c.options)}}; }});
-  for (const convolved& c : all_convolved())
+  for (const convolution_case& c : convolution_cases())
     to.push_back({"convolution_data_gradient", c.variant, op::convolution_data_gradient, [=](tensors& t) {
                     return results{
                         {convolution_data_gradient(t.given(c.image), t.given(c.filters), c.image, c.options)}};
                   }});
-  for (const convolved& c : all_convolved())
+  for (const convolution_case& c : convolution_cases())
     to.push_back({"convolution_weight_gradient", c.variant, op::convolution_weight_gradient, [=](tensors& t) {
                     return results{
                         {convolution_weight_gradient(t.given(c.image), t.given(c.image), c.filters, c.options)}};
@@ -53,8 +53,9 @@ void add_pooling(std::vector<support_case>& to) {
       const pooled p = max_pool_with_indexes(t.given(image), 2);
       return results{{p.y}, {p.indexes}};
     });
-    add("max_pool_index_gradient", op::pooling_index_gradient,
-        [=](tensors& t) { return results{{max_pool_index_gradient(t.given(small), t.whole(small, {}), image, 2)}}; });
+    add("max_pool_index_gradient", op::pooling_index_gradient, [=](tensors& t) {
+      return results{{max_pool_index_gradient(t.given(small), t.integers(small, {}), image, 2)}};
+    });
   }
 }
 

@@ -5,25 +5,25 @@
 namespace troupe::dnn::support {
 namespace {
 
-// Attention with some options, of 4 heads.
-struct attended_attributes {
+// Attention with 4 heads and some options.
+struct attention_case {
   std::string variant;
   std::function<attention_options(tensors&)> options = [](tensors&) { return attention_options{}; };
   std::int64_t queries = 128, width = 64, batch = 2, key_heads = 4;
   bool has_pages = false;
 };
 
-std::vector<attended_attributes> all_attended() {
+std::vector<attention_case> attention_cases() {
   const auto window = [](const attention_window& w) {
     return [=](tensors&) { return attention_options{.window = w}; };
   };
   const auto lengths = [](tensors& t) {
-    return attention_sequences{.lengths = t.whole({2}, {128, 100}), .offsets = {}};
+    return attention_sequences{.lengths = t.integers({2}, {128, 100}), .offsets = {}};
   };
   const auto offsets = [](tensors& t) {
-    return attention_sequences{.lengths = {}, .offsets = t.whole({3}, {0, 60, 128})};
+    return attention_sequences{.lengths = {}, .offsets = t.integers({3}, {0, 60, 128})};
   };
-  const auto pages = [](tensors& t) { return t.whole({2, 2}, {0, 1, 2, 3}); };
+  const auto pages = [](tensors& t) { return t.integers({2, 2}, {0, 1, 2, 3}); };
   return {
       {.variant = "all keys"},
       {.variant = "heads that share keys", .key_heads = 2},
@@ -56,7 +56,7 @@ std::vector<attended_attributes> all_attended() {
 }
 
 void add_attention(std::vector<support_case>& to) {
-  for (const attended_attributes& f : all_attended()) {
+  for (const attention_case& f : attention_cases()) {
     const extents q{f.batch, 4, f.queries, f.width},
         k = f.has_pages ? extents{4, 4, 64, f.width} : extents{f.batch, f.key_heads, 128, f.width},
         rows{f.batch, 4, f.queries, 1};
@@ -102,7 +102,7 @@ void add_recurrence(std::vector<support_case>& to) {
 void add_ctc(std::vector<support_case>& to) {
   const extents logits{16, 2, 8};
   const auto labels = [](tensors& t) {
-    return ctc_labels{t.whole({2, 3}, {1, 2, 3, 4, 5, 6}), t.whole({2}, {16, 12}), t.whole({2}, {3, 2})};
+    return ctc_labels{t.integers({2, 3}, {1, 2, 3, 4, 5, 6}), t.integers({2}, {16, 12}), t.integers({2}, {3, 2})};
   };
   to.push_back(
       {"ctc_loss", "", op::ctc_loss, [=](tensors& t) { return results{{ctc_loss(t.given(logits), labels(t))}}; }});

@@ -27,7 +27,7 @@ void add_softmax(std::vector<support_case>& to) {
       [=](tensors& t) { return results{{log_softmax_gradient(t.given(e), t.given(e), 1)}}; });
 }
 
-// Over rows of this width.
+// Adds normalizations over rows of this width.
 void add_rows(std::vector<support_case>& to, std::int64_t width) {
   const extents x{32, width}, scale{1, width}, rows{32, 1};
   const auto add = [&](const char* name, op what, auto make) {
@@ -55,7 +55,7 @@ void add_rows(std::vector<support_case>& to, std::int64_t width) {
   });
 }
 
-// Over all indexes but this number of channels, which are the first or the last in memory.
+// Adds normalizations over all axes but this number of channels, which are first or last in memory.
 void add_channels(std::vector<support_case>& to, std::int64_t channels, bool last) {
   const extents x{4, channels, 8, 8}, one{1, channels, 1, 1};
   const std::string variant = cat(channels, last ? " channels last" : " channels first");

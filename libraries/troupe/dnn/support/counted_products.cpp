@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// In place of OpenBLAS's products and of our own small ones: the host engine's steps are run only to see whether they
-// multiply matrices.
+// Replaces OpenBLAS's products and our own small ones: the steps of the host engine are run only to find out whether
+// they multiply matrices.
 #include <atomic>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/dnn/support/way.hpp>
+#include <troupe/dnn/support/node_support.hpp>
 
 namespace {
 

@@ -5,52 +5,55 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
-#include <troupe/dnn/cudnn/sketch.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/generated/source.hpp>
-#include <troupe/dnn/support/way.hpp>
+#include <troupe/dnn/support/node_support.hpp>
 
 namespace troupe::dnn::support {
 namespace {
 
-// The types in which cuDNN is asked for the node, the best first.
-std::vector<dtype> types_with_cudnn(const asked& a) {
-  const def_use l(a.graph);
-  const read_set read(a.graph);
-  const std::vector<bool> aligned = aligned_memory_of(a.graph), matched(a.graph.nodes().size());
-  const model m{a.graph, l, aligned, read, matched};
+// Returns the types in which cuDNN may compute the node, the best first.
+std::vector<dtype> types_with_cudnn(const node_query& query) {
+  const def_use uses(query.graph);
+  const read_set read(query.graph);
+  const std::vector<bool> aligned = aligned_memory_of(query.graph), matched(query.graph.nodes().size());
+  const graph_analysis analysis{query.graph, uses, aligned, read, matched};
   std::vector<dtype> out;
-  for (std::size_t i = 0; i < a.graph.nodes().size(); ++i) {
-    if (a.graph.nodes()[i].what != a.what) continue;
-    for (const cudnn::sketch& s : cudnn::sketches_of(m, i, {})) {
-      const dtype t = s.what.inputs[0].type;
+  for (std::size_t i = 0; i < query.graph.nodes().size(); ++i) {
+    if (query.graph.nodes()[i].what != query.what) continue;
+    for (const cudnn::operation_graph& graph : cudnn::operation_graphs_of(analysis, i, {})) {
+      const dtype t = graph.match.inputs[0].type;
       if (std::find(out.begin(), out.end(), t) == out.end()) out.push_back(t);
     }
   }
   return out;
 }
 
-// "cuDNN in f64", or "cuDNN as stored or in f32"; nothing if it is not asked.
-std::string with_cudnn(const asked& a) {
-  const std::vector<dtype> types = types_with_cudnn(a);
+// Returns "cuDNN in f64", or "cuDNN as stored or in f32"; "" if cuDNN is not used.
+std::string with_cudnn(const node_query& query) {
+  const std::vector<dtype> types = types_with_cudnn(query);
   if (types.empty()) return "";
-  std::string out = in_type("cuDNN", types[0], a.type);
+  std::string out = in_type("cuDNN", types[0], query.type);
   for (std::size_t i = 1; i < types.size(); ++i) out += cat(" or in ", to_string(types[i]));
   return out;
 }
 
-std::string without_cudnn(const asked& a) {
-  const cuda_plan all = completed({}, a.graph);
-  const planned p = planned::of(all, a, [&](const vendor_step& s) { return all.direct_of(s).what == a.what; });
-  switch (p.how) {
-    case planned::kind::view:
+std::string without_cudnn(const node_query& query) {
+  const cuda_plan all = completed({}, query.graph);
+  const planned_node planned =
+      planned_node::of(all, query, [&](const vendor_step& s) { return all.direct_of(s).what == query.what; });
+  switch (planned.how) {
+    case planned_node::kind::view:
       return "view";
-    case planned::kind::whole:
-      return in_type("plain", all.numbers, a.type);
-    case planned::kind::matched:
-      return in_type("direct", all.direct_of(std::get<vendor_step>(all.steps[p.step])).inputs[0].type, a.type);
+    case planned_node::kind::operator_step:
+      return in_type("plain", all.numbers, query.type);
+    case planned_node::kind::vendor_step:
+      return in_type("direct", all.direct_of(std::get<vendor_step>(all.steps[planned.step])).inputs[0].type,
+                     query.type);
     default: {
-      const auto kernels = generated::source_of(all, aligned_memory_of(a.graph)).of_steps;
-      return in_type(kernels[p.step] == generated::source::none ? "interpreted" : "generated", all.numbers, a.type);
+      const auto kernels = generated::source_of(all, aligned_memory_of(query.graph)).of_steps;
+      return in_type(kernels[planned.step] == generated::source::none ? "interpreted" : "generated", all.numbers,
+                     query.type);
     }
   }
 }
@@ -58,13 +61,13 @@ std::string without_cudnn(const asked& a) {
 }  // namespace
 
 result<cuda_engine> cuda_engine::make() {
-  // Its functions draw what it is asked for.
+  // The operation graphs are built with cuDNN's functions.
   TROUPE_TRY(cudnn::load());
   return cuda_engine();
 }
 
-way cuda_engine::ask(const asked& a) const {
-  const std::string vendor = with_cudnn(a), ours = without_cudnn(a);
+node_support cuda_engine::ask(const node_query& query) const {
+  const std::string vendor = with_cudnn(query), ours = without_cudnn(query);
   return {vendor.empty() ? ours : cat(vendor, ", else ", ours)};
 }
 

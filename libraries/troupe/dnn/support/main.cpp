@@ -10,7 +10,7 @@
 namespace troupe::dnn::support {
 namespace {
 
-constexpr int cannot_tell = 77;  // ctest: skipped
+constexpr int skipped = 77;  // exit code for ctest
 
 constexpr dtype types[] = {dtype::f32,    dtype::f64,      dtype::f16, dtype::bf16, dtype::f8e4m3,  dtype::f8e5m2,
                            dtype::f4e2m1, dtype::i8,       dtype::u8,  dtype::i16,  dtype::u16,     dtype::i32,
@@ -38,22 +38,22 @@ void ask(const engines& e, const support_case& c, dtype type, table& to) {
   for (const value& v : r.others) all.push_back(memory.to_memory(v, false));
   const graph g{std::span<const written>(all)};
   if (const auto& why = g.refused()) {
-    const way refused{"refused", cat(why->what, "; expected ", why->expected)};
+    const node_support refused{"refused", cat(why->what, "; expected ", why->expected)};
     return to.add(c, type, refused, refused);
   }
   std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
   g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-  const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-  to.add(c, type, e.host.ask({seen, c.what, type}), e.cuda.ask({seen, c.what, type}));
+  const encoded_graph decoded(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+  to.add(c, type, e.host.ask({decoded, c.what, type}), e.cuda.ask({decoded, c.what, type}));
 }
 
-// Returns the operations of graphs that no case has.
+// Returns the operations that no case uses.
 std::string missing(const std::vector<support_case>& cases) {
-  std::set<op> shown;
-  for (const support_case& c : cases) shown.insert(c.what);
+  std::set<op> used;
+  for (const support_case& c : cases) used.insert(c.what);
   std::string out;
   for (int i = 1; is_known(static_cast<op>(i)); ++i)
-    if (!shown.contains(static_cast<op>(i))) out += cat(" ", to_string(static_cast<op>(i)));
+    if (!used.contains(static_cast<op>(i))) out += cat(" ", to_string(static_cast<op>(i)));
   return out;
 }
 
@@ -62,13 +62,13 @@ int run() {
   auto cuda = cuda_engine::make();
   for (const std::string& why : {host ? "" : host.error().text(), cuda ? "" : cuda.error().text()})
     if (!why.empty()) {
-      std::fprintf(stderr, "the table cannot be made here: %s\n", why.c_str());
-      return cannot_tell;
+      std::fprintf(stderr, "the table cannot be printed: %s\n", why.c_str());
+      return skipped;
     }
   const engines both{std::move(*host), std::move(*cuda)};
   const auto cases = all_cases();
-  if (const std::string none = missing(cases); !none.empty()) {
-    std::fprintf(stderr, "there is no case of%s: add one in libraries/troupe/dnn/support\n", none.c_str());
+  if (const std::string names = missing(cases); !names.empty()) {
+    std::fprintf(stderr, "operations without a case:%s; add one in libraries/troupe/dnn/support\n", names.c_str());
     return 1;
   }
   table out;

@@ -15,14 +15,14 @@ std::string list_of(const std::vector<dtype>& types) {
   return out;
 }
 
-// Numbers the reasons in the order in which they are met.
+// Numbers the reasons in the order of their first use.
 class footnotes {
  public:
-  std::string cell(const way& w) {
-    if (w.refused.empty()) return w.text;
-    auto at = std::find(reasons_.begin(), reasons_.end(), w.refused);
-    if (at == reasons_.end()) at = reasons_.insert(at, w.refused);
-    return cat(w.text, " (", at - reasons_.begin() + 1, ")");
+  std::string cell(const node_support& support) {
+    if (support.refused.empty()) return support.text;
+    auto at = std::find(reasons_.begin(), reasons_.end(), support.refused);
+    if (at == reasons_.end()) at = reasons_.insert(at, support.refused);
+    return cat(support.text, " (", at - reasons_.begin() + 1, ")");
   }
   std::string text() const {
     std::string out;
@@ -34,36 +34,36 @@ class footnotes {
   std::vector<std::string> reasons_;
 };
 
-// The reasons differ in the name of the type.
-way without_type(way w, dtype type) {
+// Replaces the name of the type in the reason, so that equal reasons for several types share a footnote.
+node_support without_type(node_support support, dtype type) {
   const std::string name = cat(" ", to_string(type));
-  if (const std::size_t at = w.refused.find(name); at != w.refused.npos)
-    w.refused.replace(at, name.size(), " this type");
-  return w;
+  if (const std::size_t at = support.refused.find(name); at != support.refused.npos)
+    support.refused.replace(at, name.size(), " this type");
+  return support;
 }
 
 }  // namespace
 
-/// Operations that are alike.
+/// Operations with equal cells.
 struct table::row {
   std::vector<const entry*> entries;
   std::vector<cell> cells;
 };
 
-void table::add(const support_case& c, dtype type, way host, way cuda) {
+void table::add(const support_case& c, dtype type, node_support host, node_support cuda) {
   if (entries_.empty() || entries_.back().name != c.name || entries_.back().variant != c.variant)
     entries_.push_back({c.name, c.variant, {}});
   std::vector<cell>& cells = entries_.back().cells;
   host = without_type(std::move(host), type), cuda = without_type(std::move(cuda), type);
-  const auto like = std::find_if(cells.begin(), cells.end(),
-                                 [&](const cell& other) { return other.host == host && other.cuda == cuda; });
-  if (like != cells.end())
-    like->types.push_back(type);
+  const auto equal = std::find_if(cells.begin(), cells.end(),
+                                  [&](const cell& other) { return other.host == host && other.cuda == cuda; });
+  if (equal != cells.end())
+    equal->types.push_back(type);
   else
     cells.push_back({{type}, std::move(host), std::move(cuda)});
 }
 
-// Those that every operation refuses.
+// Returns the types that every operation refuses.
 std::vector<dtype> table::refused_types() const {
   std::vector<dtype> out;
   for (const cell& c : entries_.front().cells)
@@ -86,21 +86,21 @@ std::vector<table::row> table::rows() const {
       std::erase_if(c.types, [&](dtype t) { return std::find(left_out.begin(), left_out.end(), t) != left_out.end(); });
       if (!c.types.empty()) cells.push_back(std::move(c));
     }
-    const auto like = std::find_if(out.begin(), out.end(), [&](const row& r) {
+    const auto equal = std::find_if(out.begin(), out.end(), [&](const row& r) {
       return std::equal(r.cells.begin(), r.cells.end(), cells.begin(), cells.end(), [](const cell& a, const cell& b) {
         return a.types == b.types && a.host == b.host && a.cuda == b.cuda;
       });
     });
-    if (like != out.end())
-      like->entries.push_back(&e);
+    if (equal != out.end())
+      equal->entries.push_back(&e);
     else
       out.push_back({{&e}, std::move(cells)});
   }
   return out;
 }
 
-// "reduce" if all of its variants are in the row, otherwise "reduce (sum, mean)". Names with the same variants share
-// them.
+// Returns "reduce" if all of its variants are in the row, otherwise "reduce (sum, mean)". Names with the same variants
+// share them.
 std::string table::names_of(const row& r) const {
   std::vector<std::string> names;
   for (const entry* const e : r.entries)
@@ -121,7 +121,7 @@ std::string table::names_of(const row& r) const {
 }
 
 // Moves the cell with the most types behind the others, if it has many.
-bool table::put_last_the_largest(std::vector<cell>& cells) {
+bool table::move_largest_to_end(std::vector<cell>& cells) {
   constexpr std::size_t many = 4;
   const auto largest = std::max_element(cells.begin(), cells.end(),
                                         [](const cell& a, const cell& b) { return a.types.size() < b.types.size(); });
@@ -136,13 +136,13 @@ std::string table::text() const {
   const auto line = [&](const std::string& names, const std::string& types, const cell& c) {
     out += cat("| ", names, " | ", types, " | ", notes.cell(c.host), " | ", notes.cell(c.cuda), " |\n");
   };
-  std::vector<dtype> somewhere;
+  std::vector<dtype> supported_types;
   for (row& r : rows()) {
-    const bool has_others = r.cells.size() > 1 && put_last_the_largest(r.cells);
-    somewhere.clear();
+    const bool has_others = r.cells.size() > 1 && move_largest_to_end(r.cells);
+    supported_types.clear();
     for (const cell& c : r.cells) {
       const bool is_last = &c == &r.cells.back();
-      somewhere.insert(somewhere.end(), c.types.begin(), c.types.end());
+      supported_types.insert(supported_types.end(), c.types.begin(), c.types.end());
       line(&c == &r.cells.front() ? names_of(r) : "",
            r.cells.size() == 1     ? "all"
            : has_others && is_last ? "others"
@@ -150,14 +150,14 @@ std::string table::text() const {
            c);
     }
   }
-  std::sort(somewhere.begin(), somewhere.end());
-  if (const std::vector<dtype> nowhere = refused_types(); !nowhere.empty()) {
+  std::sort(supported_types.begin(), supported_types.end());
+  if (const std::vector<dtype> types = refused_types(); !types.empty()) {
     const std::vector<cell>& cells = entries_.front().cells;
-    line("all", list_of(nowhere), *std::find_if(cells.begin(), cells.end(), [&](const cell& c) {
-           return std::find(c.types.begin(), c.types.end(), nowhere.front()) != c.types.end();
+    line("all", list_of(types), *std::find_if(cells.begin(), cells.end(), [&](const cell& c) {
+           return std::find(c.types.begin(), c.types.end(), types.front()) != c.types.end();
          }));
   }
-  return cat(out, "\n\"All\" elements are ", list_of(somewhere), ".\n\n", notes.text());
+  return cat(out, "\n\"All\" elements are ", list_of(supported_types), ".\n\n", notes.text());
 }
 
 }  // namespace troupe::dnn::support

@@ -4,22 +4,23 @@
 
 #include <string>
 #include <troupe/dnn/support/case.hpp>
-#include <troupe/dnn/support/way.hpp>
+#include <troupe/dnn/support/node_support.hpp>
 #include <vector>
 
 namespace troupe::dnn::support {
 
-/// The table in Markdown, of what was asked. Rows that are alike are one.
+/// The table in Markdown. Equal rows are merged.
 class table {
  public:
-  /// What both engines do with a case, for elements of a type. Those of a case come after each other.
-  void add(const support_case& c, dtype type, way host, way cuda);
+  /// Adds how both engines compute a case with elements of a type. Add all types of a case before the next case.
+  void add(const support_case& c, dtype type, node_support host, node_support cuda);
+  /// Returns the table as Markdown.
   std::string text() const;
 
  private:
   struct cell {
     std::vector<dtype> types;
-    way host, cuda;
+    node_support host, cuda;
   };
   struct entry {
     std::string name, variant;
@@ -27,7 +28,7 @@ class table {
   };
   struct row;
   std::vector<row> rows() const;
-  static bool put_last_the_largest(std::vector<cell>& cells);
+  static bool move_largest_to_end(std::vector<cell>& cells);
   std::string names_of(const row& r) const;
   std::vector<dtype> refused_types() const;
 

@@ -11,7 +11,7 @@
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 
-/// For tests of what the reference says of values.
+/// A fixture for tests of the reference's definitions.
 namespace troupe::dnn::testing {
 
 class definition : public ::testing::Test {
@@ -34,9 +34,9 @@ class definition : public ::testing::Test {
     const graph g{written{v, out_any(range, s, dtype::f64)}};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-    EXPECT_FALSE(seen.empty());
-    return seen.empty() ? numbers{} : evaluate(seen)[seen.nodes().back().outputs[0]];
+    const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+    EXPECT_FALSE(encoded_view.empty());
+    return encoded_view.empty() ? numbers{} : evaluate(encoded_view)[encoded_view.nodes().back().outputs[0]];
   }
   static void expect(const value& v, const numbers& expected, double tolerance = 1e-12) {
     const numbers got = values_of(v);

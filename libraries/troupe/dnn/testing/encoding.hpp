@@ -29,7 +29,7 @@ inline tensor_shape dense(const extents& e) {
   return s;
 }
 
-// A graph while it is made, and its memory.
+// A graph under construction, and its memory.
 struct encoding {
   std::vector<encoded_node> nodes;
   std::vector<encoded_tensor> tensors;
@@ -55,8 +55,9 @@ struct encoding {
   std::uint16_t within(const extents& e, dtype type = dtype::f32) {
     return add({type, place::within, 0, 0, 0, dense(e)});
   }
-  template <class Form>
-  void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out, const Form& f) {
+  template <class Attributes>
+  void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out,
+            const Attributes& f) {
     encoded_node n{what,
                    static_cast<std::uint8_t>(in.size()),
                    static_cast<std::uint8_t>(out.size()),

@@ -18,12 +18,12 @@
 #include <troupe/epilogue/testing/poison.hpp>
 #include <vector>
 
-/// For the numerics of dnn, on both engines.
+/// Fixtures for the numerics of dnn, on both engines.
 namespace troupe::dnn::testing {
 
 using extents = std::vector<std::int64_t>;
 
-/// A tensor in memory. All that is no element is poisoned.
+/// A tensor in memory. Bytes that are not in an element are poisoned.
 class stored_tensor {
  public:
   enum class storing : std::uint8_t { anyhow, dense, channels_last };
@@ -52,16 +52,16 @@ class stored_tensor {
 
   template <class Value>
   void fill(Value&& value) {
-    for_each_place([&](std::byte* place) { epilogue::put_number(place, type_, value()); });
+    for_each_element([&](std::byte* place) { epilogue::put_number(place, type_, value()); });
     before_ = bytes_;
   }
-  /// The values, in row-major order of the indexes.
+  /// Returns the values, in row-major order of the axes.
   std::vector<double> values() { return values_at(address(), shape_, type_); }
-  /// The same of any tensor in memory, such as a part of a stored one.
+  /// Returns the values of any tensor in memory, such as a part of a stored one.
   static std::vector<double> values_at(std::uint64_t address, const tensor_shape& shape, dtype type) {
     std::vector<double> out;
-    for_each_place(reinterpret_cast<std::byte*>(address), shape, type,
-                   [&](const std::byte* place) { out.push_back(epilogue::number_at(place, type)); });
+    for_each_element(reinterpret_cast<std::byte*>(address), shape, type,
+                     [&](const std::byte* place) { out.push_back(epilogue::number_at(place, type)); });
     return out;
   }
   bool contains(std::uint64_t address) const noexcept {
@@ -72,10 +72,10 @@ class stored_tensor {
     return {memory_range{{}, reinterpret_cast<std::uint64_t>(bytes_.data() + begin_), bytes_.size() - begin_}, shape_,
             type_};
   }
-  /// Whether all memory that is no element is as it was.
+  /// Returns true if all bytes outside the elements are unchanged.
   bool untouched_outside() {
     std::vector<std::byte> now = bytes_;
-    for_each_place([&](const std::byte* place) {
+    for_each_element([&](const std::byte* place) {
       const auto at = place - bytes_.data();
       std::copy_n(before_.begin() + at, bytes_of(type_), now.begin() + at);
     });
@@ -87,11 +87,11 @@ class stored_tensor {
 
  private:
   template <class F>
-  void for_each_place(F&& f) {
-    for_each_place(bytes_.data() + begin_, shape_, type_, f);
+  void for_each_element(F&& f) {
+    for_each_element(bytes_.data() + begin_, shape_, type_, f);
   }
   template <class F>
-  static void for_each_place(std::byte* first, const tensor_shape& shape, dtype type, F&& f) {
+  static void for_each_element(std::byte* first, const tensor_shape& shape, dtype type, F&& f) {
     std::array<std::int64_t, tensor_shape::max_rank> index{};
     for (std::int64_t n = elements_of(shape); n > 0; --n) {
       std::int64_t at = 0;
@@ -115,7 +115,7 @@ class dnn_numerics : public numerics::engine_suite {
   stored_tensor& stored(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
     return all_.emplace_back(type, e, random, how);
   }
-  /// A tensor of random numbers.
+  /// Returns a tensor of random numbers.
   value given(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
     stored_tensor& t = stored(type, e, how);
     const bool whole = type >= dtype::i8;
@@ -129,7 +129,7 @@ class dnn_numerics : public numerics::engine_suite {
     for (const value& v : values) to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
     expect_written(values, to, tolerance);
   }
-  /// The same, written to these tensors, which may also be read.
+  /// Computes the values, each written to one of these tensors, which may also be read, and compares them.
   void expect_written(const std::vector<value>& values, const std::vector<stored_tensor*>& to, double tolerance) {
     std::vector<written> all;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -138,29 +138,30 @@ class dnn_numerics : public numerics::engine_suite {
     }
     expect_computed({.graph = graph(all)}, tolerance);
   }
-  /// Runs the request, and compares what it writes, to memory of `stored`.
+  /// Runs the request, and compares its results, which are in memory of `stored`.
   void expect_computed(const computation& r, double tolerance) {
     ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
     SCOPED_TRACE(story(r));
     std::vector<std::uint64_t> encoded(r.graph.encoded_bytes() / sizeof(std::uint64_t));
     r.graph.encode(reinterpret_cast<std::byte*>(encoded.data()));
-    const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
-    ASSERT_FALSE(seen.empty());
-    const auto expected = evaluate(seen);
-    rounding_spread spread(seen);  // before results replace what the graph reads
-    // A request that was prepared may be computed by other kernels than one that was not.
+    const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
+    ASSERT_FALSE(encoded_view.empty());
+    const auto expected = evaluate(encoded_view);
+    rounding_spread spread(encoded_view);  // before results replace what the graph reads
+    // A prepared request may be computed by other kernels than one that is not.
     const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare::of(r)).has_value();
     SCOPED_TRACE(is_prepared ? "prepared" : "not prepared");
     std::vector<result_to_check> results;
-    for (const encoded_node& n : seen.nodes()) {
+    for (const encoded_node& n : encoded_view.nodes()) {
       if (n.what != op::write) continue;
-      const encoded_tensor& to = seen.tensors()[n.outputs[0]];
-      results.push_back({seen.memory()[to.memory].address, to.shape, to.type, n.outputs[0], &expected[n.outputs[0]]});
+      const encoded_tensor& to = encoded_view.tensors()[n.outputs[0]];
+      results.push_back(
+          {encoded_view.memory()[to.memory].address, to.shape, to.type, n.outputs[0], &expected[n.outputs[0]]});
       ASSERT_NE(holder_of(results.back().address), nullptr);
     }
     expect_results_of(r, results, tolerance, spread);
-    if (random.between(0, 3) != 0 || reads_what_it_writes(seen)) return;
-    // Later runs load nothing first, so that launches follow each other faster.
+    if (random.between(0, 3) != 0 || reads_what_it_writes(encoded_view)) return;
+    // Later runs load no kernels first, so that launches follow each other faster.
     SCOPED_TRACE("the second run");
     for (const result_to_check& c : results)
       if (stored_tensor* const t = holder_of(c.address); t->address() == c.address && t->shape() == c.shape)
@@ -171,7 +172,7 @@ class dnn_numerics : public numerics::engine_suite {
   T one_of(const std::vector<T>& all) {
     return all[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all.size()) - 1))];
   }
-  /// Returns the tensors so far that hold floats of these extents, each of which a graph may read and write.
+  /// Returns the stored floating tensors of these extents, each of which a graph may read and write.
   std::vector<stored_tensor*> stored_with(std::span<const std::int64_t> e) {
     std::vector<stored_tensor*> out;
     for (stored_tensor& t : all_)
@@ -227,7 +228,7 @@ class dnn_numerics : public numerics::engine_suite {
           tolerance * std::max(1.0, std::fabs(w)) + (narrow ? 1.01 * step + 1.0 * (c.type >= dtype::i8) : 0);
       const double distance = std::fabs(got[i] - w);
       if (distance <= allowed) continue;
-      // So may what is rounded within the graph, and what follows can make much of that.
+      // So may values that are rounded within the graph, and later operations can amplify that.
       const double moved = spread.of(c.tensor, i, w);
       if (!(distance <= allowed + moved) && ++wrong < 4)
         ADD_FAILURE() << "element " << i << " of result " << which << " is " << got[i] << ", expected " << w

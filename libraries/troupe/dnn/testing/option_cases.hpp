@@ -15,7 +15,7 @@
 #include <troupe/request/fields.hpp>
 
 /// Shows that each option of each operation matters: a change of it changes the results, or is refused. A further
-/// struct of options joins with a case and its place in a list of `option_cases`.
+/// struct of options joins with a case and an entry in a list of `option_cases`.
 namespace troupe::dnn::testing {
 
 /// All fields of a struct of options. The compiler refuses a list that omits one.
@@ -24,7 +24,7 @@ namespace troupe::dnn::testing {
   static constexpr std::string_view fields = #__VA_ARGS__; \
   static void name_all(const options& all) { [[maybe_unused]] const auto& [__VA_ARGS__] = all; }
 
-/// Values of random numbers from 0.1 to 1.5, the same for the same seed; and of given i32.
+/// Makes values of random numbers from 0.1 to 1.5, the same for the same seed; and of given i32.
 class value_source {
  public:
   explicit value_source(std::uint64_t seed) : random_(seed) {}
@@ -51,9 +51,9 @@ class value_source {
 struct operation {
   std::string name;
   std::vector<value> results;
-  std::set<std::string> has = {};  ///< which of the case's options it has; none named: all
+  std::set<std::string> has = {};  ///< the case's options that it has; all if empty
 };
-/// Why it is refused, or its numbers.
+/// The reason why an operation is refused, or its numbers.
 struct operation_outcome {
   std::string refused;
   std::vector<std::vector<double>> numbers;
@@ -76,8 +76,8 @@ struct operation_outcome {
   }
 };
 
-/// A case has `TROUPE_OPTIONS`, `make(source)`, the options that are changed; `operations(source, options)`, all that
-/// have them; and `changes(source)`.
+/// Tests of a case. A case has `TROUPE_OPTIONS`; `make(source)`, the options that are changed; `operations(source,
+/// options)`, all operations that have them; and `changes(source)`.
 template <class Case>
 class option_cases : public ::testing::Test {
  protected:
@@ -97,7 +97,7 @@ class option_cases : public ::testing::Test {
 };
 TYPED_TEST_SUITE_P(option_cases);
 
-TYPED_TEST_P(option_cases, matter_in_each_operation) {
+TYPED_TEST_P(option_cases, each_option_changes_the_results_or_is_refused) {
   value_source given(2);
   const auto before = TypeParam::make(given);
   const auto first = this->compute(before);
@@ -120,6 +120,6 @@ TYPED_TEST_P(option_cases, matter_in_each_operation) {
   EXPECT_EQ(changed, all);
   EXPECT_EQ(computed, all) << "a change that is refused does not show what the option does";
 }
-REGISTER_TYPED_TEST_SUITE_P(option_cases, matter_in_each_operation);
+REGISTER_TYPED_TEST_SUITE_P(option_cases, each_option_changes_the_results_or_is_refused);
 
 }  // namespace troupe::dnn::testing

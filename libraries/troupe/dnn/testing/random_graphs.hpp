@@ -39,7 +39,7 @@ class random_graphs : public ::testing::Test {
     return out;
   }
 
-  /// Limits of passes, often narrow ones.
+  /// Returns limits of elementwise kernels, often narrow ones.
   elementwise_limits limits() {
     if (random.between(0, 1) == 0) return {};
     return {.operations = static_cast<std::size_t>(random.between(12, 30)),
@@ -82,14 +82,14 @@ class random_graphs : public ::testing::Test {
             dtype::f32};
   }
   value given(const sizes& e) { return value(operand<access_mode::read>(e)); }
-  // Sometimes to memory that is also read: that of the first tensors.
+  // Writes to memory that is sometimes also read: that of the first tensors.
   written to_memory(const value& v) {
     const sizes e(v.extents().begin(), v.extents().end());
     if (overwritten_ == 2 || random.between(0, 2) != 0) return {v, operand<access_mode::write>(e)};
     return {v, operand_at<access_mode::write>(memory_[overwritten_++], e)};
   }
 
-  // All have the extents of the first again, so that any two may meet.
+  // Returns an operation on x and y. All have the extents of the first tensor, so that any two can be combined.
   value next(const value& x, const value& y) {
     switch (random.between(0, 11)) {
       case 0:

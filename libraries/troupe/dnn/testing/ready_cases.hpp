@@ -9,11 +9,11 @@
 #include <vector>
 
 /// One instance of each ready request in which every field matters, and a change of each field. A further request joins
-/// with a struct, and its place in `all_ready_cases` (all_ready_cases.hpp).
+/// with a struct, and an entry in `all_ready_cases` (all_ready_cases.hpp).
 namespace troupe::dnn::testing {
 
 /// A tensor in memory, as an operand of any kind.
-struct place_of_tensor {
+struct tensor_in_memory {
   memory_range range;
   tensor_shape shape;
   dtype type;
@@ -29,9 +29,9 @@ struct place_of_tensor {
 /// Makes tensors of random numbers, and of given i32.
 struct tensor_source {
   using extents = std::vector<std::int64_t>;
-  std::function<place_of_tensor(const extents&)> random;
-  std::function<place_of_tensor(const extents&, const std::vector<std::int32_t>& numbers)> whole;
-  place_of_tensor operator()(const extents& e) const { return random(e); }
+  std::function<tensor_in_memory(const extents&)> random;
+  std::function<tensor_in_memory(const extents&, const std::vector<std::int32_t>& numbers)> whole;
+  tensor_in_memory operator()(const extents& e) const { return random(e); }
 };
 
 template <class R>

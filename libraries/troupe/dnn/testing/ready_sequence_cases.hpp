@@ -9,7 +9,7 @@ namespace troupe::dnn::testing {
 /// Two layers in both directions of an LSTM with a projection, of 3 steps of 2 sequences of 3 numbers.
 struct shown_layers {
   static constexpr std::int64_t inputs = 3, hidden = 4, width = 2, rows = 4 * hidden;
-  /// Of each step in the reserve: the gates, c before, what is projected, h before.
+  /// Numbers of one step in the reserve: the gates, c before, the state before the projection, h before.
   static constexpr std::int64_t line = rows + 2 * hidden + width;
   static constexpr std::int64_t reserve = 3 * 2 * (4 * line + 2 * width);
 
@@ -38,7 +38,7 @@ struct shown_layers {
   }
   /// The memory of consecutive elements.
   template <access_mode M>
-  static place_of_tensor part(const any_operand<M>& o, std::int64_t first, const std::vector<std::int64_t>& e) {
+  static tensor_in_memory part(const any_operand<M>& o, std::int64_t first, const std::vector<std::int64_t>& e) {
     memory_range range = o.range();
     range.address += static_cast<std::uint64_t>(first) * bytes_of(o.type());
     tensor_shape s{.rank = e.size()};
@@ -47,10 +47,10 @@ struct shown_layers {
     return {range, s, o.type()};
   }
   template <access_mode M>
-  static place_of_tensor state(const any_operand<M>& o, std::size_t i, std::int64_t width) {
+  static tensor_in_memory state(const any_operand<M>& o, std::size_t i, std::int64_t width) {
     return part(o, static_cast<std::int64_t>(i) * 2 * width, {2, width});
   }
-  /// Where the reserve of a layer lies, and its y.
+  /// Return the first element of a layer's reserve, and of its y.
   static constexpr std::int64_t of_layer(std::size_t i) {
     const auto n = static_cast<std::int64_t>(i);
     return 6 * (n * line + (i < 2 ? n : 2) * width);
@@ -58,7 +58,8 @@ struct shown_layers {
   static constexpr std::int64_t of_y(std::size_t i) { return of_layer(i) + 6 * line; }
 };
 
-/// Layers of another cell with as many biases as wanted, in one direction, and what goes with them.
+/// Returns changes of the layers to another cell, in one direction, without biases, and of the fields that depend on
+/// it.
 template <class R>
 std::vector<change<R>> changes_of_rnn(const tensor_source& t) {
   using l = shown_layers;
@@ -193,7 +194,7 @@ struct rnn_backward_case {
   }
   static std::vector<written> meaning(const request& r) {
     std::vector<recurrent_state> initial;
-    std::vector<recurrent_gradients> last;
+    std::vector<recurrent_output_gradients> last;
     rnn_result of{value(r.x), {}};
     for (std::size_t i = 0; i < 4; ++i) {
       const auto value_of = [](const in_any& o) { return value(o); };

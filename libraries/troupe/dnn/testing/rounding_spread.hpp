@@ -9,17 +9,17 @@
 
 namespace troupe::dnn::testing {
 
-/// How far roundings can move what a graph gives. It reads the graph's memory when it is made, and evaluates the graph
-/// when it is first asked, so that it costs little where all is near the exact results.
+/// Finds how far roundings can move the results of a graph. It reads the graph's memory when it is made, and evaluates
+/// the graph when `of` is first called, so that it costs little if all results are near the exact ones.
 class rounding_spread {
  public:
   explicit rounding_spread(const encoded_graph& g) : graph_(g), read_(numbers_read(g)) {}
 
-  /// How far an element of a tensor is moved from its exact number, at most, in some evaluations; 0 if it is not
+  /// Returns the largest distance of an element of a tensor from its exact number in some evaluations; 0 if that is not
   /// finite.
   double of(std::uint16_t tensor, std::size_t element, double exact) {
-    constexpr std::uint64_t wanted = 32;
-    while (moved_.size() < wanted) moved_.push_back(evaluate_with_roundings(graph_, read_, moved_.size()));
+    constexpr std::uint64_t evaluations = 32;
+    while (moved_.size() < evaluations) moved_.push_back(evaluate_with_roundings(graph_, read_, moved_.size()));
     double out = 0;
     for (const auto& tensors : moved_)
       if (const double distance = std::fabs(tensors[tensor][element] - exact); std::isfinite(distance))

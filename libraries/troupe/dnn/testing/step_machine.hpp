@@ -6,20 +6,20 @@
 #include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn::testing {
 
-/// Carries out the steps of a graph, number by number and by the reference: it shows whether a plan is right. A claim
-/// is computed from its nodes.
+/// Executes the steps of a plan, number by number and by the reference, to test whether the plan is correct. A fusion
+/// match is computed from its nodes.
 class step_machine {
  public:
   step_machine(const encoded_graph& g, const step_list& all, std::span<const fusion_match> matches)
       : g_(g), all_(all), matches_(matches), scratch_(all.bytes + 64, std::byte{0xee}) {}
 
   void run() {
-    for (const auto& step : all_.steps) std::visit([this](const auto& s) { carry_out(s); }, step);
+    for (const auto& step : all_.steps) std::visit([this](const auto& s) { execute(s); }, step);
   }
 
  private:
@@ -37,7 +37,7 @@ class step_machine {
     return begin_of(l) + element(l.shape, at) * static_cast<std::int64_t>(bytes_of(l.type));
   }
 
-  void carry_out(const elementwise_kernel& p) {
+  void execute(const elementwise_kernel& p) {
     using kind = elementwise_kernel::operation::kind;
     detail::for_each_index(p.extents, [&](const axis_values& at) {
       std::vector<double> made;
@@ -64,12 +64,13 @@ class step_machine {
     });
   }
 
-  // A graph of some nodes, whose inputs lie somewhere. Tensors have the numbers that the nodes know.
-  struct piece {
+  // A graph of some nodes, whose inputs are at given locations. `known` maps the tensors of the whole graph to those of
+  // this one.
+  struct subgraph {
     encoding made;
     std::map<std::uint16_t, std::uint16_t> known;
   };
-  void give(piece& to, std::uint16_t number, const location& l, access_mode mode = access_mode::read) {
+  void add_tensor(subgraph& to, std::uint16_t number, const location& l, access_mode mode = access_mode::read) {
     to.known[number] = to.made.at(begin_of(l), l.type, l.shape, mode);
   }
   void store(const numbers& values, const location& to) {
@@ -78,7 +79,7 @@ class step_machine {
         to.shape, [&](const axis_values& at) { epilogue::put_number(place_of(to, at), to.type, values.at(i++)); });
   }
 
-  void carry_out(const operator_step& s) {
+  void execute(const operator_step& s) {
     encoding e;
     encoded_node n{.what = s.what,
                    .input_count = 0,
@@ -98,16 +99,16 @@ class step_machine {
     for (std::size_t i = 0; i < s.outputs.size(); ++i) store(values[n.outputs[i]], s.outputs[i]);
   }
 
-  void carry_out(const vendor_step& s) {
+  void execute(const vendor_step& s) {
     const fusion_match& c = matches_[s.which];
-    piece p;
+    subgraph p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
       ASSERT_EQ(s.inputs[i].type, c.inputs[i].type);
-      ASSERT_TRUE(lies_alike(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of claim " << s.which;
-      give(p, c.inputs[i].number, s.inputs[i]);
+      ASSERT_TRUE(same_layout(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of fusion match " << s.which;
+      add_tensor(p, c.inputs[i].number, s.inputs[i]);
     }
     for (std::size_t i = 0; i < s.outputs.size(); ++i)
-      if (!s.outputs[i].is_buffer) give(p, c.outputs[i].number, s.outputs[i], access_mode::write);
+      if (!s.outputs[i].is_buffer) add_tensor(p, c.outputs[i].number, s.outputs[i], access_mode::write);
     for (const std::uint16_t number : c.nodes) {
       encoded_node n = g_.nodes()[number];
       const auto renamed = [&](std::uint16_t t) {
@@ -125,10 +126,11 @@ class step_machine {
       p.made.nodes.push_back(n);
     }
     const auto values = p.made.values();
-    // The workspace is used while inputs are read.
+    // The workspace may be overwritten while inputs are read.
     if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
-      ASSERT_TRUE(lies_alike(s.outputs[i].shape, c.outputs[i].shape)) << "output " << i << " of claim " << s.which;
+      ASSERT_TRUE(same_layout(s.outputs[i].shape, c.outputs[i].shape))
+          << "output " << i << " of fusion match " << s.which;
       store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
     }
   }

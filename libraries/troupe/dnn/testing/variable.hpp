@@ -10,12 +10,12 @@
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 
-/// Tensors of numbers in this process, and what the reference says of values that are computed from them.
+/// Tensors of numbers in this process, and the reference's values of results that are computed from them.
 namespace troupe::dnn::testing {
 
 using extents = std::vector<std::int64_t>;
 
-/// Numbers in row-major order. It must outlive what reads it.
+/// Numbers in row-major order. It must outlive the values that read it.
 struct variable {
   std::vector<double> numbers;
   extents shape;
@@ -40,9 +40,9 @@ inline std::vector<double> values_of(const value& v) {
   EXPECT_FALSE(g.refused()) << g.refused()->what;
   std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
   g.encode(reinterpret_cast<std::byte*>(encoded.data()));
-  const encoded_graph seen(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
-  EXPECT_FALSE(seen.empty());
-  return evaluate(seen)[seen.nodes().back().outputs[0]];
+  const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
+  EXPECT_FALSE(encoded_view.empty());
+  return evaluate(encoded_view)[encoded_view.nodes().back().outputs[0]];
 }
 
 }  // namespace troupe::dnn::testing

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Steps of attention on halves as they are stored, on a fake driver that runs kernels on the processor.
+// Steps of attention on half types as they are stored, on a fake driver that runs kernels on the host.
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
@@ -71,7 +71,7 @@ class dnn_decoding : public ::testing::Test {
     s.make(m);
     return is_direct_attention(m.step);
   }
-  // Carries out the step, and compares what it writes.
+  // Runs the step, and compares its results with the definition.
   void expect_as_defined(const decoding_step& s, double tolerance) {
     SCOPED_TRACE(cat("heads ", s.heads, ", keys ", s.keys, ", widths ", s.width, " and ", s.value_width));
     decoding_step::memory m;
@@ -107,7 +107,7 @@ class dnn_decoding : public ::testing::Test {
   }
 };
 
-TEST_F(dnn_decoding, writes_what_is_defined_in_f32_and_in_the_half_type) {
+TEST_F(dnn_decoding, results_in_f32_and_in_the_half_type_match_the_definition) {
   for (const dtype type : {dtype::f16, dtype::bf16})
     for (const dtype type_of_y : {dtype::f32, type})
       for (const std::int64_t keys : {1, 90, 600})
@@ -116,7 +116,7 @@ TEST_F(dnn_decoding, writes_what_is_defined_in_f32_and_in_the_half_type) {
                             type == dtype::bf16 ? 8e-3 : 1e-3);
 }
 
-TEST_F(dnn_decoding, takes_few_rows_of_widths_that_have_kernels) {
+TEST_F(dnn_decoding, few_rows_of_supported_widths_are_direct) {
   EXPECT_TRUE(is_direct({.heads = 32, .key_heads = 2}));
   EXPECT_FALSE(is_direct({.heads = 34, .key_heads = 2}));
   EXPECT_TRUE(is_direct({.queries = 4}));
@@ -126,7 +126,7 @@ TEST_F(dnn_decoding, takes_few_rows_of_widths_that_have_kernels) {
   EXPECT_FALSE(is_direct({.value_width = 256}));
 }
 
-TEST_F(dnn_decoding, takes_one_half_type_and_neither_dropout_nor_bias) {
+TEST_F(dnn_decoding, mixed_types_dropout_and_unaligned_inputs_are_not_direct) {
   EXPECT_FALSE(is_direct({.type = dtype::f32}));
   EXPECT_FALSE(is_direct({.type = dtype::f16, .type_of_y = dtype::bf16}));
   decoding_step s;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The functions of cuDNN that dnn uses: what is asked of them is noted, and they return what a test says.
+// A fake of the functions of cuDNN that dnn uses. It records calls and returns what a test specifies.
 #include "fake_cudnn.hpp"
 
 #include <algorithm>

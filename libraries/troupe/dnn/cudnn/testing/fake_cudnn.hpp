@@ -10,16 +10,16 @@
 
 namespace troupe::dnn::cudnn::testing {
 
-/// What the fake of cuDNN returns, and how often it was asked. The library exports `troupe_fake_cudnn()`, which returns
-/// it.
+/// The state of the fake of cuDNN: what it returns, and what it recorded. The library exports `troupe_fake_cudnn()`,
+/// which returns a pointer to this.
 struct fake_cudnn {
-  cudnnStatus_t heuristics = CUDNN_STATUS_SUCCESS;  ///< of finalizing heuristics
-  cudnnStatus_t plans = CUDNN_STATUS_SUCCESS;       ///< of finalizing an execution plan
-  std::int64_t engines = 0;                         ///< that heuristics recommend
+  cudnnStatus_t heuristics = CUDNN_STATUS_SUCCESS;  ///< status of finalizing heuristics
+  cudnnStatus_t plans = CUDNN_STATUS_SUCCESS;       ///< status of finalizing an execution plan
+  std::int64_t engines = 0;                         ///< number of engines that heuristics recommend
   /// Executes a plan with these operands.
   std::function<cudnnStatus_t(const std::vector<void*>&)> execute = [](const auto&) { return CUDNN_STATUS_SUCCESS; };
-  int searches = 0;                         ///< how many heuristics were finalized
-  std::vector<cudnnDataType_t> types = {};  ///< of the tensors that were described
+  int searches = 0;                         ///< number of heuristics that were finalized
+  std::vector<cudnnDataType_t> types = {};  ///< types of the tensors that were described
 };
 
 }  // namespace troupe::dnn::cudnn::testing
